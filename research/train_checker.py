@@ -30,7 +30,7 @@ from torch.nn import functional
 from research.export_encoder import PROJECT, download
 from research.train_judge import as_typed, read, save
 from thresher_training.export import floats_of
-from thresher_training.losses import span_loss
+from thresher_training.losses import LABELS, span_loss, support_loss
 from thresher_training.network import Judge, mixed, optimiser, rate
 from thresher_training.tokens import Pair, Reader, padded
 
@@ -42,7 +42,6 @@ CLAIM_STEPS = 0.65
 """Share of the steps that read claims."""
 CLAIM_TOKENS, OF_THE_CLAIM = 256, 96
 """Tokens of a claim with its text, and of the claim alone: what is made wrong may stand at its end."""
-LABELS = {"unverified": 0, "supported": 1, "contradicted": 2}
 TUNE_CLAIMS = 1_500
 """Claims that are kept back to follow the training on."""
 BUCKET = 60
@@ -102,7 +101,7 @@ def losses(judge: Callable[..., Any], reader: Reader, rows: Sequence[dict[str, A
     with mixed(batch.ids.device):
         verdicts, spans = judge(batch.ids, batch.types, batch.mask)
     if "claim" in rows[0]:
-        return {"support": SUPPORT_WEIGHT * support_loss(verdicts[:, 1:], [row["label"] for row in rows]).mean()}
+        return {"support": SUPPORT_WEIGHT * support_loss(verdicts[:, 1:], labels_of(rows)).mean()}
     found: Losses = {}
     if places := [span_loss(spans[at], batch.body[at], pair.spans) for at, pair in enumerate(pairs) if pair.spans]:
         found["span"] = SPAN_WEIGHT * torch.stack(places).mean()
@@ -113,13 +112,9 @@ def losses(judge: Callable[..., Any], reader: Reader, rows: Sequence[dict[str, A
     return found
 
 
-def support_loss(verdicts: Tensor, labels: Sequence[str]) -> Tensor:
-    """(claims,): of support and denial against neither, whose logit is 0."""
-    shares = functional.log_softmax(functional.pad(verdicts, (1, 0)), dim=1)
-    coarse = torch.logsumexp(shares[:, [0, 2]], dim=1)
-    targets = torch.tensor([LABELS.get(label, 0) for label in labels])
-    exact = shares.gather(1, targets[:, None])[:, 0]
-    return -torch.where(torch.tensor([label in LABELS for label in labels]), exact, coarse)
+def labels_of(rows: Sequence[dict[str, Any]]) -> Tensor:
+    """Of claims, as numbers."""
+    return torch.tensor([LABELS[row["label"]] for row in rows])
 
 
 @torch.no_grad()
@@ -133,7 +128,7 @@ def tuned(judge: Judge, reader: Reader, claims: Sequence[dict[str, Any]]) -> dic
         batch = padded([pair_of(reader, row, random.Random(0)) for row in part])
         with mixed(batch.ids.device):
             verdicts, _ = judge(batch.ids, batch.types, batch.mask)
-        total += float(support_loss(verdicts[:, 1:], [row["label"] for row in part]).sum())
+        total += float(support_loss(verdicts[:, 1:], labels_of(part)).sum())
         says = (functional.pad(verdicts[:, 1:], (1, 0)).softmax(dim=1)[:, 1] > 0.5).tolist()
         for row, yes in zip(part, says, strict=True):
             name = row["source"].split(":")[0]

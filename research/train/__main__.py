@@ -30,7 +30,9 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from research.train.batches import CLAIM_TOKENS, QUESTION_TOKENS, Claims, Groups, Layout, Tokens
 from research.train.tune import tuned
+from research.train_judge import POSITIVE_WEIGHT, save
 from thresher_training.export import floats_of
+from thresher_training.losses import support_loss
 from thresher_training.network import Judge, optimiser, rate
 
 SEED = 35
@@ -41,7 +43,6 @@ SHARES = {"replay": 0.25, "mined": 0.3, "related": 0.15, "reader": 0.3}
 RATE, HEADS = 1.5e-4, 5.0
 """Of matrices and of what is not decayed; the heads learn so many times faster."""
 BINARY_WEIGHT, SPAN_WEIGHT, SUPPORT_WEIGHT = 1.0, 0.5, 1.0
-POSITIVE_WEIGHT = 2.5
 AVERAGED = 0.998
 PIECES = 4
 """Passes of a step: rows of like lengths are read together."""
@@ -95,13 +96,10 @@ def question_losses(judge: nn.Module, tokens: Tokens, groups: Groups, draw: np.r
 
 
 def claim_loss(judge: nn.Module, tokens: Tokens, claims: Claims, draw: np.random.Generator) -> Tensor:
-    """Of support and denial against neither, whose logit is 0; "not supported" is either of the last two."""
+    """Of support and denial."""
     rows, labels = claims.draw(draw, CLAIMS)
     verdicts, _ = read(judge, tokens, rows.layout(CLAIM_TOKENS))
-    shares = functional.log_softmax(functional.pad(verdicts[:, 1:], (1, 0)), dim=1)
-    target = torch.as_tensor(labels, device=tokens.device).long()
-    exact = shares.gather(1, target.clamp(max=2)[:, None])[:, 0]
-    return -torch.where(target < 3, exact, torch.logsumexp(shares[:, [0, 2]], dim=1)).mean()
+    return support_loss(verdicts[:, 1:], torch.as_tensor(labels, device=tokens.device).long()).mean()
 
 
 def started(path: Path) -> Judge:
@@ -109,12 +107,6 @@ def started(path: Path) -> Judge:
     judge = Judge(json.loads((BUNDLED / "config.json").read_text(encoding="utf-8")))
     judge.load_state_dict(floats_of(path))
     return judge
-
-
-def save(path: Path, state: dict[str, Any]) -> None:
-    """Written beside and moved over, so that a kill leaves the old one or the new one."""
-    torch.save(state, path.with_suffix(".part"))
-    path.with_suffix(".part").replace(path)
 
 
 def main() -> None:

@@ -11,18 +11,24 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from research.train_judge import PLAIN_QUESTION, TITLED
 from thresher_training.network import mixed
-from thresher_training.tokens import Batch
+from thresher_training.tokens import TITLE_TOKENS, Batch
 
-MAX_TOKENS, QUESTION_TOKENS, CLAIM_TOKENS, TITLE_TOKENS = 256, 64, 96, 16
+MAX_TOKENS, QUESTION_TOKENS, CLAIM_TOKENS = 256, 64, 96
 """As the engine reads."""
 CLS, SEP = 101, 102
-PLAIN_QUESTION, TITLED, ANYWHERE = 0.3, 0.8, 0.5
-"""Shares of questions as people type them, of texts under their title, of long texts read from another place on."""
+ANYWHERE = 0.5
+"""Share of long texts that are read from another place on than their beginning."""
 HARDEST = 0.04
 """How much the order of the negatives counts when some are drawn."""
 
 Pack = Mapping[str, NDArray[Any]]
+
+
+def part_of(pack: Pack, name: str) -> dict[str, NDArray[Any]]:
+    """The arrays of a part, under their names there."""
+    return {key.removeprefix(f"{name}."): value for key, value in pack.items() if key.startswith(f"{name}.")}
 
 
 @dataclass(frozen=True)
@@ -129,7 +135,7 @@ class Groups:
     """Questions with their texts, to be drawn from."""
 
     def __init__(self, pack: Pack, part: str, shares: Mapping[str, float], *, joined: float = 0.0) -> None:
-        self.pack = {key.removeprefix(f"{part}."): value for key, value in pack.items() if key.startswith(f"{part}.")}
+        self.pack = part_of(pack, part)
         self.ends, self.joined = pack["ends"], joined
         self.members = [np.flatnonzero(self.pack["stream"] == name) for name in shares]
         self.shares = np.array(list(shares.values())) / sum(shares.values())

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from research.export_encoder import PROJECT
 from research.train.groups import Group, held_back, held_back_groups, streams
 from research.train_judge import read
+from thresher_training.losses import LABELS
 from thresher_training.tokens import tokens_of
 
 TOKENIZER = PROJECT / "src/thresher/models/weights/thresher-judge-int8/tokenizer.json"
@@ -27,7 +28,6 @@ KEPT_TOKENS = 400
 """Of a text; of a question, title or claim the network reads fewer."""
 POSITIVES, NEGATIVES, SPANS = 4, 16, 3
 """Texts and places of a group at most."""
-LABELS = {"unverified": 0, "supported": 1, "contradicted": 2, "not supported": 3}
 SLICES = 2_000
 """Questions of the tune fifths, and claims kept back, that are measured."""
 

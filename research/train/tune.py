@@ -16,13 +16,14 @@ from research.train.batches import (
     CLAIM_TOKENS,
     MAX_TOKENS,
     QUESTION_TOKENS,
-    TITLE_TOKENS,
     Claims,
     Layout,
     Pack,
     Tokens,
+    part_of,
     plain_rows,
 )
+from thresher_training.tokens import TITLE_TOKENS
 
 READ_TOGETHER = 256
 OVERLAP_TOKENS, SPAN_TOKENS = 32, 30
@@ -33,7 +34,7 @@ CLAIMS = 4_000
 def tuned(judge: nn.Module, tokens: Tokens, pack: Pack, claims: Claims) -> dict[str, Any]:
     """By kind: questions, first and among three in percent, area under the curve; spans' F1; claims."""
     judge.eval()
-    part = {key.removeprefix("tune."): value for key, value in pack.items() if key.startswith("tune.")}
+    part = part_of(pack, "tune")
     asked, sides, of, titles, texts, spans = [], [], [], [], [], []
     for at in range(len(part["question"])):
         for side, rows in ((1, part["right"][at]), (0, part["wrong"][at])):

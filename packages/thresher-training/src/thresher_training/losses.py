@@ -15,6 +15,17 @@ def span_loss(logits: Tensor, body: Tensor, spans: Sequence[tuple[int, int]]) ->
     return -torch.logsumexp(torch.stack([scores[begin, 0] + scores[end, 1] for begin, end in spans]), dim=0)
 
 
+LABELS = {"unverified": 0, "supported": 1, "contradicted": 2, "not supported": 3}
+"""Of a claim; the last is either of the first and the third, where nobody knows which."""
+
+
+def support_loss(verdicts: Tensor, labels: Tensor) -> Tensor:
+    """(claims,): of (claims, 2) support and denial against neither, whose logit is 0; `labels` are those of LABELS."""
+    shares = functional.log_softmax(functional.pad(verdicts, (1, 0)), dim=1)
+    exact = shares.gather(1, labels.clamp(max=2)[:, None])[:, 0]
+    return -torch.where(labels < 3, exact, torch.logsumexp(shares[:, [0, 2]], dim=1))
+
+
 def mean(parts: Sequence[Tensor], zero: Tensor) -> Tensor:
     """Of the parts, or a zero that has a gradient."""
     return torch.stack(list(parts)).mean() if parts else zero
