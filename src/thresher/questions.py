@@ -62,8 +62,15 @@ def searches(question: str) -> tuple[str, ...]:
 
 
 def asked_apart(question: str) -> tuple[Part, ...]:
-    """The question; or, where "and", ";" or "?" stands between two question words, its two parts."""
+    """The question; or, where "and", ";" or "?" stands between two question words, its two parts.
+
+    What stands in brackets behind a question is its topic, not a question of its own.
+    """
     text = " ".join(question.split())
+    if (added := ADDED.fullmatch(text)) is not None:
+        if len(parts := asked_apart(added["typed"])) == 1:
+            return (Part(question, question),)
+        return tuple(Part(part.text, f"{part.text} ({added['before']})") for part in parts)
     cut = _SECOND.search(text)
     if cut is None or not _ASKING.search(text[: cut.start()]):
         return (Part(question, question),)

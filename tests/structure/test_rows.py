@@ -65,6 +65,21 @@ def test_a_column_without_a_row_is_told_row_by_row() -> None:
     assert found.text == "Denmark: 190 euros; Estonia: 110 euros; Norway: 205 euros"
 
 
+def test_a_name_of_a_row_alone_is_told_its_row() -> None:
+    for question in ("Norway", "and what about Norway?", "Norway?"):
+        found = answered(ALLOWANCES, question)
+        assert found is not None
+        assert found.text == "Norway: Full day 64 euros, Half day 43 euros, Hotel limit 205 euros"
+
+
+@pytest.mark.parametrize("question", ["How much does the spa cost?", "What is the price of parking?", "Towel price?"])
+def test_what_a_sentence_above_a_table_speaks_of_is_no_row_of_it(question: str) -> None:
+    prose = "Parking costs 25 euros a night. The spa costs 40 euros, the towel 2 euros.\n\n"
+    rooms = "| Room | Price |\n| Oak | 145 |\n| Elm | 69 |"
+    assert answered(grid(prose, rooms), question) is None
+    assert answered(grid(prose, rooms), "What is the price of the rooms?") is not None
+
+
 def test_a_list_of_what_the_first_column_holds_is_all_its_rows() -> None:
     found = answered(CODES, "List the error codes")
     assert found is not None

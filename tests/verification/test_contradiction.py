@@ -72,3 +72,24 @@ def test_another_ordinal_before_the_same_noun_denies_what_says_the_same_else(
     claim: str, sentence: str, denied: bool
 ) -> None:
     assert bool(other_ordinal(claim, [sentence])) is denied
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        ("Reception closes at 10 pm.", "Reception is open from 7 am to 10 pm."),
+        ("The museum closes at 6 pm.", "The museum opens daily 9 am - 6 pm."),
+    ],
+)
+def test_what_says_how_long_something_lasts_says_when_it_ends(claim: str, sentence: str) -> None:
+    assert contradiction(claim, sentence) == ""
+
+
+DOGS = "Dogs may stay for 15 GBP a night; cats are not allowed."
+
+
+def test_each_clause_is_held_against_the_clause_on_its_matter() -> None:
+    assert contradiction("Dogs are welcome.", DOGS) == ""
+    assert contradiction("Cats are welcome.", DOGS)
+    assert contradiction("Dogs cost 15 GBP a night and cats are allowed.", DOGS)
+    assert contradiction("Dogs cost 15 GBP a night and cats are not allowed.", DOGS) == ""

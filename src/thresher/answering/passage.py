@@ -104,7 +104,15 @@ class Passage:
     @property
     def sentences(self) -> list[Span]:
         """Of the quote: the rows of a table, the sentences of text."""
-        return _spans(self.quote, table=self.stretch.piece.hit.chunk.kind == "table")
+        found = blocks(self.quote)
+        if not any(block.kind == "table" for block in found):
+            return _spans(self.quote, table=self.stretch.piece.hit.chunk.kind == "table")
+        spans: list[Span] = []
+        for block in found:
+            text = self.quote[block.start : block.end]
+            within = _rows(text, headed=self._headed(block)) if block.kind == "table" else sentence_spans(text)
+            spans += [(block.start + start, block.start + end) for start, end in within]
+        return spans
 
     def touches(self, document_id: str, start: int, end: int) -> bool:
         """Whether it shows some of a span of a document."""
@@ -125,15 +133,22 @@ class Passage:
         `marked` is in offsets of the quote. All of a quote is not marked, nor what goes over lines of a list. A quote
         with tables, headings or code is Markdown between blank lines, its prose in quotation marks.
         """
-        document = self.stretch.document
-        above = document.text[: self.start] if document is not None else ""
-        found = blocks(self.quote, within_code=len(_FENCE.findall(above)) % 2 == 1)
+        found = blocks(self.quote, within_code=len(_FENCE.findall(self._above)) % 2 == 1)
         mark = marked if marked is not None and "**" not in self.quote and not self._is_all(marked) else None
         if all(block.kind == "prose" for block in found):
             return _quoted(self.quote, mark)
-        headed = not above.rstrip(" ").endswith("|\n")
-        laid = [_laid_out(self.quote, block, mark, headed=headed or block.start > 0) for block in found]
+        laid = [_laid_out(self.quote, block, mark, headed=self._headed(block)) for block in found]
         return "\n\n" + "\n\n".join(laid) + "\n\n"
+
+    @property
+    def _above(self) -> str:
+        """The text of its document before it."""
+        document = self.stretch.document
+        return document.text[: self.start] if document is not None else ""
+
+    def _headed(self, block: Block) -> bool:
+        """Whether a table of it begins with the names of its columns."""
+        return block.start > 0 or not self._above.rstrip(" ").endswith("|\n")
 
     def _is_all(self, span: Span) -> bool:
         start, end = span
@@ -193,6 +208,12 @@ def passage_of(stretch: Stretch, start: int, end: int, *, references: bool = Fal
     if all(map(says_nothing, sentences)) or (is_bibliography(quote) and not references):
         return None
     return Passage(stretch, at + low, at + high, quote)
+
+
+def _rows(text: str, *, headed: bool) -> list[Span]:
+    """The rows of a table, without the names of its columns."""
+    lines = [span for span in line_spans(text) if not RULE.fullmatch(text[slice(*span)])]
+    return lines[1:] if headed else lines
 
 
 def _spans(text: str, *, table: bool) -> list[Span]:

@@ -49,16 +49,19 @@ Rules:
 Reply with a JSON object: {"question": "the question"}"""
 
 
-def with_topic(question: str, history: Sequence[Turn]) -> str:
-    """The question as it was typed, and in brackets the questions before it, back to one that stands alone."""
+def with_topic(question: str, history: Sequence[Turn]) -> list[str]:
+    """The question as it was typed, in brackets the question before it; and all before it, back to one that stands
+    alone.
+    """
     added: list[str] = []
     for before, _ in reversed(history):
         found = ADDED.fullmatch(before)
         added += [found["typed"], found["before"]] if found else [before]
         if not cannot_stand_alone(before):
             break
-    topic = " ".join(added)
-    return f"{question} ({topic if len(topic) <= MOST_ADDED else topic[:MOST_ADDED].rpartition(' ')[0]})"
+    topics = (topic if len(topic) <= MOST_ADDED else topic[:MOST_ADDED].rpartition(" ")[0]
+              for topic in (added[0], " ".join(added)))  # fmt: skip
+    return list(dict.fromkeys(f"{question} ({topic})" for topic in topics))
 
 
 def likelihood(retrieve: Retriever, judge: PairReader, query: Query) -> float | None:
@@ -86,15 +89,17 @@ class FollowUp:
             return query
         worded, lacks = self._worded(question, history)
         by = "model" if worded else "rules"
-        full = worded or with_topic(question, history)
-        if full == question:
+        readings = [worded] if worded else with_topic(question, history)
+        if question in readings:
             return replace(query, notes=query.notes + Notes(lacks))
-        other = replace(query, question=full, search=full)
+        others = [replace(query, question=full, search=full) for full in readings]
         try:
-            typed, added = self.likelihood(query), self.likelihood(other)
+            typed, *likely = map(self.likelihood, (query, *others))
+            other, added = max(zip(reversed(others), reversed(likely), strict=True), key=lambda one: one[1] or 0.0)
         except BudgetSpent as spent:
-            typed = added = None
-            lacks = (*lacks, f"rewrite: {spent.what} before both readings of the follow-up were judged")
+            other, typed, added = others[-1], None, None
+            lacks = (*lacks, f"rewrite: {spent.what} before all readings of the follow-up were judged")
+        full = other.question
         facts = {"asked": question, "standalone_by": by, "likelihoods": [typed, added]}
         if typed is not None and typed >= (added or 0.0):
             return replace(query, notes=query.notes + Notes(lacks, facts={"other": full, **facts}))

@@ -87,9 +87,9 @@ class Grid:
     def row_sentences(self, number: int) -> str:
         """A row as sentences behind the lead-in of its table: "Fares in euros. The Adult of Gannet Rock is 11 euros."
 
-        With units where a header, the caption or the lead-in states them.
+        Prose above the table is read for itself. With units where a header, the caption or the lead-in states them.
         """
-        lead = [f"{cell.text.rstrip(' .:')}." for cell in self.around[-1:]]
+        lead = [f"{cell.text.rstrip(' .:')}." for cell in self.around[-1:] if not is_prose(cell.text)]
         columns = range(1, len(self.header))
         return " ".join([*lead, *(said for column in columns if (said := self.cell_sentence(number, column)))])
 
@@ -283,6 +283,11 @@ def is_heading(text: str) -> bool:
     """Whether a paragraph looks like a heading: one short line that is no sentence and leads to nothing."""
     one_line = "\n" not in text and len(text) <= HEADING_CHARACTERS and not _CAPTION.match(text)
     return text.startswith("#") or (one_line and not re.search(r"[.:;,?!]$|^[-*•]\s", text))
+
+
+def is_prose(text: str) -> bool:
+    """Whether what stands above a table is a sentence that says something itself, and no caption, lead-in or unit."""
+    return text.rstrip()[-1:] in ".!?" and not _CAPTION.match(text) and not stated_unit(text)
 
 
 def _last_sentence(block: Cell) -> Cell:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import islice
 
-from thresher.structure.grid import Cell, Found, Grid, is_money, number_in, with_unit
+from thresher.structure.grid import Cell, Found, Grid, is_money, is_prose, number_in, with_unit
 from thresher.structure.lookup import Look, is_period, look, terms_of
 from thresher.text.terms import alike
 
@@ -22,6 +23,11 @@ _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*(?<![.,])(?!\w)")
 _HOW_MUCH = re.compile(r"\s*how (?:many|much)\b", re.IGNORECASE)
 _PAYING = re.compile(r"\b(?:costs?|price|pay|expensive|how much (?:is|are))\b", re.IGNORECASE)
 _PRICE = re.compile(r"\b(?:price|cost|fare|fee|charge|rate)", re.IGNORECASE)
+_NAME_ALONE = re.compile(
+    r"\s*(?:(?:and|but|so)\b[\s,]*)?(?:(?:what|how) about\b)?(?!.*\b(?:who|whose|what|which|when|where|why|how)\b)",
+    re.IGNORECASE,
+)
+"""No question word, or one that asks for no part of a row: "and what about Oak?"."""
 _LIST = re.compile(
     r"\s*(?:list|name|enumerate|show|give|what are|which are|what were|what is in|which .* are there)\b", re.I
 )
@@ -75,8 +81,11 @@ def listed(grid: Grid, question: str) -> Found | None:
 
 
 def column_told(grid: Grid, question: str) -> Found | None:
-    """The numbers of the one column that a question names without a row, each behind its row's name."""
-    seen = look(grid, question)
+    """The numbers of the one column that a question names without a row, each behind its row's name.
+
+    What a sentence above the table speaks of ("The spa costs 40 GBP.") is none of its rows.
+    """
+    seen = look(replace(grid, around=tuple(cell for cell in grid.around if not is_prose(cell.text))), question)
     named = seen.columns_but({0})
     if len(named) != 1 or seen.named or seen.unexplained or len(grid.rows) > MOST_CELLS or _YES_OR_NO.match(question):
         return None
@@ -154,8 +163,14 @@ def _asked(seen: Look, rows: Sequence[int], question: str) -> list[int]:
 
 
 def _says_more(seen: Look, rows: Sequence[int], question: str) -> bool:
-    """Whether a word of the question besides the rows' names is a word of the table: what is asked of them."""
+    """Whether a word of the question besides the rows' names is a word of the table: what is asked of them.
+
+    A question of nothing but the name of one row asks for all of it.
+    """
     of_rows = [term for row in rows for cell in seen.grid.rows[row] for term in terms_of(cell.text)]
+    named = all(any(word == term or alike(word, term) for term in of_rows) for word in seen.words.tokens)
+    if len(rows) == 1 and named and _NAME_ALONE.match(question):
+        return True
     texts = (*seen.grid.around, *seen.grid.header)
     around = [term for cell in texts for term in terms_of(cell.text)]
     if _PAYING.search(question):

@@ -74,7 +74,7 @@ maximum most / minimum least;
 hot hotter warm warmer warming / cold colder cool cooler cooling;
 male men man boys / female women woman girls;
 inside internal / outside external;
-allow~ permit~ permitted legal / forbid~ forbidden prohibit~ ban banned illegal;
+allow~ permit~ permitted legal welcome / forbid~ forbidden prohibit~ ban banned illegal;
 required mandatory compulsory / optional voluntary;
 accept~ approve~ / reject~ refuse~;
 include~ / exclude~;
@@ -129,6 +129,9 @@ _SIDES = {
     for form in (_forms(word) if word.endswith("~") else [word])
 }
 """Each word to the name of its pair and whether it is on the first side."""
+
+_BOUNDS = frozenset(("open/close", "begin/end"))
+"""What is open from 7 to 10 closes at 10."""
 
 
 # --- a sentence taken apart -------------------------------------------------------------------------------------------
@@ -192,6 +195,13 @@ class Statement:
     def content(self) -> frozenset[str]:
         """The keys of its words."""
         return frozenset(word.key for word in self.words if word.key)
+
+    @property
+    def names_both_ends(self) -> bool:
+        """Whether it says how long something lasts: from 7 to 10, until May, 9-17."""
+        words = [word.text.lower() for word in self.words]
+        ends = {"to", "until", "till", "-", "–"}
+        return "until" in words or "till" in words or (len(self.numbers) > 1 and not ends.isdisjoint(words))
 
     @cached_property
     def opposites(self) -> frozenset[str]:
@@ -334,7 +344,34 @@ _ORDINAL = re.compile(
 
 
 def contradiction(claim: str, sentence: str) -> str:
-    """Why a sentence of the evidence denies a claim about the same matter; "" when nothing shows that it does."""
+    """Why a sentence of the evidence denies a claim about the same matter; "" when nothing shows that it does.
+
+    Each clause of the claim is held against the clause that shares most words with it: "dogs may stay; cats are not
+    allowed" denies nothing of dogs.
+    """
+    parts = clauses(sentence)
+    for clause in clauses(claim):
+        words = statement(clause).content
+        nearest = parts[0] if len(parts) == 1 else max(parts, key=lambda part: len(statement(part).content & words))
+        if denial := _denial(clause, nearest):
+            return denial
+    return ""
+
+
+_BETWEEN_CLAUSES = re.compile(
+    r"\s*;\s+|,?\s+(?:but|while|whereas)\s+|,?\s+and\s+(?=(?:[\w-]+\s+){1,4}?(?:is|are|was|were|has|have|had|may|must"
+    r"|can|will|does|do|did)\b)",
+    re.IGNORECASE,
+)
+
+
+def clauses(sentence: str) -> list[str]:
+    """What semicolons, "but" and "and" before another subject and verb part; the sentence where they part nothing."""
+    return [part for part in _BETWEEN_CLAUSES.split(sentence) if part.strip()] or [sentence]
+
+
+def _denial(claim: str, sentence: str) -> str:
+    """The same of one clause each."""
     one, other = folded_prefixes(statement(claim), statement(sentence))
     numbers = (
         f"the evidence says {theirs.text} where the sentence says {ours.text}"
@@ -387,6 +424,8 @@ def opposed_pairs(one: Statement, other: Statement) -> list[str]:
     """The pairs of which each has the other word: everywhere, or in one of as many places."""
     opposed = []
     for key in sorted(one.opposites & other.opposites):
+        if key in _BOUNDS and (one.names_both_ends or other.names_both_ends):
+            continue
         ours, theirs = ([word.says for word in said.words if word.key == key] for said in (one, other))
         in_one_place = len(ours) == len(theirs) and sum(a != b for a, b in zip(ours, theirs, strict=True)) == 1
         if in_one_place or _differ(key, one, other):
