@@ -37,6 +37,9 @@ LONGEST = 300
 JUDGED = 8
 """Passages of each reading that are judged."""
 
+CLEARLY = 0.05
+"""By which all questions before have to be likelier than the one before alone: more words look likelier to the judge."""
+
 MOST_ADDED = 300
 """Characters of earlier questions that are added; the newest stand first."""
 
@@ -95,7 +98,8 @@ class FollowUp:
         others = [replace(query, question=full, search=full) for full in readings]
         try:
             typed, *likely = map(self.likelihood, (query, *others))
-            other, added = max(zip(reversed(others), reversed(likely), strict=True), key=lambda one: one[1] or 0.0)
+            at = -1 if (likely[-1] or 0.0) > (likely[0] or 0.0) + CLEARLY else 0
+            other, added = others[at], likely[at]
         except BudgetSpent as spent:
             other, typed, added = others[-1], None, None
             lacks = (*lacks, f"rewrite: {spent.what} before all readings of the follow-up were judged")
