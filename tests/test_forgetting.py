@@ -120,10 +120,11 @@ def test_a_next_version_that_cannot_be_read_is_said_to_leave_the_text_of_before(
     assert [(one.source, "of before" in one.remark) for one in report.remarks] == [(str(texts / "secret.txt"), True)]
 
 
-def test_what_a_killed_process_wrote_goes_with_a_purge(texts: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["0123456789.lance", ".tmpmvikVQ"])
+def test_what_a_killed_process_wrote_goes_with_a_purge(texts: Path, tmp_path: Path, name: str) -> None:
     with thresher.open(tmp_path / "home") as collection:
         collection.add(texts)
         data = next((tmp_path / "home").rglob("documents.lance/data"))
-        (data / "0123456789.lance").write_bytes(next(data.iterdir()).read_bytes())
+        (data / name).write_bytes(next(data.iterdir()).read_bytes())
         collection.delete("secret.txt", purge=True)
     assert holding(tmp_path / "home") == []

@@ -12,6 +12,7 @@ import logging
 import os
 from collections.abc import Iterable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from thresher.errors import StoreError
@@ -45,6 +46,10 @@ def check_versions(lancedb: str, pylance: str) -> None:
             subject="the store on LanceDB",
             next_step=f"install a pair that belongs together ({known})",
         )
+
+
+HALF_WRITTEN = ".tmp*"
+"""What Lance calls a file until all of it is there; its own clean-up passes them by."""
 
 
 def newest(table: Any) -> Any:
@@ -92,3 +97,6 @@ def drop_versions_before(table: Any, older_than: timedelta, *, unfinished: bool 
     With `unfinished` also what killed processes wrote and no version holds: then nobody else may write.
     """
     newest(table).cleanup_old_versions(older_than=older_than, delete_unverified=unfinished)
+    if unfinished and "://" not in table.uri:
+        for file in Path(table.uri).rglob(HALF_WRITTEN):
+            file.unlink(missing_ok=True)
