@@ -38,7 +38,7 @@ JUDGED = 8
 """Passages of each reading that are judged."""
 
 CLEARLY = 0.05
-"""By which all questions before have to be likelier than the one before alone: more words look likelier to the judge."""
+"""By which all questions before have to be likelier than the one before: more words look likelier to the judge."""
 
 MOST_ADDED = 300
 """Characters of earlier questions that are added; the newest stand first."""
