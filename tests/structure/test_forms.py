@@ -114,3 +114,16 @@ def test_aligned_lines_of_plain_text_are_a_table() -> None:
     assert [cell.text for cell in grid.header] == ["Item", "Number", "Price", "Amount"]
     assert grid.around[0].text.startswith("Equipment")
     assert all(ORDER[cell.start : cell.end] == cell.text for row in grid.rows for cell in row)
+
+
+WARRANTY = """Capacity: 300 litres
+Power: 3 kW
+Weight: 84 kg
+
+The warranty does not cover damage by limescale, frost or water of more than 20 degrees of hardness."""
+
+
+def test_a_field_does_not_answer_whether_and_what_something_is_done_by_is_no_date() -> None:
+    assert filled("Does the warranty cover damage by frost?", WARRANTY) is None
+    assert filled("What does the warranty cover damage by?", WARRANTY) is None
+    assert filled("Is order K-12 due?") is None

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from thresher.structure.grid import Cell, Found, Grid, with_unit
-from thresher.structure.lookup import Words, telling_terms, terms_of, words_of
+from thresher.structure.lookup import YES_OR_NO, Words, telling_terms, terms_of, words_of
 from thresher.structure.records import LEAST, fields_of, head_of
 from thresher.text.answer_types import answer_type, is_of_type
 from thresher.text.figures import without_figures
 from thresher.text.labels import means, still_to_come
+from thresher.text.numbers import Date, quantities_and_dates
 from thresher.types import Document
 
 LONGEST = 6_000
@@ -26,6 +27,9 @@ _UNTIL = re.compile(
     r"(?P<label>(?:please )?\w+(?: \w+)? (?:by|before|until|within)) (?P<value>[^.;:\n]*\d[^.;:\n]*)", re.IGNORECASE
 )
 """A date that stands in a sentence as in a field: "Please pay by 8 September 2024"."""
+
+LONGEST_DAY = 12
+"""Characters before a date: "Monday, "."""
 
 _THINGS = frozenset(terms_of("goods item items article articles equipment product products things"))
 _TRADING = frozenset(terms_of("buy bought purchase purchased order ordered hire hired rent rented sell sold"))
@@ -94,13 +98,23 @@ def form_of(document: Document, items: Iterable[Grid]) -> Form | None:
         return None
     dated = [tuple(Cell(m[name], *m.span(name)) for name in ("label", "value")) for m in _UNTIL.finditer(text)]
     inside = [value.start for _, value in found.values()] + [label.start for label, _ in found.values()]
-    told = [(label, value) for label, value in dated if label.start not in inside]
+    told = [(label, value) for label, value in dated if label.start not in inside and _is_date(value.text)]
     fields = sorted((*found.values(), *told), key=lambda one: one[0].start)
     return Form(tuple(fields), tuple(items), document.title)
 
 
+def _is_date(text: str) -> bool:
+    """Whether a text begins with a date."""
+    return any(isinstance(one, Date) and one.start <= LONGEST_DAY for one in quantities_and_dates(text))
+
+
 def filled_in(form: Form, question: str) -> Found | None:
-    """What the form has for a question: a field, a cell of an item, or all items; None where that is not certain."""
+    """What the form has for a question: a field, a cell of an item, or all items; None where that is not certain.
+
+    A field is no answer to a question that wants yes or no.
+    """
+    if YES_OR_NO.match(question):
+        return None
     words = words_of(question)
     rows = _named(form, words)
     if len(rows) > 1:

@@ -22,6 +22,9 @@ _PERIOD = re.compile(
 )
 _QUARTERS = ("January to March", "April to June", "July to September", "October to December")
 _IN_BRACKETS = re.compile(r"[(\[].*?[)\]]")
+YES_OR_NO = re.compile(r"\s*(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will)\b", re.I)
+"""Questions that want a yes or no."""
+
 _POSSESSIVE = re.compile(r"['’]s\b")
 _RELATIONS = frozenset(
     {"not", "no", "nor", "before", "below", "above", "over", "under", "than", "more", "most", "other", "between"}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 
 from thresher.structure.grid import Cell, Found, Grid, is_money, is_prose, number_in, with_unit
-from thresher.structure.lookup import Look, is_period, look, terms_of
+from thresher.structure.lookup import YES_OR_NO, Look, is_period, look, terms_of
 from thresher.text.terms import alike
 
 MOST_ROWS = 4
@@ -18,7 +18,6 @@ MOST_CELLS = 12
 MOST_LISTED = 30
 LONGEST_CELL = 80
 """Characters of a cell that stands behind the name of its row in a list."""
-_YES_OR_NO = re.compile(r"\s*(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will)\b", re.I)
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*(?<![.,])(?!\w)")
 _HOW_MUCH = re.compile(r"\s*how (?:many|much)\b", re.IGNORECASE)
 _PAYING = re.compile(r"\b(?:costs?|price|pay|expensive|how much (?:is|are))\b", re.IGNORECASE)
@@ -41,7 +40,7 @@ def row_told(grid: Grid, question: str, columns: Sequence[int] | None = None) ->
     """
     seen = look(grid, question)
     rows = _rows(seen)
-    if not rows or _YES_OR_NO.match(question) or columns == []:
+    if not rows or YES_OR_NO.match(question) or columns == []:
         return None
     names = {column for row in rows for column in _naming(seen, row)}
     if not all(_tells_apart(grid, column) for column in names):
@@ -87,7 +86,7 @@ def column_told(grid: Grid, question: str) -> Found | None:
     """
     seen = look(replace(grid, around=tuple(cell for cell in grid.around if not is_prose(cell.text))), question)
     named = seen.columns_but({0})
-    if len(named) != 1 or seen.named or seen.unexplained or len(grid.rows) > MOST_CELLS or _YES_OR_NO.match(question):
+    if len(named) != 1 or seen.named or seen.unexplained or len(grid.rows) > MOST_CELLS or YES_OR_NO.match(question):
         return None
     rows = [row for row in grid.rows if row[named[0]].number is not None]
     if len(rows) < 2 or len(rows) * 2 < len(grid.rows) or not _tells_apart(grid, 0):
@@ -100,7 +99,7 @@ def column_told(grid: Grid, question: str) -> Found | None:
 
 def confirmed(looked_up: Callable[[Grid, str], Found | None], grid: Grid, question: str) -> Found | None:
     """Yes or no to a question that names a cell and states a number for it: "Is the limit for Norway 205?"."""
-    if not _YES_OR_NO.match(question):
+    if not YES_OR_NO.match(question):
         return None
     for number in _NUMBER.finditer(question):
         found = looked_up(grid, question[: number.start()] + question[number.end() :])
