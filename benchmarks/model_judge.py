@@ -289,7 +289,7 @@ def helps(asked: Sequence[Judged], draws: int = DRAWS) -> dict[str, Any]:
                 continue  # too few of one kind in this draw
             counted += weight.counts
             other = opinions[fitted_on:]
-            errors.append(wrong(other, [weight.probability(one.own, one.told) for one in other]))
+            errors.append(wrong(other, [weight.probability(one.own, one.model) for one in other]))
             without.append(wrong(other, [one.own for one in other]))
         if len(errors) < 2:
             raise SystemExit(f"{len(unsure)} unsure questions are too few")

@@ -68,12 +68,12 @@ class AsyncCollection:
 
     async def _sentences(self, question: str, options: AskOptions) -> AsyncIterator[str | Answer]:
         meter, loop = Meter.of(options), asyncio.get_running_loop()
-        told: asyncio.Queue[str | None] = asyncio.Queue()  # None: there is no other
+        sentences: asyncio.Queue[str | None] = asyncio.Queue()  # None: there is no other
         left = Event()
 
         def answered() -> Answer:
             def on_sentence(sentence: str) -> None:
-                loop.call_soon_threadsafe(told.put_nowait, sentence)
+                loop.call_soon_threadsafe(sentences.put_nowait, sentence)
 
             options["on_sentence"] = on_sentence
             for step in self.collection.run(question, meter=meter, **options):
@@ -84,9 +84,9 @@ class AsyncCollection:
             raise Cancelled("the question was cancelled")
 
         answering = loop.run_in_executor(None, answered)
-        answering.add_done_callback(lambda _: told.put_nowait(None))
+        answering.add_done_callback(lambda _: sentences.put_nowait(None))
         try:
-            while (sentence := await told.get()) is not None:
+            while (sentence := await sentences.get()) is not None:
                 yield sentence
             yield await answering
         finally:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NOT_CONFIGURED = "no chat model is configured"
-"""What a person chose to do without is not told with every answer; `degraded` has it."""
+"""Not shown with an answer, since a chat model is optional; `degraded` contains it."""
 
 SHOWN = 240
 """Characters of a chunk in the picture of kept and dropped."""
@@ -84,9 +84,9 @@ class Answer:
 
     def __str__(self) -> str:
         """The answer and its citations, as `print` shows them."""
-        told = self.to_dict()
-        cited = [citation_line(citation, self.text) for citation in told["citations"]]
-        return "\n".join([plain(in_full(self.text, self.reason)), *cited, *also_lines(told)])
+        shown = self.to_dict()
+        cited = [citation_line(citation, self.text) for citation in shown["citations"]]
+        return "\n".join([plain(in_full(self.text, self.reason)), *cited, *also_lines(shown)])
 
     def to_markdown(self) -> str:
         """The question, the answer and its numbered citations, with page and quote."""
@@ -98,10 +98,10 @@ class Answer:
 
     def to_dict(self, *, chunks: bool = False) -> dict[str, Any]:
         """JSON form of the public contract; `chunks=True` adds what `explain` shows."""
-        told: dict[str, Any] = to_json(self if chunks else replace(self, chunks=()))
+        shown: dict[str, Any] = to_json(self if chunks else replace(self, chunks=()))
         if not chunks:
-            del told["chunks"]
-        return told
+            del shown["chunks"]
+        return shown
 
     def explain(self, *, dropped: bool = False, scores: bool = False) -> str:
         """How it came about, as `thresher explain` prints it: steps, and a line for each chunk that was kept.

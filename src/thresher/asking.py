@@ -1,4 +1,4 @@
-"""How a question is asked: its options, and what is told of a call that cannot be."""
+"""The options of a question, and the errors of a wrong call."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AskOptions(TypedDict, total=False):
     """Earlier questions with their answers, oldest first: a question that follows up on them is put into words that
     stand alone (`Answer.standalone`)."""
     on_sentence: Callable[[str], None]
-    """Told the sentences of the answer, each as soon as it is written and checked; together they are its text."""
+    """Called with each sentence of the answer once it is written and checked; together they are its text."""
     strict: bool
     """Raise Degraded instead of doing without a part of the recipe."""
     budget_calls: int | None
@@ -73,7 +73,7 @@ def check_max_tokens(given: object) -> None:
 
 
 def check_options(options: Mapping[str, object]) -> None:
-    """Raise UnknownSetting for an option that `ask` does not have, WrongType for what is no function to be told."""
+    """Raise UnknownSetting for an option that `ask` does not have, WrongType for a callback that is no function."""
     for name in options:
         if name not in AskOptions.__annotations__:
             raise UnknownSetting(name, AskOptions.__annotations__, kind="option of `ask`")

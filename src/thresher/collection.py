@@ -238,7 +238,7 @@ class Collection(OpenCollection):
 
     def documents(self, *, where: str | None = None) -> list[DocumentRecord]:
         """All documents in the order they were added, or those that a filter on their fields holds for."""
-        records = self._told(self._existing().records())
+        records = self._named(self._existing().records())
         if where is None:
             return records
         rows = {record.id: {**record.metadata, **_columns(record)} for record in records}
@@ -248,11 +248,11 @@ class Collection(OpenCollection):
     def document(self, document_id: str) -> Document:
         """A document with its text."""
         check_type("document_id", document_id, str, "the id of a document, see `documents()`")
-        return self._told(self._existing().document(document_id))
+        return self._named(self._existing().document(document_id))
 
     def also(self, document_id: str) -> tuple[str, ...]:
         """All sources of a document, the first one first."""
-        return self._told({"also": self._existing().also([document_id])[document_id]})["also"]
+        return self._named({"also": self._existing().also([document_id])[document_id]})["also"]
 
     def tables(self) -> list[dict[str, Any]]:
         """The chunk tables: fingerprint, level, encoder, number of chunks.
@@ -329,7 +329,7 @@ class Collection(OpenCollection):
 
             check_max_tokens(max_tokens)
             cut = spending(configured, parts).cut(max_tokens)
-        return self._told(self._links(settings).search(pipeline.search(query, strict=strict, cut=cut)))
+        return self._named(self._links(settings).search(pipeline.search(query, strict=strict, cut=cut)))
 
     def evidence(
         self,
@@ -356,7 +356,7 @@ class Collection(OpenCollection):
         place = self._place(outside or configured.outside)
         parts, linked = self._parts(outside=place), self._links(settings, place).hit
         pipeline, query = self._pipeline(recipe, configured, parts), self._query(question, limit, where)
-        return self._told(gathered(pipeline, query, placing(parts), linked, refined=refined, strict=strict))
+        return self._named(gathered(pipeline, query, placing(parts), linked, refined=refined, strict=strict))
 
     def check(
         self,
@@ -392,7 +392,7 @@ class Collection(OpenCollection):
             query = self._query(claim, CHECKED_PASSAGES, where)
             return whole(query, pipeline.retrieve(query).kept[:CHECKED_PASSAGES]).evidence
 
-        return self._told(self._links(settings).check(checked(text, holds, found, quotes(parts).placed)))
+        return self._named(self._links(settings).check(checked(text, holds, found, quotes(parts).placed)))
 
     def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
         """The answer with its citations, or an abstention with its reason; stored as a trace. Options: `AskOptions`."""
@@ -415,15 +415,15 @@ class Collection(OpenCollection):
         configured = self._configured(recipe, options.get("settings"))
         outside = options.get("outside") or configured.outside
         meter = meter or Meter.of(options)
-        tell, told = options.get("on_sentence", in_silence), False
+        tell, has_sentences = options.get("on_sentence", in_silence), False
         if line := courtesy(question):
             tell(line)
             yield polite(question, recipe.name, line)
             return
 
         def on_sentence(sentence: str) -> None:
-            nonlocal told
-            told = True
+            nonlocal has_sentences
+            has_sentences = True
             tell(sentence)
 
         listening = in_silence if tell is in_silence else on_sentence
@@ -458,9 +458,9 @@ class Collection(OpenCollection):
                     links.public_url,
                     max_tokens,
                 )
-                if not told:
+                if not has_sentences:
                     tell(step.text)
-                yield self._told(self.traces.stored(links.answer(step), request))
+                yield self._named(self.traces.stored(links.answer(step), request))
             else:
                 yield step
 
@@ -474,18 +474,18 @@ class Collection(OpenCollection):
         return self._sentences(question, options)
 
     def _sentences(self, question: str, options: AskOptions) -> Iterator[str | Answer]:
-        told: SimpleQueue[str | Answer | BaseException] = SimpleQueue()
+        events: SimpleQueue[str | Answer | BaseException] = SimpleQueue()
 
         def ask() -> None:
             try:
-                options["on_sentence"] = told.put
-                told.put(self.ask(question, **options))
+                options["on_sentence"] = events.put
+                events.put(self.ask(question, **options))
             except BaseException as error:  # raised below, in the thread that waits
-                told.put(error)
+                events.put(error)
 
         Thread(target=ask, name="stream", daemon=True).start()
         while True:
-            match told.get():
+            match events.get():
                 case BaseException() as error:
                     raise error
                 case Answer() as answer:
@@ -503,7 +503,7 @@ class Collection(OpenCollection):
     def stored(self, trace: str = "last") -> dict[str, Any]:
         """A stored answer with the fate of every chunk, as JSON. Raises UsageError when there is none."""
         check_type("trace", trace, str, "the id of an answer, or last")
-        return self._told(self.traces.load(trace))
+        return self._named(self.traces.load(trace))
 
     def replay(self, trace: str = "last") -> tuple[Answer, list[str]]:
         """Ask the question of a stored answer again, with the replies and pages that were stored with it.
@@ -512,7 +512,7 @@ class Collection(OpenCollection):
         documents or Thresher changed). Raises NotRecorded when something is needed that was not stored.
         """
         check_type("trace", trace, str, "the id of an answer, or last")
-        return self._told(replay(self.traces, trace, self._ask_again))
+        return self._named(replay(self.traces, trace, self._ask_again))
 
     def _ask_again(self, question: str, request: Request) -> Answer:
         place = self._stored_place(request.outside)

@@ -28,18 +28,18 @@ _WHO = frozenset(("who are you", "what are you", "what can you do", "what do you
 
 
 def courtesy(question: str) -> str:
-    """The line that answers thanks, a greeting or "who are you"; empty for whatever else is said."""
+    """The line that answers thanks, a greeting or "who are you"; empty for any other text."""
     words = [word.lower() for word in _WORD.findall(question)]
-    said = set(words)
+    spoken = set(words)
     if " ".join(word for word in words if word not in _HELLO) in _WHO:
         return "I answer questions from the documents of this collection, with citations, and say where they do not."
-    if not said <= _THANKS | _HELLO | _BYE | _BESIDES:
+    if not spoken <= _THANKS | _HELLO | _BYE | _BESIDES:
         return ""
-    if said & _THANKS:
+    if spoken & _THANKS:
         return "You are welcome."
-    if said & _BYE:
+    if spoken & _BYE:
         return "Goodbye."
-    return "Hello. What would you like to know from the documents?" if said & _HELLO else ""
+    return "Hello. What would you like to know from the documents?" if spoken & _HELLO else ""
 
 
 def polite(question: str, recipe: str, line: str) -> Answer:

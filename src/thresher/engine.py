@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class Engine:
     """The models and the open collections of a home; cheap to make, safe to use from several threads.
 
-    `encoder` is one of your own for all collections; `completing` is told documents done and in all while the index of
-    a recipe is made for a question. With `source_name` sources are told, and compared in filters, as it calls them.
+    `encoder` is one of your own for all collections; `completing` is called with documents done and in total while the
+    index of a recipe is made for a question. Results and filters use the names that `source_name` gives to sources.
     """
 
     def __init__(

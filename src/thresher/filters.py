@@ -200,7 +200,7 @@ _matcher = lru_cache(maxsize=128)(_Matcher)
 
 
 class _Unusable(Exception):
-    """What is wrong with a filter, to be said after "the filter"."""
+    """The fault of a filter, as the rest of a sentence that begins with "the filter"."""
 
 
 def parse(text: str) -> Filter:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from thresher.protocols import Encoder
     from thresher.tracing.feedback import Feedback
 
-Told = TypeVar("Told")
+Named = TypeVar("Named")
 
 DEFAULT_LIMIT = 5
 
@@ -107,7 +107,7 @@ class OpenCollection:
 
     @property
     def labels(self) -> Feedback:
-        """What people said of answers."""
+        """What people reported about answers."""
         from thresher.tracing.feedback import Feedback
 
         return Feedback(self.files)
@@ -262,18 +262,18 @@ class OpenCollection:
         return Query(question, question, limit, restricted, today=date.today().isoformat())
 
     def _restricted(self, where: str) -> Filter:
-        """The filter that a caller wrote in columns of chunks; sources are compared as they are told."""
+        """The filter that a caller wrote in columns of chunks; sources are compared by their shown names."""
         name = self._source_name
         if name is None:
             return resolve(parse(where), self._existing().metadata)
 
-        def told() -> dict[str, Mapping[str, Value]]:
+        def fields() -> dict[str, Mapping[str, Value]]:
             return {one.id: {**one.metadata, "source": name(one.source)} for one in self._existing().records()}
 
-        return resolve(parse(where), told, columns=[column for column in COLUMNS if column != "source"])
+        return resolve(parse(where), fields, columns=[column for column in COLUMNS if column != "source"])
 
-    def _told(self, value: Told) -> Told:
-        """A value as whoever asks reads it."""
+    def _named(self, value: Named) -> Named:
+        """A value with sources under their shown names."""
         if self._source_name is None:
             return value
         from thresher.file_names import renamed
@@ -301,6 +301,6 @@ class OpenCollection:
 
 
 def _logged(done: int, total: int) -> None:
-    """What a library's caller is told of a chunk table that is made for a question: a line in the log, no silence."""
+    """Logs that a chunk table is made for a question, when the caller watches no progress."""
     if done == 0:
         logging.getLogger("thresher").warning("cutting and encoding %d documents anew for this recipe", total)

@@ -198,7 +198,7 @@ class Pipeline:
             lambda: self._generated(query, judged, refined, decision, correction),
             unanswered(record),
         )
-        draft = replace(draft, notes=NO_NOTES)  # these are told: what the verifier returns are its own
+        draft = replace(draft, notes=NO_NOTES)  # already in the trace: the verifier returns only its own
         answer = yield from record.step("verify", 1, lambda: self.verify(query, draft, refined))
         yield Answer(
             question=asked,

@@ -77,9 +77,9 @@ def workers(processes: int, on: str | None, making: Callable[[], bytes]) -> Iter
     if chosen is None:
         yield None
         return
-    told = making()
+    packed = making()
     with chosen as opened:
-        yield Workers(partial(opened.submit, prepared, told), AHEAD * opened.number)
+        yield Workers(partial(opened.submit, prepared, packed), AHEAD * opened.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +125,12 @@ def described(recipes: Sequence[tuple[Recipe, RecipeSettings, IndexConfig]]) -> 
     )
     own = [name for name, encoder in making.encoders.items() if type(encoder).__module__ == "__main__"]
     try:
-        told = pickle.dumps(making)
+        packed = pickle.dumps(making)
     except Exception as error:  # whatever an object of a program's own raises
         raise _stays(", ".join(making.encoders), str(error)) from error
     if own:
         raise _stays(", ".join(own), "its class is in the program that was started, which no other process imports")
-    return told
+    return packed
 
 
 def _stays(encoder: str, why: str) -> UsageError:

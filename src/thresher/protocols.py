@@ -285,7 +285,7 @@ class Files(Protocol):
         """Whole or not at all: a reader sees the old content or the new one. `durable` outlasts a power cut too."""
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write a file that is not there yet; False where it is. Of several that try at once one is told True."""
+        """Write a file that is not there yet; False where it is. One of several concurrent calls gets True."""
 
     def find(self, name: str) -> StoredFile | None:
         """What is known of a file without its content; None where there is no such file."""
@@ -306,7 +306,7 @@ class Files(Protocol):
         """The files in a folder."""
 
     def where(self, name: str) -> str:
-        """Where a file is, as a person is told."""
+        """Where a file is, for messages."""
 
 
 @runtime_checkable

@@ -44,16 +44,16 @@ def to_json(value: Any) -> Any:
             return [to_json(item) for item in value]
         case _ if not is_dataclass(value):
             return value
-    told: dict[str, Any] = {}
+    shown: dict[str, Any] = {}
     for path in getattr(value, "PUBLIC", "").split() or [one.name for one in fields(value)]:
         key, item = path.rpartition(".")[2], attrgetter(path)(value)
         if key in getattr(value, "WHERE_THERE", "").split() and not item:
             continue
         if key == "score":
-            told |= {"score": item.value, "scale": str(item.scale)}
+            shown |= {"score": item.value, "scale": str(item.scale)}
         else:
-            told[key] = to_json(item)
-    return told
+            shown[key] = to_json(item)
+    return shown
 
 
 class Public:
@@ -67,8 +67,8 @@ class Public:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form of the public contract."""
-        told: dict[str, Any] = to_json(self)
-        return told
+        shown: dict[str, Any] = to_json(self)
+        return shown
 
 
 # --- documents and chunks ---------------------------------------------------------------------------------------------
@@ -740,10 +740,10 @@ class SearchResult(Public):
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form of the public contract; spans, verdict, confidence and tokens where a budget was given."""
-        told: dict[str, Any] = to_json(replace(self, dropped=()))
-        del told["reason"], told["dropped"]
+        shown: dict[str, Any] = to_json(replace(self, dropped=()))
+        del shown["reason"], shown["dropped"]
         of_budget = ("spans", "verdict", "confidence", "tokens")
-        return {key: value for key, value in told.items() if self.spans is not None or key not in of_budget}
+        return {key: value for key, value in shown.items() if self.spans is not None or key not in of_budget}
 
 
 def ranked(hits: Sequence[Hit]) -> tuple[Hit, ...]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from tests.answering.tables import documents, piece
 from thresher.judging.tables import TableScorer
-from thresher.text.labels import told_of
+from thresher.text.labels import fact_sentence
 from thresher.types import UNIT, Document, Hit, Notes, Query, Scale, Score, Scores
 
 
@@ -84,10 +84,10 @@ def test_a_cell_is_read_as_a_sentence_too_and_with_the_cell_that_names_its_row()
 
 
 def test_what_a_column_says_of_a_person_is_read_as_people_say_it() -> None:
-    assert told_of("name", "Ada", "home town", "Paris") == "Ada lives in Paris."
-    assert told_of("customer", "Ada", "age", "36") == "Ada is 36 years old."
-    assert told_of("branch", "North", "city", "Paris") == ""
-    assert told_of("name", "Ada", "claim", "bike") == ""
+    assert fact_sentence("name", "Ada", "home town", "Paris") == "Ada lives in Paris."
+    assert fact_sentence("customer", "Ada", "age", "36") == "Ada is 36 years old."
+    assert fact_sentence("branch", "North", "city", "Paris") == ""
+    assert fact_sentence("name", "Ada", "claim", "bike") == ""
 
 
 def test_no_rule_lifts_what_the_judge_gave() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.text.answer_types import answer_type, asks_for_figure, is_of_type, not_said
+from thresher.text.answer_types import answer_type, asks_for_figure, is_of_type, missing_answer
 from thresher.text.entities import lacking
 
 
@@ -76,7 +76,7 @@ def test_a_measure_that_is_told_as_a_number_is_asked_for(question: str, figure: 
     ],
 )
 def test_a_sentence_without_number_or_time_says_neither_how_many_nor_when(question: str, answer: str) -> None:
-    assert not_said(question, answer)
+    assert missing_answer(question, answer)
 
 
 @pytest.mark.parametrize(
@@ -93,4 +93,4 @@ def test_a_sentence_without_number_or_time_says_neither_how_many_nor_when(questi
     ],
 )
 def test_what_may_answer_is_let_pass(question: str, answer: str) -> None:
-    assert not_said(question, answer) == ""
+    assert missing_answer(question, answer) == ""

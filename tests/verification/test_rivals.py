@@ -2,19 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.verification.rivals import Said, are_rivals
+from thresher.verification.rivals import AnswerInSentence, are_rivals
 
 TITLE = "The lighthouse of Kõpu"
 
 
-def said(sentence: str, title: str = TITLE, around: str = "") -> Said:
+def said(sentence: str, title: str = TITLE, around: str = "") -> AnswerInSentence:
     """The answer stands between brackets."""
     start, end = sentence.index("["), sentence.index("]") - 1
     plain = sentence.replace("[", "").replace("]", "")
-    return Said(plain, start, end, title, f"{title}. {plain} {around}")
+    return AnswerInSentence(plain, start, end, title, f"{title}. {plain} {around}")
 
 
-def rivals(question: str, one: Said, other: Said) -> bool:
+def rivals(question: str, one: AnswerInSentence, other: AnswerInSentence) -> bool:
     both = are_rivals(question, one, other), are_rivals(question, other, one)
     assert both[0] == both[1], "neither is asked first"
     return both[0]

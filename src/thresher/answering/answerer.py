@@ -278,8 +278,8 @@ class Answerer:
                 if place.certainty >= least
                 and are_rivals(
                     question,
-                    own.said,
-                    place.said,
+                    own.in_sentence,
+                    place.in_sentence,
                     share=SHARED_WITHIN if place.document_id == own.document_id else SHARED,
                 )
             ),
@@ -406,5 +406,5 @@ def nearest(proposal: Proposal) -> tuple[str, str]:
 def _reported(proposal: Proposal) -> dict[str, Any]:
     """A proposal for the trace."""
     kind = "cell" if proposal.passage is None else "passage"
-    told = {"kind": kind, "text": proposal.text, "probability": round(proposal.probability, 3)}
-    return {**told, **(proposal.facts or {})}
+    described = {"kind": kind, "text": proposal.text, "probability": round(proposal.probability, 3)}
+    return {**described, **(proposal.facts or {})}

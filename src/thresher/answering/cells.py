@@ -56,11 +56,11 @@ class Tables:
         answers, or too many differ.
         """
         every: list[tuple[Evidence, Document, Grid | Form]] = [*self.grids, *self._forms()]
-        told = ((piece, document, grid, answered(grid, self.question)) for piece, document, grid in every)
+        answers = ((piece, document, grid, answered(grid, self.question)) for piece, document, grid in every)
         found = _once(
             [
                 (piece, document, answer, lines)
-                for piece, document, grid, answer in told
+                for piece, document, grid, answer in answers
                 if answer is not None and (lines := _kept(document, grid, answer, holds))
             ]
         )

@@ -11,7 +11,7 @@ from thresher.answering.citations import abstention, cite
 from thresher.answering.sentence_support import SUPPORT, Sentence
 from thresher.protocols import in_silence
 from thresher.reasons import NEAREST
-from thresher.text.answer_types import not_said
+from thresher.text.answer_types import missing_answer
 from thresher.text.entities import missing_name
 from thresher.text.language import foreign_language, other_language
 from thresher.text.markup import flat
@@ -86,12 +86,12 @@ class CheckedAnswer:
         if not self.cited.text:
             refusal = abstention(self._why_nothing(), notes + Notes(facts={"model_said": self.written.strip()}))
             return replace(refusal, answered_by="model", removed=removed)
-        unsaid = self._not_said()
+        missing = self._missing()
         return Generation(
             self.cited.text,
             self.cited.citations,
-            abstained=bool(unsaid),
-            reason=f"The question asks {unsaid}, and no sentence of the model's answer says so." if unsaid else None,
+            abstained=bool(missing),
+            reason=f"The question asks {missing}, and no sentence of the model's answer says so." if missing else None,
             notes=notes,
             exact=True,
             answered_by="model",
@@ -99,13 +99,13 @@ class CheckedAnswer:
             removed=removed,
         )
 
-    def _not_said(self) -> str:
-        """What is asked for and nothing of the answer says: what is true may answer another question."""
+    def _missing(self) -> str:
+        """What the question asks for and no sentence of the answer states; "" for nothing."""
         if self.display not in ("mark", "strict") or foreign_language(self.query.question):
             return ""
         text = without_markers(self.cited.text)
         abroad = other_language(text, " ".join(piece.text for piece in self.evidence))
-        return "" if abroad else not_said(self.query.question, text)
+        return "" if abroad else missing_answer(self.query.question, text)
 
     def _why_nothing(self) -> str:
         if self.checked.removed:
@@ -146,7 +146,7 @@ class CheckedAnswer:
         self.show(added.text)
 
     def _is_noise(self, sentence: str) -> bool:
-        """Whether a sentence is none: said before, cut off, a question, a piece of the prompt; as it came, none is."""
+        """Whether a sentence is noise: repeated, cut off, a question, part of the prompt; never with display "none"."""
         if self.display == "none":
             return False
         cut_off = sentence.split()[-1] in STOP_WORDS

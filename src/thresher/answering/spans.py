@@ -16,7 +16,7 @@ from thresher.text.entities import lacking
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set
 from thresher.types import PROBABILITY, Evidence, Reading, Score
-from thresher.verification.rivals import Said
+from thresher.verification.rivals import AnswerInSentence
 
 WORD = re.compile(r"\w+")
 
@@ -53,12 +53,12 @@ class Place:
         return sentence_around(self.piece, first, last, Score(self.certainty, PROBABILITY))
 
     @property
-    def said(self) -> Said:
-        """The span in its sentence, to be held against another one."""
+    def in_sentence(self) -> AnswerInSentence:
+        """The span in its sentence, for the comparison with another one."""
         sentence = self.sentence
         start = self.start - sentence.start
         known = f"{self.window.above}. {self.window.text}"
-        return Said(sentence.text, start, start + self.end - self.start, self.piece.hit.chunk.title, known)
+        return AnswerInSentence(sentence.text, start, start + self.end - self.start, self.piece.hit.chunk.title, known)
 
 
 @dataclass(frozen=True, slots=True)

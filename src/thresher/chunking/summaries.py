@@ -43,10 +43,10 @@ def summary_bounds(characters: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveSummarizer:
-    """Sentences of the text itself, in its order: the words it repeats most, said once (no model, no network).
+    """Sentences of the text itself, in its order: those with the words it repeats most (no model, no network).
 
     After SumBasic (Nenkova and Vanderwende 2005): a sentence is worth the mean frequency of its terms in the text, and
-    a term that has been said is worth half from then on (they square its probability, which in a text as short as a
+    a term that has been used is worth half from then on (they square its probability, which in a text as short as a
     chunk makes any new word worth more than the subject). Ties go to the earlier sentence; where a sentence stands
     counts for nothing else, since a chunk begins anywhere in its document.
 

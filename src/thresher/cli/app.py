@@ -306,8 +306,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _complain(line: str, code: int, as_json: bool, subject: str, what: str, advice: str = "") -> None:
     """An error on stderr, in one line of words or of JSON; stdout stays empty for a program that reads it."""
     if as_json:
-        told = {"what": what, "subject": subject, "next": advice, "exit_code": code}
-        sys.stderr.write(json_text({"error": told}) + "\n")
+        error = {"what": what, "subject": subject, "next": advice, "exit_code": code}
+        sys.stderr.write(json_text({"error": error}) + "\n")
     else:
         output.complain(f"thresher: {line}")
 

@@ -14,7 +14,7 @@ from thresher.errors import ThresherError
 if TYPE_CHECKING:
     from thresher.answer import Answer
 
-HELP = "Ask a question, or: /why (how the last answer came about), /new (forget what was said), /quit"
+HELP = "Ask a question, or: /why (how the last answer came about), /new (forget the conversation), /quit"
 
 
 @on_collection()

@@ -46,13 +46,13 @@ def config(
     }
     origins = thresher.recipes.front_origins(target.home) | chosen.origins(target.settings, home=target.home)
     origins = {key: "--set" if origin == "given" else origin for key, origin in origins.items()}
-    told = {
+    shown = {
         key: {"value": value, "origin": origins.get(key, "default")}
         for key, value in values.items()
         if not changed or key in origins
     }
     files = [str(file) for file in config_files(target.home)]
-    target.show({"files": files, "settings": told}, output.configuration)
+    target.show({"files": files, "settings": shown}, output.configuration)
     if not target.json:
         output.not_configured(values)
 
@@ -66,11 +66,11 @@ def trust(
     from thresher.trusted import CONFIG_FILE
 
     found = file / CONFIG_FILE if file.is_dir() else file
-    said = thresher.trust(found, forget=forget)
+    settings = thresher.trust(found, forget=forget)
     if json:
-        output.as_json({"file": str(found), "trusted": not forget, "settings": said})
+        output.as_json({"file": str(found), "trusted": not forget, "settings": settings})
     else:
-        output.trusted(found, said, forget=forget)
+        output.trusted(found, settings, forget=forget)
 
 
 def completion(

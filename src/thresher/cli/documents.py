@@ -211,12 +211,12 @@ def documents(
 
 def _fields(records: Sequence[DocumentRecord]) -> dict[str, dict[str, int]]:
     """The fields of documents, each value with the number of documents that have it."""
-    told: dict[str, Counter[str]] = {}
+    fields: dict[str, Counter[str]] = {}
     for record in records:
         for name, value in {"kind": record.kind, "date": record.date, **record.metadata}.items():
             if value is not None:
-                told.setdefault(name, Counter())[str(value)] += 1
-    return {name: dict(values.most_common()) for name, values in sorted(told.items())}
+                fields.setdefault(name, Counter())[str(value)] += 1
+    return {name: dict(values.most_common()) for name, values in sorted(fields.items())}
 
 
 @on_collection()
@@ -267,9 +267,9 @@ def delete(
         if len(meant) > 1:
             shown = ", ".join(meant[:3]) + (", …" if len(meant) > 3 else "")
             confirm(f"delete {len(meant)} sources ({shown})?", yes=yes or target.json)
-        told: dict[str, object] = {"deleted": collection.delete(*meant, purge=purge)}
+        result: dict[str, object] = {"deleted": collection.delete(*meant, purge=purge)}
         remark = collection.purge_remark if purge else ""
-    target.show({**told, "remark": remark} if remark else told, output.deleted)
+    target.show({**result, "remark": remark} if remark else result, output.deleted)
     if remark and not target.json:
         output.complain(f"note: {remark}")
 

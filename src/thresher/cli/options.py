@@ -148,7 +148,7 @@ def on_collection(
 
     Settings that the command reads are checked against those of its recipe by the library; those of a command that
     reads none are checked here, so that a slip is refused whatever the command. Of a command that reads settings and
-    `sends`, the hosts outside this machine that they name are told before it runs.
+    `sends`, the hosts outside this machine that they name are shown before it runs.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:

@@ -191,10 +191,10 @@ def _names(authors: str) -> str:
     return f"{first} and {len(others)} more" if len(others) > 2 else authors
 
 
-def fields(told: Mapping[str, Mapping[str, int]]) -> None:
+def fields(counts: Mapping[str, Mapping[str, int]]) -> None:
     """A row for each field of the documents, with its most frequent values."""
     rows = []
-    for name, values in told.items():
+    for name, values in counts.items():
         first = [f"{shortened(value, 40)} ({number})" for value, number in list(values.items())[:SHOWN_VALUES]]
         rows.append([name, len(values), ", ".join(first) + (", …" if len(values) > SHOWN_VALUES else "")])
     table("fields", ["field", "values", "documents of each"], rows)
@@ -297,9 +297,9 @@ def span_lines(span: Excerpt) -> str:
 
 def step(done: Step) -> None:
     """What a slot did, in one line."""
-    told = facts(done.detail)
+    detail = facts(done.detail)
     line = f"{done.name:<9} {done.considered:>4} in {done.kept:>4} out {done.seconds * 1000:8.1f} ms"
-    say(f"{line}  {told}" if told else line)
+    say(f"{line}  {detail}" if detail else line)
 
 
 def answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
@@ -349,20 +349,20 @@ def not_configured(settings: Mapping[str, Any]) -> None:
         say("no web search is configured (web.provider): --outside takes another collection")
 
 
-def configuration(told: Mapping[str, Any]) -> None:
+def configuration(found: Mapping[str, Any]) -> None:
     """Every setting with its value and its origin, and the files that were read."""
-    say(f"read: {', '.join(told['files']) or 'no thresher.toml'}")
-    rows = [[key, _value(one["value"]), one["origin"]] for key, one in told["settings"].items()]
+    say(f"read: {', '.join(found['files']) or 'no thresher.toml'}")
+    rows = [[key, _value(one["value"]), one["origin"]] for key, one in found["settings"].items()]
     table("settings", ["setting", "value", "from"], rows)
 
 
-def trusted(file: Path, said: Mapping[str, str], *, forget: bool) -> None:
+def trusted(file: Path, settings: Mapping[str, str], *, forget: bool) -> None:
     """What a settings file may say from now on, or no longer."""
-    if not said:
+    if not settings:
         say(f"{file} sets nothing that has to be trusted")
         return
     say(f"{file} is {'no longer trusted' if forget else 'trusted'} to set:")
-    for key, value in said.items():
+    for key, value in settings.items():
         say(f"  {key} = {value}")
     if not forget:
         say("A key that you give elsewhere without an address goes to the addresses above.")

@@ -104,9 +104,9 @@ def indexing() -> Iterator[Callable[[IndexProgress], None]]:
     if not sys.stderr.isatty():
 
         def line(progress: IndexProgress) -> None:
-            told = pace(progress)
+            text = pace(progress)
             if pace.clock.due():
-                complain(told)
+                complain(text)
 
         yield line
         return

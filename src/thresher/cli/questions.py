@@ -102,7 +102,7 @@ def ask(
     def on_sentence(sentence: str) -> None:
         if generated:
             return  # of an answer that was not written sentence by sentence: it is shown whole
-        target.show({"sentence": sentence}, lambda said: output.say(f"sentence  {said['sentence'].strip()}"))
+        target.show({"sentence": sentence}, lambda shown: output.say(f"sentence  {shown['sentence'].strip()}"))
         sys.stdout.flush()
 
     chosen = recipe_of(recipe, target)
@@ -161,7 +161,7 @@ def explain(
             answer, differences = collection.replay(trace)
             described = answer.to_dict(chunks=True)
     shown = partial(picture, labels=labels, dropped=everything, scores=scores, width=output.width())
-    target.show(described, lambda told: output.paged(shown(told)))
+    target.show(described, lambda trace: output.paged(shown(trace)))
     if differences:
         output.complain(f"thresher: the replay differs from the stored answer in: {', '.join(differences)}")
         raise typer.Exit(FAILED)

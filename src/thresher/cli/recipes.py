@@ -46,12 +46,12 @@ def show(
 
     one = _describe(recipe, target.settings, target.home)
     if diff is None:
-        target.show(one, lambda told: output.recipe(told, descriptions(thresher.recipes.get(recipe).settings)))
+        target.show(one, lambda found: output.recipe(found, descriptions(thresher.recipes.get(recipe).settings)))
         return
     changed = ",".join(f"{key}={value}" for key, value in target.settings.items())
     names = (recipe if recipe != diff or not changed else f"{recipe}[{changed}]", diff)
     differences = _differences(one, _describe(diff, {}, target.home), names)
-    target.show(differences, lambda told: output.recipe_differences(names, told))
+    target.show(differences, lambda found: output.recipe_differences(names, found))
 
 
 def _describe(name: str, given: Mapping[str, str], home: Home | None = None) -> dict[str, Any]:

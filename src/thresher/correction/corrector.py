@@ -2,8 +2,8 @@
 
     search words -> results -> pages -> passages (judged where a judge is given)
 
-What fails is told in the trace, and what is there is gone on with: the snippets of the search results, then (ambiguous)
-the collection alone, then (incorrect) nothing, on which the recipe abstains.
+The trace states each failure. The question goes on with what remains: the snippets of the search results; without them
+the collection alone (ambiguous) or nothing (incorrect), on which the recipe abstains.
 """
 
 from __future__ import annotations

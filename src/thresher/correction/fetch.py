@@ -73,7 +73,7 @@ class Page:
 
 @dataclass(frozen=True)
 class PageFetcher:
-    """Fetches pages; what it was told by a site's robots.txt it remembers. Safe with several threads.
+    """Fetches pages and remembers the robots.txt of each site. Safe with several threads.
 
     `reach` is for tests, which have no public internet; no setting leads here.
     """

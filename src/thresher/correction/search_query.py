@@ -129,7 +129,7 @@ class SearchQuery:
 
 
 SearchQueryWriter = Callable[[Query], SearchQuery]
-"""The words to search for a question. What a model lacked is told, never raised."""
+"""The words to search for a question. A model's failure is in the notes, never raised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +153,8 @@ class AsAsked:
 class LLMSearchQuery:
     """A model rewrites the question: 6 to 14 words (CRAG guide) or at most 3 keywords (CRAG paper).
 
-    Words that cannot be used are asked for once more, then the question itself is searched for. Where the question
-    implies recency and the model said no time, the month before today is put behind its words.
+    Words that cannot be used are asked for once more, then the question itself is searched for. If the question
+    implies recency and the model gave no time, the month before today is appended.
     """
 
     model: LanguageModel

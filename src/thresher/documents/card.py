@@ -1,6 +1,6 @@
-"""The card of a document: what its file says about it and its text does not, as the last paragraph of the text.
+"""The card of a document: its metadata that the text does not contain, as the last paragraph of the text.
 
-Who wrote a document, when, and what stands in its front matter is so found, judged and cited like any passage.
+Author, date and front matter are then found, judged and cited like any passage.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from thresher.documents.cleaning import clean_inline
 from thresher.types import Mark, Metadata
 
 AUTHOR = "author"
-NOT_TOLD = frozenset(
+LEFT_OUT = frozenset(
     ("attachments", "description", "encoding", "first_formulas_without_value", "hidden_sheets", "keywords", "language",
      "not_read", "parts_not_read", "sheets")
 )  # fmt: skip
-"""Fields that say nothing that is asked, or what Thresher found itself."""
+"""Fields that answer no question, and those that Thresher computed."""
 
 
 def with_card(parsed: Parsed, title: str, date: str | None, kind: str) -> tuple[str, tuple[Mark, ...]]:
@@ -44,7 +44,7 @@ def card(text: str, metadata: Metadata, title: str, date: str | None) -> str:
         sentences.append(f"It is dated {date}.")
     for name, stated in metadata.items():
         value = clean_inline(stated) if isinstance(stated, str) else ""
-        if value and name not in (AUTHOR, *NOT_TOLD) and value not in text and value != title:
+        if value and name not in (AUTHOR, *LEFT_OUT) and value not in text and value != title:
             sentences.append(f"Its {name} is {value}.")
     if not sentences:
         return ""

@@ -154,7 +154,7 @@ def _conversion(description: str) -> str:
     if "picture" in description:
         return "put it into a PDF, whose scanned pages are read where tesseract is installed"
     if "sound" in description or "video" in description:
-        return "save what is said in it as text or subtitles"
+        return "save its speech as text or subtitles"
     if "archive" in description:
         return "unpack it and index the folder, or get it again if it should be a document"
     if "document" in description.lower() or "file" in description:

@@ -171,7 +171,7 @@ class ReadingProcess:
                 subject=source,
                 next_step=f"split it, or leave it out, or raise the setting reading.seconds ({self._bounds.seconds:g})",
             )
-        if any(sign.lower() in child.said.lower() for sign in MEMORY_SIGNS):
+        if any(sign.lower() in child.error_text.lower() for sign in MEMORY_SIGNS):
             return self._too_much_memory(source)
         if name in ("SIGSEGV", "SIGBUS"):
             stack = self._bounds.stack_megabytes
@@ -273,7 +273,7 @@ class _Child:
         )
         pipes = (self._process.stdin, self._process.stdout, self._process.stderr)
         self._requests, self._replies, self._errors = (cast(BinaryIO, pipe) for pipe in pipes)
-        self._said = b""
+        self._error_text = b""
         self._listening = threading.Thread(target=self._listen, daemon=True)
         self._listening.start()
         self._ending = threading.Lock()
@@ -299,14 +299,14 @@ class _Child:
         return self._process.wait()
 
     @property
-    def said(self) -> str:
+    def error_text(self) -> str:
         """The end of its standard error."""
-        return self._said.decode("utf-8", "replace")
+        return self._error_text.decode("utf-8", "replace")
 
     @property
     def ending(self) -> str:
-        """How it ended, and its last words, on one line."""
-        lines = self.said.strip().splitlines() or [""]
+        """How it ended and the last line of its standard error, on one line."""
+        lines = self.error_text.strip().splitlines() or [""]
         ended = _signal_name(self.status) or f"exit status {self.status}"
         return f"{ended}: {lines[-1].strip()[:120]}" if lines[-1] else ended
 
@@ -351,7 +351,7 @@ class _Child:
 
     def _listen(self) -> None:
         while chunk := os.read(self._errors.fileno(), TAIL_BYTES):
-            self._said = (self._said + chunk)[-TAIL_BYTES:]
+            self._error_text = (self._error_text + chunk)[-TAIL_BYTES:]
 
 
 def minimal_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -169,10 +169,10 @@ def limit_processor_seconds(seconds: float) -> None:
 
 
 def held_bytes() -> int:
-    """Bytes of memory that this process can write; 0 where the system does not tell."""
+    """Bytes of memory that this process can write; 0 if the system does not report it."""
     try:
-        with open("/proc/self/statm", encoding="ascii") as told:
-            return int(told.read().split()[5]) * os.sysconf("SC_PAGE_SIZE")
+        with open("/proc/self/statm", encoding="ascii") as statm:
+            return int(statm.read().split()[5]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
         return 0
 

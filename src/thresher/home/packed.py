@@ -68,10 +68,10 @@ def pack(home: Home, name: str, file: Path) -> int:
         with folders.changing(home, name) as folder:
             registry.check_in_folder(folder)
             with tarfile.open(beside, "w:gz", compresslevel=3) as packed:
-                said = json.dumps({"format": FORMAT, "name": name}).encode()
+                manifest = json.dumps({"format": FORMAT, "name": name}).encode()
                 header = tarfile.TarInfo(MANIFEST)
-                header.size = len(said)
-                packed.addfile(header, io.BytesIO(said))
+                header.size = len(manifest)
+                packed.addfile(header, io.BytesIO(manifest))
                 for path in (folder / one for one in TAKEN):
                     if path.exists():
                         packed.add(path, f"{COLLECTIONS}/{path.name}")
@@ -117,10 +117,10 @@ class _Bounded(gzip.GzipFile):
 
 def _manifest(member: IO[bytes] | None) -> str:
     """The collection's name; ValueError for another file, or one of a later version."""
-    said = json.loads(member.read(10_000)) if member is not None else {}
-    if said["format"] != FORMAT:
-        raise ValueError(said["format"])
-    return str(said["name"])
+    manifest = json.loads(member.read(10_000)) if member is not None else {}
+    if manifest["format"] != FORMAT:
+        raise ValueError(manifest["format"])
+    return str(manifest["name"])
 
 
 def _extract(packed: tarfile.TarFile, folder: Path) -> None:

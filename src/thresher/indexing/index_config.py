@@ -38,7 +38,7 @@ class IndexConfig:
     workers: int = 1
     """Chunks that are summarised at the same time."""
     announce: Callable[[Sequence[str]], None] | None = None
-    """Told the texts that are about to be summarised."""
+    """Called with the texts that are about to be summarised."""
     titled: bool = True
     """Whether the title of its document stands in front of a chunk for the encoder and BM25."""
     by_parts: bool = False

@@ -251,7 +251,7 @@ Reply with one word: yes or no."""
 ASKED_LAST = "Does the chunk state what answers the query? Reply yes or no."
 
 
-LEAST_SAID = 0.05
+LEAST_PROBABILITY_OF_BOTH = 0.05
 """Of probability, on yes and no together. The weakest model of the tests puts 0.2 to 0.5 on them; one that begins with
 its thoughts next to nothing, and what is left over says little about the chunk."""
 
@@ -304,7 +304,7 @@ class LikelihoodRelevance:
         except (ProviderError, BudgetSpent) as error:
             return _Reply(error=str(error))
         both = 0.0 if weights is None else weights[YES] + weights[NO]
-        return _Reply() if weights is None or both < LEAST_SAID else _Reply(weights[YES] / both)
+        return _Reply() if weights is None or both < LEAST_PROBABILITY_OF_BOTH else _Reply(weights[YES] / both)
 
 
 # --- named rules of thumb about a question and a chunk, without a model -----------------------------------------------
@@ -473,9 +473,9 @@ class Critic:
         notes = {}
         if self.sees_scores:
             given = ((name, scores[at]) for name, scores in earlier.items())
-            told = ", ".join(f"{name} {score.value:.3g}" for name, score in given if score is not None)
-            if told:
-                notes["earlier_scores"] = told
+            listed = ", ".join(f"{name} {score.value:.3g}" for name, score in given if score is not None)
+            if listed:
+                notes["earlier_scores"] = listed
         findings = [finding for heuristic in self.heuristics if (finding := heuristic(query, hit)) is not None]
         if findings:
             notes["notes"] = "; ".join(f"{finding.name}: {finding.note}" for finding in findings)
@@ -537,9 +537,9 @@ class MultiStageScorer:
         ]
         # Where a later stage failed, the mean is of the others: only what has no base score failed.
         notes = sum((scored.notes.without_facts for scored in stages.values()), NO_NOTES)
-        told = {"stages": {name: dict(scored.notes.facts) for name, scored in stages.items()}}
+        facts = {"stages": {name: dict(scored.notes.facts) for name, scored in stages.items()}}
         means = tuple(self._mean(scores) for scores in given)
-        return Scores(means, notes + Notes(facts=told), tuple(given), failed=without)
+        return Scores(means, notes + Notes(facts=facts), tuple(given), failed=without)
 
     def _mean(self, scores: Mapping[str, Score]) -> Score | None:
         weights = dict(zip(("base", "reflection", "critic"), self.weights, strict=True))

@@ -37,7 +37,7 @@ class Opinion:
     """A question our judge is unsure of: its probability for the best chunk, and what the model made of the chunks."""
 
     own: float
-    told: float
+    model: float
     """The highest of the model's scores, 0 to 1."""
     answerable: bool
 
@@ -64,9 +64,9 @@ class ModelWeight:
         """Whether the model is worth asking."""
         return self.model_weight > 0
 
-    def probability(self, own: float, told: float) -> float:
-        """The probability of both together: `own` is the judge's, `told` the model's score, each 0 to 1."""
-        odds = log_odds(np.array([own, told])) @ np.array([self.own_weight, self.model_weight])
+    def probability(self, own: float, model: float) -> float:
+        """The probability of both together: `own` is the judge's, `model` the chat model's score, each 0 to 1."""
+        odds = log_odds(np.array([own, model])) @ np.array([self.own_weight, self.model_weight])
         return float(sigmoid(np.array(odds + self.intercept)))
 
     @classmethod
@@ -86,7 +86,7 @@ def weighed(model: str, opinions: Sequence[Opinion], *, seed: int = 0) -> ModelW
     if min(answerable.sum(), (~answerable).sum()) < LEAST_UNSURE:
         return None
     own = np.array([one.own for one in opinions])
-    inputs = np.column_stack([log_odds(own), log_odds(np.array([one.told for one in opinions])), np.ones(len(own))])
+    inputs = np.column_stack([log_odds(own), log_odds(np.array([one.model for one in opinions])), np.ones(len(own))])
     generator = np.random.default_rng(seed)
     folds = even_folds(answerable, generator)
     saved = _loss(inputs[:, [0, 2]], answerable, folds) - _loss(inputs, answerable, folds)

@@ -488,8 +488,8 @@ class BandedScorer:
             notes += replace(second.notes, degraded=lacks)
         return Scores(tuple(scores), notes, tuple(others), failed=first.missing)
 
-    def _together(self, own: float, told: float) -> float:
+    def _together(self, own: float, model: float) -> float:
         """The probability of both."""
         if self.weight is not None:
-            return self.weight.probability(own, told)
-        return min(max((own + told) / 2, self.lower), nextafter(self.upper, 0.0))
+            return self.weight.probability(own, model)
+        return min(max((own + model) / 2, self.lower), nextafter(self.upper, 0.0))

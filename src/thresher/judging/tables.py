@@ -15,7 +15,7 @@ from thresher.structure.answers import answered, form_near, grids_near
 from thresher.structure.forms import Form, to_pay_in_words
 from thresher.structure.grid import Cell, Grid
 from thresher.structure.lookup import look
-from thresher.text.labels import told_of
+from thresher.text.labels import fact_sentence
 from thresher.text.terms import term_set
 from thresher.types import Document, Hit, Query, Scores
 
@@ -122,15 +122,16 @@ def _found_in_words(part: Grid | Form, question: str) -> Iterator[str]:
             yield f"{whole} {owed}"
         return
     naming = look(part, question).named
-    told = [row for row in part.rows if not asked.isdisjoint(map(_place, row))]
-    asked |= {_place(row[match.column]) for row in told for match in naming}
+    answering = [row for row in part.rows if not asked.isdisjoint(map(_place, row))]
+    asked |= {_place(row[match.column]) for row in answering for match in naming}
     around = [cell.text for cell in part.around]
     rows = "; ".join(_rows(part, asked))
     yield " ".join(map(_stopped, (*around, rows)))
     # As one sentence too: an encoder is given one at a time.
     yield _stopped("; ".join([*(cell.rstrip(".:") for cell in around[-1:]), rows]))
-    if len(told) == 1:
-        yield from _as_sentences(part, told[0], [at for at, cell in enumerate(told[0]) if at and _place(cell) in asked])
+    if len(answering) == 1:
+        (row,) = answering
+        yield from _as_sentences(part, row, [at for at, cell in enumerate(row) if at and _place(cell) in asked])
 
 
 def _as_sentences(grid: Grid, row: Sequence[Cell], columns: Sequence[int]) -> Iterator[str]:
@@ -140,8 +141,8 @@ def _as_sentences(grid: Grid, row: Sequence[Cell], columns: Sequence[int]) -> It
     yield " ".join(sentences)
     for column, sentence in zip(columns, sentences, strict=True):
         label, value = grid.header[column].text, row[column].text
-        if said := told_of(head, name, label, value):
-            yield f"{head}: {name}, {label}: {value}. {sentence} {said}"
+        if fact := fact_sentence(head, name, label, value):
+            yield f"{head}: {name}, {label}: {value}. {sentence} {fact}"
 
 
 def _place(cell: Cell) -> tuple[int, int]:

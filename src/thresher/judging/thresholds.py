@@ -162,10 +162,10 @@ class FromModel:
         values = sorted((score.value for score in scored if score is not None), reverse=True)
         if not values:
             return ThresholdResult(None, (False,) * len(scored))
-        told = ", ".join(f"{value:.3g}" for value in values)
+        listed = ", ".join(f"{value:.3g}" for value in values)
         from thresher.models.structured import asked, read_scores, scores_schema
 
-        user = f"<query>{fenced(query.search)}</query>\nScores: {told}"
+        user = f"<query>{fenced(query.search)}</query>\nScores: {listed}"
         try:
             answer = asked(self.model, SYSTEM, user, schema=scores_schema(1), read=partial(read_scores, number=1))
         except (ProviderError, BudgetSpent) as error:

@@ -212,16 +212,16 @@ class Calibrated:
         if not scores:
             return _unscored(len(judged), "probability")
         best = max(score.value for score in scores)
-        told = f"best probability {best:.3g}"
+        stated = f"best probability {best:.3g}"
         notes = _notes(best, self.lower, self.upper, unscored=len(judged) - len(scores))
         if self.mapping:
             notes += Notes(facts={"mapping": self.mapping})
         confidence = best if self.calibrated else None
         if best >= self.upper:
-            return Decision(Verdict.CORRECT, confidence, f"{told} reaches {self.upper:.3g}", notes)
+            return Decision(Verdict.CORRECT, confidence, f"{stated} reaches {self.upper:.3g}", notes)
         if best < self.lower:
-            return Decision(Verdict.INCORRECT, confidence, f"{told} is below {self.lower:.3g}", notes)
-        between = f"{told} is between {self.lower:.3g} and {self.upper:.3g}"
+            return Decision(Verdict.INCORRECT, confidence, f"{stated} is below {self.lower:.3g}", notes)
+        between = f"{stated} is between {self.lower:.3g} and {self.upper:.3g}"
         if self.separated:
             return Decision(Verdict.AMBIGUOUS, confidence, between, notes)
         return Decision(Verdict.UNSURE, confidence, f"{between}, and the judge does not separate there", notes)

@@ -47,7 +47,7 @@ most thoughts about a page or two of text within."""
 NO_WEIGHTS = "null"
 """What stands for the weights of a server that tells no log-probabilities, in a record."""
 
-UNTOLD_PROMPT_TOKENS = 1_000
+UNREPORTED_PROMPT_TOKENS = 1_000
 """Of a prompt besides its bytes, of which each is a token at the most: a server's own preamble and its marks."""
 
 _forms: dict[tuple[str, str], Form] = {}
@@ -98,14 +98,14 @@ class ChatModel:
 
     @property
     def context_tokens(self) -> int | None:
-        """Tokens of prompt and reply together, where the server tells; recorded like a reply."""
+        """Tokens of prompt and reply together, if the server reports it; recorded like a reply."""
 
-        def told() -> int | None:
+        def fetch() -> int | None:
             return context_tokens(self.base_url, self.model, self.api_key, seconds_left=self.meter.seconds_left)
 
         if self.exchanges is None:
-            return told()
-        size: int | None = self.exchanges.recall(("context", self.model), told, write=json.dumps, read=json.loads)
+            return fetch()
+        size: int | None = self.exchanges.recall(("context", self.model), fetch, write=json.dumps, read=json.loads)
         return size
 
     @property
@@ -233,21 +233,21 @@ class ChatModel:
         left = self.meter.seconds_left
         seconds = self.timeout_seconds if left is None else min(self.timeout_seconds, max(left, 0.001))
         bounds = Bounds(time.monotonic() + seconds, most_bytes(self._most_tokens))
-        told: list[str] = []
+        received: list[str] = []
         try:
             if request.options:
                 with asked(self._client.chat.completions, bounds, **self._sent(request, form)) as pieces:
                     return self._weights(parsed(pieces), request)
             with closing(self._answer(request, form, bounds)) as pieces_of_it:
                 for piece in pieces_of_it:
-                    told.append(piece)
+                    received.append(piece)
                     if (on_text := _listener.get()) is not None:
                         on_text(piece)
         except Trouble as trouble:
-            raise self._of(trouble, seconds, told) from trouble
-        return "".join(told)
+            raise self._of(trouble, seconds, received) from trouble
+        return "".join(received)
 
-    def _of(self, trouble: Trouble, seconds: float, told: Sequence[str]) -> Exception:
+    def _of(self, trouble: Trouble, seconds: float, received: Sequence[str]) -> Exception:
         """What comes of it; a reply of which pieces were handed on cannot be asked for again."""
         if isinstance(trouble, TooLate):
             return self._failed(f"no reply within {seconds:.3g} s", "set llm.timeout_seconds", retryable=True)
@@ -261,7 +261,7 @@ class ChatModel:
             if trouble.passing:
                 return _TryAgain(error, trouble.after)
             return _Less(error, trouble.status, words)
-        if told and _listener.get() is not None:
+        if received and _listener.get() is not None:
             return self._failed("broke off its reply", retryable=True)
         if isinstance(trouble, Unreached):
             next_step = "check llm.base_url, and that the server is running"
@@ -333,8 +333,8 @@ class ChatModel:
     def _weights(self, reply: Any, request: _Request) -> str:
         """The probability of each option as the first token of a reply, as JSON; its tokens are counted."""
         self._count(reply.get("usage"), request)
-        told = reply["choices"][0].get("logprobs")
-        content = told.get("content") if told else None
+        logprobs = reply["choices"][0].get("logprobs")
+        content = logprobs.get("content") if logprobs else None
         likely = content[0].get("top_logprobs") if content else None
         if not likely:
             server = (self.base_url, self.model)
@@ -385,7 +385,7 @@ class _Request:
         """Of the prompt: a token has at least one byte."""
         schema = "" if self.schema is None else json.dumps(self.schema)
         sent = len(self.system.encode("utf-8", "replace")) + len(self.user.encode("utf-8", "replace")) + len(schema)
-        return sent + UNTOLD_PROMPT_TOKENS
+        return sent + UNREPORTED_PROMPT_TOKENS
 
 
 class _Failure(Exception):
@@ -417,8 +417,8 @@ def _text_of(reply: Any) -> tuple[str, bool]:
     choices = reply.get("choices")
     if not choices:
         return "", False
-    said = choices[0].get("delta") or choices[0].get("message") or {}
-    text = said.get("content")
+    message = choices[0].get("delta") or choices[0].get("message") or {}
+    text = message.get("content")
     if text is not None and not isinstance(text, str):
         raise ValueError("a text that is none")
     return text or "", choices[0].get("finish_reason") == "length"

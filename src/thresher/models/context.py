@@ -16,25 +16,25 @@ LISTED_BYTES = 5_000_000
 FIELDS = ("max_model_len", "context_length", "context_window", "max_context_length", "loaded_context_length")
 """What vLLM, OpenRouter, Groq, Mistral and LM Studio call it in their lists of models; llama.cpp has meta.n_ctx."""
 
-_told: dict[tuple[str, str], int | None] = {}
+_reported: dict[tuple[str, str], int | None] = {}
 """What servers stated of their models, in this process."""
 
 
 def context_tokens(
     base_url: str, model: str, api_key: str | None = None, *, seconds_left: float | None = None
 ) -> int | None:
-    """Tokens of prompt and reply together; None where the server does not tell. It is asked once in a process.
+    """Tokens of prompt and reply together; None if the server does not report it. It is asked once in a process.
 
     One that did not tell because only `seconds_left` were left is asked again another time.
     """
     key = (base_url, model)
-    if key in _told:
-        return _told[key]
+    if key in _reported:
+        return _reported[key]
     seconds = SECONDS if seconds_left is None else min(SECONDS, seconds_left)
-    told = _read(_listed(base_url, api_key, seconds), model) if seconds > 0 else None
-    if told is not None or seconds == SECONDS:
-        _told[key] = told
-    return told
+    size = _read(_listed(base_url, api_key, seconds), model) if seconds > 0 else None
+    if size is not None or seconds == SECONDS:
+        _reported[key] = size
+    return size
 
 
 def _listed(base_url: str, api_key: str | None, seconds: float) -> Any:

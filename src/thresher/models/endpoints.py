@@ -52,8 +52,8 @@ EMPTY = " "  # what stands for the empty text, which OpenAI refuses
 class EndpointEncoder:
     """One embedding model of one server; the connection is made at the first call.
 
-    `max_tokens` is what the server's model reads at once: it cannot be asked, so it is told. A text that is longer is
-    the server's to refuse (ProviderError) or to cut; no tokenizer of it is here to count with. A reply whose vectors
+    `max_tokens` is the input limit of the server's model, which the protocol does not report: the caller states it. The
+    server refuses (ProviderError) or cuts a longer text; its tokenizer is not available here. A reply whose vectors
     are not of `dimension` numbers is an error; left out, the first reply decides it. Vectors are scaled to unit length.
     """
 
@@ -151,8 +151,8 @@ class EndpointEncoder:
                 return self._failed("cannot be reached", retryable=True)
             case Refused():
                 return self._failed(trouble.what, retryable=trouble.passing)
-        told = f"what cannot be taken: {trouble}" if str(trouble) else "something that is not a list of embeddings"
-        return self._failed(f"answered with {told}", retryable=not str(trouble))
+        received = f"what cannot be taken: {trouble}" if str(trouble) else "something that is not a list of embeddings"
+        return self._failed(f"answered with {received}", retryable=not str(trouble))
 
     def _checked(self, rows: list[tuple[int, list[float]]], expected: int) -> Vectors:
         """(expected, dimension), rows in the order asked and of unit length."""

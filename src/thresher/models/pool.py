@@ -100,18 +100,18 @@ class _Batch(Generic[Item, Result]):
 
     def _wait(self, progress: Progress | None) -> None:
         """Until all items are done, or one failed."""
-        told = 0
-        while told < len(self._items):
+        reported = 0
+        while reported < len(self._items):
             with self._changed:
-                wanted = told + 1 if self._tell_each else len(self._items)
+                wanted = reported + 1 if self._tell_each else len(self._items)
                 while not self._stopped and len(self._results) < wanted:
                     self._changed.wait()
                 if self._stopped:
                     return
                 done = len(self._results)
             if progress is not None:
-                progress(done - told)
-            told = done
+                progress(done - reported)
+            reported = done
 
     def _take_turn(self) -> None:
         """Do the next item, then queue for another turn; with no other caller here, go on with the one after it."""

@@ -67,9 +67,9 @@ class Form:
 
 def words_of(body: Any, api_key: str | None) -> str:
     """What the server says in one line, without the key that was sent; empty when it says nothing readable."""
-    told = body.get("error", body) if isinstance(body, dict) else body
-    told = told.get("message", told.get("detail", "")) if isinstance(told, dict) else told
-    line = " ".join(told.split()) if isinstance(told, str) else ""
+    message = body.get("error", body) if isinstance(body, dict) else body
+    message = message.get("message", message.get("detail", "")) if isinstance(message, dict) else message
+    line = " ".join(message.split()) if isinstance(message, str) else ""
     line = "".join(character for character in line if character.isprintable())
     if api_key:
         line = line.replace(api_key, "…")

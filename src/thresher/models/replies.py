@@ -171,7 +171,7 @@ class Spoken:
         self._thoughts_left = most_characters(max_tokens + thinking_tokens)
         self._held = ""  # not decided yet: blanks at the end, the beginning of a tag
         self._half = ""  # of a character whose other half may come with the next piece
-        self._told = False
+        self._begun = False
 
     def add(self, piece: str) -> str:
         """What the next piece of the reply adds to the answer."""
@@ -181,7 +181,7 @@ class Spoken:
         if "\ud800" <= text[-1:] <= "\udbff":
             text, self._half = text[:-1], text[-1]
         text = self._answered(whole_characters(text))
-        return self._cut(folded(text if self._told else text.lstrip())) if self.answering else ""
+        return self._cut(folded(text if self._begun else text.lstrip())) if self.answering else ""
 
     def end(self) -> str:
         """What is left of the answer when the reply is over: half a character, half a tag."""
@@ -217,10 +217,10 @@ class Spoken:
 
     def _cut(self, text: str) -> str:
         """What of it is handed on now: blanks at the end only when something follows, nothing beyond the limit."""
-        told = text.rstrip()
-        self._held = text[len(told) :]
-        if len(told) >= self._left:
-            told, self.full = told[: self._left].rstrip(), True
-        self._left -= len(told)
-        self._told = self._told or bool(told)
-        return told
+        shown = text.rstrip()
+        self._held = text[len(shown) :]
+        if len(shown) >= self._left:
+            shown, self.full = shown[: self._left].rstrip(), True
+        self._left -= len(shown)
+        self._begun = self._begun or bool(shown)
+        return shown

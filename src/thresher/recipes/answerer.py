@@ -56,8 +56,8 @@ class AnswererWorth(Public):
     @property
     def advice(self) -> str:
         """What to do about a model that is worse; empty for one that is not known to be."""
-        told = "answers are better without the chat model here: answer.by=reader keeps it for judging alone"
-        return told if self.worse else ""
+        advice = "answers are better without the chat model here: answer.by=reader keeps it for judging alone"
+        return advice if self.worse else ""
 
 
 Labelled = tuple[str, Sequence[str]]
@@ -94,8 +94,8 @@ def is_right(answer: Answer, answers: Sequence[str]) -> bool:
     """Whether an answer holds one of the right ones, case, articles and punctuation aside; a refusal where none is."""
     if not answers:
         return answer.abstained
-    said = f" {plain(answer.text)} "
-    return not answer.abstained and any(f" {plain(one)} " in said for one in answers if plain(one))
+    text = f" {plain(answer.text)} "
+    return not answer.abstained and any(f" {plain(one)} " in text for one in answers if plain(one))
 
 
 def plain(text: str) -> str:

@@ -107,8 +107,8 @@ class Sought:
             start, end = self.place
             own = [one for one in evidence if one.hit.chunk.document_id == self.document_id]
             return any(one.start <= start and end <= one.end for one in own)
-        said = " ".join(f" {plain(one.text)} " for one in evidence)
-        return any(f" {plain(answer)} " in said for answer in self.answers if plain(answer))
+        text = " ".join(f" {plain(one.text)} " for one in evidence)
+        return any(f" {plain(answer)} " in text for answer in self.answers if plain(answer))
 
 
 def labelled(questions: Sequence[tuple[str, Sequence[str]]]) -> list[Sought]:

@@ -69,7 +69,7 @@ def mapping(learned: Calibration, *, fits: bool) -> str:
     return "shipped" if fits else "shipped for another encoder: run thresher calibrate"
 
 
-def told_of(weight: ModelWeight | None) -> str:
+def weight_note(weight: ModelWeight | None) -> str:
     """How much the chat model counts beside our judge, for the trace; empty where that was not measured."""
     if weight is None:
         return ""

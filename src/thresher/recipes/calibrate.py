@@ -186,10 +186,10 @@ def _model_weight(
         asked = [hit for probability, hit in best[:ASKED_ABOUT] if hit is not None and probability >= lower]
         scored = relevance(evidence.query(question, without), asked)
         lacks += scored.notes.degraded
-        told = [score.value for score in scored.scores if score is not None]
-        if told:
+        scores = [score.value for score in scored.scores if score is not None]
+        if scores:
             answerable = known.get(question, not without)
-            opinions.append(Opinion(best[0][0], max(told), answerable))
+            opinions.append(Opinion(best[0][0], max(scores), answerable))
         if evidence.progress is not None:
             evidence.progress(1)
     log, weight = logging.getLogger("thresher"), weighed(model.name, opinions, seed=seed)

@@ -189,7 +189,7 @@ class Components:
     models: Models
     meter: Meter
     completing: Callable[[int, int], None] | None = None
-    """Told documents done and in all while a chunk table that is missing or behind is made from the stored text."""
+    """Called with documents done and in total while a missing or outdated chunk table is made from the stored text."""
     outside: Outside | None = None
     exchanges: Exchanges = field(default_factory=Exchanges)
     """Records what comes from outside, or plays it back."""
@@ -199,9 +199,9 @@ class Components:
     indexing: bool = False
     """Whether documents are taken in rather than a question asked: only then is a chat model paid to prepare them."""
     announce: Callable[[str], None] | None = None
-    """Told in a line what is about to be paid for."""
+    """Called with one line about a cost before it arises."""
     on_sentence: Callable[[str], None] = in_silence
-    """Told the sentences of the answer as they are checked."""
+    """Called with each sentence of the answer once it is checked."""
     sketched: bool = False
     """Whether there is no collection: parts can be made and described, not run."""
     _documents: dict[str, Document] = field(default_factory=dict, repr=False)

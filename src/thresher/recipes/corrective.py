@@ -38,7 +38,7 @@ from thresher.judging.verdicts import Calibrated, in_light_of_question
 from thresher.pipeline import Pipeline
 from thresher.protocols import Judge, LanguageModel, Retriever, Scorer
 from thresher.recipes.answering import generator, quote_checker
-from thresher.recipes.build import corrector, mapping, names_and_numbers, redundancy, strips, told_of, verifier
+from thresher.recipes.build import corrector, mapping, names_and_numbers, redundancy, strips, verifier, weight_note
 from thresher.recipes.components import Components
 from thresher.recipes.judges import calibration, raw_scorer
 from thresher.recipes.settings import CorrectiveSettings
@@ -93,7 +93,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
     learned = calibration(settings, parts, scorer.name)
     fits = learned.encoder == parts.encoder(settings).name
     lower, upper = bounds(settings, learned)
-    told = mapping(learned, fits=fits) + told_of(measured_weight(learned, parts.language_model(settings.llm)))
+    used = mapping(learned, fits=fits) + weight_note(measured_weight(learned, parts.language_model(settings.llm)))
     judging = partial(judging_scorer, settings, learned, lower, upper)
     judge = partial(judges, settings, judging)
     correct, _ = corrector(
@@ -106,7 +106,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         recipe=name,
         retrieve=second_look(settings, parts, CalibratedScorer(scorer, learned), upper),
         judge=judge(parts),
-        decide=Calibrated(lower, upper, learned.separated and fits, mapping=told, calibrated=fits),
+        decide=Calibrated(lower, upper, learned.separated and fits, mapping=used, calibrated=fits),
         correct=correct,
         refine=BestHits(evidence, MOST_REFINED, by=judging(parts).name),
         generate=generate,

@@ -10,9 +10,9 @@ Departs:   X1, X2, X4 the printed pseudo-code loses overlaps, minimum and the la
            l. X8 the confidence is the weighted one of the text, not the sum of the figure. X9 the figure drops the
            worst candidate of each list whatever its score, and everything when there is one; here a candidate goes only
            when its raw cosine or its raw BM25 is not above 0. X11 BM25 counts the whole collection, not the handful
-           that was retrieved. Chunks and subchunks are told apart by document, level and span, not by the global
-           counters of section 4.2: as unique, and a document that comes or goes renames no other's. The title of its
-           document stands in front of a summary or subchunk for the encoder and BM25 (`chunk.titled=false` is without).
+           that was retrieved. Chunks and subchunks are identified by document, level and span, not by the global
+           counters of section 4.2: also unique, and adding or deleting a document renames none of another. The title
+           of its document precedes a summary or subchunk for the encoder and BM25 (`chunk.titled=false` is without).
            Vectors are in LanceDB, not in FAISS; sentences are cut by sentencex, not by NLTK.
 Left open: k1 = 5 chunks, k2 = 10 subchunks, 5 handed on. X10 how the confidence routes: by its absolute form (cosine
            clipped to 0..1, BM25 divided by the most a question can reach), internal from 0.50, external below 0.30

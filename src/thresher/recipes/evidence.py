@@ -72,7 +72,7 @@ class EvidenceResult:
         `spans` are pairs of offsets in the document, as `start` and `end` are.
         """
         hit, chunk = passage.hit, passage.hit.chunk
-        told = {
+        described = {
             "source": chunk.source,
             "title": chunk.title,
             "page": chunk.page,
@@ -88,7 +88,7 @@ class EvidenceResult:
             "confidence": self.confidence,
             "spans": [[span.start, span.end] for span in passage.spans],
         }
-        return {name: value for name, value in told.items() if value not in (None, "")}
+        return {name: value for name, value in described.items() if value not in (None, "")}
 
 
 Placed = Callable[[Sequence[Hit]], Sequence[str]]

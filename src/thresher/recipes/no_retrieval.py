@@ -18,7 +18,7 @@ from thresher.recipes.components import Components, nothing
 from thresher.recipes.settings import NoRetrievalSettings
 from thresher.types import Evidence, Generation, Query
 
-NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); nothing can be said without one"
+NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); nothing can answer without one"
 
 
 def index_config(settings: NoRetrievalSettings, parts: Components) -> None:

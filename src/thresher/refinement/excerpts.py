@@ -138,8 +138,8 @@ class EvidenceReader:
     ) -> list[Piece]:
         """Each sentence with what it is worth, by the window in which that is most."""
         titles = [one.piece.hit.chunk.title for one in sentences]
-        said = [_to_read(one, texts[one.text_id], documents) for one in sentences]
-        alone = self.judge.read(question, said, titles) if sentences else []
+        readable = [_to_read(one, texts[one.text_id], documents) for one in sentences]
+        alone = self.judge.read(question, readable, titles) if sentences else []
         own = {one: reading.probability for one, reading in zip(sentences, alone, strict=True)}
         windows = _windows(sentences, texts)
         bodies = [texts[window[0].text_id].cut(window[0].start, _end(window)) for window in windows]

@@ -55,7 +55,7 @@ class StripRefiner:
     """Keeps of every hit the strips that are worth it: at most `top_k`, each scored `min_score` or more.
 
     Inside and outside hits are two groups, inside first, each with its own `top_k` (Z9). A strip without a score stays,
-    after those that have one, as long as `top_k` has room. A text that is said twice is handed over once. Where nothing
+    after those that have one, as long as `top_k` has room. A text that occurs twice is handed on once. Where nothing
     passes, nothing is handed over and the generator abstains. With `first`, so many strips of each group pass with
     `first_score` already. Not published.
     """
@@ -113,13 +113,13 @@ class StripRefiner:
     def _filtered(self, strips: Sequence[_Strip]) -> list[_Strip]:
         """All strips, best first in each group, with why they are dropped."""
         fates: list[_Strip] = []
-        said: dict[str, _Strip] = {}
+        kept_by_text: dict[str, _Strip] = {}
         for group in self._grouped(strips):
-            fates += self._choose(group, said)
+            fates += self._choose(group, kept_by_text)
         return fates
 
-    def _choose(self, strips: Sequence[_Strip], said: dict[str, _Strip]) -> list[_Strip]:
-        """The strips, best first; `said` holds what was kept so far and grows."""
+    def _choose(self, strips: Sequence[_Strip], kept_by_text: dict[str, _Strip]) -> list[_Strip]:
+        """The strips, best first; `kept_by_text` holds what was kept so far and grows."""
         fates = []
         kept = 0
         for strip in sorted(strips, key=_by_score):
@@ -127,13 +127,13 @@ class StripRefiner:
             floor = self.first_score if kept < self.first else self.min_score
             if strip.score is not None and floor is not None and strip.score.value < floor:
                 fates.append(_dropped(strip, f"no strip reaches {floor:.2f}"))
-            elif (twin := said.get(text)) is not None:
+            elif (twin := kept_by_text.get(text)) is not None:
                 name = twin.hit.chunk.label or twin.hit.chunk.parent_id
                 fates.append(replace(strip, dropped=f"says what {name} says", twin=twin.at))
             elif kept == self.top_k:
                 fates.append(_dropped(strip, f"its best strip is below the best {self.top_k}"))
             else:
-                said[text] = strip
+                kept_by_text[text] = strip
                 kept += 1
                 fates.append(strip)
         return fates

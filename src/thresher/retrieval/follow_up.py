@@ -115,8 +115,8 @@ class FollowUp:
             return "", ()
         read = partial(read_question, question=question, history=history)
         try:
-            told = asked(self.model, SYSTEM, prompt(question, history), schema=text_schema("question"), read=read)
-            return told.value or "", ()
+            reply = asked(self.model, SYSTEM, prompt(question, history), schema=text_schema("question"), read=read)
+            return reply.value or "", ()
         except (ProviderError, BudgetSpent) as error:
             return "", (f"rewrite: {error}; the follow-up was completed by rules",)
 

@@ -49,7 +49,7 @@ def depth_for(published: int, limit: int, *, literal: bool = False) -> int:
 
 
 USUAL_LIMIT = 5
-"""Of `Query.limit`: what a list says of itself is said for so many results."""
+"""Of `Query.limit`: descriptions of a list assume this number of results."""
 
 
 def depth_about(published: int, *, literal: bool = False) -> str:

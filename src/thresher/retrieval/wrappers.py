@@ -191,12 +191,12 @@ class SecondLookRetriever:
             return found
         rewritten = self.rewriter(query)
         if rewritten.search == query.search:
-            return _told(found, rewritten)
+            return _with_notes(found, rewritten)
         both = FusedRetriever((lambda _: found, lambda _: self.retriever(rewritten)), reciprocal_rank_fusion)
-        return _told(both(query), rewritten)
+        return _with_notes(both(query), rewritten)
 
 
-def _told(found: Judged, rewritten: Query) -> Judged:
+def _with_notes(found: Judged, rewritten: Query) -> Judged:
     notes = found.notes + rewritten.notes + Notes(facts={"second_search": rewritten.search})
     return replace(found, notes=notes)
 
@@ -247,9 +247,9 @@ class Redundancy:
         dropped: dict[int, tuple[int, float]] = {}
         for at in range(len(hits)):
             near = [other for other in survivors if cosines[at][other] > self.threshold]
-            said = [other for other in near if self._says_all(hits[other], hits[at])]
-            if said:
-                twin = max(said, key=lambda other: cosines[at][other])
+            containing = [other for other in near if self._says_all(hits[other], hits[at])]
+            if containing:
+                twin = max(containing, key=lambda other: cosines[at][other])
                 dropped[at] = (twin, float(cosines[at][twin]))
             else:
                 survivors.append(at)

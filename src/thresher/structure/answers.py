@@ -11,7 +11,7 @@ from thresher.structure.forms import Form, asks_total, filled_in, form_of
 from thresher.structure.grid import Cell, Found, Grid, grid_of, with_unit
 from thresher.structure.lookup import Look, look
 from thresher.structure.records import aligned, records_of
-from thresher.structure.rows import column_told, confirmed, listed, row_told
+from thresher.structure.rows import column_cells, confirmed, listed, row_cells
 from thresher.text.labels import still_to_come
 from thresher.types import Document
 
@@ -56,9 +56,9 @@ def answered(grid: Grid | Form, question: str) -> Found | None:
         return None
     if _DEFINED.match(question) and not any(match.whole for match in look(grid, question).named):
         return None
-    ways = (partial(confirmed, looked_up), looked_up, worked_out, listed, column_told, _rows_told)
-    told = (found for way in ways if (found := way(grid, question)) is not None)
-    return next((found for found in told if not (asks_total(question) and _is_dated(found.cells[0]))), None)
+    ways = (partial(confirmed, looked_up), looked_up, worked_out, listed, column_cells, _rows_that_fit)
+    answers = (found for way in ways if (found := way(grid, question)) is not None)
+    return next((found for found in answers if not (asks_total(question) and _is_dated(found.cells[0]))), None)
 
 
 def _is_dated(cell: Cell) -> bool:
@@ -66,11 +66,11 @@ def _is_dated(cell: Cell) -> bool:
     return cell.number is None and re.search(r"\d", cell.text) is not None
 
 
-def _rows_told(grid: Grid, question: str) -> Found | None:
+def _rows_that_fit(grid: Grid, question: str) -> Found | None:
     """The rows that a question names without one column, those columns alone that fit its question word."""
     asks = next((names for word, names in _KINDS if word.search(question)), None)
     fitting = None if asks is None else [at for at, head in enumerate(grid.header) if asks.search(head.text)]
-    return row_told(grid, question, fitting)
+    return row_cells(grid, question, fitting)
 
 
 _MANY = re.compile(r"\s*how many\b", re.IGNORECASE)
@@ -105,9 +105,9 @@ def looked_up(grid: Grid, question: str) -> Found | None:
             if not fits or not re.search(r"\w", cell.text) or (side.turned and column == 0):
                 return None
             unit, stated = grid.unit(side.header[column].text, row[0].text)
-            said = with_unit(cell.text, unit)
-            used = (cell, *([stated] if stated is not None and said != cell.text else []))
-            return Found(said, used)
+            value = with_unit(cell.text, unit)
+            used = (cell, *([stated] if stated is not None and value != cell.text else []))
+            return Found(value, used)
     return None
 
 

@@ -52,7 +52,7 @@ class Series:
         """The numbers, exact."""
         return [value for cell in self.cells if (value := cell.number) is not None]
 
-    def said(self, value: Decimal) -> str:
+    def formatted(self, value: Decimal) -> str:
         """A number of this kind with its unit."""
         return with_unit(
             written(value, grouped=any("," in cell.text and not cell.decimal_comma for cell in self.cells)),
@@ -96,7 +96,7 @@ def extreme(grid: Grid, question: str) -> Found | None:
     best = max(series.values) if highest else min(series.values)
     winners = [at for at, value in enumerate(series.values) if value == best]
     names = " and ".join(series.names[at] for at in winners)
-    return series.found(f"{names}: {series.said(best)}", [series.cells[at] for at in winners])
+    return series.found(f"{names}: {series.formatted(best)}", [series.cells[at] for at in winners])
 
 
 def _in_every_column(seen: Look, choose: Callable[[list[Decimal]], Decimal]) -> Found | None:
@@ -125,10 +125,10 @@ def _in_every_column(seen: Look, choose: Callable[[list[Decimal]], Decimal]) -> 
     row = winner[0]
     cells = [one.cells[row] for one in series]
     if summed:
-        shown = f"{' + '.join(map(written, (one.values[row] for one in series)))} = {series[0].said(sums[row])}"
+        shown = f"{' + '.join(map(written, (one.values[row] for one in series)))} = {series[0].formatted(sums[row])}"
     else:
         heads = (grid.header[at].text for at in columns)
-        shown = ", ".join(f"{head} {one.said(one.values[row])}" for head, one in zip(heads, series, strict=True))
+        shown = ", ".join(f"{head} {one.formatted(one.values[row])}" for head, one in zip(heads, series, strict=True))
     stated = [series[0].stated] if series[0].stated is not None else []
     return Found(f"{series[0].names[row]}: {shown}", (*cells, *stated))
 
@@ -153,7 +153,7 @@ def difference(grid: Grid, question: str) -> Found | None:
             return None
         share = (one - other) / other * 100
         return series.found(f"({shown[0]} - {shown[1]}) / {shown[1]} = {share:.1f}%")
-    text = f"{shown[0]} - {shown[1]} = {series.said(one - other)}"
+    text = f"{shown[0]} - {shown[1]} = {series.formatted(one - other)}"
     if re.search(r"\bor\b", question):
         text = f"{series.names[series.values.index(max(one, other))]}: {text}"
     if _FIRST.match(question.strip()) and "than" in besides:
@@ -185,8 +185,8 @@ def total(grid: Grid, question: str) -> Found | None:
     if len(rows) > MOST_SHOWN:
         shown = f"the sum of {len(rows)} numbers"
     if mean:
-        return series.found(f"({shown}) / {len(rows)} = {series.said(_mean(series))}")
-    return series.found(f"{shown} = {series.said(added)}")
+        return series.found(f"({shown}) / {len(rows)} = {series.formatted(_mean(series))}")
+    return series.found(f"{shown} = {series.formatted(added)}")
 
 
 def rows_named(grid: Grid, question: str) -> Found | None:

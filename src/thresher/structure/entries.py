@@ -35,8 +35,8 @@ FAR, RIVALS = 2.0, 8
 def answers(question: str, logit: float, rivals: Sequence[float] = ()) -> float:
     """How probable it is that the entry under the identifier of a question answers it.
 
-    The entry itself does where nothing more is asked. It does not where a neighbour under its name would do it far
-    better: what is asked of it is told of the neighbour alone. `rivals` are the logits of those.
+    It does if nothing more is asked. It does not if a neighbour under the same name has a far higher logit: then
+    only the neighbour states what is asked. `rivals` are the logits of the neighbours.
 
     >>> [round(answers(question, -3.8), 2) for question in ("What does § 12 say?", "What colour is § 12?")]
     [0.6, 0.01]

@@ -33,7 +33,7 @@ LONGEST_DAY = 12
 
 _THINGS = frozenset(terms_of("goods item items article articles equipment product products things"))
 _TRADING = frozenset(terms_of("buy bought purchase purchased order ordered hire hired rent rented sell sold"))
-"""Said of whatever stands in the rows, and of what is done with it."""
+"""Words for any item in the rows, and for what is done with it."""
 
 _PAYING = frozenset(terms_of("pay must"))
 
@@ -98,8 +98,8 @@ def form_of(document: Document, items: Iterable[Grid]) -> Form | None:
         return None
     dated = [tuple(Cell(m[name], *m.span(name)) for name in ("label", "value")) for m in _UNTIL.finditer(text)]
     inside = [value.start for _, value in found.values()] + [label.start for label, _ in found.values()]
-    told = [(label, value) for label, value in dated if label.start not in inside and _is_date(value.text)]
-    fields = sorted((*found.values(), *told), key=lambda one: one[0].start)
+    outside = [(label, value) for label, value in dated if label.start not in inside and _is_date(value.text)]
+    fields = sorted((*found.values(), *outside), key=lambda one: one[0].start)
     return Form(tuple(fields), tuple(items), document.title)
 
 
@@ -132,8 +132,8 @@ def filled_in(form: Form, question: str) -> Found | None:
     known = [form.title, label, *(cell.text for cell in (*cells, *given)), *(name.text for name, _ in form.fields)]
     known += [cell.text for grid in form.items for cell in (*grid.header, *grid.around)]
     terms = {term for text in known for term in terms_of(text)} | _THINGS | verbs
-    said = telling_terms(question)
-    if any(not means(term, terms) for term in said) or not (given or rows or len(said) > len(terms_of(label))):
+    asked = telling_terms(question)
+    if any(not means(term, terms) for term in asked) or not (given or rows or len(asked) > len(terms_of(label))):
         return None
     if still_to_come(question, label) or set(terms_of(answer)) <= set(words.tokens):
         return None

@@ -91,7 +91,7 @@ class Grid:
         """
         lead = [f"{cell.text.rstrip(' .:')}." for cell in self.around[-1:] if not is_prose(cell.text)]
         columns = range(1, len(self.header))
-        return " ".join([*lead, *(said for column in columns if (said := self.cell_sentence(number, column)))])
+        return " ".join([*lead, *(sentence for column in columns if (sentence := self.cell_sentence(number, column)))])
 
     def cell_sentence(self, number: int, column: int) -> str:
         """A cell of a row as a sentence: "The Adult of Gannet Rock is 11 euros."; "" for an empty one."""
@@ -127,7 +127,7 @@ MOST_CELLS = 40_000
 
 
 def grid_of(document: Document, table: Table) -> Grid | None:
-    """The cells of a table; None where its columns cannot be told."""
+    """The cells of a table; None if its columns cannot be detected."""
     spans = [span for span in table.rows if not RULE.fullmatch(document.text[slice(*span)])]
     piped = all("|" in document.text[start:end] for start, end in spans)
     rows = [_pipe_cells(document.text, *span) for span in spans] if piped else _line_cells(document.text, spans)
@@ -346,29 +346,29 @@ _MONEY = re.compile(rf"\b(?:{_CURRENCY})\b|[€$£]", re.IGNORECASE)
 
 
 def stated_unit(text: str) -> str:
-    """The unit that a caption, lead-in or heading states for a table, as it is said behind a number; "" for none."""
+    """The unit that a caption, lead-in or heading states for a table, as it is written after a number; "" for none."""
     for found in _IN_BRACKETS.findall(text):
         if whole := _WHOLE_UNIT.fullmatch(found.strip()):
-            return _said(whole)
+            return _written_unit(whole)
     found = _STATED_IN.search(text) or (_TITLED_IN.match(text) if len(text) <= HEADING_CHARACTERS else None)
     if found and (len(found["unit"]) > 1 or found["unit"] in "€$£%"):
         whole = _WHOLE_UNIT.fullmatch(found["unit"])
-        return _said(whole) if whole else ""
+        return _written_unit(whole) if whole else ""
     found = _IN_UNIT.search(text)
-    return _said(found) if found else ""
+    return _written_unit(found) if found else ""
 
 
 def _unit_of_header(name: str) -> str:
     """Of "Revenue (EUR m)", "Share in %", "price [NOK]", "Weight kg"; of "Pressure (bar)" what is in the brackets."""
     behind = re.findall(r"\bin (\S+(?: \S+)?)$|(?<=\s)([A-Z]{3}|(?!min$)[kmc][A-Za-z]{1,2}|[MGT]\w{1,2})$|(%)$", name)
     inside = [*_IN_BRACKETS.findall(name), *("".join(found) for found in behind)]
-    unit = next((_said(whole) for found in inside if (whole := _WHOLE_UNIT.fullmatch(found.strip()))), "")
+    unit = next((_written_unit(whole) for found in inside if (whole := _WHOLE_UNIT.fullmatch(found.strip()))), "")
     if not unit and (unknown := _UNIT_LIKE.search(name)):
         return unknown[1]
     return "million" if unit == "m" and _IN_MILLIONS.search(name) else unit
 
 
-def _said(unit: re.Match[str]) -> str:
+def _written_unit(unit: re.Match[str]) -> str:
     groups = unit.groupdict()
     scale = next((groups[name] for name in ("worded", "scale", "behind", "only") if groups.get(name)), "").lower()
     return " ".join(filter(None, [_SCALES.get(scale[:1], ""), groups.get("name") or groups.get("measure") or ""]))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from thresher.structure.grid import Cell, Grid, is_money
-from thresher.text.labels import said_of
+from thresher.text.labels import terms_asking
 from thresher.text.numbers import ALSO_SAY, MONTHS, UNITS, canonical
 from thresher.text.terms import STOP_WORDS, alike, folded, index_terms
 
@@ -41,7 +41,7 @@ _LIGHT = frozenset(term for word in _ASKING.split() for term in index_terms(word
 
 
 _PAYING = "cost costs price pay expensive"
-"""What is said of amounts of money, whatever their column is called."""
+"""Words for amounts of money, whatever the column is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ def _columns_named(grid: Grid, words: Words, taken: frozenset[int]) -> tuple[Mat
     found = []
     for column, head in enumerate(grid.header):
         terms = terms_of(_IN_BRACKETS.sub(" ", head.text)) or terms_of(head.text)
-        there = {term: at for term in terms if (at := words.of([term]) or words.within(said_of(term)))}
+        there = {term: at for term in terms if (at := words.of([term]) or words.within(terms_asking(term)))}
         initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", head.text)).upper()
         short = [
             words.places[word.casefold()]
@@ -269,12 +269,12 @@ def lacking(grid: Grid, question: str, text: str) -> str:
         word = words.spoken[at]
         if any(kind.fullmatch(words.tokens[at]) and sum(map(bool, map(kind.fullmatch, keys))) > 1 for kind in _PERIODS):
             return word
-        if unsaid_at(words, at, text) or (rowless and words.tokens[at] not in terms_of(text)):
+        if unexplained_at(words, at, text) or (rowless and words.tokens[at] not in terms_of(text)):
             return word
     return ""
 
 
-def unsaid_at(words: Words, at: int, text: str) -> bool:
+def unexplained_at(words: Words, at: int, text: str) -> bool:
     """Whether a place of the question is a name or number that stands nowhere in the text."""
     word = words.spoken[at]
     if not (word[0].isdigit() or (word[0].isupper() and at > 0)):

@@ -12,7 +12,7 @@ from thresher.structure.lookup import YES_OR_NO, Look, is_period, look, terms_of
 from thresher.text.terms import alike
 
 MOST_ROWS = 4
-"""Rows that fit a question in part and are told side by side: two sizes of a pump, four versions of a product."""
+"""Rows that match a question partly and are shown together: two sizes of a pump, four versions of a product."""
 MOST_CELLS = 12
 """Cells of an answer; more is a table again."""
 MOST_LISTED = 30
@@ -32,7 +32,7 @@ _LIST = re.compile(
 )
 
 
-def row_told(grid: Grid, question: str, columns: Sequence[int] | None = None) -> Found | None:
+def row_cells(grid: Grid, question: str, columns: Sequence[int] | None = None) -> Found | None:
     """The cells that a question names rows of but not one column, each behind its column's name.
 
     A row is named whole, or by words that a cell of it holds all of: "a bilge pump" is both sizes of it. `columns` are
@@ -50,15 +50,15 @@ def row_told(grid: Grid, question: str, columns: Sequence[int] | None = None) ->
         asked = [at for at in asked if all(grid.rows[row][at].number is not None for row in rows)]
     if not asked or len(rows) * len(asked) > MOST_CELLS or not _says_more(seen, rows, question):
         return None
-    told, used = [], list[Cell]()
+    entries, used = [], list[Cell]()
     for row in rows:
         cells = [at for at in asked if re.search(r"\w", grid.rows[row][at].text)]
         if not cells:
             return None
         name = " ".join(grid.rows[row][at].text for at in sorted(names))
-        told.append(f"{name}: " + ", ".join(_told(grid, row, at, alone=len(asked) == 1) for at in cells))
+        entries.append(f"{name}: " + ", ".join(_with_unit(grid, row, at, alone=len(asked) == 1) for at in cells))
         used += [grid.rows[row][at] for at in cells]
-    return Found("; ".join(told), tuple(used))
+    return Found("; ".join(entries), tuple(used))
 
 
 def listed(grid: Grid, question: str) -> Found | None:
@@ -71,15 +71,15 @@ def listed(grid: Grid, question: str) -> Found | None:
         return None
     if any(match.column > 0 for match in seen.columns):
         return None
-    told = []
+    entries = []
     for row in grid.rows:
         beside = next((cell.text for cell in row[1:] if cell.number is None and cell.text), "")
         short = beside if len(beside) <= LONGEST_CELL else ""
-        told.append(f"{row[0].text} ({short})" if short else row[0].text)
-    return Found("; ".join(told), tuple(row[0] for row in grid.rows))
+        entries.append(f"{row[0].text} ({short})" if short else row[0].text)
+    return Found("; ".join(entries), tuple(row[0] for row in grid.rows))
 
 
-def column_told(grid: Grid, question: str) -> Found | None:
+def column_cells(grid: Grid, question: str) -> Found | None:
     """The numbers of the one column that a question names without a row, each behind its row's name.
 
     What a sentence above the table speaks of ("The spa costs 40 GBP.") is none of its rows.
@@ -91,10 +91,12 @@ def column_told(grid: Grid, question: str) -> Found | None:
     rows = [row for row in grid.rows if row[named[0]].number is not None]
     if len(rows) < 2 or len(rows) * 2 < len(grid.rows) or not _tells_apart(grid, 0):
         return None
-    told = (
-        f"{row[0].text}: {_told(grid, at, named[0], alone=True)}" for at, row in enumerate(grid.rows) if row in rows
+    entries = (
+        f"{row[0].text}: {_with_unit(grid, at, named[0], alone=True)}"
+        for at, row in enumerate(grid.rows)
+        if row in rows
     )
-    return Found("; ".join(told), tuple(row[named[0]] for row in rows))
+    return Found("; ".join(entries), tuple(row[named[0]] for row in rows))
 
 
 def confirmed(looked_up: Callable[[Grid, str], Found | None], grid: Grid, question: str) -> Found | None:
@@ -181,11 +183,11 @@ def _says_more(seen: Look, rows: Sequence[int], question: str) -> bool:
     )
 
 
-def _told(grid: Grid, row: int, column: int, *, alone: bool) -> str:
+def _with_unit(grid: Grid, row: int, column: int, *, alone: bool) -> str:
     """A cell with its unit, behind the name of its column where there are several."""
     head, cell = grid.header[column], grid.rows[row][column]
     unit, stated = grid.unit(head.text, grid.rows[row][0].text)
     named = not alone or is_period(head.text)
     own = named and stated is None and unit  # stands in the name
-    said = with_unit(cell.text, unit) if cell.number is not None and not own else cell.text
-    return f"{head.text} {said}" if named else said
+    value = with_unit(cell.text, unit) if cell.number is not None and not own else cell.text
+    return f"{head.text} {value}" if named else value

@@ -137,8 +137,8 @@ def at_random(system: str, user: str) -> str:
     """Scores by a hash of the prompt, and answers with a sentence of the evidence that the hash picks."""
     number = int.from_bytes(hashlib.sha256(user.encode()).digest()[:4], "little")
     sentences = [part for _, text in _EVIDENCE.findall(user) for part in re.split(r"(?<=[.!?])\s+", text) if part]
-    said = sentences[number % len(sentences)] if sentences else "Perhaps."
-    return _as_asked(user, number % 101 / 100, ("supported", "not stated")[number % 2], said)
+    sentence = sentences[number % len(sentences)] if sentences else "Perhaps."
+    return _as_asked(user, number % 101 / 100, ("supported", "not stated")[number % 2], sentence)
 
 
 def copying_the_question(system: str, user: str) -> str:

@@ -33,7 +33,7 @@ _MEASURED = re.compile(
     r"(?:of|for|on|in|at|used|to)\b",
     re.IGNORECASE,
 )
-"""Measures of which a number is told: of 160 such questions to passages that people wrote, 97 % have one for answer; of
+"""Measures whose value is a number: of 160 such questions to passages that people wrote, 97 % have one for answer; of
 sizes, lengths, weights and prices, which may be large or free, 60 to 85 %."""
 
 _CLOCK = re.compile(
@@ -84,16 +84,16 @@ _HEADS: tuple[tuple[re.Pattern[str], str, re.Pattern[str]], ...] = (
 """What a question begins with, what it asks for, and what an answer to it has in it."""
 
 
-def not_said(question: str, answer: str) -> str:
-    """What a question asks for and an answer in English does not say: "how many" or "when"; "" where it may say it.
+def missing_answer(question: str, answer: str) -> str:
+    """What a question asks for and an answer in English does not state: "how many" or "when"; "" if it may state it.
 
     Of 4,584 such questions that people wrote to passages (SQuAD, Natural Questions, policies, COVID-QA: the training
     rows) the sentence that answers is taken for such a one in 30; of 996 that their passage does not answer, the
     sentence that is nearest in 199.
     """
     for begins, asked, says in _HEADS:
-        told = (one for one in quantities_and_dates(answer) if asked == "how many" or isinstance(one, Date))
-        if begins.match(question.strip()) and not says.search(answer) and next(told, None) is None:
+        figures = (one for one in quantities_and_dates(answer) if asked == "how many" or isinstance(one, Date))
+        if begins.match(question.strip()) and not says.search(answer) and next(figures, None) is None:
             return asked
     return ""
 

@@ -23,9 +23,9 @@ _SAME = tuple(
 """Words of labels and of questions that mean the same."""
 
 _PERSONS = "customer client person employee member colleague student patient guest tenant applicant participant"
-_SAID_OF = {
-    term: frozenset(index_terms(said))
-    for names, said in (
+_ASKED_OF = {
+    term: frozenset(index_terms(words))
+    for names, words in (
         ("name", f"called {_PERSONS}"),
         ("age", "old age"),
         ("city town residence home", "live reside resident"),
@@ -39,9 +39,9 @@ _SAID_OF = {
     )
     for term in index_terms(names)
 }
-"""What is said, without its name, of what a column holds: one is old by an age and lives in a city."""
+"""Words that ask for a column without its name: "old" for an age, "lives" for a city."""
 
-_TOLD = {
+_FACTS = {
     term: pattern
     for names, pattern in (
         ("age", "{name} is {value} years old."),
@@ -64,17 +64,17 @@ def means(term: str, terms: Iterable[str]) -> bool:
     return any(term == other or other in same or alike(term, other) for other in terms)
 
 
-def said_of(column: str) -> frozenset[str]:
+def terms_asking(column: str) -> frozenset[str]:
     """The terms that ask for what a column of that name holds, besides the name itself; by its stemmed term."""
-    return _SAID_OF.get(column, frozenset())
+    return _ASKED_OF.get(column, frozenset())
 
 
-def told_of(names: str, name: str, column: str, value: str) -> str:
-    """What a column says of a person, as people say it ("Ada lives in Paris."); "" for other columns and other names.
+def fact_sentence(names: str, name: str, column: str, value: str) -> str:
+    """A cell about a person as a sentence ("Ada lives in Paris."); "" for other columns and other names.
 
     `names` is what the column of the names is called, `column` what that of the value is.
     """
-    pattern = next((_TOLD[term] for term in index_terms(column) if term in _TOLD), "")
+    pattern = next((_FACTS[term] for term in index_terms(column) if term in _FACTS), "")
     return pattern.format(name=name, value=value) if _OF_PERSONS & set(index_terms(names)) else ""
 
 

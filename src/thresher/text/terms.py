@@ -1,7 +1,7 @@
 """Text to index terms for BM25: folded, split into words, English stop words removed, stemmed.
 
 A text in another language that there is a stemmer for has its own stems besides the English ones, which find a word in
-the same form where its language cannot be told, and loses its own small words.
+the same form if its language is unknown, and loses its own small words.
 
 Chosen on the SciFact training questions (nDCG@10 of BM25 alone, k1 1.2, b 0.75): without stemming 0.667, stemmed
 0.694-0.697 whatever the stop list, the title counted twice 0.699; joining hyphenated words besides their parts 0.691.

@@ -99,11 +99,11 @@ def _steps(steps: Sequence[Mapping[str, Any]], width: int) -> list[str]:
     lines = [f"{'step':<9} {'in':>4} {'out':>4} {'ms':>8}"]
     idle = []
     for step in steps:
-        if not (told := facts(step["detail"])) and step["seconds"] < IDLE_SECONDS:
+        if not (detail := facts(step["detail"])) and step["seconds"] < IDLE_SECONDS:
             idle.append(step["name"])
             continue
         counts = f"{step['considered']:>4} {step['kept']:>4} {step['seconds'] * 1000:>8.1f}"
-        lines.append(shortened_line(f"{step['name']:<9} {counts}  {told}", width))
+        lines.append(shortened_line(f"{step['name']:<9} {counts}  {detail}", width))
     return [*lines, f"nothing to do: {', '.join(idle)}"] if idle else lines
 
 
@@ -129,8 +129,8 @@ def _fate(chunk: Mapping[str, Any], labels: Mapping[str, str], scores: bool, wid
     why = chunk["reason"] if chunk["kept"] else f"{chunk['dropped_by']}: {chunk['reason']}"
     numbers = [f"{name} {value:.3f}" for name, value in _own_scores(chunk["scores"]).items()] if scores else []
     place = where(chunk["source"], chunk["page"])
-    told = [fate.ljust(7), labels.get(chunk["id"], "").ljust(11), place, *numbers, why, flat(chunk["text"])]
-    return shortened_line("  ".join(filter(None, told)), width)
+    columns = [fate.ljust(7), labels.get(chunk["id"], "").ljust(11), place, *numbers, why, flat(chunk["text"])]
+    return shortened_line("  ".join(filter(None, columns)), width)
 
 
 def _own_scores(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

@@ -69,7 +69,7 @@ class Record:
         seconds = perf_counter() - started
         self.degraded = tuple(dict.fromkeys((*self.degraded, *value.notes.degraded)))
         self._refuse()
-        kept, detail = _told(value, self._draft)
+        kept, detail = _outcome(value, self._draft)
         self.steps.append(Step(name, seconds, considered, kept, {**detail, **value.notes.to_dict()}, value))
         self._draft = value if isinstance(value, Generation) else None
         _log.info("%s: kept %d, considered %d, %.3f s", name, kept, considered, seconds)
@@ -99,8 +99,8 @@ class Record:
                 return part()
         except BudgetSpent as spent:
             self.spent = name, spent.what
-            told: Value = replace(unreached, notes=unreached.notes + Notes(degraded=(f"{name}: {spent.what}",)))
-            return told
+            partial: Value = replace(unreached, notes=unreached.notes + Notes(degraded=(f"{name}: {spent.what}",)))
+            return partial
 
     def fates(self, chosen: Sequence[Hit]) -> tuple[ChunkTrace, ...]:
         """Every chunk that was touched, once, with all its scores and where it was dropped (first come, first listed).
@@ -132,8 +132,8 @@ class Record:
             )
 
 
-def _told(value: Any, draft: Generation | None) -> tuple[int, dict[str, Any]]:
-    """How many things came out of a slot, and what its step tells besides the notes; of a `draft` only what changed."""
+def _outcome(value: Any, draft: Generation | None) -> tuple[int, dict[str, Any]]:
+    """How many things came out of a slot, and the step's detail without the notes; with a `draft` what changed."""
     match value:
         case Query():
             return 1, {"question": value.question, "search": value.search}
@@ -147,8 +147,8 @@ def _told(value: Any, draft: Generation | None) -> tuple[int, dict[str, Any]]:
         case Refined():
             return len(value.evidence), {}
         case _:
-            told = {name: getattr(value, name) for name in ("abstained", "reason")}
-            changed = {name: new for name, new in told.items() if draft is None or getattr(draft, name) != new}
+            outcome = {name: getattr(value, name) for name in ("abstained", "reason")}
+            changed = {name: new for name, new in outcome.items() if draft is None or getattr(draft, name) != new}
             return len(value.citations), changed
 
 

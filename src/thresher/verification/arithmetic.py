@@ -68,11 +68,11 @@ def computed(claim: str, evidence: str, asked: str = "") -> Computed:
 
 
 def _with_scales(claim: str, evidence: str) -> str:
-    """The claim with a scale that is said once behind each number it counts for: "from 17.9 to 24.6 million"."""
-    said = [_number(claim, quantity) for quantity in quantities(claim)]
-    scales = {number.scale for number in said if number} - {1.0}
+    """The claim with a scale that stands once repeated after each of its numbers: "from 17.9 to 24.6 million"."""
+    numbers = [_number(claim, quantity) for quantity in quantities(claim)]
+    scales = {number.scale for number in numbers if number} - {1.0}
     held = {(each.digits, each.scale) for one in quantities(evidence) if (each := _number(evidence, one))}
-    for quantity, number in reversed(list(zip(quantities(claim), said, strict=True))):
+    for quantity, number in reversed(list(zip(quantities(claim), numbers, strict=True))):
         if number is None or number.scale != 1.0 or (number.digits, 1.0) in held:
             continue
         for word in (word for word, scale in SCALES.items() if scale in scales and (number.digits, scale) in held):

@@ -29,7 +29,7 @@ CONTRADICTED_FROM = 0.7
 fitting at most 1 % of CLAPnq's, SQuAD's and Wikipedia's true sentences reach it, 5 % reach 0.5."""
 
 SHOWN_FROM = 0.4
-"""The same where a rule shows what is said instead: the opposite, or another number in a sentence about the matter."""
+"""The same where a rule shows what the evidence states instead: the opposite, or another number."""
 
 IN_ANOTHER_LANGUAGE = 0.75
 """Support of a sentence in another language than the evidence's whose numbers all stand there and which is about the
@@ -95,10 +95,10 @@ class Checker:
         if not rules.denial and (otherwise := cell_instead(claim, windows)):
             rules = replace(rules, denial=otherwise)
         read = Reads.of(claim, windows)
-        said = spelled_out(claim)
-        readings = self.read.check(statement(said, question), read.texts, read.titles)
+        expanded = spelled_out(claim)
+        readings = self.read.check(statement(expanded, question), read.texts, read.titles)
         if question and _REFERS.match(claim):  # the evidence may say it of the same thing that the question names
-            alone = self.read.check(said, read.texts, read.titles)
+            alone = self.read.check(expanded, read.texts, read.titles)
             readings = [max(both, key=_supported) for both in zip(readings, alone, strict=True)]
         if rules.turned:
             readings = [SupportReading(one.contradicted, one.supported) for one in readings]
@@ -158,8 +158,8 @@ def _finding(found: SupportReading, rules: Signs, windows: Sequence[Window]) -> 
         shown = bool(rules.denial or rules.namesake) or bool(rules.number and rules.misplaced)
         contradicted = found.contradicted >= (SHOWN_FROM if shown else CONTRADICTED_FROM)
         state = ClaimState.CONTRADICTED if contradicted else ClaimState.UNVERIFIED
-        said = "the evidence says otherwise" if contradicted else NEITHER
-        reason = rules.denial or rules.number or rules.namesake or rules.name or rules.misplaced or said
+        default = "the evidence says otherwise" if contradicted else NEITHER
+        reason = rules.denial or rules.number or rules.namesake or rules.name or rules.misplaced or default
     pieces, places = tuple(window.piece for window in windows), tuple(window.place for window in windows)
     return Finding(state, found.supported, found.contradicted, reason, pieces, places, rules.computations)
 

@@ -106,7 +106,7 @@ def _conflict(one: Statement, other: Statement, titles: Titles) -> bool:
     one, other = folded_prefixes(one, other)
     if not _comparable(one, other) or not _same_subject(one, other, titles):
         return False
-    reached = {said.words[at].key for said in (one, other) for _, scope in said.negations for at in scope}
+    reached = {side.words[at].key for side in (one, other) for _, scope in side.negations for at in scope}
     opposed = [key for key in opposed_pairs(one, other) if key not in reached]
     if differing := differing_numbers(one, other):
         balanced = len(one.negations) == len(other.negations)
@@ -124,19 +124,19 @@ def _comparable(one: Statement, other: Statement) -> bool:
         return False
     if one.plain & CONDITIONS != other.plain & CONDITIONS:
         return False
-    tenses = [(bool(said.plain & PAST), bool(said.plain & PRESENT)) for said in (one, other)]
+    tenses = [(bool(side.plain & PAST), bool(side.plain & PRESENT)) for side in (one, other)]
     if all(any(tense) for tense in tenses) and tenses[0] != tenses[1]:
         return False
     shared = one.content & other.content
     # words on both sides that the other has not: another subject, another predicate
     if len(shared) < OVERLAP * len(one.content | other.content) or (one.content - shared and other.content - shared):
         return False
-    return not any(_is_narrowed(said, shared) for said in (one, other))
+    return not any(_is_narrowed(side, shared) for side in (one, other))
 
 
-def _is_narrowed(said: Statement, shared: frozenset[str]) -> bool:
+def _is_narrowed(sentence: Statement, shared: frozenset[str]) -> bool:
     """Whether a word of its own stands right beside a shared one: the large model, World War II."""
-    beside = pairwise(said.words)
+    beside = pairwise(sentence.words)
     return any(one.key and two.key and (one.key in shared) != (two.key in shared) for one, two in beside)
 
 
@@ -154,24 +154,24 @@ def _same_subject(one: Statement, other: Statement, titles: Titles) -> bool:
         numbered = any(map(str.isdecimal, only_ours)) and any(map(str.isdecimal, only_theirs))
         if numbered or not one.names & other.names:
             return False
-    openings = {said.words[0].text for said in (one, other) if said.words}
+    openings = {side.words[0].text for side in (one, other) if side.words}
     if openings & PRONOUNS:
         return False
     if ours - theirs and theirs - ours and not one.subject & other.subject:
-        firsts = {next((word.key for word in said.words if word.key), "") for said in (one, other)}
+        firsts = {next((word.key for word in side.words if word.key), "") for side in (one, other)}
         return len(firsts) == 1 and bool(firsts & (ours | theirs))
     vague = openings & ARTICLES and not one.names & other.names
     return len(one.content & other.content) >= (SHARED_WORDS if vague else NAMED_WORDS)
 
 
-def _denies(said: Statement, other: Statement) -> bool:
-    """Whether the first word that its negation reaches is what the other says."""
-    ((_, scope),) = said.negations
-    word = said.words[scope[0]] if scope else Word("")
+def _denies(sentence: Statement, other: Statement) -> bool:
+    """Whether the first word in the scope of its negation is asserted by the other."""
+    ((_, scope),) = sentence.negations
+    word = sentence.words[scope[0]] if scope else Word("")
     return word.says not in other.signs.get(word.sign, {word.says})
 
 
-def _picks_out(said: Statement, pair: str) -> bool:
-    """Whether an opposite word tells which one is spoken of: the north tower and the south tower, men and women."""
-    at = next(at for at, word in enumerate(said.words) if word.key == pair)
-    return pair in WHICH or at == 0 or (at == 1 and said.words[0].text in ARTICLES)
+def _picks_out(sentence: Statement, pair: str) -> bool:
+    """Whether an opposite word selects one of two things: the north tower and the south tower, men and women."""
+    at = next(at for at, word in enumerate(sentence.words) if word.key == pair)
+    return pair in WHICH or at == 0 or (at == 1 and sentence.words[0].text in ARTICLES)

@@ -153,7 +153,7 @@ class Word:
 
     @property
     def sign(self) -> str:
-        """What is said or denied by it; "" for nothing."""
+        """What it asserts or denies; "" for nothing."""
         return self.key or self.number
 
 
@@ -184,7 +184,7 @@ class Statement:
 
     @cached_property
     def signs(self) -> Mapping[str, set[bool]]:
-        """For each key and number whether it is said (True), denied (False) or both."""
+        """For each key and number whether it is asserted (True), denied (False) or both."""
         signs: dict[str, set[bool]] = {}
         for word in self.words:
             if word.sign:
@@ -318,7 +318,7 @@ def _number(text: str, value: Quantity | Date, at: int, words: Sequence[Word], b
 
 
 def folded_prefixes(one: Statement, other: Statement) -> tuple[Statement, Statement]:
-    """Inaccurate on one side and accurate on the other become one word, denied and said."""
+    """Inaccurate on one side and accurate on the other become one word, denied and asserted."""
     for reader, against in ((one, other), (other, one)):
         bare = {key: _PREFIX.sub("", key) for key in reader.content - against.content if "-" not in key}
         bare = {key: stem for key, stem in bare.items() if stem != key and stem in against.content - reader.content}
@@ -387,12 +387,12 @@ def other_ordinal(claim: str, sentences: Sequence[str]) -> str:
     Only a sentence counts that says all the rest of the claim.
     """
     each = [_ordinals(sentence) for sentence in sentences]
-    for noun, said in _ordinals(claim).items():
-        if any(not said.keys().isdisjoint(there.get(noun, {})) for there in each):
+    for noun, ordinals in _ordinals(claim).items():
+        if any(not ordinals.keys().isdisjoint(there.get(noun, {})) for there in each):
             continue
         for there, sentence in zip(each, sentences, strict=True):
-            if noun in there and _said_else(claim) <= _said_else(sentence):
-                first, second = next(iter(there[noun].values())), next(iter(said.values()))
+            if noun in there and _other_terms(claim) <= _other_terms(sentence):
+                first, second = next(iter(there[noun].values())), next(iter(ordinals.values()))
                 return f"the evidence says {first} where the sentence says {second}"
     return ""
 
@@ -406,15 +406,15 @@ def _ordinals(text: str) -> dict[str, dict[int, str]]:
     return found
 
 
-def _said_else(text: str) -> frozenset[str]:
+def _other_terms(text: str) -> frozenset[str]:
     return frozenset(term_set(_ORDINAL.sub(lambda match: match["noun"], text)))
 
 
 def _denials(one: Statement, other: Statement) -> Iterator[str]:
-    """What one denies and the other says: the nearest common word a negation reaches, a word and its opposite."""
-    for said, against, whose in ((one, other, "the sentence"), (other, one, "the evidence")):
-        for cue, scope in said.negations:
-            shared = next((said.words[at] for at in scope if said.words[at].sign in against.signs), None)
+    """What one denies and the other asserts: the nearest common word a negation reaches, a word and its opposite."""
+    for denying, against, whose in ((one, other, "the sentence"), (other, one, "the evidence")):
+        for cue, scope in denying.negations:
+            shared = next((denying.words[at] for at in scope if denying.words[at].sign in against.signs), None)
             if shared is not None and _differ(shared.sign, one, other):
                 yield f"{whose} says “{cue}” of “{shared.text}”, the other does not"
     yield from (f"opposite words ({key})" for key in opposed_pairs(one, other))
@@ -426,7 +426,7 @@ def opposed_pairs(one: Statement, other: Statement) -> list[str]:
     for key in sorted(one.opposites & other.opposites):
         if key in _BOUNDS and (one.names_both_ends or other.names_both_ends):
             continue
-        ours, theirs = ([word.says for word in said.words if word.key == key] for said in (one, other))
+        ours, theirs = ([word.says for word in side.words if word.key == key] for side in (one, other))
         in_one_place = len(ours) == len(theirs) and sum(a != b for a, b in zip(ours, theirs, strict=True)) == 1
         if in_one_place or _differ(key, one, other):
             opposed.append(key)
@@ -434,7 +434,7 @@ def opposed_pairs(one: Statement, other: Statement) -> list[str]:
 
 
 def _differ(sign: str, one: Statement, other: Statement) -> bool:
-    """Whether a word is only said on one side and only denied on the other."""
+    """Whether a word is only asserted on one side and only denied on the other."""
     first, second = one.signs[sign], other.signs[sign]
     return len(first) == len(second) == 1 and first != second
 
@@ -443,7 +443,7 @@ def differing_numbers(one: Statement, other: Statement) -> list[tuple[Number, Nu
     """Numbers of slots that both fill, with values of which none agrees with any of the other's."""
     differing = []
     for slot in dict.fromkeys(number.slot for number in one.numbers):
-        ours, theirs = ([number for number in said.numbers if number.slot == slot] for said in (one, other))
+        ours, theirs = ([number for number in side.numbers if number.slot == slot] for side in (one, other))
         if theirs and not any(agree(a.value, b.value) for a, b in product(ours, theirs)):
             differing.append((ours[0], theirs[0]))
     return differing
@@ -456,26 +456,26 @@ def exclude_each_other(ours: Number, theirs: Number, one: Statement, other: Stat
     days, others = (
         {
             (value.year, value.month, value.day)
-            for number in said.numbers
+            for number in side.numbers
             if isinstance(value := number.value, Date) and value.year
         }
-        for said in (one, other)
+        for side in (one, other)
     )
     return days == others and not has_new_condition(one, other)
 
 
 def has_new_condition(one: Statement, other: Statement) -> bool:
     """Whether a preposition of one leads to a word or number that the other has not: "on SQuAD", "with 8 cores"."""
-    for said, against in ((one, other), (other, one)):
+    for own, against in ((one, other), (other, one)):
         slots = {number.slot for number in against.numbers}
-        for number in said.numbers:
+        for number in own.numbers:
             same = (
                 type(each.value) is type(number.value) and agree(each.value, number.value) for each in against.numbers
             )
             if number.conditional and number.slot not in slots and not any(same):
                 return True
         leading = False
-        for word in said.words:
+        for word in own.words:
             if leading and word.key and word.key not in against.content:
                 return True
             leading = word.text in PREPOSITIONS or (leading and word.text in ARTICLES)

@@ -1,8 +1,8 @@
 """Whether two documents give answers to one question that cannot both be right: another number, date or name.
 
-`conflicts` holds sentences against each other and needs nearly the same one twice. Here both were found to answer the
-same question, so that the words around the answers may be others; what is asked is whether the answers agree, and
-whether something tells apart what they are said of. Where that is in doubt they are no rivals.
+`conflicts` compares two sentences that are nearly the same. Here both sentences were found to answer the same question,
+and their other words may differ. Checked are whether the answers agree, and whether the sentences have different
+subjects. In doubt two answers are no rivals.
 """
 
 from __future__ import annotations
@@ -66,20 +66,20 @@ _WORDS = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """An answer where it stands."""
+class AnswerInSentence:
+    """A short answer, with the sentence and the document that state it."""
 
     sentence: str
     start: int
     end: int
-    """Where the answer stands in the sentence."""
+    """Offsets of the answer in the sentence, end exclusive."""
     title: str
     """Of its document."""
     known: str
     """The title, the heading and the text around it."""
 
     @property
-    def answer(self) -> str:
+    def text(self) -> str:
         """The words that answer."""
         return self.sentence[self.start : self.end]
 
@@ -95,9 +95,9 @@ class Said:
         return " ".join((*before[-NEAR_WORDS:], *behind[:NEAR_WORDS]))
 
 
-def are_rivals(question: str, one: Said, other: Said, *, share: float = SHARED) -> bool:
+def are_rivals(question: str, one: AnswerInSentence, other: AnswerInSentence, *, share: float = SHARED) -> bool:
     """Whether at most one of two answers to a question can be right; `share` is the least share of common terms."""
-    if max(len(said.answer.split()) for said in (one, other)) > LONGEST_WORDS:
+    if max(len(answer.text.split()) for answer in (one, other)) > LONGEST_WORDS:
         return False
     return answers_differ(question, one, other) and of_the_same(question, one, other, share)
 
@@ -105,11 +105,11 @@ def are_rivals(question: str, one: Said, other: Said, *, share: float = SHARED) 
 # --- the answers ------------------------------------------------------------------------------------------------------
 
 
-def answers_differ(question: str, one: Said, other: Said) -> bool:
+def answers_differ(question: str, one: AnswerInSentence, other: AnswerInSentence) -> bool:
     """Whether both are numbers, dates or names, and not the same one."""
     kind = answer_type(question)
     counted = kind == "number" or asks_for_figure(question)
-    ours, theirs = (_values(said, counted=counted) for said in (one, other))
+    ours, theirs = (_values(answer, counted=counted) for answer in (one, other))
     if ours and theirs:
         return _values_differ(ours, theirs, kind)
     if ours or theirs or counted or _SEVERAL.search(question):
@@ -117,11 +117,11 @@ def answers_differ(question: str, one: Said, other: Said) -> bool:
     return _names_differ(one, other)
 
 
-def _values(said: Said, *, counted: bool) -> list[Quantity | Date]:
+def _values(answer: AnswerInSentence, *, counted: bool) -> list[Quantity | Date]:
     """The numbers and dates of an answer, read with what stands around it; a year is a number where one is counted."""
-    before = without_iso_dates(said.sentence[max(0, said.start - _BEFORE) : said.start])
-    text = before + without_iso_dates(said.answer)
-    found = quantities_and_dates(text + said.sentence[said.end : said.end + _BEHIND])
+    before = without_iso_dates(answer.sentence[max(0, answer.start - _BEFORE) : answer.start])
+    text = before + without_iso_dates(answer.text)
+    found = quantities_and_dates(text + answer.sentence[answer.end : answer.end + _BEHIND])
     within = [value for value in found if len(before) <= value.start < len(text)]
     return [_as_number(value) if counted else value for value in within]
 
@@ -177,32 +177,32 @@ def _ends(values: Sequence[Quantity | Date]) -> tuple[float, float]:
     return min(numbers), max(numbers)
 
 
-def _names_differ(one: Said, other: Said) -> bool:
+def _names_differ(one: AnswerInSentence, other: AnswerInSentence) -> bool:
     """Whether both are names, and each has a part that the other's document does not name there."""
-    if not all(_is_name(said) for said in (one, other)):
+    if not all(_is_name(answer) for answer in (one, other)):
         return False
     pairs = ((one, other), (other, one))
-    return all(bool(missing_name(f"by {_bare(said.answer)}", against.known)) for said, against in pairs)
+    return all(bool(missing_name(f"by {_bare(answer.text)}", against.known)) for answer, against in pairs)
 
 
 def _bare(answer: str) -> str:
-    """A name without what is said of it in brackets, and without a possessive."""
+    """A name without its remark in brackets and without a possessive."""
     return re.sub(r"['’]s$", "", answer.partition("(")[0].strip(" ,;"))
 
 
-def _is_name(said: Said) -> bool:
+def _is_name(answer: AnswerInSentence) -> bool:
     """Whether an answer is nothing but a name: a word with a capital that begins its sentence may be none."""
-    words = [word for word in _WORDS.findall(_bare(said.answer)) if word not in _SMALL]
-    if not words or not all(word[0].isupper() for word in words) or not names_in(f"by {_bare(said.answer)}"):
+    words = [word for word in _WORDS.findall(_bare(answer.text)) if word not in _SMALL]
+    if not words or not all(word[0].isupper() for word in words) or not names_in(f"by {_bare(answer.text)}"):
         return False
-    return len(words) > 1 or re.search(rf"(?<!\w){re.escape(words[0].lower())}(?!\w)", said.known) is None
+    return len(words) > 1 or re.search(rf"(?<!\w){re.escape(words[0].lower())}(?!\w)", answer.known) is None
 
 
-# --- what they are said of --------------------------------------------------------------------------------------------
+# --- the subjects of the sentences ------------------------------------------------------------------------------------
 
 
-def of_the_same(question: str, one: Said, other: Said, share: float = SHARED) -> bool:
-    """Whether nothing tells apart what two sentences say it of."""
+def of_the_same(question: str, one: AnswerInSentence, other: AnswerInSentence, share: float = SHARED) -> bool:
+    """Whether nothing shows that two sentences have different subjects."""
     if (
         not _is_shared(_terms(one), _terms(other), share)
         or _names_another(question, one)
@@ -211,7 +211,7 @@ def of_the_same(question: str, one: Said, other: Said, share: float = SHARED) ->
         return False
     if set(lacking(question, one.known)) != set(lacking(question, other.known)) or _of_other_years(one, other):
         return False
-    near, against = (statement(said.near) for said in (one, other))
+    near, against = (statement(answer.near) for answer in (one, other))
     limits = _LIMITING - statement(question).plain
     if opposed_pairs(near, against) or (near.plain ^ against.plain) & limits:
         return False
@@ -226,16 +226,16 @@ def _is_shared(ours: frozenset[str], theirs: frozenset[str], share: float) -> bo
     return shared >= SHARED_TERMS and shared >= share * min(len(ours), len(theirs))
 
 
-def _terms(said: Said) -> frozenset[str]:
+def _terms(answer: AnswerInSentence) -> frozenset[str]:
     """The terms of a sentence without the answer; with those of the title where it begins with a pronoun."""
-    opening = said.sentence.split(maxsplit=1)[:1]
-    return term_set(f"{said.title} {said.rest}" if opening and opening[0].lower() in _PRONOUNS else said.rest)
+    opening = answer.sentence.split(maxsplit=1)[:1]
+    return term_set(f"{answer.title} {answer.rest}" if opening and opening[0].lower() in _PRONOUNS else answer.rest)
 
 
-def _names_another(question: str, said: Said) -> bool:
+def _names_another(question: str, answer: AnswerInSentence) -> bool:
     """Whether a sentence says of another name what the question asks of one: the lighthouse of Ristna, not of Kõpu."""
     asked = _owners(question, *((_OF_NAME, _NAME_BEFORE) if names_in(question) else (_OF_ASKED,)))
-    there = _owners(said.rest, _OF_NAME, _NAME_BEFORE)
+    there = _owners(answer.rest, _OF_NAME, _NAME_BEFORE)
     return any(not asked[word] & there[word] for word in asked.keys() & there.keys())
 
 
@@ -248,15 +248,15 @@ def _owners(text: str, *patterns: re.Pattern[str]) -> dict[str, frozenset[str]]:
     return owners
 
 
-def _of_other_years(one: Said, other: Said) -> bool:
+def _of_other_years(one: AnswerInSentence, other: AnswerInSentence) -> bool:
     """Whether the sentences, or else the titles, say other years, and these are not the answers."""
-    if any(isinstance(value, Date) for said in (one, other) for value in _values(said, counted=False)):
+    if any(isinstance(value, Date) for answer in (one, other) for value in _values(answer, counted=False)):
         return False
-    years = [set(_YEAR.findall(said.rest)) or set(_YEAR.findall(said.title)) for said in (one, other)]
+    years = [set(_YEAR.findall(answer.rest)) or set(_YEAR.findall(answer.title)) for answer in (one, other)]
     return all(years) and not years[0] & years[1]
 
 
-def _of_a_series(one: Said, other: Said) -> bool:
+def _of_a_series(one: AnswerInSentence, other: AnswerInSentence) -> bool:
     """Whether the titles differ in a part, and the sentences name nothing in common: the manager of a branch."""
     ours, theirs = term_set(one.title), term_set(other.title)
     alike = ours & theirs and ours - theirs and theirs - ours

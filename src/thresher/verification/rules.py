@@ -160,7 +160,7 @@ class RuleCheck:
         together = " ".join(case.sentences[at] for at in order[:SOURCES])
         name = missing_name(case.claim, f"{case.evidence} {known} {case.question}")
         missing = missing_quantity(case.claim, case.evidence)
-        # where its digits stand, unit or scale may be told elsewhere (a column "million euros"): no more than misplaced
+        # if the digits are found, a column or heading may state the unit or scale ("million euros"): only misplaced
         nowhere = missing and (foreign_number(case.claim, case.evidence) or not any(c.isdigit() for c in missing))
         return Signs(
             number=_not_stated(missing) if nowhere else other_ordinal(case.claim, case.sentences),

@@ -34,8 +34,8 @@ class ClaimSigns:
     denial: float
     """That those sentences, read together, deny it."""
     number: bool
-    """A number of the claim stands nowhere in the evidence and does not follow from it, or what the evidence says is
-    said of somebody else with the same last name."""
+    """A number of the claim stands nowhere in the evidence and does not follow from it, or the evidence is about
+    somebody else with the same last name."""
     name: bool
     """A name stands neither there, nor in the whole document, nor in the question."""
     opposed: bool

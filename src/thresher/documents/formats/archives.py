@@ -164,11 +164,11 @@ def main_part(archive: zipfile.ZipFile, usual: str) -> str:
 
 def core_properties(archive: zipfile.ZipFile) -> tuple[str, str | None, dict[str, str]]:
     """Title, day of making and the other properties that a person stated: author, subject and keywords."""
-    said: dict[str, str] = {}
+    properties: dict[str, str] = {}
     if "docProps/core.xml" in archive.NameToInfo:
         for each in xml_of(archive, "docProps/core.xml"):
-            said[local(each)] = clean_inline(each.text or "")
-    created = said.get("created", "")
+            properties[local(each)] = clean_inline(each.text or "")
+    created = properties.get("created", "")
     names = {"author": "creator", "subject": "subject", "keywords": "keywords"}
-    found = {name: text for name, tag in names.items() if (text := said.get(tag, "")).lower() not in PROGRAMS}
-    return said.get("title", ""), None if created in TEMPLATE_MOMENTS else iso_date(created), found
+    found = {name: text for name, tag in names.items() if (text := properties.get(tag, "")).lower() not in PROGRAMS}
+    return properties.get("title", ""), None if created in TEMPLATE_MOMENTS else iso_date(created), found

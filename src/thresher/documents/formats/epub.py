@@ -33,20 +33,22 @@ def read_epub(file: RawFile) -> Parsed:
     if not assembly:
         raise DocumentError("the epub file has no text", next_step="check that it is not protected or only pictures")
     stated = child(package, "metadata")
-    said = {name: _said(stated, name) for name in ("title", "creator", "subject", "description", "publisher", "date")}
-    named = {"author": said["creator"], "subject": said["subject"], "publisher": said["publisher"]}
+    fields = {
+        name: _field(stated, name) for name in ("title", "creator", "subject", "description", "publisher", "date")
+    }
+    named = {"author": fields["creator"], "subject": fields["subject"], "publisher": fields["publisher"]}
     return Parsed(
         assembly.text,
         tables=assembly.tables,
         marks=assembly.marks,
-        title=said["title"],
+        title=fields["title"],
         heading=heading,
-        date=iso_date(said["date"]),
+        date=iso_date(fields["date"]),
         metadata={name: text for name, text in named.items() if text},
     )
 
 
-def _said(metadata: Element | None, name: str) -> str:
+def _field(metadata: Element | None, name: str) -> str:
     texts = (clean_inline(each.text or "") for each in children(metadata, name))
     found = [text for text in texts if text]
     return (found[0] if name in ("title", "date") else ", ".join(found)) if found else ""

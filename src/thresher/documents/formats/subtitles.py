@@ -38,16 +38,16 @@ def read_subtitles(file: RawFile) -> Parsed:
     for cue in CUE.finditer(normalise(text)):
         begins, ends = (_seconds(*cue.group(at, at + 1)) for at in (1, 3))
         voice = VOICE.search(cue[5])
-        said = clean_inline(unescape(TAG.sub("", VOICE.sub("", cue[5]))))
-        said_by = clean_inline(voice[1]) if voice else ""
+        spoken = clean_inline(unescape(TAG.sub("", VOICE.sub("", cue[5]))))
+        voice_name = clean_inline(voice[1]) if voice else ""
         long = len(words) > PARAGRAPH_CHARACTERS and re.search(r"[.!?…]\W*$", words)
-        if words and (begins - ended > PAUSE or said_by not in ("", speaker) or long):
+        if words and (begins - ended > PAUSE or voice_name not in ("", speaker) or long):
             close()
-        if said:
-            said = said if words or not said_by else f"{said_by}: {said}"
+        if spoken:
+            spoken = spoken if words or not voice_name else f"{voice_name}: {spoken}"
             cues.append((len(words) + bool(words), cue[1]))
-            words = f"{words} {said}" if words else said
-        speaker, ended = said_by or speaker, ends
+            words = f"{words} {spoken}" if words else spoken
+        speaker, ended = voice_name or speaker, ends
     close()
     if not assembly:
         raise DocumentError("it has no cues", next_step="check that it is a subtitle file, or rename it to .txt")

@@ -71,7 +71,7 @@ def read_word(file: RawFile) -> Parsed:
     assembly = reader.assembly
     if not assembly:
         raise DocumentError("the docx file has no text", next_step="check that it is not only pictures")
-    told = {"hidden_words": reader.hidden_words} if reader.hidden_words else {}
+    found = {"hidden_words": reader.hidden_words} if reader.hidden_words else {}
     return Parsed(
         assembly.text,
         tables=assembly.tables,
@@ -79,7 +79,7 @@ def read_word(file: RawFile) -> Parsed:
         title=title,
         heading=reader.heading,
         date=date,
-        metadata={**stated, **told},
+        metadata={**stated, **found},
     )
 
 
@@ -112,13 +112,13 @@ class Reader:
         """The body, and then what stands at the top and foot of its pages."""
         self._blocks(child(xml_of(self._archive, self._part), "body"))
         for kind, called in (("header", "page header"), ("footer", "page footer")):
-            said: dict[str, None] = {}
+            texts: dict[str, None] = {}
             for part in related(self._archive, self._part, kind):
                 for paragraph in descendants(xml_of(self._archive, part), "p"):
                     text = clean_text(self._line(paragraph).text)
                     if re.search(r"[^\W\d_]{2}", text):  # more than the number of the page
-                        said[text] = None
-            self._aside(called, list(said))
+                        texts[text] = None
+            self._aside(called, list(texts))
 
     def _by_id(self, part: str, tag: str) -> dict[str, Element]:
         found = (xml_of(self._archive, name) for name in related(self._archive, self._part, part))
@@ -142,11 +142,11 @@ class Reader:
                 tabbed.append(text)
             else:
                 self._end_tabbed(tabbed)
-                said = f"{label} {text}" if label else text
+                labelled = f"{label} {text}" if label else text
                 if heads and text.strip():
-                    self.heading = self.heading or clean_inline(said)
-                    self.assembly.mark("heading", clean_inline(said))
-                self.assembly.paragraph(said)
+                    self.heading = self.heading or clean_inline(labelled)
+                    self.assembly.mark("heading", clean_inline(labelled))
+                self.assembly.paragraph(labelled)
             if line.notes or line.boxes or line.drawings:
                 self._end_tabbed(tabbed)
                 self._anchored(line)
@@ -171,8 +171,8 @@ class Reader:
             if kind == "Comment" and (author := attribute(note, "author")):
                 called = f"Comment by {author}"
             inner = [self._line(paragraph) for paragraph in descendants(note, "p")]
-            said = clean_text("\n".join(each.text.strip() for each in inner))
-            self._aside(called[:1].lower() + called[1:], [f"{called}: {said}"] if said else [])
+            content = clean_text("\n".join(each.text.strip() for each in inner))
+            self._aside(called[:1].lower() + called[1:], [f"{called}: {content}"] if content else [])
 
     def _aside(self, called: str, paragraphs: list[str]) -> None:
         """Blocks that stand somewhere else than in the body."""
