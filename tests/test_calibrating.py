@@ -260,7 +260,40 @@ def test_bounds_set_by_hand_stay_and_other_recipes_and_judges_keep_theirs(towns:
     assert "shipped" in decided(towns.ask(QUESTION))["mapping"]
 
 
-@pytest.mark.parametrize("recipe", ["rag", "hybrid", "chunkrag", "ecrag-literal"])
+def test_calibrated_chunkrag_keeps_nothing_of_documents_that_do_not_answer(towns: Collection) -> None:
+    assert towns.ask(QUESTION, recipe="chunkrag").confidence is None
+    calibration = towns.calibrate(LABELLED, recipe="chunkrag")
+    answer = towns.ask(QUESTION, recipe="chunkrag")
+    assert decided(answer)["mapping"] == "this collection's, from labels"
+    assert answer.verdict is None
+    assert answer.confidence is not None
+    assert answer.confidence > calibration.lower
+    (floor,) = towns.bounds("chunkrag") or ()
+    scores = [fate.hit.scores["judge"].value for fate in answer.chunks if fate.kept]
+    assert scores
+    assert min(scores) >= floor
+    unanswerable = towns.ask("Who is the mayor of Stockholm?", recipe="chunkrag")
+    assert unanswerable.abstained
+    assert unanswerable.confidence is not None
+    assert unanswerable.confidence < calibration.lower
+
+
+def test_a_floor_set_by_hand_stays_and_chunkrag_v1_keeps_its_own(towns: Collection) -> None:
+    towns.calibrate(LABELLED, recipe="chunkrag")
+    assert towns.ask(QUESTION, recipe="chunkrag", settings={"score_floor": 0.001}).confidence is None
+    assert towns.ask(QUESTION, recipe="chunkrag-v1").confidence is None
+    assert towns.bounds("chunkrag", settings={"score_floor": 0.001}) is None
+
+
+@pytest.mark.parametrize("threshold", ["fixed", "none", "llm"])
+def test_chunkrag_without_its_statistical_threshold_has_no_floor_to_learn(towns: Collection, threshold: str) -> None:
+    searches: list[int] = []
+    with pytest.raises(UsageError, match="recipe chunkrag: decides by no bounds"):
+        towns.calibrate(LABELLED, recipe="chunkrag", settings={"threshold": threshold}, progress=searches.append)
+    assert not searches
+
+
+@pytest.mark.parametrize("recipe", ["rag", "hybrid", "chunkrag-v1", "ecrag-literal"])
 def test_a_recipe_that_decides_by_no_bounds_is_told_before_any_search(towns: Collection, recipe: str) -> None:
     searches: list[int] = []
     with pytest.raises(UsageError, match=f"recipe {recipe}: decides by no bounds .* calibrate one of corrective, crag"):
@@ -348,6 +381,15 @@ def test_the_command_tells_a_person_what_it_found(towns: Collection, capsys: pyt
     assert code == 0
     assert out.startswith("calibrated the judge 'trained' from labels: 22 questions the collection can answer and 21")
     assert all(word in out for word in ("AUROC", "expected calibration error", "LOWER", "UPPER"))
+
+
+def test_the_command_shows_the_floor_that_chunkrag_learned(
+    towns: Collection, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = labelled_file(towns.home / "q.jsonl", LABELLED)
+    code, out, _ = run(capsys, "calibrate", "--recipe", "chunkrag", "--questions", file, "--home", towns.home)
+    assert code == 0
+    assert re.search(r"^chunks below 0\.\d+ are dropped here$", out, re.MULTILINE)
 
 
 def test_too_few_questions_end_with_two_and_one_line(towns: Collection, capsys: pytest.CaptureFixture[str]) -> None:

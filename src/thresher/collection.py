@@ -660,12 +660,11 @@ class Collection(OpenCollection):
 
     def bounds(
         self, recipe: str | recipes.Recipe, *, settings: Mapping[str, Any] | None = None
-    ) -> tuple[float, float] | None:
-        """The lower and upper bound that a published recipe decides by here, on its own scale; None without such."""
+    ) -> tuple[float, ...] | None:
+        """The lower and upper bound of a published recipe here, or the floor learned for it, on its scale; or None."""
         from thresher.recipes.bounds import bounds_here
 
-        found = bounds_here(self._pipeline(recipe, self._configured(recipe, settings), self._parts()))
-        return None if found is None else (found.lower, found.upper)
+        return bounds_here(self._pipeline(recipe, self._configured(recipe, settings), self._parts()))
 
     def train_judge(
         self,

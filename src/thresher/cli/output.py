@@ -393,8 +393,8 @@ def width() -> int:
     return shutil.get_terminal_size().columns if on_terminal() else PIPED
 
 
-def calibration(made: Calibration, bounds: tuple[float, float] | None = None) -> None:
-    """What a calibration found, for a person; `bounds` are those of a published recipe on its own scale."""
+def calibration(made: Calibration, bounds: tuple[float, ...] | None = None) -> None:
+    """What a calibration found, for a person; `bounds` are those of a published recipe, or its floor, on its scale."""
     low, high = made.auroc_interval
     questions = f"{made.n_positive} questions the collection can answer and {made.n_negative} it cannot"
     say(f"calibrated the judge '{made.judge}' from {made.source}: {questions}")
@@ -409,7 +409,8 @@ def calibration(made: Calibration, bounds: tuple[float, float] | None = None) ->
         ],
     )
     if bounds is not None:
-        say("it decides here by {:.3g} and {:.3g}, on its own scale".format(*bounds))
+        deciding = "it decides here by {:.3g} and {:.3g}, on its own scale"
+        say((deciding if len(bounds) == 2 else "chunks below {:.3g} are dropped here").format(*bounds))
     if not made.separated:
         between = "between the bounds the verdict will be `unsure`, which acts as ambiguous"
         say(f"no clean separation: {between if bounds is None else 'scores tell little here, whatever the bounds'}")

@@ -1,7 +1,8 @@
-"""The bounds of a published recipe, learned on a collection: a calibration of the very score that its bounds decide on.
+"""The bounds of a published recipe, learned on a collection: a calibration of the score that is compared with them.
 
-Printed bounds are for one judge and one collection. A calibration says of each score how probable it is that the
-evidence suffices, and where that probability should decide; read backwards, it gives the bounds on the recipe's scale.
+Printed bounds are for one judge and one collection. A calibration maps a score to the probability that the evidence
+suffices; its inverse gives the bounds on the recipe's scale. A recipe without verdicts has a floor below which no chunk
+is kept: the lower of the two bounds.
 """
 
 from __future__ import annotations
@@ -26,10 +27,13 @@ def bounded(decide: Decider) -> Bounded | None:
     return inner if isinstance(inner, ThreeWay | Routing) else None
 
 
-def best_score(decide: Bounded, judged: Sequence[Judgement]) -> float | None:
-    """The score a verdict turns on, brought to 0..1 from the scale of the bounds; None where nothing has a score."""
-    scale = decide.bounds.scale
-    return max((_unit(score.value, scale) for score in decide.scores(judged)), default=None)
+def best_score(decide: Decider, judged: Sequence[Judgement]) -> float | None:
+    """The highest score that is compared with the bounds, or that the judge gave, as 0..1; None without any score."""
+    inner = bounded(decide)
+    if inner is None:
+        scores = [one.score for one in judged if one.score is not None]
+        return max((_unit(score.value, score.scale) for score in scores), default=None)
+    return max((_unit(score.value, inner.bounds.scale) for score in inner.scores(judged)), default=None)
 
 
 def learned_bounds(learned: Calibration, scale: Scale) -> tuple[float, float] | None:
@@ -42,9 +46,14 @@ def learned_bounds(learned: Calibration, scale: Scale) -> tuple[float, float] | 
     return min(lower, nextafter(upper, scale.low)), upper
 
 
+def learned_floor(learned: Calibration) -> float | None:
+    """The score, 0 to 1, below which the evidence does not suffice; None where a better score is not worth more."""
+    return learned.raw(learned.lower)
+
+
 @dataclass(frozen=True, slots=True)
 class ConfidentDecider:
-    """A decider by learned bounds, whose score is worth a probability: the verdict is its own."""
+    """Adds to the verdict of a decider, if it gives one, the calibrated probability of the best score."""
 
     decide: Decider
     learned: Calibration
@@ -54,12 +63,11 @@ class ConfidentDecider:
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        return f"{about(self.decide)}, bounds learned here"
+        return f"{about(self.decide)}, {'floor' if bounded(self.decide) is None else 'bounds'} learned here"
 
     def __call__(self, judged: Sequence[Judgement]) -> Decision:
         """The verdict, with the probability that the evidence suffices as confidence."""
-        decision, inner = self.decide(judged), bounded(self.decide)
-        best = None if inner is None else best_score(inner, judged)
+        decision, best = self.decide(judged), best_score(self.decide, judged)
         if best is None:
             return decision
         notes = decision.notes + Notes(facts={"mapping": self.mapping})

@@ -1,7 +1,7 @@
-"""Learning what a judge's scores are worth in one collection: of `corrective`, and of every recipe with printed bounds.
+"""Calibrates the scores of a judge in one collection: of `corrective`, and of every recipe with bounds or a floor.
 
 `corrective` calibrates its own judge, with its retrieval, and measures how much the chat model counts beside it. Of a
-published recipe the very score is calibrated that its bounds decide on, with its own retrieval and its own judge.
+published recipe that score is calibrated which is compared with its bounds, with its own retrieval and its own judge.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from thresher.errors import UsageError
 from thresher.filters import In, Not
 from thresher.judging.calibration import LEAST_QUESTIONS, Calibration, check_enough, fit, usual
-from thresher.judging.learned_bounds import best_score, bounded
+from thresher.judging.learned_bounds import best_score
 from thresher.judging.model_weight import ModelWeight, Opinion, weighed
 from thresher.judging.synthetic_questions import gather, gather_labelled
 from thresher.protocols import ChunkTable
 from thresher.recipes import corrective
-from thresher.recipes.bounds import judge_of
+from thresher.recipes.bounds import judge_of, learns
 from thresher.recipes.components import Components
 from thresher.recipes.judges import raw_scorer
 from thresher.recipes.made_questions import MADE, questions_of
@@ -137,15 +137,15 @@ def _of_corrective(settings: CorrectiveSettings, parts: Components, limit: int, 
 def _of_printed_bounds(
     recipe: Recipe, settings: RecipeSettings, parts: Components, limit: int, progress: Progress | None
 ) -> Observed:
-    """The score that the bounds of a published recipe decide on, over what it retrieves and judges."""
+    """The score that a published recipe compares with its bounds, over what it retrieves and judges."""
     pipeline, config = recipe.wired(settings, parts), recipe.index_config(settings, parts)
-    decide = bounded(pipeline.decide)
-    if decide is None or config is None or not isinstance(settings, JudgeSettings):  # by a setting, or an own part
+    effective = learns(pipeline, settings, recipe.bounds or ())  # not with every setting or own part
+    if config is None or not effective or not isinstance(settings, JudgeSettings):
         raise _without_bounds(recipe)
 
     def look(query: Query) -> list[tuple[float, Hit | None]]:
         query = pipeline.rewrite(query)
-        best = best_score(decide, pipeline.judge(query, pipeline.retrieve(query).kept).judgements)
+        best = best_score(pipeline.decide, pipeline.judge(query, pipeline.retrieve(query).kept).judgements)
         return [] if best is None else [(best, None)]
 
     name, encoder = judge_of(recipe.name, settings), parts.encoder(settings).name

@@ -44,8 +44,8 @@ class Recipe:
     """Whether it may look outside the collection."""
     parts: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     """Parts that stand in a slot instead of the recipe's own, by slot: see `derive`."""
-    bounds: tuple[str, str] | None = None
-    """The settings of its printed lower and upper bound, which `calibrate` learns anew for a collection."""
+    bounds: tuple[str, ...] | None = None
+    """The settings of its printed lower and upper bound, or of its floor, which `calibrate` learns for a collection."""
 
     @property
     def settings(self) -> type[RecipeSettings]:
@@ -227,6 +227,7 @@ _RECIPES = (
         "every chunk scored, reconsidered and criticised; cut where the scores say",
         "chunkrag",
         "ChunkragSettings",
+        bounds=("score_floor",),
     ),
     Recipe(
         "chunkrag-v1",
