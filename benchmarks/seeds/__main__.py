@@ -5,7 +5,7 @@
     .venv/bin/python -m benchmarks.seeds --measure crag-variants  one of them
 
 Rows are kept in benchmarks/results/seeds, a file each; what the evidence measures already is read from the pages in
-docs/results/datasets. No chat model is used.
+docs/results/datasets. No chat model is used but a scripted one, for figure 10 of ECRAG.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 
 from benchmarks import machine
 from benchmarks.commands import PROCESSES, interrupted_by_signals
-from benchmarks.seeds import answers, examples, page, rows, sweeps
+from benchmarks.seeds import answers, examples, hallucinations, page, rows, sweeps
 
 MEASURING: Mapping[str, Callable[[], rows.Measured]] = {
     "crag-variants": answers.crag_variants,
@@ -27,6 +27,7 @@ MEASURING: Mapping[str, Callable[[], rows.Measured]] = {
     "blog": examples.blog,
     "report": examples.report,
     "figure-7": examples.figure_7,
+    "hallucinations": hallucinations.hallucinations,
     "growth": sweeps.growth,
     "crag-costs": answers.crag_costs,
 }

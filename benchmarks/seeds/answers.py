@@ -61,11 +61,18 @@ def crag_costs() -> Measured:
     return Measured("crag-costs", Provenance.now(), DATA, lines)
 
 
-def run(name: str, recipes: Sequence[str], questions: int, measures: Sequence[str], *options: str) -> Lines:
-    """Ask anew, and the value of every measure for every question."""
+def run(
+    name: str,
+    recipes: Sequence[str],
+    questions: int,
+    measures: Sequence[str],
+    *options: str,
+    folder: Path | None = None,
+) -> Lines:
+    """Ask anew, and the value of every measure for every question; the pool is that of `folder`, or of 2,000."""
     out = machine.CACHE / "seeds" / name
     shutil.rmtree(out, ignore_errors=True)
-    dataset = f"routing:{pool() / 'popqa.jsonl'}"
+    dataset = f"routing:{(folder or pool()) / 'popqa.jsonl'}"
     chosen = [part for recipe in recipes for part in ("--recipe", recipe)]
     sample = ("--sample", str(questions))
     home = ("--home", str(HOME))

@@ -1,4 +1,4 @@
-"""PopQA's questions with two thousand passages of Wikipedia: small enough that every recipe indexes it in minutes."""
+"""PopQA's questions with 2,000 or 200 passages of Wikipedia: few enough that every recipe indexes them in minutes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,24 @@ PASSAGES = 2000
 
 COLLECTION = "seeds-pool"
 """All of the passages, for the table of the evaluator."""
+
+
+FEW_QUESTIONS, FEW_PASSAGES = 40, 200
+
+
+def few() -> Path:
+    """The folder with some questions, the passages that they name and others: for what asks a chat model each time."""
+    folder = machine.CACHE / "seeds" / f"pool-{FEW_PASSAGES}"
+    if (folder / "corpus.jsonl").is_file():
+        return folder
+    folder.mkdir(parents=True, exist_ok=True)
+    questions = sorted(machine.rows("wikipedia/popqa.jsonl"), key=lambda row: drawn(row["id"]))[:FEW_QUESTIONS]
+    named = {id_ for question in questions for id_ in question["gold_ids"]}
+    passages = machine.rows("wikipedia/corpus.jsonl")
+    passages.sort(key=lambda row: (row["_id"] not in named, drawn(row["_id"])))
+    write(folder / "popqa.jsonl", questions)
+    write(folder / "corpus.jsonl", passages[:FEW_PASSAGES])
+    return folder
 
 
 def pool() -> Path:
