@@ -118,7 +118,7 @@ def test_a_file_in_a_folder_that_others_can_write_sends_nothing_and_is_told_of(
     ran = command()
     assert stranger.requests == []
     assert ran.code == 0
-    assert f"note: {file} is passed over: others can write {tmp_path / 'shared'}\n" in ran.err
+    assert f"note: {file} is ignored: others can write {tmp_path / 'shared'}\n" in ran.err
 
 
 def test_a_file_that_names_another_home_gets_no_document(

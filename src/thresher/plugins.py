@@ -57,7 +57,7 @@ def required(group: str, name: str) -> Any:
     """What an installed distribution brings under a name of a group. Raises MissingExtra where none does."""
     entry = brought(group).get(name)
     if entry is None:
-        raise missing(group, name) or UsageError("is brought by no package", subject=f"{group} {name}")
+        raise missing(group, name) or UsageError("is provided by no installed package", subject=f"{group} {name}")
     return loaded(entry)
 
 
@@ -65,5 +65,5 @@ def _broken(entry: EntryPoint, error: Exception) -> UsageError:
     return UsageError(
         f"could not be loaded ({type(error).__name__}: {error})",
         subject=f"entry point {entry.name} = {entry.value}",
-        next_step="mend or uninstall the distribution that brings it",
+        next_step="repair or uninstall the distribution that provides it",
     )

@@ -689,7 +689,7 @@ def test_the_collections_of_a_home_are_listed_copied_packed_and_dropped(
     asked = run("collections", "drop", "fourth", "--home", home)
     assert (asked.code, asked.error) == (
         2,
-        "thresher: drop fourth with 3 documents; that is asked before it is done: add --yes",
+        "thresher: drop fourth with 3 documents; this needs a confirmation: add --yes",
     )
     assert run("collections", "drop", "fourth", "--home", home, "--yes").out == "fourth is gone\n"
     gone = run("ask", "x", "--home", home, "--collection", "fourth")
@@ -703,7 +703,7 @@ def test_documents_are_deleted_by_label_and_glob_and_more_than_one_is_asked(
     run("index", notes, "--home", home)
     several = run("delete", "*.txt", "*.md", "--home", home)
     assert several.code == 2
-    assert several.error.endswith("that is asked before it is done: add --yes")
+    assert several.error.endswith("this needs a confirmation: add --yes")
     assert run("delete", "Doc1", "--home", home).out.startswith("1 deleted: ")
     assert "matches no document" in run("delete", "*.pdf", "--home", home).error
     assert run("delete", "*", "--yes", "--home", home).code == 0

@@ -174,7 +174,7 @@ def test_a_reader_that_leaves_is_told_with_its_last_words(
 ) -> None:
     registering(FileKind("bye", "a farewell", (".bye",), (), readers.leave))
     assert refused(process, save(tmp_path, "a.bye", "?")).what == (
-        "it breaks its reader (exit status 7: and the last words)"
+        "it ended the reading process (exit status 7: and the last words)"
     )
 
 

@@ -143,7 +143,7 @@ def test_a_judge_that_is_not_better_is_not_installed(tmp_path: Path, capsys: pyt
     assert caught.value.code == 0
     told = capsys.readouterr().out
     assert "60 questions to train, 20 questions to tune, 20 held out" in told
-    assert "not better on the held-out questions beyond chance: the judge stays as it was" in told
+    assert "no significant gain on the held-out questions: the judge was not replaced" in told
     assert not (tmp_path / "home" / "judges").exists()
     (report,) = (tmp_path / "home").rglob("report.json")
     assert json.loads(report.read_text(encoding="utf-8"))["installed"] is None

@@ -131,7 +131,7 @@ def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise UsageError(question.rstrip("?"), next_step="that is asked before it is done: add --yes")
+        raise UsageError(question.rstrip("?"), next_step="this needs a confirmation: add --yes")
     output.ask(question)
     if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
         raise UsageError("nothing was changed", next_step="answer y, or add --yes")

@@ -93,7 +93,7 @@ def index(
     done = report.added + report.updated + report.unchanged + report.duplicates
     if not (done or report.failed or target.json):
         names = " of those names" if include or exclude else ""
-        output.complain(f"no file{names} is in {', '.join(paths)}; hidden files and folders are passed over")
+        output.complain(f"no file{names} is in {', '.join(paths)}; hidden files and folders are skipped")
     if report.failed:
         raise typer.Exit(IN_PART if done else FAILED)
 

@@ -132,7 +132,7 @@ def target_of(home: places.Home | None, collection: str | None, settings: dict[s
 
     if found := passed_over():
         file, why = found
-        output.complain(f"note: {file} is passed over: {why}")
+        output.complain(f"note: {file} is ignored: {why}")
     if home is None or collection is None:
         from thresher import recipes
 

@@ -365,7 +365,7 @@ def trusted(file: Path, settings: Mapping[str, str], *, forget: bool) -> None:
     for key, value in settings.items():
         say(f"  {key} = {value}")
     if not forget:
-        say("A key that you give elsewhere without an address goes to the addresses above.")
+        say("Keys from the environment and the command line are sent to the addresses above.")
 
 
 def megabytes(number: int) -> str:
@@ -413,7 +413,7 @@ def calibration(made: Calibration, bounds: tuple[float, ...] | None = None) -> N
         say((deciding if len(bounds) == 2 else "chunks below {:.3g} are dropped here").format(*bounds))
     if not made.separated:
         between = "between the bounds the verdict will be `unsure`, which acts as ambiguous"
-        say(f"no clean separation: {between if bounds is None else 'scores tell little here, whatever the bounds'}")
+        say(f"no clean separation: {between if bounds is None else 'scores separate little here, whatever the bounds'}")
     if made.model is not None:
         say(_of_the_model(made.model))
 
@@ -472,7 +472,7 @@ def trained(made: Trained) -> None:
     ]
     table("", ["held out, 95 % intervals", "before", "after", "difference"], rows)
     if made.installed is None:
-        say("not better on the held-out questions beyond chance: the judge stays as it was, nothing was installed")
+        say("no significant gain on the held-out questions: the judge was not replaced")
     else:
         say(f"installed: {made.installed}")
         say(f"use it: --set judge_model={quote(str(made.installed))}, or judge_model = ... in thresher.toml")

@@ -178,7 +178,7 @@ def _member(
     item = Item(f"{container}/{member.name}", container, Path(PurePosixPath(member.name).name))
     try:
         if depth > DEEPEST:
-            raise DocumentError("lies too deep in other files", subject=item.source, next_step="save it on its own")
+            raise DocumentError("is nested in too many files", subject=item.source, next_step="save it on its own")
         hints = Hints(content_type=member.content_type)
         found = parse(item, member.data, hints, metadata=metadata, limits=limits, alive=alive, depth=depth)
         for one in found:

@@ -176,19 +176,19 @@ class ReadingProcess:
         if name in ("SIGSEGV", "SIGBUS"):
             stack = self._bounds.stack_megabytes
             return DocumentError(
-                f"it crashes its reader ({name}), as elements do that are nested too deeply",
+                f"it crashed the reading process ({name}); its elements may be nested too deeply",
                 subject=source,
                 next_step=f"leave it out, or raise the setting reading.stack_megabytes ({stack})",
             )
         if name == "SIGKILL" and not child.nonsense:
             return DocumentError(
-                "the process that read it was killed (SIGKILL), as a machine does that runs out of memory",
+                "the reading process was killed (SIGKILL); the machine may have run out of memory",
                 subject=source,
                 next_step="index it again, with a smaller setting reading.memory_megabytes "
                 f"({self._bounds.memory_megabytes}) if it is the file",
             )
         return DocumentError(
-            f"it breaks its reader ({child.nonsense or child.ending})",
+            f"it ended the reading process ({child.nonsense or child.ending})",
             subject=source,
             next_step="save it again or convert it, or leave it out",
         )

@@ -301,7 +301,7 @@ class Ingest:
 
 def _repeated(place: Place) -> DocumentError:
     return DocumentError(
-        "this id stands twice in the corpus; the first row was kept",
+        "this id occurs twice in the corpus; the first row was kept",
         subject=f"{place.container}#{place.source}",
         next_step="give each row its own id",
     )

@@ -166,7 +166,7 @@ class FastembedEncoder:
         tokenizer: Tokenizer | None = getattr(self._loaded.model, "tokenizer", None)
         if tokenizer is None:
             raise ModelError(
-                "shows no tokenizer, so long texts could not be noticed",
+                "has no readable tokenizer, so too long texts would go unnoticed",
                 subject=f"encoder {self._model}",
                 next_step="choose another encoder",
             )

@@ -49,7 +49,7 @@ class OwnPart:
             raise PartError(
                 f"raised {type(error).__name__}: {error}",
                 subject=f"`{self.slot}` {self.about}",
-                next_step="mend the part; its own error is the cause",
+                next_step="repair the part; its own error is the cause",
             ) from error
         wanted: type = get_type_hints(SHAPES[self.slot].__call__)["return"]
         if not isinstance(made, wanted):

@@ -81,7 +81,7 @@ def label_of(answered: Mapping[str, Any], *, right: bool, answer: str | None = N
     Raises UsageError for an empty right answer, and for an answer without a trace.
     """
     if not answered["trace"]:
-        raise UsageError("was not stored, so that nobody can name it", subject="the answer", next_step="ask again")
+        raise UsageError("was not stored, so it has no id", subject="the answer", next_step="ask again")
     if answer is not None and not answer.strip():
         raise UsageError("is empty", subject="`answer`", next_step="give the right answer, or leave it out")
     return Label(

@@ -58,7 +58,7 @@ def read_mail(file: RawFile) -> Parsed | Iterator[Held]:
         members, unread = _attachments([part for part in parts if not _is_shown(part)])
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise DocumentError(
-            f"the e-mail cannot be taken apart ({type(error).__name__})", next_step="save it again as .eml"
+            f"the e-mail cannot be parsed ({type(error).__name__})", next_step="save it again as .eml"
         ) from error
     if not head:
         raise DocumentError("not an e-mail: it has no From, To, Date or Subject", next_step="rename it to .txt")
@@ -89,7 +89,7 @@ def read_saved_page(file: RawFile) -> Parsed:
     """A page as browsers save it (MHTML), with the pages in its frames."""
     parts = [part for part in _parts(message_of(file.data)) if part.get_content_type() == "text/html"]
     if not parts:
-        raise DocumentError("no page of HTML is in it", next_step="save the page again")
+        raise DocumentError("it contains no HTML page", next_step="save the page again")
     assembly, notes, seen = Assembly(), dict[str, str | int](), list[Piece]()
     pages = [_read(part, hidden=file.limits.hidden) for part in parts]
     for page, text, others in pages:
