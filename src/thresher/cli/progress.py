@@ -135,7 +135,7 @@ class Completing:
         """`done` of `total` documents have their chunks."""
         if done == 0:
             self._clock = _Clock()
-            complain(f"making the chunks of this recipe from the stored text: {total} from the stored text")
+            complain(f"making the chunks of this recipe from the stored text of {total}")
         elif done < total and self._clock.due():
             left = self._clock.steady(self._clock.seconds * (total - done) / done)
             complain(f"{done} of {total} documents, about {left:.0f} s left")
