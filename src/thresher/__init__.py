@@ -12,7 +12,7 @@ What there is: `open` and `aopen` give a `Collection` (`add`, `ask`, `search`, `
 names the ways of answering, and `recipes.derive` makes one with parts of your own, whose shapes are in `protocols`.
 `collections` lists the collections of a home, renames, drops and copies them; `trust` lets a settings file that is not
 the user's own say where questions and documents go. Every error raised on purpose is a `ThresherError`.
-`help(thresher.Collection)` tells the rest.
+`help(thresher.Collection)` has the rest.
 
 Importing the package loads nothing heavy: what is named here is imported when it is first used.
 """

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 DEFAULT_LIMIT = 5
 
 CHECKED_PASSAGES = 8
-"""Passages that a claim is held against, as many as an answer is written from."""
+"""Passages that a claim is checked against, as many as an answer is written from."""
 
 
 PUBLIC_URL = "public_url"
@@ -343,7 +343,7 @@ class Collection(OpenCollection):
         refined: bool = False,
         strict: bool = False,
     ) -> EvidenceResult:
-        """What `ask` would answer from, with the verdict and no answer: for whoever writes the answer elsewhere.
+        """The evidence that `ask` would answer from, with the verdict: for callers that write the answer themselves.
 
         At most `limit` passages; none where the verdict is incorrect and nothing was found `outside`. With `refined`
         each is cut to its sentences that are evidence, and has some. Nothing is stored.
@@ -367,7 +367,7 @@ class Collection(OpenCollection):
         where: str | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> Check:
-        """Every claim of a text held against the documents, or against given passages: its state, and what shows it.
+        """Every claim of a text checked against the documents or given passages: its state, and the spans that show it.
 
         Of the documents those passages are read that `recipe` retrieves for the claim; no chat model is asked. Raises
         UsageError for a text without words and for a passage that is none.

@@ -1,7 +1,7 @@
 """How long work on this machine may go on: the budget of the question it is done for.
 
-Models are shared between questions, so they are not made with a budget: whoever runs a slot says `within` which one it
-runs, and what takes long (a model that reads many texts) asks `watch()` between two pieces of work. Who asks a server
+Models are shared between questions, so they are not made with a budget: the runner of a slot states it by `within`,
+and what takes long (a model that reads many texts) asks `watch()` between two pieces of work. Who asks a server
 through a shared model says `until` when, and the model waits no longer than to `ends()`.
 """
 

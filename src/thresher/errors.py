@@ -14,7 +14,7 @@
     ├── WorkerDied            a process that worked for this one ended, and so did the next that tried
     ├── PartError             a part of the caller's own raised; its error is the cause
     ├── BudgetSpent           a question used up its calls, tokens or seconds
-    ├── Cancelled             a question was ended by whoever asked it
+    ├── Cancelled             a question was ended by its caller
     ├── NotRecorded           a stored answer asked again needs something from outside that was not stored with it
     └── Degraded              `strict` was asked for and a part of the recipe is not available
 
@@ -165,7 +165,7 @@ Nothing else here knows these names: a distribution is found by what it says of 
 
 
 def missing(group: str, name: str) -> MissingExtra | None:
-    """The error for what a distribution of ours brings and nobody installed; None for what none of them brings."""
+    """The error for a module of a distribution that is not installed; None for a module of none of them."""
     extra = BROUGHT_BY[group].get(name)
     return None if extra is None else MissingExtra(f"thresher-{extra}", extra=extra)
 
@@ -191,7 +191,7 @@ class BudgetSpent(ThresherError):
 
 
 class Cancelled(ThresherError):
-    """A question was ended by whoever asked it."""
+    """A question was ended by its caller."""
 
 
 class NotRecorded(ThresherError):

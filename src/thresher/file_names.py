@@ -1,4 +1,4 @@
-"""What a source is called where the folders of this machine are nobody's business: a file by its name alone."""
+"""Names of sources without the folders of this machine: a file by its name alone."""
 
 from __future__ import annotations
 

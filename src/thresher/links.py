@@ -1,8 +1,8 @@
-"""Addresses of places: where a person opens a stretch of a document, highlighted.
+"""Addresses of places: where a person opens a span of a document, highlighted.
 
     https://docs.example.org/d/handbook/1f6c0a?start=130&end=410&page=4
 
-A document's id is a hash of its text, so that an address means the same stretch for as long as the document is there.
+A document's id is a hash of its text, so that an address means the same span for as long as the document is there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class LinkedPlace:
 
 
 def address(public_url: str, collection: str, document_id: str, start: int, end: int, page: int | None) -> str:
-    """The address of a stretch of a document below `public_url`, which may have a path of its own.
+    """The address of a span of a document below `public_url`, which may have a path of its own.
 
     >>> address("https://docs.example.org", "notes & more", "1f6c", 130, 410, 4)
     'https://docs.example.org/d/notes%20%26%20more/1f6c?start=130&end=410&page=4'

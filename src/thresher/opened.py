@@ -48,7 +48,7 @@ Named = TypeVar("Named")
 DEFAULT_LIMIT = 5
 
 CHECKED_PASSAGES = 8
-"""Passages that a claim is held against, as many as an answer is written from."""
+"""Passages that a claim is checked against, as many as an answer is written from."""
 
 
 PUBLIC_URL = "public_url"

@@ -177,7 +177,7 @@ def read(stream: BinaryIO) -> bytes | None:
 
 
 def serve(calls: BinaryIO, answers: BinaryIO) -> None:
-    """Make calls until nobody asks any more; then end at once, whatever is being done."""
+    """Make calls until the caller has gone; then end at once, even within a call."""
     waiting: SimpleQueue[bytes] = SimpleQueue()
 
     def listen() -> None:

@@ -143,7 +143,7 @@ class ChunkTable(Protocol):
 
     @property
     def version(self) -> int:
-        """Grows with every change, whoever made it."""
+        """Grows with every change, by any process."""
 
     @property
     def versions(self) -> int:
@@ -204,7 +204,7 @@ class Records(Protocol):
 
     @property
     def version(self) -> int:
-        """Grows with every change, whoever made it."""
+        """Grows with every change, by any process."""
 
     @property
     def versions(self) -> int:

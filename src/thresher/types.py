@@ -562,7 +562,7 @@ class AnswerSentence(Public):
     support: float
     """Probability that what it cites supports it, 0 to 1."""
     citations: tuple[int, ...] = ()
-    """Markers of what supports it, or of what it was held against."""
+    """Markers of what supports it, or of what it was checked against."""
     reason: str = ""
     """Why it is not supported."""
 
@@ -586,7 +586,7 @@ class CheckedClaim(Public):
 
 @dataclass(frozen=True, slots=True)
 class Check(Public):
-    """A text held against documents, claim by claim."""
+    """A text checked against documents, claim by claim."""
 
     text: str
     support: float | None
@@ -630,7 +630,7 @@ class Generation:
     conflicts: tuple[tuple[int, int], ...] = ()
     """Markers of citations that contradict each other."""
     certainty: float | None = None
-    """Probability that the answer is right, 0 to 1; None where the generator cannot tell."""
+    """Probability that the answer is right, 0 to 1; None if the generator has no estimate."""
     notes: Notes = NO_NOTES
     exact: bool = False
     """Put together from the cited places by rule, or checked as it was written: only the quotes are left to check."""
@@ -695,7 +695,7 @@ class ChunkTrace(Public):
 
 @dataclass(frozen=True, slots=True)
 class Excerpt(Public):
-    """A stretch of a document that a budget of tokens was spent on: `document.text[start:end] == text`."""
+    """A span of a document that a budget of tokens was spent on: `document.text[start:end] == text`."""
 
     PUBLIC = "rank score source title page heading start end text tokens url"
     WHERE_THERE = "url"
@@ -714,7 +714,7 @@ class Excerpt(Public):
     """Of heading and text, as of `SearchResult.tokens`."""
     url: str = ""
     evidence: Evidence | None = field(default=None, repr=False)
-    """The same stretch as the generator is given it."""
+    """The same span as the generator is given it."""
 
 
 @dataclass(frozen=True, slots=True)

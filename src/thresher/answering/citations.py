@@ -89,7 +89,7 @@ class QuoteChecker:
 
     documents: Callable[[Sequence[str]], Mapping[str, Document]]
     locate: Callable[[Document, int, int], str]
-    """Where in its file a stretch of a document stands."""
+    """The place of a span of a document in its file."""
     about: ClassVar[str] = "quotes"
 
     def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:

@@ -1,1 +1,1 @@
-"""Documents to chunks: spans that reproduce the document's text exactly, whoever cuts them."""
+"""Documents to chunks: spans that reproduce the document's text exactly."""

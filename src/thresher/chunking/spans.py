@@ -25,7 +25,7 @@ _WORD_START = re.compile(r"(?<=\s)\S")
 
 
 def chunk_id(document_id: str, level: str, start: int, end: int) -> str:
-    """24 hex digits that name a span of a document at a level; the same span has the same id whoever cut it."""
+    """24 hex digits that name a span of a document at a level; the same span has the same id from every chunker."""
     return sha256(f"{document_id}:{level}:{start}:{end}".encode()).hexdigest()[:24]
 
 
@@ -121,7 +121,7 @@ _LINE = re.compile(r"[^\n]+")
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A stretch of a document that no chunk crosses: one table, or the text between two; without outer whitespace."""
+    """A span of a document that no chunk crosses: one table, or the text between two; without outer whitespace."""
 
     start: int
     end: int

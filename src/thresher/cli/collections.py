@@ -127,7 +127,7 @@ def restore(file: File, home: Home = None) -> None:
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Ask a person; UsageError where there is nobody to ask, or the answer is no."""
+    """Ask a person; UsageError without a terminal, or if the answer is no."""
     if yes:
         return
     if not sys.stdin.isatty():

@@ -250,10 +250,10 @@ def _value(value: Any) -> Any:
 NOTHING_MATCHES = "nothing matches the filter and the words; see what there is: thresher documents --fields"
 
 NOT_CONFIGURED = "is configured ("
-"""In what a recipe says of a part that nobody configured; everything else it says happened to this question."""
+"""In a recipe's remark about a part that is not configured; everything else it says happened to this question."""
 
 PIPED = 1_000
-"""Characters of a line of `explain` where nobody looks at it."""
+"""Characters of a line of `explain` in a pipe."""
 
 SHOWN_CHARACTERS = 240
 """Of a chunk's text in a list of hits: three lines of a terminal."""

@@ -61,7 +61,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class OutsideResult:
-    """What a source found, best first, kept or not; the facts tell provider, results and pages."""
+    """What a source found, best first, kept or not; the facts name provider, results and pages."""
 
     judgements: tuple[Judgement, ...]
     outcome: str
@@ -125,7 +125,7 @@ class WebSource:
     """Of one page at most: 18,000 characters of passages of 900, more than the main text of most pages."""
     workers: int = 4
     only: Restriction = ANYWHERE
-    """What pages are held against: they may lead elsewhere than the result did, and say themselves how old they are."""
+    """The restriction for pages: they may lead elsewhere than the result did, and state their own date."""
 
     @property
     def about(self) -> str:
@@ -257,8 +257,8 @@ class SearchingCorrector:
 
     With `sure`, a second opinion is asked for on any verdict whose confidence is below it or unknown. Not published.
 
-    `outcome` is pages, snippets, collection, nothing or not asked. The facts tell the `words` that left, who was asked
-    (`provider`), how many `results` there were, and what became of each of the `pages`.
+    `outcome` is pages, snippets, collection, nothing or not asked. The facts name the `words` that left, who was asked
+    (`provider`), how many `results` there were, and the status of each of the `pages`.
     """
 
     words: SearchQueryWriter

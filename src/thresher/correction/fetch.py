@@ -68,7 +68,7 @@ class Page:
     fetched: str
     """ISO 8601, with the time zone."""
     date: str | None = None
-    """ISO 8601, as far as the page tells."""
+    """ISO 8601, if the page states it."""
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ class ProviderSettings:
     fields: Fields = AS_SEARXNG
     """For an endpoint that is no provider of ours."""
     only: Restriction = ANYWHERE
-    """What is asked for alone, and what results are held against."""
+    """What is asked for alone, and what results are checked against."""
 
 
 # --- any provider that answers with JSON ------------------------------------------------------------------------------

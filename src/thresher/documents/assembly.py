@@ -32,7 +32,7 @@ class Parsed:
     marks: tuple[Mark, ...] = ()
     figures: tuple[tuple[int, int], ...] = ()
     seen: tuple[tuple[str, str], ...] = ()
-    """What stands in the file, by kind of place, where only the reader can tell; `account` counts what was not kept."""
+    """What stands in the file, by kind of place, if only the reader knows; `account` counts what was not kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ LEFT_OUT = frozenset(
 
 
 def with_card(parsed: Parsed, title: str, date: str | None, kind: str) -> tuple[str, tuple[Mark, ...]]:
-    """The text and marks of a document, with its card where there is something to tell.
+    """The text and marks of a document, with its card if it has one.
 
     The author of a page of HTML is who edited it, not who wrote the song or the book that it is about.
     """

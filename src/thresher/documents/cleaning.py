@@ -156,7 +156,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Parts of compounds that English keeps the hyphen with; asked only when the document itself does not tell.
+# Parts of compounds that English keeps the hyphen with; used only if the document itself does not show it.
 COMPOUND_FIRST = _words(
     "self cross well high low long short large small fine coarse state zero few one two three single multi non "
     "all left right open closed end real time general task domain data model human machine"

@@ -34,7 +34,7 @@ def decode(data: bytes, *, encoding: str = "") -> tuple[str, Mapping[str, str | 
     """The text in the bytes, and what a person should know of how it was decoded; nothing where that is certain.
 
     By the byte order mark if there is one, else in `encoding`, which the file declares; what is not in it is replaced
-    and counted. An encoding that nobody declared, or nobody knows, is found. Raises DocumentError where none fits.
+    and counted. An undeclared or unknown encoding is detected. Raises DocumentError where none fits.
     """
     start, marked = next(((len(mark), name) for mark, name in BYTE_ORDER_MARKS if data.startswith(mark)), (0, ""))
     try:

@@ -1,6 +1,6 @@
 """What the process that wants files read and the one that reads them say to each other: lengths, JSON and bytes.
 
-What comes back was made of a file that nobody trusts, by a process that the file may have taken over. So it is JSON,
+The reply was made of an untrusted file, by a process that the file may have taken over. So it is JSON,
 never a pickle, and is checked field by field before it is a Document.
 """
 

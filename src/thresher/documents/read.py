@@ -1,4 +1,4 @@
-"""An input to its Documents: fetch the bytes, tell the kind, read it, and say what could not be read.
+"""An input to its Documents: fetch the bytes, detect the kind, read it, and report what could not be read.
 
 This is the edge where readers may fail: whatever one of them raises becomes a DocumentError about its input.
 """

@@ -311,7 +311,7 @@ class _Child:
         return f"{ended}: {lines[-1].strip()[:120]}" if lines[-1] else ended
 
     def ask(self, request: Request, data: bytes) -> None:
-        """Send a request; where the process is gone, `reply` tells."""
+        """Send a request; if the process has ended, `reply` reports it."""
         with suppress(OSError):
             write_frame(self._requests, request.to_json())
             write_frame(self._requests, data)

@@ -172,7 +172,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _leads_out(entry: os.DirEntry[str], root: Path) -> bool:
-    """Whether it is a link to something outside: whoever may write into a folder need not be allowed to read that."""
+    """Whether it is a link to something outside: who may write into a folder may not be allowed to read that."""
     return (
         entry.is_symlink()
         and os.path.exists(entry.path)

@@ -158,7 +158,7 @@ def limit_process(memory_bytes: int) -> None:
 
 
 def limit_processor_seconds(seconds: float) -> None:
-    """From now on so many on each processor; it ends a reader where whoever asked cannot, because it is stopped."""
+    """From now on so many on each processor; it ends a reader when the caller is stopped and cannot."""
     if sys.platform == "win32":
         return
     import resource

@@ -101,7 +101,7 @@ class LocalFiles:
 
     @contextmanager
     def lock(self, name: str, seconds: float) -> Iterator[None]:
-        """While inside, nobody else holds the lock of that name, in any process; it ends with its holder."""
+        """Inside it no other process holds the lock of that name; the lock ends with its holder."""
         from filelock import FileLock, Timeout
 
         file = self._file(name)

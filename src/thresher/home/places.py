@@ -142,7 +142,7 @@ class ChosenFiles:
         self._choose().remove(names)
 
     def lock(self, name: str, seconds: float) -> AbstractContextManager[None]:
-        """While inside, nobody else holds the lock of that name."""
+        """Inside it no other process holds the lock of that name."""
         return self._choose().lock(name, seconds)
 
     def below(self, name: str) -> ChosenFiles:

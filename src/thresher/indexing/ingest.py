@@ -266,7 +266,7 @@ class Ingest:
         return EncodedChunks({document.id for document, _ in fresh}, list(chain.from_iterable(each)))
 
     def _part_with(self, vanished: Callable[[Place], bool], *, prune: bool) -> None:
-        """Remove what vanished, or tell that it is still there; what was moved or renamed is where it was met."""
+        """Remove what vanished, or report that it is still there; what was moved or renamed is where it was found."""
         self._refresh()
         unmet = {place.file: place for place in self._catalog.places() if place.file not in self._met}
         files = sorted(file for file, place in unmet.items() if vanished(place))

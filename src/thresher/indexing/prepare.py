@@ -84,7 +84,7 @@ class Incoming:
 def prepare(part: Part, configs: Sequence[IndexConfig]) -> Prepared:
     """Read a part and encode, for every config, what the collection does not hold of it.
 
-    What was read before is not sent back: whoever sent it has it.
+    What was read before is not sent back: the sender has it.
     """
     found: list[Document | DocumentError] = []
     failed = None

@@ -149,7 +149,7 @@ class DocumentStore:
 
     @property
     def version(self) -> int:
-        """Grows whenever documents come, change or go, whoever does it."""
+        """Grows with every change of the documents, by any process."""
         return self.record_table("documents").version
 
     def records(self) -> list[DocumentRecord]:
@@ -407,7 +407,7 @@ class DocumentStore:
 
     @contextmanager
     def upkeep(self) -> Iterator[None]:
-        """While inside, nobody else joins files or builds indexes. Who also needs `locked` takes this one first."""
+        """Inside it no other process joins files or builds indexes; taken before `locked` if both are needed."""
         with self._held("upkeep"):
             yield
 

@@ -2,7 +2,7 @@
 
 Raw scores order chunks; they are no probabilities, and 0.7 means something else for every judge, encoder and
 collection. A calibration is fitted on questions of which it is known whether the collection can answer them: for each
-one, the best raw score among what was retrieved. Where nobody has labelled questions, they are made of the collection's
+one, the best raw score among what was retrieved. Without labelled questions, they are made of the collection's
 own sentences: asked of the collection as it is, and with the documents that answer them out of reach.
 """
 

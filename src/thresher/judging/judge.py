@@ -58,7 +58,7 @@ class ScoringJudge:
         notes += cut.notes
         facts = {
             "threshold": cut.value,
-            "unreadable": notes.unreadable,  # a judge tells it also where there was none
+            "unreadable": notes.unreadable,  # stated also if there was none
             "unscored": sum(opinion.score is None for opinion in opinions),
         }
         return Judged(tuple(judged), Notes(facts={"scorer": self.scorer.name}) + notes + Notes(facts=facts))

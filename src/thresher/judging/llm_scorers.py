@@ -238,7 +238,7 @@ class LLMRelevance:
         )
 
 
-# --- how probable the model's yes is, where the server tells log-probabilities ----------------------------------------
+# --- how probable the model's yes is, if the server reports log-probabilities -----------------------------------------
 
 
 YES, NO = "yes", "no"
@@ -263,8 +263,8 @@ Weigh = Callable[[str, str, Sequence[str]], Mapping[str, float] | None]
 class LikelihoodRelevance:
     """P(yes) / (P(yes) + P(no)) of the first token, one call of one token a chunk; `graded` where it is not given.
 
-    The first chunk is asked about alone: that shows whether the server tells, and fills its cache of prompts for the
-    others, which are asked about `workers` at a time. A model that begins with its thoughts is asked for grades.
+    The first chunk is asked about alone: this shows whether the server reports log-probabilities and fills its cache of
+    prompts for the others, which are asked about `workers` at a time. A model that begins with its thoughts is asked for grades.
     """
 
     model: LanguageModel

@@ -1,6 +1,6 @@
 """How much a chat model's judgement counts beside the trained judge: measured, not assumed.
 
-A chat model may tell evidence from chatter better than our judge, as well, or not at all. On questions of which it is
+A chat model may recognise evidence better than our judge, equally well, or not at all. On questions of which it is
 known whether the collection answers them, and of which our judge is unsure, the log odds of both are weighed by a
 logistic regression; the model counts where that predicts questions it was not fitted on better than our judge alone.
 """
@@ -50,7 +50,7 @@ class ModelWeight:
     own_weight: float
     """Of the judge's log odds."""
     model_weight: float
-    """Of the model's log odds; 0 for a model that tells nothing, which is then not asked."""
+    """Of the model's log odds; 0 for a model that adds nothing, which is then not asked."""
     intercept: float
     questions: int
     """Those the judge was unsure of: the model was asked about these."""
@@ -77,7 +77,7 @@ class ModelWeight:
 
 
 def weighed(model: str, opinions: Sequence[Opinion], *, seed: int = 0) -> ModelWeight | None:
-    """How much the model counts; None for too few opinions to tell.
+    """How much the model counts; None for too few opinions.
 
     Weight 0 where the gain on questions held out is not above 0 with 95 % certainty, or the model's word speaks for the
     contrary of what it says.

@@ -1,4 +1,4 @@
-"""Questions made of a collection's own texts, to calibrate a judge where nobody has labelled any.
+"""Questions made of a collection's own texts, to calibrate a judge without labels.
 
 A question is asked of the collection as it is, and with the documents that answer it out of reach; some of the latter
 give their place to near misses.

@@ -45,7 +45,7 @@ THINKING_TOKENS = 2048
 most thoughts about a page or two of text within."""
 
 NO_WEIGHTS = "null"
-"""What stands for the weights of a server that tells no log-probabilities, in a record."""
+"""What stands for the weights of a server that reports no log-probabilities, in a record."""
 
 UNREPORTED_PROMPT_TOKENS = 1_000
 """Of a prompt besides its bytes, of which each is a token at the most: a server's own preamble and its marks."""
@@ -66,7 +66,7 @@ class ChatModel:
 
     A schema is sent as `response_format`. A server that refuses it, the temperature or `max_tokens` is asked once more
     without (or with `max_completion_tokens`), and when that goes well, the model is asked so for the rest of the
-    process; so is one that tells no log-probabilities (`weigh`). A model that was seen to think has `thinking_tokens`
+    process; so is one that reports no log-probabilities (`weigh`). A model that was seen to think has `thinking_tokens`
     for it besides `max_tokens`; one that spends all of them without an answer is not asked again. `reasoning_effort`
     is sent as it is where it is set; "none" turns thinking off.
 
@@ -133,7 +133,7 @@ class ChatModel:
         """The probability that the reply begins with each option, by the log-probabilities of its first token.
 
         Upper and lower case count together; an option that is not among the most probable tokens has 0. None where the
-        server tells no log-probabilities, which is asked once in a process. Raises ProviderError, BudgetSpent.
+        server reports no log-probabilities, which is asked once in a process. Raises ProviderError, BudgetSpent.
         """
         key = ("weigh", self.model, system, user, *options)
         weights: dict[str, float] | None = json.loads(self._recorded(key, _Request(system, user, None, tuple(options))))
@@ -169,7 +169,7 @@ class ChatModel:
             self.meter.hit()
             return reply
         reply = self._replied(request)
-        if not request.options or reply != NO_WEIGHTS:  # another server at this address may tell
+        if not request.options or reply != NO_WEIGHTS:  # another server at this address may report them
             self.cache.put(key, reply)
         return reply
 
@@ -223,7 +223,7 @@ class ChatModel:
 
     def _begin(self) -> None:
         """Wait for a turn and count the call. Raises BudgetSpent."""
-        self.meter.allow()  # before the wait: a call that the budget does not cover takes nobody's turn
+        self.meter.allow()  # before the wait: a call that the budget does not cover takes no turn
         if self.rate is not None:
             self.rate.wait(self.meter.seconds_left)
         self.meter.start(self.base_url)

@@ -1,4 +1,4 @@
-"""How many tokens a chat model reads at once, as far as its server tells."""
+"""The context length of a chat model, if its server reports it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def context_tokens(
 ) -> int | None:
     """Tokens of prompt and reply together; None if the server does not report it. It is asked once in a process.
 
-    One that did not tell because only `seconds_left` were left is asked again another time.
+    A server that could not reply within `seconds_left` is asked again by the next call.
     """
     key = (base_url, model)
     if key in _reported:
@@ -38,7 +38,7 @@ def context_tokens(
 
 
 def _listed(base_url: str, api_key: str | None, seconds: float) -> Any:
-    """What GET base_url/models answers; None for a failure, which the question itself will tell better."""
+    """What GET base_url/models answers; None for a failure, which the question itself will report."""
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     bounds = Bounds(monotonic() + seconds, LISTED_BYTES)
     try:

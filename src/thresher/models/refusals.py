@@ -45,7 +45,7 @@ class Form:
     thinks: bool = False
     """Whether the model was seen to think before it answers, so that its bound must cover both."""
     top_logprobs: int = TOP_LOGPROBS[0]
-    """How many of the most probable tokens it tells with their log-probabilities; 0 for a server that tells none."""
+    """How many of the most probable tokens it reports with log-probabilities; 0 for a server that reports none."""
 
     def without(self, status: int, words: str, *, schema: bool, logprobs: bool = False) -> Form | None:
         """The form that may be taken after this refusal; None when nothing is left to leave out.

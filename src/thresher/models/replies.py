@@ -106,7 +106,7 @@ def number(value: Any) -> float:
 
 
 def count(value: Any, most: int) -> int:
-    """A number of tokens as a reply tells it: no more than `most`; none for what is no number.
+    """A number of tokens as a reply states it: no more than `most`; none for what is no number.
 
     What cannot be (fewer than none) counts as `most`: a reply must not talk its way past a budget.
     """

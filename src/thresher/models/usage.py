@@ -196,7 +196,7 @@ def _host(url: str) -> tuple[str]:
     return (urlsplit(without_password(url)).netloc,)
 
 
-# --- how often a server may be called: so many times a minute, whoever in the process calls it ------------------------
+# --- how often a server may be called: so many times a minute, for all callers of the process -------------------------
 
 
 MINUTE = 60.0

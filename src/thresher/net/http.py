@@ -45,7 +45,7 @@ KEPT_SECONDS = 5.0
 """How long a connection is kept for the next request: what httpx and OpenAI's SDK keep theirs."""
 
 MOST_DIGITS = 15
-"""Of a length that a header tells: a petabyte; Python refuses to read numbers of thousands of digits."""
+"""Of a length that a header states: a petabyte; Python refuses to read numbers of thousands of digits."""
 
 _GZIP = zlib.MAX_WBITS + 16
 

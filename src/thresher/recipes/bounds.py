@@ -83,7 +83,7 @@ def bounds_here(pipeline: Pipeline) -> tuple[float, ...] | None:
 
 
 def _as_printed(settings: RecipeSettings, keys: tuple[str, ...], preset: Mapping[str, Any]) -> bool:
-    """Whether the bounds are those the recipe comes with, so that nobody set others."""
+    """Whether the bounds are those the recipe comes with, so that none were set by hand."""
     given, own = flat(settings), flat(resolved(type(settings), {}, preset=preset))
     return all(given[key] == own[key] for key in keys)
 

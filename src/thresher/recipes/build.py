@@ -101,7 +101,7 @@ def _vectors_or_zeros(table: ChunkTable, ids: Sequence[str]) -> Vectors:
 
 
 def names_and_numbers(hit: Hit) -> frozenset[str]:
-    """What tells near copies apart: the names and numbers of a chunk and its title."""
+    """What distinguishes near copies: the names and numbers of a chunk and its title."""
     return _names_and_numbers(hit.chunk.titled)
 
 
@@ -135,7 +135,7 @@ def corrector(
     if parts.outside is None:
         return nowhere, ()
 
-    if not settings.search.rewrite:  # what nobody rewrites is searched for as it was asked
+    if not settings.search.rewrite:  # without rewriting the question itself is searched
         settings, keywords = settings.model_copy(update={"llm": LanguageModelSettings()}), False
     correct = searching(settings, parts, parts.outside, retriever, judge=judge, keywords=keywords, sure=sure)
     as_wished = keywords or not settings.search.rewrite or parts.language_model(settings.llm) is not None
@@ -205,7 +205,7 @@ class RefinerInPart:
 
 
 def verifier(settings: RecipeSettings, parts: Components) -> Verifier:
-    """Each sentence held against the evidence, then each quote against its document."""
+    """Checks each sentence against the evidence, then each quote against its document."""
     claims = ClaimVerifier(partial(checker, settings, parts), display_of(settings.answer))
     quotes = quote_checker(parts)
 

@@ -1,4 +1,4 @@
-"""A text held against documents: every claim of an answer, a draft or a report, with the spans that show it."""
+"""A text checked against documents: every claim of an answer, a draft or a report, with the spans that show it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from thresher.verification.findings import Cited, Finding
 from thresher.verification.rules import SAME_SENTENCE
 
 Passage = str | Mapping[str, str] | Hit | Evidence
-"""What a text may be held against: a text; a mapping with `text`, perhaps `title` and `source`; a search hit."""
+"""What a text may be checked against: a text; a mapping with `text`, perhaps `title` and `source`; a search hit."""
 
 _NO_CLAIM = re.compile(r"#{1,6} |[-=|: ]*$|```")
 """Headings, rules, and lines of tables and fences state nothing."""

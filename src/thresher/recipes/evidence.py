@@ -1,4 +1,4 @@
-"""What a question would be answered from, without an answer: for whoever writes the answer elsewhere.
+"""The evidence for a question without an answer: for callers that write the answer themselves.
 
 The slots run as for an answer up to the refinement; nothing is generated, nothing is stored.
 """

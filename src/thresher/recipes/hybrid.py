@@ -12,7 +12,7 @@ Departs:   W4 the safety mechanism exists (in the commit that made the numbers i
            and 10 for 5 of them, where the report has 8 and 4. The title of its document stands in front of a chunk for
            the encoder and the cross-encoder too (`chunk.titled=false` is without). Vectors are in LanceDB, not in
            ChromaDB.
-           The cross-encoder that comes along is not the repository's (ms-marco-MiniLM-L-6-v2); it orders together with
+           The bundled cross-encoder is not the repository's (ms-marco-MiniLM-L-6-v2); it orders together with
            the fused ranks, half and half (`rerank_weight`), because alone it makes good lists worse.
 Left open: weights of the two lists ("weighted ranking scores" without weights, W7): 1 and 1.
            What to do without a cross-encoder (`rerank=none`): the fused order is then final, and fusion is by a

@@ -1,4 +1,4 @@
-"""Questions made of the texts of a collection, for what is measured where nobody has labelled any."""
+"""Questions made of the texts of a collection, for measurements without labels."""
 
 from __future__ import annotations
 

@@ -325,7 +325,7 @@ def configured(
 
 
 def front(home: Home | None = None) -> FrontSettings:
-    """Home, collection, recipe, strictness where nobody names them: of each `thresher.toml` and the environment."""
+    """Home, collection, recipe, strictness if no caller names them: of each `thresher.toml` and the environment."""
     from thresher.recipes.settings import FrontSettings
     from thresher.settings import stacked
 

@@ -138,7 +138,7 @@ def _probability(raw: float) -> float:
 
 
 def _equally_rare(question: str) -> Mapping[str, float]:
-    """Of a few given texts nobody knows how rare a word is where they come from."""
+    """A few given texts do not show how rare a word is where they come from."""
     return dict.fromkeys(query_terms(question), 1.0)
 
 

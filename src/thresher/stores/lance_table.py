@@ -250,7 +250,7 @@ class LanceTable:
         raise NotImplementedError
 
     def _indexes(self) -> dict[str, Any]:
-        """What Lance tells of each index, by its column."""
+        """What Lance reports of each index, by its column."""
         return {index.columns[0]: index for index in self._table.list_indices()}
 
     def _index_by_value(self, columns: Iterable[str], *, anew: bool) -> None:

@@ -83,7 +83,7 @@ def parted(piece: Piece, rows: Mapping[int, int], most: int) -> list[list[int]]:
 
 
 def is_sound(table: Any, index: Any) -> bool:
-    """Whether the index counts the rows that are there and no others; `index` is what lancedb tells of it."""
+    """Whether the index counts the rows that are there and no others; `index` is lancedb's report of it."""
     if not index.num_indexed_rows:
         return True
     built = _built_from(table)

@@ -1,7 +1,7 @@
 """What keeps a Lance table fast while it grows: indexes brought up by increments, files joined, old versions dropped.
 
 lancedb's own `optimize` writes every index and most files anew, however few rows came: 6.9 s for 100 at 300,000.
-What is here asks the Lance inside lancedb directly, through pylance, and works beside whoever adds or deletes rows: an
+What is here asks the Lance inside lancedb directly, through pylance, and works while others add or delete rows: an
 index is built from one version of the table and then takes the place of those that it covers, and where a deletion
 meets files that are just being joined, the joining gives way. Two upkeeps of one table must not run at the same time.
 """

@@ -32,7 +32,7 @@ few shared words do not."""
 
 
 def grids_near(document: Document, start: int, end: int) -> Iterator[Grid]:
-    """The tables and forms that can be read of a document and that reach into a stretch of it."""
+    """The readable tables and forms of a document that overlap a span of it."""
     for table in document.tables:
         if start < table.end and table.start < end and (grid := grid_of(document, table)) is not None:
             yield grid
@@ -42,7 +42,7 @@ def grids_near(document: Document, start: int, end: int) -> Iterator[Grid]:
 
 
 def form_near(document: Document, start: int, end: int) -> Form | None:
-    """The form that a document is, where it reaches into a stretch of it."""
+    """The form that a document is, if it overlaps a span of it."""
     grids = (grid for table in document.tables if (grid := grid_of(document, table)) is not None)
     form = form_of(document, (*grids, *aligned(document, 0, len(document.text))))
     return form if form is not None and start < form.end and form.start < end else None

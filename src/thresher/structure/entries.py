@@ -52,7 +52,7 @@ def answers(question: str, logit: float, rivals: Sequence[float] = ()) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A stretch of a document that is about one identifier."""
+    """A span of a document about one identifier."""
 
     key: str
     kind: str
@@ -63,7 +63,7 @@ class Entry:
     """Where the identifier stands."""
 
     def touches(self, start: int, end: int) -> bool:
-        """Whether a stretch of the document reaches into it."""
+        """Whether a span of the document overlaps it."""
         return self.start < end and start < self.end
 
 
@@ -76,7 +76,7 @@ class Named:
     others: Sequence[Entry]
 
     def is_other(self, start: int, end: int) -> bool:
-        """Whether a stretch stands under another identifier and under none that is asked for."""
+        """Whether a span belongs to another identifier and to none of the question."""
         return not self.of(start, end) and any(one.touches(start, end) for one in self.others)
 
     def renamed(self, document: Document, entry: Entry) -> list[str]:
@@ -86,7 +86,7 @@ class Named:
         return [f"{text[one.start : one.head[0]]}{name}{text[one.head[1] : one.end]}" for one in near]
 
     def of(self, start: int, end: int) -> list[Entry]:
-        """The entries asked for that a stretch reaches into."""
+        """The entries of the question that a span overlaps."""
         return [one for one in self.exact if one.touches(start, end)]
 
 
@@ -124,7 +124,7 @@ def _entries(document: Document, shapes: set[str]) -> Iterator[Entry]:
 
 
 def _shaped(text: str, span: Span, shapes: set[str]) -> Iterator[Identifier]:
-    """The identifiers of a stretch that have one of the shapes, with their places in the text."""
+    """The identifiers of a span that have one of the shapes, with their places in the text."""
     for one in heads_in(text[slice(*span)]) if _DIGIT.search(text, *span) else ():
         if one.shape in shapes:
             yield Identifier(one.key, one.shape, span[0] + one.start, span[0] + one.end)

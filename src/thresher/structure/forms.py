@@ -2,7 +2,7 @@
 
 An invoice says once who the customer is and when it was delivered, and then row by row what was bought. "What did one
 whiteboard cost on the invoice of 30 August?" names a field, a row and a column of it. A form answers only where it, its
-title and its labels say every word of the question that tells something: another customer's form does not.
+title and its labels contain every content word of the question: another customer's form does not.
 """
 
 from __future__ import annotations

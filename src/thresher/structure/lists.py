@@ -48,7 +48,7 @@ class Listing:
 def lists_of(document: Document, low: int = 0, high: int | None = None) -> Iterator[Listing]:
     """The lists of a document in order: runs of marked lines, and the lines of a slide under its title.
 
-    With `low` and `high` those that reach into that stretch, as far as they are short enough for an answer.
+    With `low` and `high` those that overlap that span, as far as they are short enough for an answer.
     """
     high = len(document.text) if high is None else high
     found = _lists(document, max(0, low - LONGEST), high + LONGEST)

@@ -1,4 +1,4 @@
-"""Where to look in a file for a stretch of its text: what a person, or another program, finds it by."""
+"""The place of a span in its file, as a person or another program finds it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CELL = re.compile(r"([A-Z]+)(\d+)")
 
 
 def locate(document: Document, start: int, end: int) -> str:
-    """Where the stretch stands, as in `page 3, under “Results”` or `sheet “Towns”, cells A2:C2`.
+    """The place of the span, as in `page 3, under “Results”` or `sheet “Towns”, cells A2:C2`.
 
     Rows count from 1 with the header, tables in the order of the file (of the slide in a presentation), paths as in
     RFC 9535. Empty for a document whose reader says nothing of places.
@@ -119,7 +119,7 @@ def _lines(
 
 
 def _item(document: Document, start: int, last: int) -> list[str]:
-    """Which item of its list the stretch lies in, by the item's own number or its place."""
+    """Which item of its list contains the span, by the item's own number or its place."""
     for listing in lists_of(document, start, last + 1):
         for number, item in enumerate(listing.items, start=1):
             if item.start <= start and last < item.end + 1:
@@ -129,7 +129,7 @@ def _item(document: Document, start: int, last: int) -> list[str]:
 
 
 def _heading(text: str, here: dict[MarkKind, Mark], start: int) -> list[str]:
-    """The heading that the stretch begins in or is below."""
+    """The heading that the span begins in or is below."""
     mark = here.get("heading")
     if mark is None or not mark.name:
         return []

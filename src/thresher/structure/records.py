@@ -27,7 +27,7 @@ GAP = 3
 
 
 def records_of(document: Document, low: int = 0, high: int | None = None) -> Iterator[Grid]:
-    """The forms of a document, in order, and its numbered records; of a long text those around a stretch of it."""
+    """The forms of a document, in order, and its numbered records; of a long text those around a span of it."""
     text = without_figures(document)
     high = len(text) if high is None else high
     if document.kind not in ("json", "jsonl"):  # whose records belong together however many there are
@@ -53,7 +53,7 @@ def head_of(document: Document) -> int:
 
 
 def fields_of(text: str, low: int, high: int) -> Iterator[tuple[int, Cell, Cell]]:
-    """Each line of a stretch that is a field: its number among those that hold something, label and value."""
+    """Each line of a span that is a field: its number among those that hold something, label and value."""
     for number, (start, end) in enumerate(line_spans(text[low:high])):
         found = _FIELD.fullmatch(text, low + start, low + end)
         if found is not None and len(found["label"].split()) <= LABEL_WORDS:

@@ -26,7 +26,7 @@ _COMMAND = re.compile("|".join(_COMMANDS), re.IGNORECASE)
 
 
 def is_command(sentence: str) -> bool:
-    """Whether a sentence is addressed to whoever answers from it."""
+    """Whether a sentence addresses the model that answers from it."""
     return _COMMAND.search(sentence) is not None
 
 

@@ -1,4 +1,4 @@
-"""Which language a text is in, as far as its small words and its letters tell."""
+"""The language of a text, by its function words and its letters."""
 
 from __future__ import annotations
 

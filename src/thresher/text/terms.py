@@ -67,7 +67,7 @@ def query_terms(text: str) -> list[str]:
     return list(dict.fromkeys(terms))
 
 
-@lru_cache(maxsize=1_024)  # a claim is held against each sentence, a sentence against each claim
+@lru_cache(maxsize=1_024)  # a claim is compared with each sentence, a sentence with each claim
 def term_set(text: str) -> frozenset[str]:
     """The distinct terms of a text."""
     return frozenset(index_terms(text))

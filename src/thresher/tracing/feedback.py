@@ -55,7 +55,7 @@ class Label(Public):
     labelled: str
     """ISO 8601 time of the label."""
     by: str = ""
-    """Who gave it, as the server knows callers; empty for whoever works on the collection itself."""
+    """Who gave it, as the server knows callers; empty for a user of the collection itself."""
 
     @property
     def answerable(self) -> bool | None:
@@ -76,7 +76,7 @@ class Label(Public):
 
 
 def label_of(answered: Mapping[str, Any], *, right: bool, answer: str | None = None, by: str = "") -> Label:
-    """The label of an answer as `Answer.to_dict(chunks=True)` tells it, with the right one where a person gave that.
+    """The label of an answer as `Answer.to_dict(chunks=True)` has it, with the right one where a person gave that.
 
     Raises UsageError for an empty right answer, and for an answer without a trace.
     """

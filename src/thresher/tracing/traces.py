@@ -1,4 +1,4 @@
-"""What became of a question: its steps, the fate of every chunk it touched, and the stored answers of a collection.
+"""The trace of a question: its steps, every chunk it touched, kept or dropped, and the stored answers of a collection.
 
 `Record` times the slots of a run and gathers what they had to do without; `Traces` stores the answers, which `explain`
 shows, each with what is needed to ask again without a network, which `replay` does.

@@ -185,7 +185,7 @@ def obeys(claim: str, question: str, evidence: Sequence[Evidence]) -> bool:
 
 
 def clauses_of(sentence: str) -> list[str]:
-    """The clauses of a sentence that state something each; one that names nobody has the sentence's beginning."""
+    """The clauses of a sentence that state something each; one without a subject has the sentence's beginning."""
     parts = [part.strip(" ,") for part in _BETWEEN_CLAUSES.split(sentence)]
     parts = [part for part in parts if len(term_set(part)) >= CLAUSE_TERMS]
     return parts if len(parts) > 1 else [sentence]

@@ -1,6 +1,6 @@
 """Whether the documents support a sentence: supported, unverified or contradicted, with a probability and a place.
 
-A claim is held against windows of what it cites, then of the rest of the evidence, then of the whole cited document
+A claim is checked against windows of what it cites, then of the rest of the evidence, then of the whole cited document
 (`thresher.verification.attribution`). The trained model reads each window, the rules add what they are exact at
 (`thresher.verification.rules`), and one fitted table weighs both (`thresher.verification.weights`).
 """
@@ -59,7 +59,7 @@ class Checker:
     documents: Callable[[Sequence[str]], Mapping[str, Document]] = field(default=lambda ids: {})
     """The whole documents of some ids: a name may stand anywhere in the one that is cited."""
     rows: Rows = no_rows
-    """The rows of tables in a stretch of a document, in words."""
+    """The rows of tables in a span of a document, in words."""
     prior: float = EVEN
     """Share of such claims that are supported, before anything is read."""
 

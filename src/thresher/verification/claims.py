@@ -127,7 +127,7 @@ class CitedText:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What became of a sentence in the text of an answer."""
+    """Where a sentence is in the text of an answer, and its state."""
 
     text: str
     """What was added, with gap, markers and remark."""

@@ -1,7 +1,7 @@
 """Evidence that contradicts other evidence: shown beside each other, never blended into one statement.
 
 Only sentences of different documents that are about the same thing, under the same conditions, and nearly alike are
-held against each other, by the rules of `contradiction`: a contradiction is rather missed than seen where none is.
+compared, by the rules of `contradiction`, which miss a contradiction rather than report a wrong one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from thresher.verification.contradiction import (
 )
 
 WHICH = frozenset("male/female first/last older/younger majority/minority rich/poor import/export".split())  # noqa: SIM905
-"""Pairs that tell two things apart: what is so of men and what is so of women contradict each other in no document."""
+"""Pairs that name two different things: a statement about men never contradicts one about women."""
 
 CONDITIONS = frozenset(
     """may might could can should would if unless when while some most many few several only sometimes often
@@ -90,7 +90,7 @@ def find_conflicts(evidence: Sequence[Evidence]) -> Conflicts:
 
 @lru_cache(maxsize=256)
 def _title_words(title: str) -> frozenset[str]:
-    """The words of a title, and numbers that are neither years nor short: those tell editions apart, not subjects."""
+    """The words of a title, and numbers that are neither years nor short: those distinguish editions, not subjects."""
     return frozenset(
         term
         for term in index_terms(title)
@@ -141,7 +141,7 @@ def _is_narrowed(sentence: Statement, shared: frozenset[str]) -> bool:
 
 
 def _same_subject(one: Statement, other: Statement, titles: Titles) -> bool:
-    """Whether both are about the same thing, as far as their words and the titles above them tell.
+    """Whether both are about the same thing, by their words and their titles.
 
     In documents about different things a sentence speaks for itself only where its subject is a name, or stands in a
     title: "the county" is another one in each article.

@@ -214,7 +214,7 @@ class Statement:
         return frozenset(word.text for word in self.words)
 
 
-@lru_cache(maxsize=4_096)  # a claim is held against each sentence of its evidence, a sentence against all the others
+@lru_cache(maxsize=4_096)  # a claim is compared with each sentence of its evidence, a sentence with all the others
 def statement(sentence: str) -> Statement:
     """Take a sentence apart."""
     text = without_iso_dates(sentence)
@@ -346,7 +346,7 @@ _ORDINAL = re.compile(
 def contradiction(claim: str, sentence: str) -> str:
     """Why a sentence of the evidence denies a claim about the same matter; "" when nothing shows that it does.
 
-    Each clause of the claim is held against the clause that shares most words with it: "dogs may stay; cats are not
+    Each clause of the claim is compared with the clause that shares most words with it: "dogs may stay; cats are not
     allowed" denies nothing of dogs.
     """
     parts = clauses(sentence)

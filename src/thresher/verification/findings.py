@@ -1,4 +1,4 @@
-"""What is asked of a check of claims, and what it finds out."""
+"""The input and the result of a check of claims."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Finding:
     reason: str = ""
     """Why it is not supported."""
     pieces: tuple[int, ...] = ()
-    """Positions of the evidence that supports it, what it cites first; of another state those it was held against."""
+    """Positions of the evidence that supports it, what it cites first; of another state those it was compared with."""
     places: tuple[Evidence, ...] = ()
     """The windows of `pieces`, in their order, that support it or say otherwise."""
     remarks: tuple[str, ...] = ()

@@ -17,7 +17,7 @@ MOST_COLUMNS = 12
 
 
 def rows_in_words(document: Document, start: int, end: int) -> list[RowInWords]:
-    """The rows of the tables that reach into a stretch of a document, where their cells stand in one piece each.
+    """The rows of the tables that overlap a span of a document, where their cells stand in one piece each.
 
     The model read sentences in its training: of "| Gannet Rock | 11 | 5.5 |" it makes nothing.
     """

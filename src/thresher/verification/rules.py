@@ -1,4 +1,4 @@
-"""What rules say of a claim beside sentences of some evidence: its numbers, names and words, negations and opposites.
+"""Rules that compare a claim with sentences of the evidence: numbers, names, words, negations and opposites.
 
 They are exact where they apply: a number that stands nowhere, another name in the sentence that says the rest. What
 needs understanding is the trained checker's (`thresher.verification.check`), which reads what the rules say as signs.
@@ -248,7 +248,7 @@ class _Case:
         return f"the sentence that speaks of it does not name {name}" if name else ""
 
     def namesake(self) -> str:
-        """Of whom else with the last name of a person of the claim the sentences speak that say it; "" for nobody."""
+        """Another person of the same last name, whom the sentences that state the claim are about; "" for none."""
         sources = [at for at, share in enumerate(self.shares) if share >= SAME_SENTENCE]
         near = " ".join(f"{self._before(at)} {self.sentences[at]}" for at in sources)
         other = namesake(self.claim, f"{self.titles} {near}") if sources else ""

@@ -1,4 +1,4 @@
-"""What became of the sentences of an answer: those that are shown, those that were removed, and their counts."""
+"""The sentences of an answer after the check: those shown, those removed, and their counts."""
 
 from __future__ import annotations
 

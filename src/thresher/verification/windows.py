@@ -108,7 +108,7 @@ class RowInWords:
 
 
 Rows = Callable[[Document, int, int], Sequence[RowInWords]]
-"""The rows of tables that reach into a stretch of a document."""
+"""The rows of tables that overlap a span of a document."""
 
 
 def no_rows(document: Document, start: int, end: int) -> Sequence[RowInWords]:
@@ -158,7 +158,7 @@ def _read(piece: Evidence, rows: Sequence[RowInWords]) -> Iterator[Read]:
 
 
 def _plain(piece: Evidence, start: int, end: int) -> Iterator[Read]:
-    """A stretch of a piece as it stands, where it says anything."""
+    """A span of a piece, verbatim, if it has any words."""
     text = " ".join(piece.text[start:end].split()) if start < end else ""
     if any(character.isalnum() for character in text) and not is_command(text):
         yield Read(start, end, spelled_out(text))
@@ -192,7 +192,7 @@ def of_named_rows(claim: str, windows: Sequence[Window]) -> list[Window]:
 
 
 def _part(window: Window, read: Sequence[Read]) -> Window:
-    """Some of the sentences of a window, in the stretch from the first to the last of them."""
+    """Some of the sentences of a window, in the span from the first to the last of them."""
     start, end = (at - window.read[0].start for at in (read[0].start, read[-1].end))
     place = window.place
     place = replace(place, start=place.start + start, end=place.start + end, text=place.text[start:end])

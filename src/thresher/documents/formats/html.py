@@ -172,7 +172,7 @@ class Reader(HTMLParser):
             elements.append(tag)
 
     def _is_skipped(self, tag: str, attributes: dict[str, str]) -> bool:
-        """Whether nobody reads an element: a menu, what is not chosen, an ornament; panels that are folded are read."""
+        """Whether an element is not content: a menu, an unselected option, decoration; folded panels are content."""
         if tag == "button":
             is_opener = any(name in attributes for name in OPENERS) or attributes.get("role") == "tab"
             return not is_opener and NAMES.isdisjoint(self._open)
