@@ -264,7 +264,8 @@ class LikelihoodRelevance:
     """P(yes) / (P(yes) + P(no)) of the first token, one call of one token a chunk; `graded` where it is not given.
 
     The first chunk is asked about alone: this shows whether the server reports log-probabilities and fills its cache of
-    prompts for the others, which are asked about `workers` at a time. A model that begins with its thoughts is asked for grades.
+    prompts for the others, which are asked about `workers` at a time. A model that begins with its thoughts is asked
+    for grades.
     """
 
     model: LanguageModel
