@@ -122,7 +122,7 @@ def table_3() -> Section:
     return Section(
         "Table 3: relevance of what is retrieved, naive and filtered",
         "The mean relevance that a judge gives to what a plain retriever and ChunkRAG (theta 0.8) hand on. Who judged, "
-        "and how many chunks each side had, is not said.",
+        "and how many chunks each side had, is not stated.",
         "ChunkRAG (arXiv:2410.19572v2), Table 3.\n\n" + table(["retriever", "average relevance"], relevance.PUBLISHED),
         graded,
     )

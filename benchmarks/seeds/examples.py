@@ -78,7 +78,7 @@ def blog() -> Measured:
         taken_in(Path(folder), home, ABROAD, ELSEWHERE)
         library = taken_in(Path(folder), home, "blog", LIBRARY)
         found = [
-            {"recipe": recipe, "question": question, "outside": outside, **told(answer)}
+            {"recipe": recipe, "question": question, "outside": outside, **shown(answer)}
             for question in (BLOG, CONTROL)
             for outside in ("none", f"collection:{ABROAD}")
             for recipe in ASKED
@@ -97,7 +97,7 @@ def taken_in(folder: Path, home: Path, name: str, texts: Mapping[str, str]) -> C
     return collection
 
 
-def told(answer: Answer) -> dict[str, Any]:
+def shown(answer: Answer) -> dict[str, Any]:
     """What is kept of an answer."""
     return {
         "verdict": str(answer.verdict) if answer.verdict else None,

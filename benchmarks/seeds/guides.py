@@ -25,14 +25,14 @@ def blog() -> Iterator[Section]:
         f"“{BLOG}” is asked of a library on decision trees, random forests and XGBoost. Traditional RAG answers all "
         "the same, from what the model knows or from texts that say nothing of it; CRAG judges the retrieval Incorrect "
         "and searches the web.",
-        "Told, not measured: the blog has no experiment and no library to download.",
+        "An example, not a measurement: the blog has no experiment and no library to download.",
         trees,
         "What a chat model makes of the wrong context, which is what the example is about, needs one.",
     )
     yield Section(
         "The rewriting of “recent AI news”",
         "A question that implies recency gets a time in its search words: “AI news last month”.",
-        "Told, not measured.",
+        "An example, not a measurement.",
         not_here="Search words are written by a chat model; without one the question itself is searched for. "
         "`tests/correction/test_search_query.py` has the prompt and what is made of replies.",
     )
@@ -89,7 +89,7 @@ def report() -> Iterator[Section]:
         "Section 2: RAG-Sequence against RAG-Token, BLEU, and mangoes",
         f"What is found for “{REPORT[0]}” and “{REPORT[1]}”, before and after; its repository also asks “{REPORT[2]}”, "
         "which no paper answers.",
-        "Told in words: the baseline finds a formula and misses the numbers, the hybrid finds the explanation and the "
+        "In words: the baseline finds a formula and misses the numbers, the hybrid finds the explanation and the "
         "table.",
         examples,
         "GPT-3 and LoRA, two of its ten papers, are not among ours.",

@@ -15,9 +15,9 @@ OPENING = """# The sources' tables, ours beside them
 <!-- Made by `python -m benchmarks.seeds` from benchmarks/results/seeds and docs/results/datasets; do not edit. -->
 
 Every table and figure of the five sources (and of the CRAG paper that they follow): what it shows, what is published,
-what comes out here, and what cannot be run here. What runs without a chat model of 7 billion parameters was run; the
-rest is said. Published numbers are other people's, of other generators, data and machines: they stand beside ours to
-show the direction of a difference and not its size. What the sources claim wrongly from their own numbers is in the
+what comes out here, and what cannot be run here. Everything that runs without a chat model of 7 billion parameters
+was run; for the rest the reason is given. Published numbers are of other generators, data and machines: they show the
+direction of a difference, not its size. What the sources claim wrongly from their own numbers is in the
 [claims audit](../audit.md); codes such as X13 are those of [methods](../methods.md)."""
 
 

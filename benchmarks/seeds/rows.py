@@ -45,8 +45,8 @@ class Provenance:
         """Of this checkout; a commit with uncommitted changes of the engine ends in `+`."""
         changed = git("status", "--porcelain", "--untracked-files=no", "--", "src", "packages")
         commit = git("rev-parse", "--short", "HEAD") + ("+" if changed else "")
-        told = machine.describe()
-        return cls(commit, datetime.now(UTC).date().isoformat(), f"{told['processor']}, {told['cores']} cores")
+        here = machine.describe()
+        return cls(commit, datetime.now(UTC).date().isoformat(), f"{here['processor']}, {here['cores']} cores")
 
 
 @dataclass(frozen=True)

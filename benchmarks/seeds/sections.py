@@ -125,8 +125,8 @@ def needed(name: str) -> Measured:
 
 def printed(name: str) -> str:
     """A table of published.json with its source."""
-    told = published(name)
-    return f"{told['source']}.\n\n{table(told['columns'], told['rows'])}"
+    found = published(name)
+    return f"{found['source']}.\n\n{table(found['columns'], found['rows'])}"
 
 
 def published(name: str) -> Mapping[str, Any]:
@@ -146,7 +146,7 @@ def claims(group: str) -> list[Mapping[str, Any]]:
 def claimed(group: str, *, system: str, measure: str, kind: str, generator: str | None = None) -> float | None:
     """One of them, as the paper prints it; None where it prints none."""
     for one in claims(group):
-        told = (one["system"], one["measure"], one["kind"])
-        if told == (system, measure, kind) and generator in (None, one["generator"]):
+        key = (one["system"], one["measure"], one["kind"])
+        if key == (system, measure, kind) and generator in (None, one["generator"]):
             return float(one["value"])
     return None

@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.seeds import page, rows, stored
 from benchmarks.seeds.__main__ import MEASURING
+from benchmarks.seeds.hallucinations import Inventing, asked_about, responses
 from benchmarks.seeds.rows import Measured, Provenance
 from benchmarks.seeds.sections import Section, difference, footing, mean, needed, table
 from benchmarks.seeds.sweeps import evaluated, passages
@@ -125,3 +126,32 @@ def test_a_footing_tells_number_date_commit_and_command() -> None:
     assert told.startswith(
         "*n = 2; 2026-01-31, commit abc1234; `python -m benchmarks.seeds --measure some`: of nothing."
     )
+
+
+# --- figure 10: a scripted model that makes answers up ----------------------------------------------------------------
+
+
+def test_an_answer_is_made_up_where_no_right_one_is_in_it_and_a_refusal_is_none() -> None:
+    assert responses([1.0, 0.0, 0.0], [0.0, 0.0, 1.0]) == {"answered": [1, 1, 0], "made up": [0, 1, None]}
+
+
+@pytest.mark.parametrize(
+    ("passage", "reply"),
+    [
+        ("Ada Moor was a painter from Lund.", "It is painter [1]."),
+        ("Ada Moor was born in Lund.", "It is cook [1]."),
+    ],
+)
+def test_the_scripted_model_states_the_answer_if_a_passage_holds_it_and_else_another(
+    tmp_path: Path, passage: str, reply: str
+) -> None:
+    file = tmp_path / "popqa.jsonl"
+    asked = (("What was Ada Moor?", "painter"), ("What was Ben Hill?", "cook"))
+    lines = [
+        {"id": str(at), "question": question, "answers": [answer], "property": "occupation"}
+        for at, (question, answer) in enumerate(asked)
+    ]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    prompt = f'<evidence number="1" from="page">\n{passage}\n</evidence>\n\nQuestion: What was Ada Moor?'
+    body = {"messages": [{"role": "system", "content": "Answer."}, {"role": "user", "content": prompt}]}
+    assert Inventing(asked_about(file))(body) == reply
