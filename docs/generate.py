@@ -29,7 +29,7 @@ WITH_A_MODEL = {"llm.base_url": "http://localhost:11434/v1", "llm.model": "MODEL
 
 
 def recipes_page() -> str:
-    """One table of all recipes, then a section for each published method and for our own."""
+    """One table of all recipes; each method has a page of its own."""
     nothing = ", ".join(f"{slot} `{part}`" for slot, part in DOES_NOTHING.items())
     lines = [
         "# Recipes",
@@ -48,10 +48,7 @@ def recipes_page() -> str:
         recipe = recipes.get(name)
         base = recipe.preset_of or name
         summary = f"preset of `{base}`: {recipe.summary}" if recipe.preset_of else recipe.summary
-        lines.append(f"| [`{name}`](#{base}) | {summary} | {settings_of(recipe)} |")
-    for name in recipes.names():
-        if not recipes.get(name).preset_of:
-            lines += recipe_section(name)
+        lines.append(f"| [`{name}`](recipes/{base}.md) | {summary} | {settings_of(recipe)} |")
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -71,15 +68,27 @@ def most_common(values: Iterable[Any]) -> Any:
     return value if number > len(listed) / 2 else ...
 
 
-def recipe_section(name: str) -> list[str]:
-    """The slots of one recipe, without and with a chat model, and what it follows."""
+def recipe_page(name: str) -> str:
+    """The slots of one recipe, without and with a chat model, its presets, and what it follows."""
     recipe = recipes.get(name)
     without, with_model = slots(recipe, {}), slots(recipe, WITH_A_MODEL)
-    lines = ["", f"## {name}", "", "| slot | without a chat model | with one |", "|---|---|---|"]
+    lines = [
+        f"# {name}",
+        "",
+        "<!-- Made by docs/generate.py from the recipe itself. -->",
+        "",
+        f"`thresher ask QUESTION --recipe {name}`: {recipe.summary}. All recipes: [the table](../recipes.md).",
+        "",
+        "| slot | without a chat model | with one |",
+        "|---|---|---|",
+    ]
     for slot, part in with_model.items():
         if {part, without[slot]} != {DOES_NOTHING.get(slot)}:
             lines.append(f"| {slot} | {without[slot]} | {'the same' if part == without[slot] else part} |")
-    return [*lines, "", "```text", recipe.follows.strip(), "```"]
+    lines += ["", "```text", recipe.follows.strip(), "```"]
+    for preset in (one for one in map(recipes.get, recipes.names()) if one.preset_of == name):
+        lines += ["", f"**`{preset.name}`** ({preset.summary}) sets {settings_of(preset)}."]
+    return "\n".join(lines) + "\n"
 
 
 def slots(recipe: Recipe, settings: dict[str, Any]) -> dict[str, str]:
@@ -166,11 +175,13 @@ def main() -> int:
     """Write, or with --check compare; 1 when a page is out of date."""
     pages = {
         DOCS / "recipes.md": recipes_page(),
+        **{DOCS / "recipes" / f"{name}.md": recipe_page(name) for name in bases()},
         DOCS / "reference" / "settings.md": settings_page(),
         DOCS / "reference" / "commands.md": commands_page(),
     }
     if "--check" not in sys.argv[1:]:
         for page, text in pages.items():
+            page.parent.mkdir(exist_ok=True)
             page.write_text(text, encoding="utf-8")
         return 0
     late = [page.name for page, text in pages.items() if not page.is_file() or page.read_text(encoding="utf-8") != text]
