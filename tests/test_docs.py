@@ -28,7 +28,11 @@ from thresher_evals.datasets.registry import KINDS as LOADERS
 from thresher_evals.metrics.registry import MEASURES
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "recipes").glob("*.md")),
+]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ON_THE_DESK = ("documents.md", "concepts.md", "start.md")
 """Pages that the commands are about: all of them would take half a minute to index."""
