@@ -1,4 +1,4 @@
-"""How each recipe cuts and encodes documents, a function a recipe, so that indexing enters no part that answers."""
+"""How each recipe cuts and encodes documents, a function a recipe: indexing imports no part that answers."""
 
 from __future__ import annotations
 

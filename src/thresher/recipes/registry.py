@@ -1,7 +1,7 @@
 """The recipes by name, as data: what each is, its settings, its presets. A recipe's parts are imported when it is run.
 
-Adding a recipe is a file with a docstring (Follows / Departs / Left open) and `pipeline`, a function in `cuts`, its
-settings in `recipes.settings`, and a line in `RECIPES`; one of another package is a module with `index_config` too.
+Adding a recipe is a file with a docstring (Follows / Departs / Left open), `index_config` and `pipeline`, its settings
+in `recipes.settings`, and a line in `RECIPES`. What ours cut is in `cuts`, so that `index` imports no part of a question.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Recipe:
         """How the documents must be cut and encoded; None for a recipe that retrieves nothing."""
         from thresher.recipes import cuts
 
-        cut = self._wiring.index_config if ":" in self.module else getattr(cuts, self.module)
+        cut = getattr(cuts, self.module, None) or self._wiring.index_config
         return cast("IndexConfig | None", cut(settings, components.running(settings)))
 
     def pipeline(self, settings: RecipeSettings, components: Components) -> Pipeline:
