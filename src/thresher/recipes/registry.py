@@ -1,7 +1,7 @@
 """The recipes by name, as data: what each is, its settings, its presets. A recipe's parts are imported when it is run.
 
 Adding a recipe is a file with a docstring (Follows / Departs / Left open), `index_config` and `pipeline`, its settings
-in `recipes.settings`, and a line in `RECIPES`. What ours cut is in `cuts`, so that `index` imports no part of a question.
+in `recipes.settings`, and a line in `RECIPES`. What ours cut is in `cuts`: `index` imports no part of a question.
 """
 
 from __future__ import annotations
