@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -251,11 +252,23 @@ def test_a_finding_prints_as_json() -> None:
     assert Finding("files", "lost", mended=True).to_dict() == {"where": "files", "what": "lost", "mended": True}
 
 
-def test_too_many_old_versions_are_found_and_dropped(tmp_path: Path, files: Files) -> None:
-    store = made(LanceStore, tmp_path, files)
+@pytest.fixture(scope="module")
+def bloated(tmp_path_factory: pytest.TempPathFactory, files: Files) -> Path:
+    """The folder of a store in which a table has too many versions; look, do not change."""
+    store = made(LanceStore, tmp_path_factory.mktemp("bloated"), files)
     records = store.record_table("counters")
     for _ in range(MOST_VERSIONS + 1):
         records.merge([{**records.rows(list(RECORD_TABLES["counters"]))[0]}])
+    return store.folder
+
+
+def copied(folder: Path, to: Path) -> DocumentStore:
+    shutil.copytree(folder, to, dirs_exist_ok=True)
+    return DocumentStore(to, LanceStore(to / "store"))
+
+
+def test_too_many_old_versions_are_found_and_dropped(bloated: Path, tmp_path: Path) -> None:
+    store = copied(bloated, tmp_path)
     before = store.size()[0]
     (found,) = examine(store, [], repair=False)
     assert (found.where, found.mended) == ("versions", False)
@@ -265,10 +278,8 @@ def test_too_many_old_versions_are_found_and_dropped(tmp_path: Path, files: File
     assert examine(store, [], repair=False) == []
 
 
-def test_a_run_that_has_nothing_to_do_tidies_up_too(tmp_path: Path, files: Files) -> None:
-    store = made(LanceStore, tmp_path, files)
-    records = store.record_table("counters")
-    for _ in range(MOST_VERSIONS + 1):
-        records.merge([{**records.rows(list(RECORD_TABLES["counters"]))[0]}])
+def test_a_run_that_has_nothing_to_do_tidies_up_too(bloated: Path, tmp_path: Path, files: Files) -> None:
+    store = copied(bloated, tmp_path)
+    assert store.bloated
     ingest(store, files.incoming(), SMALL, TREE)
     assert not store.bloated
