@@ -189,6 +189,7 @@ class KeptReadingProcess(ReadingProcess):
         if self._child is not None and not self._child.over:
             self.idle.setdefault(self.kind, []).append(self._child)
             self._child = None
+        self.close()
 
 
 @pytest.fixture(scope="session", autouse=True)
