@@ -19,8 +19,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_REQUEST
 
 from thresher import recipes
-from thresher.collection import PUBLIC_URL, Collection
+from thresher.collection import Collection
 from thresher.errors import StoreError, ThresherError
+from thresher.opened import PUBLIC_URL
 from thresher_server import asking
 from thresher_server.asking import Event
 from thresher_server.mcp.offer import Offer
