@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 # Two workers where there are two cores or more: each imports everything again, and four would cost as much as they save.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 2
 
+# Plugins of pytest that other packages bring and the engine's tests do not need: importing them costs seconds.
+WITHOUT := -p no:langsmith_plugin -p no:schemathesis
+
 # Tests of what stands beside the engine: other distributions, benchmarks, the documentation. They run when it changes.
 BESIDE := $(addprefix tests/,benchmarks comparison deploy evals ray server test_docs.py test_examples.py)
 
@@ -42,7 +45,7 @@ serve: install
 test: SHELL := /bin/bash
 test: install
 	@TIMEFORMAT='make test took %U + %S s of a processor, of 240'; \
-	time $(PYTEST) --dist worksteal -m "not slow" tests $(addprefix --ignore=,$(BESIDE))
+	time $(PYTEST) $(WITHOUT) --dist worksteal -m "not slow" tests $(addprefix --ignore=,$(BESIDE))
 
 test-beside: install
 	$(PYTEST) --dist worksteal -m "not slow" $(BESIDE) $(patsubst %,packages/thresher-%/tests,bucket postgres testing training)

@@ -68,7 +68,7 @@ CRAG = (
     *(f"crag[actions={which}]" for which in ("only-correct", "only-incorrect", "only-ambiguous")),
     "crag[refine.of=none]",
     "crag[refine.of=inside]",
-    "crag[search.rewrite=false]",
+    "crag[search.style=question]",
     "crag[actions=only-ambiguous,refine.of=none,lower=0,bounds=code]",
     "crag[decompose=fixed_num]",
     "crag[decompose=excerption]",
@@ -111,9 +111,7 @@ HYBRID = (
     "hybrid[fuse.dense_weight=0,rerank=none,protect.n=0]",
     "hybrid[fuse.method=rrf,rerank=none,protect.n=0]",
     "hybrid[rerank=none]",
-    "hybrid[rerank_weight=1]",
     *(f"hybrid[protect.n={number}]" for number in (0, 1, 3)),
-    *(f"hybrid[fuse.k={constant}]" for constant in (10, 100)),
     *(f"hybrid[dense.depth={depth},lexical.depth={depth}]" for depth in (10, 50, 100)),
 )
 CORRECTIVE = (
@@ -121,8 +119,7 @@ CORRECTIVE = (
     "corrective[judge=local]",
     "corrective[decompose=selection]",
     "corrective[refine.top_k=5]",
-    "corrective[verify=false]",
-    "corrective[second_opinion_below=0]",
+    "corrective[answer.check=none]",
 )
 DEGRADED = (0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 """Shares of the questions that may find their gold documents (CRAG, Figure 3)."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import pytest
 from hypothesis import settings
@@ -17,6 +20,8 @@ import tests.loopback.sitecustomize
 import thresher
 from thresher.cli.app import main
 from thresher.collection import Collection
+from thresher.documents import reading_process
+from thresher.documents.reading_process import ReadingProcess, minimal_environment
 from thresher.recipes.components import BUNDLED, Models
 from thresher.recipes.settings import EncoderSettings
 from thresher.types import COSINE, Chunk, Evidence, Hit, Judged, Judgement, Origin, Scale, Score
@@ -158,6 +163,43 @@ def bundled_models() -> Models:
     models.judge()
     models.reading_encoder(BUNDLED, EncoderSettings())
     return models
+
+
+# --- the process that reads files -------------------------------------------------------------------------------------
+
+
+class KeptReadingProcess(ReadingProcess):
+    """A reading process that the next collection of this test process goes on with, instead of starting another one.
+
+    One that reads with other limits, or in another environment, is another one.
+    """
+
+    idle: ClassVar[dict[object, list[Any]]] = {}
+
+    @property
+    def kind(self) -> object:
+        return self._bounds, sys.executable, *sorted(minimal_environment(os.environ).items())
+
+    def __enter__(self) -> Self:
+        with suppress(KeyError, IndexError):
+            self._child = self.idle[self.kind].pop()
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        if self._child is not None and not self._child.over:
+            self.idle.setdefault(self.kind, []).append(self._child)
+            self._child = None
+        self.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept_reading_processes() -> Iterator[None]:
+    """Starting one costs a quarter of a second, and nearly every test of a collection reads files."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading_process, "ReadingProcess", KeptReadingProcess)
+        yield
+    for child in chain.from_iterable(KeptReadingProcess.idle.values()):
+        child.close()
 
 
 # --- a collection -----------------------------------------------------------------------------------------------------

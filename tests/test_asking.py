@@ -179,13 +179,14 @@ def test_without_a_model_the_model_alone_abstains_visibly(collection: Collection
 def test_a_reranker_puts_the_hits_in_its_order_and_is_on_the_bill(collection: Collection, serve: Serve) -> None:
     body = '{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 1, "relevance_score": 0.5}, '
     server = serve(rerank=[Reply(body=body + '{"index": 2, "relevance_score": 0.9}]}')])
-    settings = {"rerank": server.rerank_url, "rerank_model": "r"}
+    settings = {"rerank": f"{server.rerank_url}#r"}
     found = collection.search(QUESTION, recipe="hybrid", settings=settings)
     assert [hit.score.value for hit in found.hits] == [0.9, 0.5, 0.1]
     assert found.degraded == ()
     answer = collection.ask(QUESTION, recipe="hybrid", settings=settings)
     assert answer.usage.hosts == (server.host,)
-    assert {len(request.body["documents"]) for request in server.asked(RERANK)} == {3}
+    bodies = [request.body for request in server.asked(RERANK)]
+    assert {(body["model"], len(body["documents"])) for body in bodies} == {("r", 3)}
 
 
 def test_a_reranker_that_fails_leaves_the_fused_order_and_says_so(collection: Collection, serve: Serve) -> None:

@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,21 @@ def calibrated(made: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pa
         return home, collection.calibrate(number=24, settings=FEW, progress=told.append), told
 
 
+@pytest.fixture(scope="module")
+def labelled(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, Calibration]]:
+    """The same, a recipe of it calibrated on labelled questions, over a damaged store: home and calibration."""
+
+    @cache
+    def calibrated_on_labels(recipe: str) -> tuple[Path, Calibration]:
+        home = shutil.copytree(made, tmp_path_factory.mktemp(recipe) / "home")
+        with thresher.open(home) as collection:
+            (collection.folder / "calibrations.json").write_text("{", encoding="utf-8")
+            settings = FEW if recipe == "corrective" else {}
+            return home, collection.calibrate(LABELLED, recipe=recipe, settings=settings)
+
+    return calibrated_on_labels
+
+
 def decided(answer: Answer) -> dict[str, Any]:
     return dict(next(step for step in answer.steps if step.name == "decide").detail)
 
@@ -117,6 +133,7 @@ def test_questions_are_made_of_the_documents_and_each_is_asked_twice(
     assert 0 <= calibration.lower <= calibration.upper <= 1
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_calibration(
     calibrated: tuple[Path, Calibration, list[int]], towns: Collection
 ) -> None:
@@ -144,14 +161,18 @@ def test_later_questions_use_it_and_the_trace_says_so(
     assert answer.confidence == pytest.approx(calibration.probability(raw))
 
 
-def test_labelled_questions_are_used_as_they_are(towns: Collection) -> None:
-    calibration = towns.calibrate(LABELLED, settings=FEW)
+def test_labelled_questions_are_used_as_they_are_and_a_damaged_store_is_mended(
+    labelled: Callable[[str], tuple[Path, Calibration]],
+) -> None:
+    home, calibration = labelled("corrective")
     assert (calibration.source, calibration.n_positive, calibration.n_negative) == ("labels", 22, 21)
     assert calibration.auroc > 0.9
     assert calibration.separated
-    assert "labels" in decided(towns.ask(QUESTION))["mapping"]
-    assert towns.ask(QUESTION).verdict == Verdict.CORRECT
-    assert towns.ask("Who is the mayor of Stockholm?").verdict == Verdict.INCORRECT
+    with thresher.open(home) as collection:
+        answer = collection.ask(QUESTION)
+        assert collection.ask("Who is the mayor of Stockholm?").verdict == Verdict.INCORRECT
+    assert "labels" in decided(answer)["mapping"]
+    assert answer.verdict == Verdict.CORRECT
 
 
 @pytest.mark.parametrize(
@@ -172,8 +193,10 @@ def test_too_few_questions_are_refused_before_any_search_and_nothing_is_stored(
     assert not (towns.folder / "calibrations.json").exists()
 
 
-def test_a_judge_that_does_not_separate_says_unsure_and_goes_outside(towns: Collection) -> None:
-    calibration = towns.calibrate(LABELLED, settings=FEW)
+def test_a_judge_that_does_not_separate_says_unsure_and_goes_outside(
+    labelled: Callable[[str], tuple[Path, Calibration]], towns: Collection
+) -> None:
+    _, calibration = labelled("corrective")
     towns.calibrations.put(replace(calibration, separated=False, lower=0.001, upper=0.9999))
     with thresher.open(towns.home, "other") as other:
         (towns.home / "x.txt").write_text("Stockholm has a mayor, who is called Anna.")
@@ -197,7 +220,7 @@ def test_other_recipes_may_use_the_calibrated_judge(calibrated: tuple[Path, Cali
 def test_another_encoder_has_no_calibration_yet(
     calibrated: tuple[Path, Calibration, list[int]], serve: Serve, tmp_path: Path
 ) -> None:
-    settings = {"encoder": "endpoint:hash", "embeddings.base_url": serve().base_url, "embeddings.dimension": 64}
+    settings = {"encoder": "endpoint:hash", "embeddings.base_url": serve().base_url}
     (tmp_path / "town.txt").write_text(text(0, PLACES[0]), encoding="utf-8")
     with thresher.open(tmp_path) as collection:
         collection.add(tmp_path / "town.txt", settings=settings)
@@ -218,46 +241,46 @@ def test_a_damaged_store_is_an_error_in_words(
     assert towns.ask(QUESTION, recipe="rag").text
 
 
-def test_calibrating_again_mends_a_damaged_store(towns: Collection) -> None:
-    (towns.folder / "calibrations.json").write_text("{", encoding="utf-8")
-    towns.calibrate(LABELLED, settings=FEW)
-    assert "labels" in decided(towns.ask(QUESTION))["mapping"]
-
-
 # --- the bounds of published recipes ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("recipe", "scale"), [("crag", (0, 1)), ("crag-paper", (-1, 1)), ("ecrag", (0, 1))])
 def test_the_printed_bounds_of_a_recipe_give_way_to_those_learned_here(
-    towns: Collection, recipe: str, scale: tuple[float, float]
+    towns: Collection,
+    labelled: Callable[[str], tuple[Path, Calibration]],
+    recipe: str,
+    scale: tuple[float, float],
 ) -> None:
     printed = towns.bounds(recipe)
-    before = towns.ask(QUESTION, recipe=recipe)
-    assert before.confidence is None
-    calibration = towns.calibrate(LABELLED, recipe=recipe)
-    learned = towns.bounds(recipe)
+    assert towns.ask(QUESTION, recipe=recipe).confidence is None
+    home, calibration = labelled(recipe)
+    with thresher.open(home) as collection:
+        learned = collection.bounds(recipe)
+        answer = collection.ask(QUESTION, recipe=recipe)
+        unanswerable = collection.ask("Who is the mayor of Stockholm?", recipe=recipe)
     assert learned is not None
     assert printed is not None
     assert learned != printed
     assert scale[0] <= learned[0] < learned[1] <= scale[1]
-    answer = towns.ask(QUESTION, recipe=recipe)
     told = decided(answer)
     assert (told["lower"], told["upper"]) == pytest.approx(learned)
     assert told["mapping"] == "this collection's, from labels"
     unit = (told["best"] - scale[0]) / (scale[1] - scale[0])
     assert answer.confidence == pytest.approx(calibration.probability(unit))
     assert answer.verdict == Verdict.CORRECT
-    assert towns.ask("Who is the mayor of Stockholm?", recipe=recipe).verdict != Verdict.CORRECT
+    assert unanswerable.verdict != Verdict.CORRECT
 
 
-def test_bounds_set_by_hand_stay_and_other_recipes_and_judges_keep_theirs(towns: Collection) -> None:
-    towns.calibrate(LABELLED, recipe="crag")
-    assert towns.bounds("crag", settings={"upper": 0.8}) == (0.3, 0.8)
-    assert towns.bounds("crag", settings={"judge": "trained"}) == (0.3, 0.7)
-    assert towns.bounds("crag-paper") == (-0.99, 0.59)
-    assert towns.bounds("crag") != (0.3, 0.7)
-    assert towns.bounds("rag") is None
-    assert "shipped" in decided(towns.ask(QUESTION))["mapping"]
+def test_bounds_set_by_hand_stay_and_other_recipes_and_judges_keep_theirs(
+    labelled: Callable[[str], tuple[Path, Calibration]],
+) -> None:
+    with thresher.open(labelled("crag")[0]) as collection:
+        assert collection.bounds("crag", settings={"upper": 0.8}) == (0.3, 0.8)
+        assert collection.bounds("crag", settings={"judge": "trained"}) == (0.3, 0.7)
+        assert collection.bounds("crag-paper") == (-0.99, 0.59)
+        assert collection.bounds("crag") != (0.3, 0.7)
+        assert collection.bounds("rag") is None
+        assert "shipped" in decided(collection.ask(QUESTION))["mapping"]
 
 
 def test_calibrated_chunkrag_keeps_nothing_of_documents_that_do_not_answer(towns: Collection) -> None:

@@ -16,6 +16,7 @@ from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.correction.search_query import month_before
 from thresher.errors import Degraded, UsageError
+from thresher.recipes import corrective
 from thresher.types import Origin, Verdict
 from thresher_testing.llm_server import Reply, ScriptedServer
 
@@ -72,17 +73,22 @@ def test_the_trace_shows_both_sides(library: Collection, recipe: str) -> None:
 
 
 @pytest.mark.parametrize("recipe", CORRECTING)
-def test_what_the_collection_knows_is_not_looked_for_elsewhere(library: Collection, recipe: str) -> None:
+def test_what_the_collection_knows_is_not_looked_for_elsewhere(
+    library: Collection, recipe: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings = {} if recipe == "ecrag" else {"lower": 0.2, "upper": 0.5}
     if recipe == "corrective":
-        settings["second_opinion_below"] = 0.5
+        monkeypatch.setattr(corrective, "SECOND_OPINION_BELOW", 0.5)
     answer = library.ask(INSIDE, recipe=recipe, outside=ARCHIVE, settings=settings)
     assert (answer.verdict, step(answer, "correct")["outcome"]) == (Verdict.CORRECT, "not asked")
     assert {fate.hit.origin for fate in answer.chunks} == {Origin.INSIDE}
 
 
-def test_a_correct_verdict_that_is_not_sure_asks_another_collection_too(library: Collection) -> None:
-    answer = library.ask(INSIDE, outside=ARCHIVE, settings={"lower": 0.2, "upper": 0.5, "second_opinion_below": 1.0})
+def test_a_correct_verdict_that_is_not_sure_asks_another_collection_too(
+    library: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corrective, "SECOND_OPINION_BELOW", 1.0)
+    answer = library.ask(INSIDE, outside=ARCHIVE, settings={"lower": 0.2, "upper": 0.5})
     told = step(answer, "correct")
     assert (answer.verdict, told["provider"]) == (Verdict.CORRECT, ARCHIVE)
 

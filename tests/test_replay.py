@@ -122,7 +122,7 @@ def test_a_reranker_is_played_back(home: Path) -> None:
 
 def test_an_encoder_behind_an_endpoint_is_played_back(notes: Path, tmp_path: Path) -> None:
     with ScriptedServer() as server, thresher.open(tmp_path / "home") as collection:
-        settings = {"encoder": "endpoint:hash", "embeddings.base_url": server.base_url, "embeddings.dimension": 64}
+        settings = {"encoder": "endpoint:hash", "embeddings.base_url": server.base_url}
         collection.add(notes, recipe="crag", settings=settings)
         answer = collection.ask(QUESTION, recipe="crag", settings=settings)
     with thresher.open(tmp_path / "home") as collection:

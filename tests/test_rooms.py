@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -69,9 +70,19 @@ WIRING = {
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
-def imports_of(file: Path) -> Iterator[str]:
+@cache
+def parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+@cache
+def imports_of(file: Path) -> frozenset[str]:
     """First part below `thresher` of everything a file imports, at its top, late or for type checking."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    return frozenset(_imports_of(file))
+
+
+def _imports_of(file: Path) -> Iterator[str]:
+    for node in ast.walk(parsed(file)):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -95,8 +106,7 @@ def imports_between(*packages: Path, late: bool) -> dict[str, set[str]]:
     found = {}
     for module, file in modules.items():
         names: set[str] = set()
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        for node in ast.walk(tree) if late else tree.body:
+        for node in ast.walk(parsed(file)) if late else parsed(file).body:
             if isinstance(node, ast.Import):
                 names |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
@@ -135,7 +145,7 @@ def test_only_the_front_imports_recipes() -> None:
 
 
 def test_only_recipes_bring_several_rooms_together() -> None:
-    wiring = {room_of(file) for file in FILES if len(set(imports_of(file)) & set(ROOMS)) > 2}
+    wiring = {room_of(file) for file in FILES if len(imports_of(file) & set(ROOMS)) > 2}
     assert wiring <= {"recipes", "collection", "opened"}
 
 
@@ -143,7 +153,7 @@ def test_nothing_but_the_command_line_prints() -> None:
     printing = {
         str(file.relative_to(PACKAGE))
         for file in FILES
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in ast.walk(parsed(file))
         if isinstance(node, ast.Attribute) and node.attr in ("stdout", "stderr") and ast.unparse(node.value) == "sys"
     }
     assert printing <= {

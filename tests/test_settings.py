@@ -69,7 +69,7 @@ def test_an_unknown_key_names_the_nearest(wrong: str, right: str) -> None:
     ("key", "value", "read"),
     [
         ("chunk.size", "900", 900),
-        ("literal", "true", True),
+        ("llm.cache", "true", True),
         ("answer.abstain_below", "0.3", 0.3),
         ("protect.position", "front", "front"),
         ("rerank", "none", "none"),
@@ -148,8 +148,7 @@ def test_a_setting_does_not_change() -> None:
 def test_a_preset_is_its_recipe_with_other_values() -> None:
     preset, recipe = configured("hybrid-literal"), configured("hybrid")
     changed = {key for key in recipe if preset[key] != recipe[key]}
-    assert changed == {"literal", "rerank_weight", "fuse.method", "chunk.titled"}
-    assert preset["literal"] is True
+    assert changed == {"fuse.method"}
 
 
 def test_what_is_given_is_stronger_than_a_preset() -> None:
@@ -270,7 +269,7 @@ def test_settings_are_read_without_importing_a_part() -> None:
     code = (
         "import sys\nfrom thresher import recipes\n"
         "recipes.get('rag').configured({'dense.depth': 7}); recipes.settings_keys()\n"
-        "rooms = ('chunking', 'retrieval', 'judging', 'correction', 'refinement', 'generation', 'models', 'indexing')\n"
+        "rooms = ('chunking', 'retrieval', 'judging', 'correction', 'refinement', 'answering', 'models', 'indexing')\n"
         "print(sorted(name for name in sys.modules if name.startswith(tuple(f'thresher.{room}' for room in rooms))))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"

@@ -39,7 +39,7 @@ ATTACKS = {
     "a reranker": ('rerank = "{server}/rerank"\n', ["ask", QUESTION, "--recipe", "hybrid"]),
     "a judge": ('judge = "{server}/rerank"\n', ["ask", QUESTION, "--recipe", "crag"]),
     "a critic": (
-        LLM + 'critic.llm.base_url = "{server}/v1"\ncritic.llm.model = "m"\n',
+        LLM + 'critic.model = "m"\n',
         ["ask", QUESTION, "--recipe", "chunkrag"],
     ),
     "a web search": (

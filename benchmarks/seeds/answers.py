@@ -21,14 +21,11 @@ RECIPES = ("rag", "crag", "corrective")
 ACTIONS = tuple(f"crag[actions=without-{which}]" for which in ("correct", "incorrect", "ambiguous"))
 WITHOUT_REFINEMENT, WITHOUT_REWRITING, WITHOUT_SELECTION = (
     "crag[refine.of=none]",
-    "crag[search.rewrite=false]",
+    "crag[search.style=question]",
     "crag[refine.of=inside]",
 )
 ALWAYS_BOTH = "crag[actions=only-ambiguous,refine.of=none,lower=0,bounds=code]"
 """Plain retrieval and the web, always, whole and unjudged: the "RAG with web" of Table 5."""
-
-READ_WHOLE = f"{ALWAYS_BOTH[:-1]},answer.max_windows=60]"
-"""The same with a reader that reads all of it; by default it reads the first eight windows, which are from inside."""
 
 PRESETS = ("crag-paper", "crag-code")
 MEASURES = ("match", "context_match", "abstained", "context_characters")
@@ -47,7 +44,6 @@ def crag_variants() -> Measured:
         WITHOUT_REWRITING,
         WITHOUT_SELECTION,
         ALWAYS_BOTH,
-        READ_WHOLE,
         "rag",
         *PRESETS,
     )

@@ -8,7 +8,6 @@ from benchmarks.seeds.answers import (
     ACTIONS,
     ALWAYS_BOTH,
     PRESETS,
-    READ_WHOLE,
     WITHOUT_REFINEMENT,
     WITHOUT_REWRITING,
     WITHOUT_SELECTION,
@@ -173,7 +172,7 @@ def with_the_web() -> str:
     name, *values = published(TABLE_5)["rows"][0]
     printed: dict[str, list[Cell]] = {one: systems(one) for one in ("RAG", "CRAG")}
     printed[name] = [f"{value} %" for value in values]
-    variants = (("RAG", "rag"), (name, ALWAYS_BOTH), (f"{name}, all of it read", READ_WHOLE), ("CRAG", "crag"))
+    variants = (("RAG", "rag"), (name, ALWAYS_BOTH), ("CRAG", "crag"))
     lines: list[list[Cell]] = [
         [title, f"`{variant}`", *printed.get(title, (None, None)), *ours(variant)] for title, variant in variants
     ]
@@ -181,8 +180,8 @@ def with_the_web() -> str:
     return (
         f"{WITHOUT_A_MODEL}\n\n{table([*TITLES, *MEASURED], lines)}\n\n{footing(needed(VARIANTS))}\n\nWhere everything "
         f"is handed on, the reader is given {longer()} times as many characters as by `crag`: `context_match` says "
-        "whether an answer is in them, `match` whether the reader got it out. By default it stops after some windows "
-        "of text (`answer.max_windows`), and what is from inside stands first."
+        "whether an answer is in them, `match` whether the reader got it out. It stops after some windows "
+        "of text, and what is from inside stands first."
     )
 
 

@@ -23,10 +23,11 @@ from research.train.batches import (
     part_of,
     plain_rows,
 )
+from thresher.models.cross_encoders import windows_of_tokens
 from thresher_training.tokens import TITLE_TOKENS
 
 READ_TOGETHER = 256
-OVERLAP_TOKENS, SPAN_TOKENS = 32, 30
+SPAN_TOKENS = 30
 CLAIMS = 4_000
 
 
@@ -72,15 +73,13 @@ def windows(
     head = np.minimum(ends[asked + 1] - ends[asked], QUESTION_TOKENS)
     head = head + np.minimum(ends[titles + 1] - ends[titles], TITLE_TOKENS)
     room = MAX_TOKENS - 3 - head
-    back, starts = [], []
-    for at, (count, space) in enumerate(zip(size.tolist(), room.tolist(), strict=True)):
-        pieces = 1 if count <= space else -(-(count - OVERLAP_TOKENS) // (space - OVERLAP_TOKENS))
-        long = -(-(count + OVERLAP_TOKENS * (pieces - 1)) // pieces)
-        for piece in range(pieces):
-            back.append(at)
-            starts.append((count - long) * piece // max(pieces - 1, 1))
-    which = np.array(back)
-    rows = plain_rows(asked[which], titles[which], texts[which], ends, np.array(starts))
+    begins = [
+        (at, start)
+        for at, (count, space) in enumerate(zip(size.tolist(), room.tolist(), strict=True))
+        for start, _ in windows_of_tokens(count, space)
+    ]
+    which, starts = np.array(begins).T
+    rows = plain_rows(asked[which], titles[which], texts[which], ends, starts)
     return rows.layout(QUESTION_TOKENS), which
 
 

@@ -33,7 +33,6 @@ from thresher.filters import holds, parse, resolve
 from thresher.home import settings as of_collections
 from thresher.indexing.catalog import Place
 from thresher.indexing.records import DocumentRecord
-from thresher.judging.calibration import Calibration
 from thresher.models.cassette import Exchanges
 from thresher.models.usage import Meter
 from thresher.opened import OpenCollection
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from thresher.indexing.doctor import Finding
     from thresher.indexing.ingest import Report
     from thresher.inputs import IndexProgress
+    from thresher.judging.calibration import Calibration
     from thresher.judging.tuned import Counting, Trained
     from thresher.recipes.answerer import AnswererWorth
     from thresher.recipes.budget import BudgetCurve
@@ -62,10 +62,6 @@ DEFAULT_LIMIT = 5
 
 CHECKED_PASSAGES = 8
 """Passages that a claim is checked against, as many as an answer is written from."""
-
-
-PUBLIC_URL = "public_url"
-"""The setting of the front that a question may be asked with: a server knows its own address."""
 
 
 class Collection(OpenCollection):

@@ -45,12 +45,6 @@ if TYPE_CHECKING:
 
 Named = TypeVar("Named")
 
-DEFAULT_LIMIT = 5
-
-CHECKED_PASSAGES = 8
-"""Passages that a claim is checked against, as many as an answer is written from."""
-
-
 PUBLIC_URL = "public_url"
 """The setting of the front that a question may be asked with: a server knows its own address."""
 

@@ -46,7 +46,6 @@ NAMES_A_MODEL_OR_A_PLACE = {
     "provider": ("", "none"),
     "encoder": ("bundled",),
     "rerank": ("", "none", "bundled"),
-    "rerank_model": ("",),
     "judge": ("auto", "llm", "local", "trained", "calibrated"),
     "judge_model": ("bundled",),
     "admin_key": ("",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -111,10 +112,14 @@ def test_nothing_but_unreadable_inputs_ends_with_one(run: Run, tmp_path: Path) -
     assert run("index", tmp_path / "missing.txt", "--home", tmp_path / "home").code == 1
 
 
-def test_index_reads_stdin(run: Run, tmp_path: Path) -> None:
-    with process("index", "-", "--home", tmp_path, "--json", stdin=subprocess.PIPE) as indexing:
-        out, _ = indexing.communicate("The mill on the hill grinds rye since 1720.", timeout=60)
-    assert json.loads(out)["added"] == 1
+def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """Stdin, as somebody types it."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+
+def test_index_reads_stdin(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    typed(monkeypatch, "The mill on the hill grinds rye since 1720.")
+    assert run("index", "-", "--home", tmp_path, "--json").json["added"] == 1
     asked = run("ask", "Since when does the mill grind rye?", "--home", tmp_path, "--json").json
     assert "1720" in asked["text"]
 
@@ -459,7 +464,7 @@ def test_show_tells_slots_and_settings_and_no_secrets(run: Run) -> None:
 
 def test_show_compares_two_recipes(run: Run) -> None:
     rows = run("show", "hybrid", "--diff", "hybrid-literal", "--json").json
-    assert {"part": "settings", "key": "literal", "hybrid": False, "hybrid-literal": True} in rows
+    assert {"part": "settings", "key": "fuse.method", "hybrid": "auto", "hybrid-literal": "rrf"} in rows
     assert run("show", "rag", "--diff", "rag", "--json").json == []
     lacking = run("show", "hybrid", "--diff", "rag").out.splitlines()
     assert "rerank\tbundled\t-" in lacking
@@ -492,7 +497,7 @@ def test_show_compares_a_recipe_with_itself_under_other_settings(run: Run) -> No
 
 
 def test_show_tells_no_secret_of_any_recipe(run: Run) -> None:
-    for recipe, key in (("chunkrag", "critic.llm.api_key"), ("crag", "web.api_key"), ("corrective", "rerank_api_key")):
+    for recipe, key in (("crag", "web.api_key"), ("corrective", "rerank_api_key")):
         ran = run("show", recipe, "--set", f"{key}=s3cret")
         assert key in ran.out
         assert "s3cret" not in ran.out + ran.err
@@ -810,10 +815,11 @@ def test_completion_is_told_for_each_shell_and_answers(run: Run) -> None:
         assert "_THRESHER_COMPLETE" in run("completion", shell).out
 
 
-def test_chat_carries_the_subject_to_the_next_question(indexed: Path) -> None:
-    with process("chat", "--home", indexed, "--json", stdin=subprocess.PIPE) as talking:
-        out, _ = talking.communicate(f"{QUESTION}\nAnd when was it rebuilt?\n/quit\n", timeout=60)
-    first, second = (json.loads(line) for line in out.splitlines())
+def test_chat_carries_the_subject_to_the_next_question(
+    run: Run, indexed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed(monkeypatch, f"{QUESTION}\nAnd when was it rebuilt?\n/quit\n")
+    first, second = (json.loads(line) for line in run("chat", "--home", indexed, "--json").out.splitlines())
     assert "built in 1531" in first["text"]
     assert second["question"] == "And when was it rebuilt?"
 

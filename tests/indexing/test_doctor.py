@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +30,17 @@ def made(kind: Callable[[Path], Store], folder: Path, files: Files) -> DocumentS
     store = DocumentStore(folder, kind(folder / "store"))
     ingest(store, files.incoming(), SMALL, TREE)
     return store
+
+
+@pytest.fixture(scope="module")
+def on_lance(tmp_path_factory: pytest.TempPathFactory, files: Files) -> Path:
+    """The folder of a sound store; look, do not change."""
+    return made(LanceStore, tmp_path_factory.mktemp("lance"), files).folder
+
+
+def copied(folder: Path, to: Path) -> DocumentStore:
+    shutil.copytree(folder, to, dirs_exist_ok=True)
+    return DocumentStore(to, LanceStore(to / "store"))
 
 
 @pytest.fixture
@@ -162,9 +174,14 @@ CASES = [(MemoryStore, *case) for case in DAMAGE] + [(LanceStore, *case) for cas
 
 @pytest.mark.parametrize(("kind", "damage", "said"), CASES, ids=[case[1].__name__ for case in CASES])
 def test_damage_is_found_then_mended(
-    tmp_path: Path, files: Files, kind: Callable[[Path], Store], damage: Callable[[DocumentStore], None], said: str
+    tmp_path: Path,
+    files: Files,
+    on_lance: Path,
+    kind: Callable[[Path], Store],
+    damage: Callable[[DocumentStore], None],
+    said: str,
 ) -> None:
-    store = made(kind, tmp_path, files)
+    store = copied(on_lance, tmp_path) if kind is LanceStore else made(kind, tmp_path, files)
     before = chunks_of(store)
     damage(store)
     looked = examine(reopened(store), [SMALL, TREE], repair=False)
@@ -181,8 +198,8 @@ def test_damage_is_found_then_mended(
     assert sorted(store.files()) == ["apples.txt", "bears.txt", "c", "clouds.txt"]
 
 
-def test_a_document_that_stands_twice_is_found_and_left_to_a_person(tmp_path: Path, files: Files) -> None:
-    store = made(LanceStore, tmp_path, files)
+def test_a_document_that_stands_twice_is_found_and_left_to_a_person(tmp_path: Path, on_lance: Path) -> None:
+    store = copied(on_lance, tmp_path)
     (whole,) = store.record_table("documents").get([document_id(store)]).values()
     store.record_table("documents").append([whole])
     said = [finding.what for finding in examine(store, [SMALL], repair=True) if not finding.mended]
@@ -251,11 +268,18 @@ def test_a_finding_prints_as_json() -> None:
     assert Finding("files", "lost", mended=True).to_dict() == {"where": "files", "what": "lost", "mended": True}
 
 
-def test_too_many_old_versions_are_found_and_dropped(tmp_path: Path, files: Files) -> None:
-    store = made(LanceStore, tmp_path, files)
+@pytest.fixture(scope="module")
+def bloated(tmp_path_factory: pytest.TempPathFactory, on_lance: Path) -> Path:
+    """The folder of a store in which a table has too many versions; look, do not change."""
+    store = copied(on_lance, tmp_path_factory.mktemp("bloated"))
     records = store.record_table("counters")
     for _ in range(MOST_VERSIONS + 1):
         records.merge([{**records.rows(list(RECORD_TABLES["counters"]))[0]}])
+    return store.folder
+
+
+def test_too_many_old_versions_are_found_and_dropped(bloated: Path, tmp_path: Path) -> None:
+    store = copied(bloated, tmp_path)
     before = store.size()[0]
     (found,) = examine(store, [], repair=False)
     assert (found.where, found.mended) == ("versions", False)
@@ -265,10 +289,8 @@ def test_too_many_old_versions_are_found_and_dropped(tmp_path: Path, files: File
     assert examine(store, [], repair=False) == []
 
 
-def test_a_run_that_has_nothing_to_do_tidies_up_too(tmp_path: Path, files: Files) -> None:
-    store = made(LanceStore, tmp_path, files)
-    records = store.record_table("counters")
-    for _ in range(MOST_VERSIONS + 1):
-        records.merge([{**records.rows(list(RECORD_TABLES["counters"]))[0]}])
+def test_a_run_that_has_nothing_to_do_tidies_up_too(bloated: Path, tmp_path: Path, files: Files) -> None:
+    store = copied(bloated, tmp_path)
+    assert store.bloated
     ingest(store, files.incoming(), SMALL, TREE)
     assert not store.bloated

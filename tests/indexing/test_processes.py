@@ -53,7 +53,7 @@ def server() -> Iterator[ScriptedServer]:
 @pytest.fixture
 def encoder(server: ScriptedServer) -> dict[str, str]:
     """Settings that use it."""
-    return {"encoder": "endpoint:hash", "embeddings.base_url": server.base_url, "embeddings.dimension": "64"}
+    return {"encoder": "endpoint:hash", "embeddings.base_url": server.base_url}
 
 
 def thresher_command(*arguments: str | Path, home: Path, encoder: dict[str, str]) -> list[str]:

@@ -189,7 +189,7 @@ def test_contradictions_between_whole_chunks_and_strips_are_found(tmp_path: Path
 def test_without_rewriting_the_question_itself_is_searched_for(both: Collection, serve: Serve) -> None:
     usual, plain = serve(graded(0.1)), serve(graded(0.1))
     rewritten = step(ask(both, "crag", usual), "correct").detail["words"]
-    answer = ask(both, "crag[search.rewrite=false]", plain)
+    answer = ask(both, "crag[search.style=question]", plain)
     assert (rewritten, step(answer, "correct").detail["words"]) == ("search words from the model", QUESTION)
     assert "words" in stages(usual)
     assert [one for one in stages(usual) if one != "words"] == stages(plain)
@@ -197,7 +197,7 @@ def test_without_rewriting_the_question_itself_is_searched_for(both: Collection,
 
 def test_nothing_is_missing_where_nobody_shall_rewrite(both: Collection) -> None:
     assert any("the question itself was searched for" in lack for lack in ask(both, "crag").degraded)
-    assert not any("searched for" in lack for lack in ask(both, "crag[search.rewrite=false]").degraded)
+    assert not any("searched for" in lack for lack in ask(both, "crag[search.style=question]").degraded)
 
 
 # --- ecrag ------------------------------------------------------------------------------------------------------------

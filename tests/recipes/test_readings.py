@@ -80,7 +80,7 @@ def test_x1_overlap_minimum_and_merging_are_settings(collection: Collection) -> 
     assert len(cut("ecrag", text, {**SMALL, "chunk.min": 0}, collection)) == 4
     shared = cut("ecrag", text, {**SMALL, "chunk.overlap": 60}, collection)
     assert shared[1].start < shared[0].end
-    literal = cut("ecrag", text, {**SMALL, "chunk.min": 100, "chunk.overlap": 60, "literal": True}, collection)
+    literal = cut("ecrag-literal", text, {**SMALL, "chunk.min": 100, "chunk.overlap": 60}, collection)
     assert literal[1].start >= literal[0].end
     assert literal[-1].text.count(".") == 1
 
@@ -88,7 +88,7 @@ def test_x1_overlap_minimum_and_merging_are_settings(collection: Collection) -> 
 def test_x2_a_sentence_longer_than_a_chunk_is_split_unless_as_printed(collection: Collection) -> None:
     text = "word " * 60 + "ends."
     assert all(len(chunk.text) <= 150 for chunk in cut("ecrag", text, SMALL, collection))
-    assert [len(chunk.text) for chunk in cut("ecrag", text, {**SMALL, "literal": True}, collection)] == [305]
+    assert [len(chunk.text) for chunk in cut("ecrag-literal", text, SMALL, collection)] == [305]
 
 
 def test_x4_the_tail_is_kept_to_the_end_and_lost_as_printed(collection: Collection) -> None:
@@ -346,19 +346,11 @@ def test_y10_the_critic_sees_the_scores_or_judges_by_itself(collection: Collecti
 
 
 def test_y10_the_critic_may_be_a_second_model(collection: Collection, serve: Serve) -> None:
-    first, second = serve(Judge()), serve(Judge())
-    given = {"critic.llm.base_url": second.base_url, "critic.llm.model": "another"}
-    answer = ask(collection, "chunkrag", {**using(first), **given})
-    assert (stages(second), "critic" in stages(first)) == (["critic"], False)
-    assert set(answer.usage.hosts) == {first.host, second.host}
-
-
-def test_a_second_model_is_asked_as_many_at_once_as_the_first(collection: Collection, serve: Serve) -> None:
-    judge = Judge(seconds=0.2)
-    first, second = serve(Judge()), serve(judge)
-    given = {"critic.llm.base_url": second.base_url, "critic.llm.model": "m"}
-    ask(collection, "chunkrag", {**using(first, batch=1, llm__concurrency=2), **given})
-    assert judge.together == 2
+    server = serve(Judge())
+    ask(collection, "chunkrag", {**using(server), "critic.model": "another"})
+    by_stage = {stage(request.body): request.body["model"] for request in server.asked()}
+    assert by_stage.pop("critic") == "another"
+    assert "another" not in by_stage.values()
 
 
 @pytest.mark.parametrize(
@@ -510,36 +502,43 @@ def test_z1_exactly_seven_and_three_tenths_end_to_end(
 
 
 @pytest.mark.parametrize(
-    ("settings", "verdict"),
+    ("recipe", "settings", "verdict"),
     [
-        ({"upper": 0.5}, Verdict.CORRECT),
-        ({"lower": 0.65}, Verdict.INCORRECT),
-        ({"scale": "t5", "upper": 0.19, "lower": -0.9}, Verdict.CORRECT),  # 0.6 is 0.2 on that scale
-        ({"scale": "t5", "upper": 0.21, "lower": -0.9}, Verdict.AMBIGUOUS),
+        ("crag", {"upper": 0.5}, Verdict.CORRECT),
+        ("crag", {"lower": 0.65}, Verdict.INCORRECT),
+        ("crag-paper", {"upper": 0.19, "lower": -0.9}, Verdict.CORRECT),  # 0.6 is 0.2 on that scale
+        ("crag-paper", {"upper": 0.21, "lower": -0.9}, Verdict.AMBIGUOUS),
     ],
     ids=str,
 )
 def test_z2_the_bounds_are_on_the_scale_of_the_evaluator(
-    collection: Collection, serve: Serve, settings: Settings, verdict: Verdict
+    collection: Collection, serve: Serve, recipe: str, settings: Settings, verdict: Verdict
 ) -> None:
     server = serve(Judge(score=lambda q, text: 0.6))
-    assert ask(collection, "crag", {**using(server), **settings}).verdict == verdict
+    assert ask(collection, recipe, {**using(server), **settings}).verdict == verdict
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [{"upper": 0.3, "lower": 0.7}, {"upper": 1.5}, {"lower": -0.5}, {"scale": "t5", "lower": -1.5}],
+    ("recipe", "settings"),
+    [
+        ("crag", {"upper": 0.3, "lower": 0.7}),
+        ("crag", {"upper": 1.5}),
+        ("crag", {"lower": -0.5}),
+        ("crag-paper", {"lower": -1.5}),
+    ],
     ids=str,
 )
-def test_z2_bounds_out_of_order_or_off_the_scale_are_refused(collection: Collection, settings: Settings) -> None:
+def test_z2_bounds_out_of_order_or_off_the_scale_are_refused(
+    collection: Collection, recipe: str, settings: Settings
+) -> None:
     with pytest.raises(UsageError, match="scale"):
-        ask(collection, "crag", settings)
+        ask(collection, recipe, settings)
 
 
 def test_z2_the_presets_have_the_papers_and_the_codes_bounds() -> None:
     paper, code = (recipes.get(name).configured({}) for name in ("crag-paper", "crag-code"))
-    assert (paper.scale, paper.upper, paper.lower, paper.bounds) == ("t5", 0.59, -0.99, "paper")  # type: ignore[attr-defined]
-    assert (code.scale, code.upper, code.lower, code.bounds) == ("t5", 0.592, -0.995, "code")  # type: ignore[attr-defined]
+    assert (paper.t5, paper.upper, paper.lower, paper.bounds) == (True, 0.59, -0.99, "paper")  # type: ignore[attr-defined]
+    assert (code.t5, code.upper, code.lower, code.bounds) == (True, 0.592, -0.995, "code")  # type: ignore[attr-defined]
 
 
 def test_z2_a_cross_encoder_is_taken_as_the_evaluator_itself(collection: Collection, serve: Serve) -> None:
@@ -635,14 +634,26 @@ PAPER = "\n".join(
 )
 
 
-def test_the_references_of_a_paper_are_left_out_unless_they_are_wanted(collection: Collection) -> None:
-    def cited(settings: Settings) -> int:
-        return sum("Journal of Lights" in text for text in texts(cut("corrective", PAPER, settings, collection)))
-
-    assert cited({}) == 0
-    assert cited({"chunk.drop_references": False}) > 0
-    kept = " ".join(texts(cut("corrective", PAPER, {}, collection)))
+@pytest.mark.parametrize(
+    ("recipe", "left_out"),
+    [("corrective", True), ("ecrag", True), ("crag", False), ("rag", False), ("hybrid", False), ("chunkrag", False)],
+)
+def test_the_references_of_a_paper_are_left_out_where_the_recipe_says_so(
+    collection: Collection, recipe: str, left_out: bool
+) -> None:
+    kept = " ".join(texts(cut(recipe, PAPER, {}, collection)))
+    assert ("Journal of Lights" not in kept) is left_out
     assert all(f"Paragraph {at} " in kept for at in range(60))
+
+
+@pytest.mark.parametrize("recipe", [name for name in recipes.names() if name != "no-retrieval"])
+def test_the_title_stands_in_front_of_a_chunk_unless_a_preset_is_as_printed(
+    collection: Collection, recipe: str
+) -> None:
+    found = recipes.get(recipe)
+    layout = found.index_config(found.configured({}), collection._parts())
+    assert layout is not None
+    assert layout.titled is (found.preset_of is None)
 
 
 @pytest.mark.parametrize("settings", [{"lower": 0.9, "upper": 0.1}, {"lower": 0.99}], ids=str)
@@ -741,9 +752,8 @@ def test_the_weights_of_the_lists_and_redundancy_are_settings(collection: Collec
 # --- presets, differences, secrets ------------------------------------------------------------------------------------
 
 PRESETS = {
-    "crag-paper": {"scale", "upper", "lower", "bounds", "refine.min_score", "search.style", "chunk.titled"},
+    "crag-paper": {"upper", "lower", "bounds", "refine.min_score", "search.style"},
     "crag-code": {
-        "scale",
         "upper",
         "lower",
         "bounds",
@@ -753,11 +763,8 @@ PRESETS = {
         "refine.order",
         "search.style",
         "web.sites",
-        "chunk.titled",
     },
     "ecrag-literal": {
-        "literal",
-        "chunk.titled",
         "subchunk.tail",
         "kdm.combine",
         "kdm.nonzero_rule",
@@ -767,12 +774,11 @@ PRESETS = {
     },
     "chunkrag-v1": {
         "chunk.theta",
-        "chunk.titled",
         "dedup.vectors",
         "critic.sees_scores",
         "threshold",
     },
-    "hybrid-literal": {"literal", "rerank_weight", "fuse.method", "chunk.titled"},
+    "hybrid-literal": {"fuse.method"},
 }
 
 
@@ -828,7 +834,6 @@ def test_a_value_that_cannot_be_is_refused_with_its_key(
 
 SECRETS = {
     "llm.api_key": "s3cret-1",
-    "critic.llm.api_key": "s3cret-2",
     "rerank_api_key": "s3cret-3",
     "web.api_key": "s3cret-4",
     "embeddings.api_key": "s3cret-5",

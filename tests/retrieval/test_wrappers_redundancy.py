@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from thresher.errors import ProviderError, UsageError
-from thresher.retrieval.wrappers import DeduplicatedRetriever, Redundancy, tfidf
+from thresher.retrieval.wrappers import DeduplicatedRetriever, Redundancy
 from thresher.testing.fakes import HashEncoder
 from thresher.types import Hit, Judged, Judgement, Notes, Query
 
@@ -92,13 +91,6 @@ def test_either_drops_what_one_of_the_two_drops(hits: list[Hit]) -> None:
     assert kept("embedding") == ["c1", "c2", "c4"]
     assert kept("tfidf") == ["c1", "c2", "c3"]
     assert kept("either") == ["c1", "c2"]
-
-
-def test_tfidf_is_that_of_scikit_learn() -> None:
-    vectorizer = TfidfVectorizer(tokenizer=split, token_pattern=None, lowercase=False)
-    theirs = vectorizer.fit_transform(TEXTS).toarray()
-    ours = tfidf(TEXTS, split)
-    assert ours @ ours.T == pytest.approx(theirs @ theirs.T)
 
 
 def test_counts_and_similarities_are_reported_together(hits: list[Hit]) -> None:

@@ -164,6 +164,7 @@ def _plain() -> object:
 # --- beside others ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_upkeep_goes_on_beside_deletions_additions_and_questions(table: LanceChunkTable, tmp_path: Path) -> None:
     for start in range(0, 2000, 100):
         grown(table, start, 100)

@@ -61,6 +61,13 @@ def test_names_of_columns_that_do_not_fit_the_cells_make_no_table() -> None:
     assert grid_of(whole, whole.tables[0]) is None
 
 
+def test_a_table_is_parsed_once_and_that_of_another_document_with_the_same_id_anew() -> None:
+    one, other = document(BEFORE, PIPES), document(BEFORE, PIPES.replace("14.2", "19.9"))
+    first, second = (grid_of(whole, whole.tables[0]) for whole in (one, other))
+    assert first is grid_of(one, one.tables[0])
+    assert first != second
+
+
 @given(st.lists(st.lists(st.text("ab1| \\", min_size=1).filter(str.strip), min_size=3, max_size=3), min_size=2))
 def test_every_cell_that_was_written_is_read_again(rows: list[list[str]]) -> None:
     rows = [[" ".join(cell.replace("\\", "/").split()) for cell in row] for row in rows]

@@ -20,6 +20,9 @@ from thresher.verification.rivals import AnswerInSentence
 
 WORD = re.compile(r"\w+")
 
+MAX_WINDOWS = 8
+"""Windows of about 90 words that are read, best chunks first: what reading them takes grows with their number."""
+
 LEAST = 1e-4
 """A probability below it is taken for it, so that its logarithm is bounded."""
 
@@ -70,11 +73,10 @@ class SpanFinder:
     """Weight of each term of a question."""
     row: Row
     """How probable it is that a span is the answer."""
-    max_windows: int
 
     def __call__(self, question: str, evidence: Sequence[Evidence]) -> list[Place]:
         """The best span of each window, that of the most relevant window first."""
-        windows = windows_of(evidence)[: self.max_windows]
+        windows = windows_of(evidence)[:MAX_WINDOWS]
         readings = self.reader.read(question, [one.text for one in windows], [one.above for one in windows])
         rarity = self.rarity(question)
         places = [self._place(question, rarity, *each) for each in zip(windows, readings, strict=True)]

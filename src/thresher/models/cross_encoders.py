@@ -138,7 +138,7 @@ class BundledJudge:
         above = _tokens(loaded.tokenizer, title).ids[:TITLE_TOKENS] if title else []
         body = _tokens(loaded.tokenizer, text)
         head = [loaded.first, *question_tokens, loaded.last]
-        for start, end in _windows(len(body.ids), MAX_TOKENS - len(head) - len(above) - 1):
+        for start, end in windows_of_tokens(len(body.ids), MAX_TOKENS - len(head) - len(above) - 1):
             ids = np.array([[*head, *above, *body.ids[start:end], loaded.last]], np.int64)
             types = np.zeros_like(ids)
             types[:, len(head) :] = 1
@@ -161,7 +161,7 @@ def _tokens(tokenizer: tokenizers.Tokenizer, text: str) -> tokenizers.Encoding:
     return tokenizer.encode(text, add_special_tokens=False)
 
 
-def _windows(count: int, room: int) -> list[tuple[int, int]]:
+def windows_of_tokens(count: int, room: int) -> list[tuple[int, int]]:
     """Begin and end of as few windows as cover the tokens with the overlap, all as long; one for an empty text."""
     if count <= room:
         return [(0, count)]

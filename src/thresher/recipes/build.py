@@ -15,7 +15,6 @@ from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever,
 from thresher.recipes.answering import checker, display_of, quote_checker
 from thresher.recipes.components import Components, Outside
 from thresher.recipes.settings import (
-    LanguageModelSettings,
     OutsideSettings,
     RecipeSettings,
     RedundancySettings,
@@ -130,15 +129,12 @@ def corrector(
     """What goes outside, and what it lacks; `retriever` and `judge` make the recipe's own over another collection.
 
     Without a chat model the web is asked for the question itself, or, with `keywords`, for its content words; with
-    `search.rewrite` off always for the question itself.
+    `search.style=question` always for the question itself.
     """
     if parts.outside is None:
         return nowhere, ()
-
-    if not settings.search.rewrite:  # without rewriting the question itself is searched
-        settings, keywords = settings.model_copy(update={"llm": LanguageModelSettings()}), False
     correct = searching(settings, parts, parts.outside, retriever, judge=judge, keywords=keywords, sure=sure)
-    as_wished = keywords or not settings.search.rewrite or parts.language_model(settings.llm) is not None
+    as_wished = keywords or settings.search.style == "question" or parts.language_model(settings.llm) is not None
     return correct, () if as_wished else (NO_WORDS,)
 
 
@@ -250,11 +246,12 @@ def searching(
 
     there = parts if outside.store is None else parts.elsewhere(outside.store)
     model = parts.language_model(settings.llm)
-    words: SearchQueryWriter
-    if model is not None:
-        words = LLMSearchQuery(model, settings.search.style)
-    else:
-        words = KeywordQuery() if keywords and outside.store is None else AsAsked()
+    style = settings.search.style
+    words: SearchQueryWriter = AsAsked()
+    if style != "question" and model is not None:
+        words = LLMSearchQuery(model, style)
+    elif style != "question" and keywords and outside.store is None:
+        words = KeywordQuery()
     source = _source(settings, parts, outside, retriever)
     # A second opinion is for another collection: it costs little there, and nothing leaves the machine for it.
     doubt = sure if outside.store is not None or parts.sketched else 0.0

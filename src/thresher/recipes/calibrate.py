@@ -17,7 +17,7 @@ from thresher.judging.learned_bounds import best_score
 from thresher.judging.model_weight import ModelWeight, Opinion, weighed
 from thresher.judging.synthetic_questions import gather, gather_labelled
 from thresher.protocols import ChunkTable
-from thresher.recipes import corrective
+from thresher.recipes import corrective, cuts
 from thresher.recipes.bounds import judge_of, learns
 from thresher.recipes.components import Components
 from thresher.recipes.judges import raw_scorer
@@ -121,7 +121,7 @@ def calibrated(
 
 def _of_corrective(settings: CorrectiveSettings, parts: Components, limit: int, progress: Progress | None) -> Observed:
     """The trained judge's scores over what `corrective` retrieves."""
-    chunks = parts.table(corrective.index_config(settings, parts), "chunk")
+    chunks = parts.table(cuts.corrective(settings, parts), "chunk")
     retrieve = corrective.retriever(settings, parts)
     scorer = raw_scorer(settings, parts, chunks, default="trained")
 

@@ -13,7 +13,7 @@ Departs:   Y13 with mu + sigma more than half of the chunks can tie above mu and
            is split. Y4 the threshold of chunking and that of redundancy are two settings. Y1 the published theta of 0.8
            is that of text-embedding-3-small; the bundled encoder has 0.22, which gives chunks of the published length,
            where 0.8 leaves every sentence alone. The title of its document stands in front of a chunk for the encoder,
-           BM25 and the reranker (`chunk.titled=false` is without). The reranker is the cross-encoder that comes along,
+           BM25 and the reranker (the preset is without). The reranker is the cross-encoder that comes along,
            not Cohere's rerank-english-v3.0, which `rerank` may name by its address. Sentences are cut by sentencex,
            not by NLTK; vectors are in LanceDB, not in Chroma (first version). The prompts are our own wording of the
            printed purposes, for many chunks a call; appendix A.1 prints those of rewriting, score, reflection and
@@ -25,9 +25,9 @@ Left open: epsilon = 0.01; 10 + 10 candidates; Y9 "LLM-based retrieval" is dense
            left out, visibly. With `rerank=none` the order is that of the scores.
 Answer:    written by the chat model where one is configured and shown as it came, as published, with the state of each
            sentence beside it (`answer.check=none`). Without a model, and where it fails, the best passage or cell.
-Settings:  `chunk.theta`, `chunk.theta_mode` (Y1), `chunk.titled`, `chunk.compare` (Y2), `chunk.size` (Y3),
+Settings:  `chunk.theta`, `chunk.theta_mode` (Y1), `chunk.compare` (Y2), `chunk.size` (Y3),
            `dedup.vectors`, `dedup.threshold` (Y4, Y7), Y8 retrieval is hybrid from the start, `fuse.method` (Y9),
-           `critic.sees_scores` (Y10), `critic.llm` (a second model), `combine.*` (Y11; 0 leaves a stage out),
+           `critic.sees_scores` (Y10), `critic.model` (a second model), `combine.*` (Y11; 0 leaves a stage out),
            `threshold` (Y12), `min_keep`, `score_floor` (Y13), `score_query` (Y14), `edge_order` (Y16).
 
 `chunkrag-v1` is the first version: theta 0.7 whatever the encoder, chunks without titles, redundancy by TF-IDF, an
@@ -40,13 +40,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from thresher.chunking.semantic import SemanticChunker, theta_of
-from thresher.indexing.index_config import IndexConfig
 from thresher.judging.judge import RerankedJudge, ScoringJudge
 from thresher.judging.llm_scorers import Critic, MultiStageScorer, Reflection, temporal
 from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical, Threshold
 from thresher.pipeline import Pipeline, as_asked
 from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
+from thresher.recipes import cuts
 from thresher.recipes.answering import generator, quote_checker
 from thresher.recipes.components import Components, nothing
 from thresher.recipes.judges import evaluator, stand_in
@@ -72,26 +71,10 @@ NOT_REWRITTEN = "rewrite: no chat model is configured (llm.base_url, llm.model);
 COMPUTED = "judge: no chat model is configured (llm.base_url, llm.model); the threshold is from the mean of the scores"
 
 
-def index_config(settings: ChunkragSettings, parts: Components) -> IndexConfig:
-    """Semantic chunks, a dense vector and BM25 terms each."""
-    encoder = parts.encoder(settings)
-    cut = settings.chunk
-    chunker = SemanticChunker(
-        encoder.encode,
-        encoder_name=encoder.name,
-        theta=theta_of(encoder.name, cut.theta_mode) if cut.theta is None else cut.theta,
-        max_characters=cut.size,
-        mode=cut.theta_mode,
-        compare=cut.compare,
-        without=parts.references(cut.drop_references),
-    )
-    return IndexConfig(chunker, encoder, titled=cut.titled)
-
-
 def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeline:
     """Rewritten, retrieved, deduplicated, scored in three stages, cut, reranked."""
     encoder = parts.encoder(settings)
-    table = parts.table(index_config(settings, parts))
+    table = parts.table(cuts.chunkrag(settings, parts))
     model = parts.language_model(settings.llm)
     retrieve: Retriever = FusedRetriever(
         (
@@ -130,7 +113,7 @@ def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeli
         recipe=name,
         rewrite=rewrite,
         retrieve=SimilarityRetriever(once, similarities),
-        judge=judge if reranker is None else RerankedJudge(judge, reranker, titled=settings.chunk.titled),
+        judge=judge if reranker is None else RerankedJudge(judge, reranker, titled=settings.titled),
         refine=PassageRefiner("edge" if settings.edge_order else "given"),
         generate=generate,
         verify=quote_checker(parts),
@@ -148,8 +131,8 @@ def stages(settings: ChunkragSettings, parts: Components, table: ChunkTable) -> 
     if model is None:
         return base, (*lacks, LLM_STAGES)
     query_text: Literal["search", "question"] = "question" if settings.score_query == "original" else "search"
-    second = settings.critic.llm
-    critic = parts.language_model(second.beside(settings.llm)) if second.model or second.base_url else None
+    second = settings.critic.model
+    critic = parts.language_model(settings.llm.model_copy(update={"model": second})) if second else None
     workers, weigh = settings.llm.concurrency, settings.combine
     return MultiStageScorer(
         base,

@@ -9,14 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 from weakref import WeakValueDictionary
 
-from thresher.answering.citations import abstention
 from thresher.answering.sentence_support import rarity_from
-from thresher.chunking.spans import SpanFinder
-from thresher.documents.cleaning import references_span
 from thresher.errors import UsageError
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
-from thresher.judging.calibration import Calibrations
 from thresher.models.cassette import Exchanges
 from thresher.models.encoders import RememberingEncoder
 from thresher.models.onnx import ON_CPU
@@ -26,7 +22,6 @@ from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, CrossEncoder, Encoder, LanguageModel, in_silence
 from thresher.recipes.settings import (
     EncoderSettings,
-    FixedChunking,
     LanguageModelSettings,
     RecipeSettings,
     RerankerSettings,
@@ -35,6 +30,7 @@ from thresher.types import Document, Judged, Query
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
+    from thresher.judging.calibration import Calibrations
     from thresher.models.chat import ChatModel
     from thresher.models.cross_encoders import BundledJudge
 
@@ -152,7 +148,7 @@ def _make_encoder(name: str, settings: EncoderSettings, providers: tuple[str, ..
 
         key = None if settings.api_key is None else settings.api_key.get_secret_value()
         model = name.removeprefix(ENDPOINT)
-        return EndpointEncoder(model, base_url=settings.base_url, api_key=key, dimension=settings.dimension)
+        return EndpointEncoder(model, base_url=settings.base_url, api_key=key)
     from thresher.models.encoders import ENCODERS
 
     if name in ENCODERS:
@@ -235,18 +231,6 @@ class Components:
             return QuestionEncoder(encoder, url, self.meter, self.exchanges)
         return encoder
 
-    def references(self, dropped: bool) -> SpanFinder | None:
-        """What finds the span to leave out when cutting, if references are dropped."""
-        return references_span if dropped else None
-
-    def fixed_chunks(self, chunking: FixedChunking, settings: RecipeSettings) -> IndexConfig:
-        """Chunks of a fixed size, one dense vector each."""
-        from thresher.chunking.fixed import FixedChunker
-
-        without = self.references(chunking.drop_references)
-        chunker = FixedChunker(chunking.size, chunking.overlap, without=without)
-        return IndexConfig(chunker, self.encoder(settings), titled=chunking.titled)
-
     def table(self, config: IndexConfig, level: str = "chunk") -> ChunkTable:
         """A chunk table in step with the documents."""
         return self.store.table(config, level, progress=self.completing)
@@ -256,20 +240,24 @@ class Components:
         cache = self.replies if settings.cache else None
         return chat_model(settings, self.meter, exchanges=self.exchanges, cache=cache)
 
-    def reranker(self, name: str | None, *, api_key: str | None = None, model: str = "") -> CrossEncoder | None:
-        """The cross-encoder of that name or folder, an endpoint for a URL, None for `none` or nothing."""
+    def reranker(self, name: str | None, *, api_key: str | None = None) -> CrossEncoder | None:
+        """The cross-encoder of that name or folder, an endpoint for a URL, None for `none` or nothing.
+
+        What stands behind a # of a URL is the name of the server's model.
+        """
         if name is None or name == "none":
             return None
         if name.startswith(("http://", "https://")):
             from thresher.models.endpoints import EndpointCrossEncoder
 
-            return EndpointCrossEncoder(name, self.meter, model=model, api_key=api_key, exchanges=self.exchanges)
+            url, _, model = name.partition("#")
+            return EndpointCrossEncoder(url, self.meter, model=model, api_key=api_key, exchanges=self.exchanges)
         return self.models.local_reranker(name)
 
     def chosen_reranker(self, settings: RerankerSettings) -> CrossEncoder | None:
         """The cross-encoder that the settings name."""
         key = None if settings.rerank_api_key is None else settings.rerank_api_key.get_secret_value()
-        return self.reranker(settings.rerank, api_key=key, model=settings.rerank_model)
+        return self.reranker(settings.rerank, api_key=key)
 
     def rarity(self, table: ChunkTable) -> Callable[[str], Mapping[str, float]]:
         """How rare each term of a question is in a table."""
@@ -281,6 +269,8 @@ class Components:
 
     def unanswering(self, name: str, lack: str) -> Pipeline:
         """What stands for a recipe that there was no time to make: it finds nothing and says what it lacks."""
+        from thresher.answering.citations import abstention
+
         return Pipeline(name, nothing, lambda query, evidence: abstention(lack), self.meter, degraded=(lack,))
 
     def whole_documents(self) -> Callable[[Sequence[str]], Mapping[str, Document]]:

@@ -5,10 +5,10 @@ Follows:   CRAG: judge, decide, correct, refine (arXiv:2401.15884v3, section 4).
            1, lines 5 to 10). Hybrid report: dense and BM25 together, a cross-encoder where one is configured.
 Departs:   Refinement hands on the eight best chunks whole, without sentences that give orders; `refine.of=all` cuts
            them into strips as CRAG does, which lost what sentences mean together (docs/decisions.md). The title of its
-           document stands in front of a chunk (`chunk.titled`); references of papers are left out
-           (`chunk.drop_references`). Subchunks alone are encoded: a chunk is as near as the nearest of them.
-           Scores are probabilities, learned on labelled questions and, with `thresher calibrate`, on
-           the collection itself; the bounds of the verdicts are chosen there and not printed constants.
+           document stands in front of a chunk; references of papers are left out. Subchunks alone are encoded: a chunk
+           is as near as the nearest of them. Scores are probabilities, learned on labelled questions and, with
+           `thresher calibrate`, on the collection itself; the bounds of the verdicts are chosen there and not printed
+           constants.
            A judge that does not separate says `unsure`, which acts as ambiguous. The trained judge is asked first, the
            chat model only about the chunks it cannot tell. The question is rewritten only when the first search found
            nothing good. What was found outside, where a verdict that is correct and not sure gets a second opinion too,
@@ -27,8 +27,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from thresher.chunking.hierarchical import HierarchicalChunker
-from thresher.indexing.index_config import IndexConfig
 from thresher.judging.calibration import CalibratedScorer, Calibration
 from thresher.judging.judge import BlendedJudge, ScoringJudge
 from thresher.judging.parts import EachPartScorer
@@ -37,7 +35,8 @@ from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Calibrated, in_light_of_question
 from thresher.pipeline import Pipeline
 from thresher.protocols import Judge, LanguageModel, Retriever, Scorer
-from thresher.recipes.answering import generator, quote_checker
+from thresher.recipes import cuts
+from thresher.recipes.answering import generator
 from thresher.recipes.build import corrector, mapping, names_and_numbers, redundancy, strips, verifier, weight_note
 from thresher.recipes.components import Components
 from thresher.recipes.judges import calibration, raw_scorer
@@ -57,6 +56,9 @@ CANDIDATES = 10
 MOST_JUDGED = 20
 """Of more candidates (a long list of results was asked for) the others follow unjudged."""
 
+SECOND_OPINION_BELOW = 0.75
+"""Probability below which a correct verdict gets a second opinion from another collection (docs/decisions.md)."""
+
 JUDGE_WEIGHT = 0.5
 """Of the judge in the order of the chunks, retrieval has the rest: by either alone the same questions are answered
 (docs/results/corrective-ablations.md)."""
@@ -72,23 +74,9 @@ STRIP_FIRST, STRIP_FIRST_LOWER = 2, 0.05
 answers to the tuning questions (n = 290) rise from 167 to 174 and none is lost on any set, docs/decisions.md."""
 
 
-def index_config(settings: CorrectiveSettings, parts: Components) -> IndexConfig:
-    """Chunks with BM25 terms, and their subchunks, which alone are encoded."""
-    cut, sub = settings.chunk, settings.subchunk
-    chunker = HierarchicalChunker(
-        size=cut.size,
-        minimum=cut.min,
-        overlap=cut.overlap,
-        subchunk_size=sub.size,
-        subchunk_overlap=sub.overlap,
-        without=parts.references(cut.drop_references),
-    )
-    return IndexConfig(chunker, parts.encoder(settings), ("chunk", "subchunk"), titled=cut.titled, by_parts=True)
-
-
 def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipeline:
     """Retrieved over the hierarchy, judged, corrected, refined, answered, verified."""
-    table = parts.table(index_config(settings, parts))
+    table = parts.table(cuts.corrective(settings, parts))
     scorer = EachPartScorer(raw_scorer(settings, parts, table, default="trained"))
     learned = calibration(settings, parts, scorer.name)
     fits = learned.encoder == parts.encoder(settings).name
@@ -97,7 +85,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
     judging = partial(judging_scorer, settings, learned, lower, upper)
     judge = partial(judges, settings, judging)
     correct, _ = corrector(
-        settings, parts, partial(retriever, settings), judge=judge, keywords=True, sure=settings.second_opinion_below
+        settings, parts, partial(retriever, settings), judge=judge, keywords=True, sure=SECOND_OPINION_BELOW
     )
     generate, degraded = generator(settings, parts, table, rivals=True)
     of_strips = EachPartScorer(raw_scorer(settings, parts, table, default="trained", every=True))
@@ -110,7 +98,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         correct=correct,
         refine=BestHits(evidence, MOST_REFINED, by=judging(parts).name),
         generate=generate,
-        verify=verifier(settings, parts) if settings.verify else quote_checker(parts),
+        verify=verifier(settings, parts),
         meter=parts.meter,
         degraded=degraded,
         settle=in_light_of_question,
@@ -125,7 +113,7 @@ def bounds(settings: CorrectiveSettings, learned: Calibration) -> tuple[float, f
 
 def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
     """Two lists over the hierarchy, without repetition, reranked where a cross-encoder is configured, cut."""
-    cut = index_config(settings, parts)
+    cut = cuts.corrective(settings, parts)
     chunks = parts.table(cut, "chunk")
     weights = (settings.fuse.dense_weight, settings.fuse.lexical_weight)
     found: Retriever = HierarchyRetriever(
@@ -141,7 +129,7 @@ def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
     )
     reranker = parts.chosen_reranker(settings)
     if reranker is not None:
-        found = RerankedRetriever(found, reranker, titled=settings.chunk.titled)
+        found = RerankedRetriever(found, reranker, titled=settings.titled)
     return CutRetriever(found, least=CANDIDATES)
 
 
@@ -164,7 +152,7 @@ def judging_scorer(
     settings: CorrectiveSettings, learned: Calibration, lower: float, upper: float, parts: Components
 ) -> Scorer:
     """Our own judge's probabilities over a collection, with the chat model for what it cannot tell."""
-    own = EachPartScorer(raw_scorer(settings, parts, parts.table(index_config(settings, parts)), default="trained"))
+    own = EachPartScorer(raw_scorer(settings, parts, parts.table(cuts.corrective(settings, parts)), default="trained"))
     scorer = CalibratedScorer(own, learned)
     model = parts.language_model(settings.llm) if settings.judge == "auto" else None
     weight = measured_weight(learned, model)

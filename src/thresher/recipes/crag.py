@@ -10,7 +10,7 @@ Departs:   Z4, Z5 what was found outside is refined too, and ambiguous goes outs
            guide say otherwise). Z7 strips are cut off by number and by score (the paper; its code by number alone). Z9
            inside and outside stay two groups, refined each by itself, without repetition, with their sources. Many
            chunks are judged in one call; `batch=1` is a call for each, as published. The title of its document stands
-           in front of a chunk for the encoder and a cross-encoder that judges (`chunk.titled=false` is without).
+           in front of a chunk for the encoder and a cross-encoder that judges (the presets are without).
 Left open: the chunks (900 characters without overlap, the guide's example); the prompts, which are our own wording of
            the purposes; Z11 what to do when the search fails: the results' snippets, then the collection alone
            (ambiguous), then an abstention (incorrect). Without a chat model the local judge scores, and the question
@@ -18,9 +18,10 @@ Left open: the chunks (900 characters without overlap, the guide's example); the
 Answer:    written by the chat model where one is configured and shown as it came, as published, with the state of each
            sentence beside it (`answer.check=none`). Without a model, and where it fails, the best passage or cell.
 CragSettings:  Z1 `bounds`: `blog` (> upper is correct, all <= lower is incorrect), `paper` (all < lower), `code` (>=
-           upper). Z2 `upper`, `lower` and `scale`. Z3 one chunk above the lower bound is enough for ambiguous. Z7
-           `refine.top_k`, `refine.min_score`, `refine.order`. Z8 `decompose`. Z10 `search.style`. Z6 an empty retrieval
-           is incorrect. The ablations of Tables 2, 3 and 11 are `actions`, `refine.of` and `search.rewrite`.
+           upper). Z2 `upper`, `lower`; the scale is the preset's. Z3 one chunk above the lower bound is enough for
+           ambiguous. Z7 `refine.top_k`, `refine.min_score`, `refine.order`. Z8 `decompose`. Z10 `search.style`. Z6 an
+           empty retrieval is incorrect. The ablations of Tables 2, 3 and 11 are `actions`, `refine.of` and
+           `search.style=question`.
 
 `crag-paper` has the fine-tuned evaluator's scale (-1 to 1, bounds 0.59 and -0.99, strips from -0.5) and at most three
 keywords; the evaluator itself cannot be had, so `judge` is a cross-encoder with one logit, or else twice our
@@ -34,13 +35,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from thresher.indexing.index_config import IndexConfig
 from thresher.judging.judge import ScoringJudge
 from thresher.judging.scorers import CrossEncoderScorer, StandInForT5
 from thresher.judging.thresholds import Fixed, KeepAll, Threshold, ThresholdResult
 from thresher.judging.verdicts import INSTEAD, Bounds, RestrictedDecider, ThreeWay
 from thresher.pipeline import Pipeline
 from thresher.protocols import Scorer
+from thresher.recipes import cuts
 from thresher.recipes.answering import generator, quote_checker
 from thresher.recipes.build import corrector, strips
 from thresher.recipes.components import Components
@@ -50,18 +51,13 @@ from thresher.retrieval.search import DenseRetriever
 from thresher.types import T5, Query, Scale, Score, Verdict
 
 
-def index_config(settings: CragSettings, parts: Components) -> IndexConfig:
-    """Fixed chunks, one dense vector each."""
-    return parts.fixed_chunks(settings.chunk, settings)
-
-
 def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
     """Dense retrieval, evaluated, corrected, refined."""
-    table = parts.table(index_config(settings, parts))
+    table = parts.table(cuts.crag(settings, parts))
     scorer, degraded = evaluator(settings, parts, table)
     if isinstance(scorer, CrossEncoderScorer):
-        scorer = replace(scorer, titled=settings.chunk.titled)
-    if settings.scale == "t5":
+        scorer = replace(scorer, titled=settings.titled)
+    if settings.t5:
         scorer = _on_t5_scale(scorer)
     bounds = Bounds(settings.lower, settings.upper, settings.bounds, scorer.scale)
     correct, without_words = corrector(settings, parts, lambda there: _retriever(settings, there))
@@ -113,4 +109,4 @@ def _on_t5_scale(scorer: Scorer) -> Scorer:
 
 
 def _retriever(settings: CragSettings, parts: Components) -> DenseRetriever:
-    return DenseRetriever(parts.table(index_config(settings, parts)), parts.encoder(settings), settings.dense.depth)
+    return DenseRetriever(parts.table(cuts.crag(settings, parts)), parts.encoder(settings), settings.dense.depth)

@@ -12,7 +12,7 @@ Departs:   X1, X2, X4 the printed pseudo-code loses overlaps, minimum and the la
            when its raw cosine or its raw BM25 is not above 0. X11 BM25 counts the whole collection, not the handful
            that was retrieved. Chunks and subchunks are identified by document, level and span, not by the global
            counters of section 4.2: also unique, and adding or deleting a document renames none of another. The title
-           of its document precedes a summary or subchunk for the encoder and BM25 (`chunk.titled=false` is without).
+           of its document precedes a summary or subchunk for the encoder and BM25 (the preset is without).
            Vectors are in LanceDB, not in FAISS; sentences are cut by sentencex, not by NLTK.
 Left open: k1 = 5 chunks, k2 = 10 subchunks, 5 handed on. X10 how the confidence routes: by its absolute form (cosine
            clipped to 0..1, BM25 divided by the most a question can reach), internal from 0.50, external below 0.30
@@ -24,8 +24,8 @@ Left open: k1 = 5 chunks, k2 = 10 subchunks, 5 handed on. X10 how the confidence
            X7 vectors have unit length, so L2 (the printed index) and cosine order alike; both are in the trace.
 Answer:    written by the chat model where one is configured and shown as it came, as published, with the state of each
            sentence beside it (`answer.check=none`). Without a model, and where it fails, the best passage or cell.
-Settings:  `literal` (X1, X2, X5), `subchunk.tail` (X4), `subchunk.overlap` (X5), `metric` (X7), `kdm.combine`
-           (X8), `kdm.nonzero_rule` (X9), `kdm.internal`, `kdm.external` (X10), `kdm.fit`, `kdm.idf` (X11), `summary`
+Settings:  `subchunk.tail` (X4), `subchunk.overlap` (X5), `metric` (X7), `kdm.combine` (X8),
+           `kdm.nonzero_rule` (X9), `kdm.internal`, `kdm.external` (X10), `kdm.fit`, `kdm.idf` (X11), `summary`
            (X18); for ablations `flat` (no summaries first), `kdm.route=off` (never outside), `refine.of`. X3 the
            formulas for numbers of chunks are estimates; `thresher status` prints them beside the numbers there are.
 
@@ -34,25 +34,20 @@ Settings:  `literal` (X1, X2, X5), `subchunk.tail` (X4), `subchunk.overlap` (X5)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-
-from thresher.chunking.hierarchical import HierarchicalChunker
-from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer, price
-from thresher.indexing.index_config import IndexConfig
+from thresher.chunking.summaries import ExtractiveSummarizer
 from thresher.judging.judge import ScoringJudge
 from thresher.judging.kdm import KDM, AbsoluteConfidence, ConfidenceJudge, LexicalConfidence
 from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Bounds, Routing, Survivors, ThreeWay
 from thresher.pipeline import Pipeline, always_correct
-from thresher.protocols import ChunkTable, Decider, Judge, Summarizer
+from thresher.protocols import ChunkTable, Decider, Judge
+from thresher.recipes import cuts
 from thresher.recipes.answering import generator, quote_checker
 from thresher.recipes.build import corrector, strips
-from thresher.recipes.components import Components, prices_of
+from thresher.recipes.components import Components
 from thresher.recipes.judges import evaluator, stand_in
 from thresher.recipes.settings import EcragSettings
 from thresher.retrieval.search import CoarseToFineRetriever
-from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms, query_terms
 
 FINAL = 5
@@ -73,76 +68,9 @@ NOT_SUMMARISED = (
 )
 
 
-def summarizer(settings: EcragSettings, parts: Components) -> Summarizer | None:
-    """What a chunk is encoded by; None for its own text.
-
-    The model's summaries are kept as replies on disk, whatever `llm.cache` says: to go on with an index that was cut
-    off then costs nothing twice.
-    """
-    kept = settings.llm.model_copy(update={"cache": True})
-    model = parts.language_model(kept) if settings.summary in ("auto", "llm") else None
-    if model is not None:
-        return LLMSummarizer(model)
-    return None if settings.summary == "text" else ExtractiveSummarizer(sentence_spans, index_terms)
-
-
-def index_config(settings: EcragSettings, parts: Components) -> IndexConfig:
-    """Chunks encoded by their summaries, and subchunks.
-
-    A question pays for no summaries: where the model's are not there for every document, sentences stand for them.
-    """
-    wanted = _index_config(settings, parts)
-    if not isinstance(wanted.summarizer, LLMSummarizer) or parts.sketched:
-        return wanted
-    if parts.indexing:
-        return replace(
-            wanted, workers=settings.llm.concurrency, announce=_announcing(wanted.summarizer.name, settings, parts)
-        )
-    if parts.store.prepared(wanted):
-        return wanted
-    return _index_config(settings.model_copy(update={"summary": "extractive"}), parts)
-
-
-def _announcing(name: str, settings: EcragSettings, parts: Components) -> Callable[[Sequence[str]], None]:
-    """Says what the summaries of some texts will cost before they are made."""
-
-    def announce(texts: Sequence[str]) -> None:
-        calls, sent, written = price(texts)
-        prices = prices_of(settings.llm)
-        money = "" if prices is None else f", {prices.of(sent, written):.2g} in money"
-        if calls and parts.announce is not None:
-            parts.announce(
-                f"{calls} chunks are summarised by {name}: about {calls} calls, {sent:,} tokens sent, {written:,} "
-                f"written{money}; what was made before is not paid again"
-            )
-
-    return announce
-
-
-def _index_config(settings: EcragSettings, parts: Components) -> IndexConfig:
-    cut, sub = settings.chunk, settings.subchunk
-    chunker = HierarchicalChunker(
-        size=cut.size,
-        minimum=cut.min,
-        overlap=cut.overlap,
-        subchunk_size=sub.size,
-        subchunk_overlap=sub.overlap,
-        tail=sub.tail,
-        literal=settings.literal,
-        without=parts.references(cut.drop_references),
-    )
-    return IndexConfig(
-        chunker,
-        parts.encoder(settings),
-        ("chunk", "subchunk"),
-        summarizer=summarizer(settings, parts),
-        titled=cut.titled,
-    )
-
-
 def pipeline(settings: EcragSettings, parts: Components, name: str) -> Pipeline:
     """Coarse to fine, chosen and routed by the confidence, corrected, refined."""
-    index = index_config(settings, parts)
+    index = cuts.ecrag(settings, parts)
     # Decided once: that what is not prepared is not, would be seen anew by every part.
     prepared = settings
     lacks: tuple[str, ...] = ()
@@ -176,9 +104,7 @@ def judged(settings: EcragSettings, parts: Components, table: ChunkTable) -> tup
         bounds = Bounds(kdm.external, kdm.internal, "code", scorer.scale)
         other = ScoringJudge(scorer, Fixed(kdm.external), otherwise=stand_in(settings, parts, table, scorer))
         return other, always_correct if kdm.route == "off" else ThreeWay(bounds), lacks
-    lexical = LexicalConfidence(
-        table, index_terms, query_terms, fit=kdm.fit, kind=kdm.idf, titled=settings.chunk.titled
-    )
+    lexical = LexicalConfidence(table, index_terms, query_terms, fit=kdm.fit, kind=kdm.idf, titled=settings.titled)
     weights = (kdm.cosine_weight, round(1 - kdm.cosine_weight, 12))
     absolute = AbsoluteConfidence(lexical, lexical.ceiling, weights)
     judge = ConfidenceJudge(lexical, absolute, kdm.combine, weights, kdm.nonzero_rule, kdm.cut, keep=FINAL)
@@ -193,7 +119,7 @@ def judged(settings: EcragSettings, parts: Components, table: ChunkTable) -> tup
 
 
 def _retriever(settings: EcragSettings, parts: Components) -> CoarseToFineRetriever:
-    cut = index_config(settings, parts)
+    cut = cuts.ecrag(settings, parts)
     return CoarseToFineRetriever(
         parts.table(cut, "chunk"),
         parts.table(cut, "subchunk"),

@@ -21,10 +21,6 @@ from thresher.types import Evidence, Generation, Query
 NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); nothing can answer without one"
 
 
-def index_config(settings: NoRetrievalSettings, parts: Components) -> None:
-    """Nothing is retrieved."""
-
-
 def silent(query: Query, evidence: Sequence[Evidence]) -> Generation:
     """Abstain: there is neither a model nor evidence."""
     return abstention("No chat model is configured and nothing is retrieved.")

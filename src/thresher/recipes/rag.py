@@ -3,7 +3,7 @@
 Follows:   chunks of 900 characters without overlap (CRAG blog, "chunk example"); dense retrieval of the 5 nearest;
            whole chunks to the generator, answered from the context only.
 Departs:   a chunk ends at the last space within 900 characters, so that words stay whole. The title of its document
-           stands in front of it for the encoder (`chunk.titled=false` is without).
+           stands in front of it for the encoder.
 Left open: the encoder (all-MiniLM-L6-v2, as in the hybrid report); k = 5.
 Answer:    written by the chat model where one is configured and shown as it came, as published, with the state of each
            sentence beside it (`answer.check=none`). Without a model, and where it fails, the best passage or cell.
@@ -11,8 +11,8 @@ Answer:    written by the chat model where one is configured and shown as it cam
 
 from __future__ import annotations
 
-from thresher.indexing.index_config import IndexConfig
 from thresher.pipeline import Pipeline
+from thresher.recipes import cuts
 from thresher.recipes.answering import generator, quote_checker
 from thresher.recipes.components import Components
 from thresher.recipes.settings import RagSettings
@@ -20,15 +20,10 @@ from thresher.retrieval.search import DenseRetriever
 from thresher.retrieval.wrappers import CutRetriever
 
 
-def index_config(settings: RagSettings, parts: Components) -> IndexConfig:
-    """Fixed chunks, one dense vector each."""
-    return parts.fixed_chunks(settings.chunk, settings)
-
-
 def pipeline(settings: RagSettings, parts: Components, name: str) -> Pipeline:
     """Dense retrieval, then the generator."""
     encoder = parts.encoder(settings)
-    table = parts.table(index_config(settings, parts))
+    table = parts.table(cuts.rag(settings, parts))
     generate, degraded = generator(settings, parts, table)
     return Pipeline(
         recipe=name,

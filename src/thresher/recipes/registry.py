@@ -1,7 +1,7 @@
 """The recipes by name, as data: what each is, its settings, its presets. A recipe's parts are imported when it is run.
 
 Adding a recipe is a file with a docstring (Follows / Departs / Left open), `index_config` and `pipeline`, its settings
-in `recipes.settings`, and a line in `RECIPES`.
+in `recipes.settings`, and a line in `RECIPES`. What ours cut is in `cuts`: `index` imports no part of a question.
 """
 
 from __future__ import annotations
@@ -74,7 +74,10 @@ class Recipe:
 
     def index_config(self, settings: RecipeSettings, components: Components) -> IndexConfig | None:
         """How the documents must be cut and encoded; None for a recipe that retrieves nothing."""
-        return cast("IndexConfig | None", self._wiring.index_config(settings, components.running(settings)))
+        from thresher.recipes import cuts
+
+        cut = getattr(cuts, self.module, None) or self._wiring.index_config
+        return cast("IndexConfig | None", cut(settings, components.running(settings)))
 
     def pipeline(self, settings: RecipeSettings, components: Components) -> Pipeline:
         """The recipe, ready to run, by the bounds that were learned in this collection where there are any."""
@@ -143,9 +146,9 @@ _RECIPES = (
         "hybrid-literal",
         "the hybrid report as printed: fixed depths 8 and 4, five results, the cross-encoder alone orders",
         "hybrid",
-        "HybridSettings",
+        "HybridLiteralSettings",
         preset_of="hybrid",
-        preset={"literal": True, "rerank_weight": 1.0, "fuse.method": "rrf", "chunk.titled": False},
+        preset={"fuse.method": "rrf"},
     ),
     Recipe(
         "crag",
@@ -159,17 +162,15 @@ _RECIPES = (
         "crag-paper",
         "the CRAG paper's scale, bounds and keywords",
         "crag",
-        "CragSettings",
+        "PrintedCragSettings",
         preset_of="crag",
         preset={
-            "scale": "t5",
             "upper": 0.59,
             "lower": -0.99,
             "bounds": "paper",
             "refine.top_k": 5,
             "refine.min_score": -0.5,
             "search.style": "keywords3",
-            "chunk.titled": False,
         },
         corrects=True,
         bounds=CRAG_BOUNDS,
@@ -178,10 +179,9 @@ _RECIPES = (
         "crag-code",
         "the CRAG repository's run script: whole chunks as strips, the best three",
         "crag",
-        "CragSettings",
+        "PrintedCragSettings",
         preset_of="crag",
         preset={
-            "scale": "t5",
             "upper": 0.592,
             "lower": -0.995,
             "bounds": "code",
@@ -191,7 +191,6 @@ _RECIPES = (
             "refine.order": "score",
             "search.style": "keywords3",
             "web.sites": "wikipedia.org",
-            "chunk.titled": False,
         },
         corrects=True,
         bounds=CRAG_BOUNDS,
@@ -208,11 +207,9 @@ _RECIPES = (
         "ecrag-literal",
         "the thesis's code as printed, with its defects",
         "ecrag",
-        "EcragSettings",
+        "EcragLiteralSettings",
         preset_of="ecrag",
         preset={
-            "literal": True,
-            "chunk.titled": False,
             "subchunk.tail": "literal",
             "kdm.combine": "sum",
             "kdm.nonzero_rule": "normalized",
@@ -233,11 +230,10 @@ _RECIPES = (
         "chunkrag-v1",
         "the first version: TF-IDF, an independent critic, a threshold from the model",
         "chunkrag",
-        "ChunkragSettings",
+        "ChunkragV1Settings",
         preset_of="chunkrag",
         preset={
             "chunk.theta": 0.7,
-            "chunk.titled": False,
             "dedup.vectors": "tfidf",
             "critic.sees_scores": False,
             "threshold": "llm",

@@ -7,7 +7,7 @@ reading or checking settings imports no recipe. How values get in is in `threshe
 from __future__ import annotations
 
 from datetime import date
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
@@ -51,27 +51,11 @@ class LanguageModelSettings(Frozen):
         return bool(self.base_url and self.model)
 
 
-class SecondModelSettings(Frozen):
-    """Another chat model for one task; the first where none is named, and asked in every way as the first is."""
-
-    base_url: Address = Field(None, description="address of its server")
-    model: str | None = Field(None, description="name of the model there")
-    api_key: SecretStr | None = Field(None, description="key, where the server wants one")
-
-    def beside(self, first: LanguageModelSettings) -> LanguageModelSettings:
-        """The settings of this model, `first` where it is not set. Raises ValueError for half an address."""
-        given = {"base_url": self.base_url, "model": self.model, "api_key": self.api_key}
-        return LanguageModelSettings.model_validate({**dict(first), **given})
-
-
 class EncoderSettings(Frozen):
     """Where an encoder that is not the bundled one lives."""
 
     base_url: Address = Field(None, description="address of an OpenAI-compatible embeddings endpoint")
     api_key: SecretStr | None = Field(None, description="key, where the endpoint wants one")
-    dimension: int | None = Field(
-        None, ge=1, description="length of the endpoint's vectors; asked of it when not given"
-    )
 
 
 class AnswerSettings(Frozen):
@@ -102,9 +86,6 @@ class AnswerSettings(Frozen):
 
     abstain_below: float = Field(
         0.35, ge=0, le=1, description="without a model: probability of the best passage below which nothing is shown"
-    )
-    max_windows: int = Field(
-        8, ge=1, description="without a model: windows of about 90 words that are read, best chunks first"
     )
 
 
@@ -176,7 +157,12 @@ class ServiceSettings(Frozen):
 
 
 class RecipeSettings(Frozen):
-    """What every recipe has."""
+    """What every recipe has; a class variable is what a recipe or preset comes with and nobody sets."""
+
+    titled: ClassVar[bool] = True
+    """The title of its document stands in front of a chunk for the encoder, BM25 and a cross-encoder."""
+    drop_references: ClassVar[bool] = False
+    """The References section of papers is not cut into chunks."""
 
     encoder: str = Field("bundled", description="'bundled', a fastembed model or folder, or 'endpoint:MODEL'")
     outside: str = Field(
@@ -200,14 +186,37 @@ class DenseSettings(Frozen):
 
 
 class FixedChunking(Frozen):
-    """Chunks of a fixed size: those of plain RAG, and of CRAG."""
+    """Chunks of a size: those of plain RAG and of CRAG are of about it, recursive ones of at most it."""
 
     size: int = Field(900, ge=50, description="characters of a chunk at most")
-    overlap: int = Field(0, ge=0, description="characters two neighbours share")
-    drop_references: bool = Field(False, description="leave out the References section of papers")
-    titled: bool = Field(
-        True, description="put the document's title in front of a chunk for the encoder, BM25 and a cross-encoder"
-    )
+    overlap: int = Field(0, ge=0, description="characters two neighbours share at most")
+
+
+class SentenceChunking(Frozen):
+    """Chunks of whole sentences."""
+
+    size: int = Field(1500, ge=50, description="characters of a chunk at most")
+    min: int = Field(300, ge=0, description="characters of a chunk at least")
+    overlap: int = Field(0, ge=0, description="characters two neighbours share at most")
+
+
+class Subchunking(Frozen):
+    """Subchunks of a chunk."""
+
+    size: int = Field(300, ge=20, description="characters of a subchunk at most")
+    overlap: int = Field(50, ge=0, description="characters two neighbours share at most")
+
+
+class ListWeights(Frozen):
+    """Weights of the dense and of the lexical list."""
+
+    dense_weight: float = Field(0.5, ge=0, description="weight of the dense list; 0 is without it")
+    lexical_weight: float = Field(0.5, ge=0, description="weight of the BM25 list; 0 is without it")
+
+    @model_validator(mode="after")
+    def _weighs_something(self) -> Self:
+        check_weights(dense_weight=self.dense_weight, lexical_weight=self.lexical_weight)
+        return self
 
 
 class LexicalSettings(Frozen):
@@ -223,7 +232,6 @@ class FuseSettings(Frozen):
         "auto",
         description="reciprocal ranks, a weighted sum of scores, or rrf before a reranker and weighted without one",
     )
-    k: int = Field(60, ge=1, description="rank constant of rrf (Cormack et al. 2009)")
     dense_weight: float | None = Field(
         None, ge=0, description="weight of the dense list; rrf 1, weighted 0.4; 0 is without it"
     )
@@ -242,10 +250,9 @@ class RerankerSettings(Frozen):
 
     rerank: str | None = Field(
         None,
-        description="cross-encoder: 'bundled', a fastembed name or folder, a /rerank URL, or 'none' to do without on "
-        "purpose",
+        description="cross-encoder: 'bundled', a fastembed name or folder, a /rerank URL (URL#MODEL where the server "
+        "has several), or 'none' to do without on purpose",
     )
-    rerank_model: str = Field("", description="model name sent to a /rerank URL")
     rerank_api_key: SecretStr | None = Field(None, description="key for a /rerank URL")
 
 
@@ -277,8 +284,9 @@ class RefineSettings(Frozen):
 class SearchWordsSettings(Frozen):
     """The words that are sent to an outside source (Z10)."""
 
-    style: Literal["words6-14", "keywords3"] = Field("words6-14", description="6 to 14 words, or at most 3 keywords")
-    rewrite: bool = Field(True, description="put the question into such words; it is searched for itself when false")
+    style: Literal["words6-14", "keywords3", "question"] = Field(
+        "words6-14", description="6 to 14 words, at most 3 keywords, or the question itself"
+    )
 
 
 class WebSettings(Frozen):
@@ -385,47 +393,39 @@ class RagSettings(RecipeSettings):
 # --- hybrid, hybrid-literal -------------------------------------------------------------------------------------------
 
 
-class RecursiveChunking(Frozen):
-    """Recursive chunks."""
-
-    size: int = Field(1500, ge=50, description="characters of a chunk at most")
-    overlap: int = Field(300, ge=0, description="characters two neighbours share at most")
-    drop_references: bool = Field(False, description="leave out the References section of papers")
-    titled: bool = Field(
-        True, description="put the document's title in front of a chunk for the encoder, BM25 and a cross-encoder"
-    )
-
-
 class HybridSettings(RecipeSettings, RerankerSettings):
-    """Settings of `hybrid` and `hybrid-literal`."""
+    """Settings of `hybrid`."""
 
     rerank: str | None = Field(
         "bundled", description="cross-encoder: 'bundled', a fastembed name or folder, a /rerank URL, or 'none'"
     )
-    rerank_weight: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="of the cross-encoder in the order, the fused lists have the rest; when not set 0.5 for the "
-        "bundled one, 1 for another",
-    )
-    chunk: RecursiveChunking = RecursiveChunking()
+    chunk: FixedChunking = FixedChunking(size=1500, overlap=300)
     dense: DenseSettings = DenseSettings(depth=8)
     lexical: LexicalSettings = LexicalSettings(depth=4)
     fuse: FuseSettings = FuseSettings()
     protect: ProtectSettings = ProtectSettings()
-    literal: bool = Field(False, description="keep the printed depths and number of results whatever the limit")
+    literal: ClassVar[bool] = False
+    """The printed depths and number of results whatever the limit, and the cross-encoder alone orders."""
+
+
+class HybridLiteralSettings(HybridSettings):
+    """Settings of `hybrid-literal`."""
+
+    titled = False
+    literal = True
 
 
 # --- crag, crag-paper, crag-code --------------------------------------------------------------------------------------
 
 
 class CragSettings(OutsideSettings):
-    """Settings of `crag`, `crag-paper` and `crag-code`."""
+    """Settings of `crag`."""
+
+    t5: ClassVar[bool] = False
+    """Scores are on the scale of the fine-tuned evaluator, -1 to 1, and not from 0 to 1."""
 
     chunk: FixedChunking = FixedChunking()
     dense: DenseSettings = DenseSettings(depth=10)
-    scale: Literal["unit", "t5"] = Field("unit", description="of the evaluator: 0 to 1, or -1 to 1")
     upper: float = Field(0.7, description="score above which one chunk makes the retrieval correct")
     lower: float = Field(0.3, description="score up to which a chunk is irrelevant")
     bounds: Literal["blog", "paper", "code"] = Field("blog", description="on which side the bounds themselves lie")
@@ -436,26 +436,19 @@ class CragSettings(OutsideSettings):
     )
 
 
+class PrintedCragSettings(CragSettings):
+    """Settings of `crag-paper` and `crag-code`."""
+
+    titled = False
+    t5 = True
+
+
 # --- ecrag, ecrag-literal ---------------------------------------------------------------------------------------------
 
 
-class EcragChunking(Frozen):
-    """Chunks of whole sentences."""
-
-    size: int = Field(2500, ge=50, description="characters of a chunk at most (L)")
-    min: int = Field(300, ge=0, description="characters of a chunk at least (M)")
-    overlap: int = Field(100, ge=0, description="characters two neighbours share at most (O)")
-    drop_references: bool = Field(True, description="leave out the References section of papers (section 3.3)")
-    titled: bool = Field(
-        True, description="put the document's title in front of a chunk for the encoder, BM25 and a cross-encoder"
-    )
-
-
-class EcragSubchunking(Frozen):
+class EcragSubchunking(Subchunking):
     """Subchunks of a chunk."""
 
-    size: int = Field(300, ge=20, description="characters of a subchunk at most (l)")
-    overlap: int = Field(50, ge=0, description="characters two neighbours share at most (o)")
     tail: Literal["flush", "literal"] = Field("flush", description="keep the last subchunk, or lose it as printed")
 
 
@@ -480,10 +473,14 @@ class ConfidenceSettings(Frozen):
 
 
 class EcragSettings(OutsideSettings):
-    """Settings of `ecrag` and `ecrag-literal`."""
+    """Settings of `ecrag`."""
+
+    drop_references = True  # section 3.3
+    literal: ClassVar[bool] = False
+    """Cut as the pseudo-code does, with the printed depths whatever the limit."""
 
     judge: str = Field("kdm", description="'kdm' (confidence of cosine and BM25), or as for the other recipes")
-    chunk: EcragChunking = EcragChunking()
+    chunk: SentenceChunking = SentenceChunking(size=2500, overlap=100)  # L, M = 300, O
     subchunk: EcragSubchunking = EcragSubchunking()
     summary: Literal["auto", "llm", "extractive", "text"] = Field(
         "auto", description="what is encoded of a chunk: a chat model's summary, sentences of it, or all of it"
@@ -494,7 +491,13 @@ class EcragSettings(OutsideSettings):
     metric: Literal["l2", "ip"] = Field("l2", description="of the index; on unit vectors both order alike")
     kdm: ConfidenceSettings = ConfidenceSettings()
     refine: RefineSettings = RefineSettings(of="outside")
-    literal: bool = Field(False, description="cut as the pseudo-code does, and keep the depths whatever the limit")
+
+
+class EcragLiteralSettings(EcragSettings):
+    """Settings of `ecrag-literal`."""
+
+    titled = False
+    literal = True
 
 
 # --- chunkrag, chunkrag-v1 --------------------------------------------------------------------------------------------
@@ -513,23 +516,12 @@ class SemanticChunking(Frozen):
         "previous_sentence", description="what a sentence is compared with"
     )
     size: int = Field(500, ge=50, description="characters of a chunk at most")
-    drop_references: bool = Field(False, description="leave out the References section of papers")
-    titled: bool = Field(
-        True, description="put the document's title in front of a chunk for the encoder, BM25 and a cross-encoder"
-    )
 
 
-class EnsembleSettings(Frozen):
+class EnsembleSettings(ListWeights):
     """How BM25 and dense retrieval become one list."""
 
     method: Literal["rrf", "minmax"] = Field("rrf", description="weighted reciprocal ranks, or weighted scores")
-    dense_weight: float = Field(0.5, ge=0, description="weight of the dense list; 0 is without it")
-    lexical_weight: float = Field(0.5, ge=0, description="weight of the BM25 list; 0 is without it")
-
-    @model_validator(mode="after")
-    def _weighs_something(self) -> Self:
-        check_weights(dense_weight=self.dense_weight, lexical_weight=self.lexical_weight)
-        return self
 
 
 class CriticSettings(Frozen):
@@ -538,7 +530,7 @@ class CriticSettings(Frozen):
     sees_scores: bool = Field(
         True, description="show it the base score and the reflection, and how the years of question and chunk compare"
     )
-    llm: SecondModelSettings = SecondModelSettings()
+    model: str | None = Field(None, description="another chat model of the same server that criticises")
 
 
 class CombineSettings(Frozen):
@@ -549,7 +541,7 @@ class CombineSettings(Frozen):
 
 
 class ChunkragSettings(JudgeSettings, RerankerSettings):
-    """Settings of `chunkrag` and `chunkrag-v1`."""
+    """Settings of `chunkrag`."""
 
     rerank: str | None = Field(
         "bundled",
@@ -571,42 +563,19 @@ class ChunkragSettings(JudgeSettings, RerankerSettings):
     edge_order: bool = Field(False, description="put the best chunks at both ends")
 
 
+class ChunkragV1Settings(ChunkragSettings):
+    """Settings of `chunkrag-v1`."""
+
+    titled = False
+
+
 # --- corrective -------------------------------------------------------------------------------------------------------
-
-
-class SentenceChunking(Frozen):
-    """Chunks of whole sentences."""
-
-    size: int = Field(1500, ge=50, description="characters of a chunk at most")
-    min: int = Field(300, ge=0, description="characters of a chunk at least")
-    overlap: int = Field(0, ge=0, description="characters two neighbours share at most")
-    drop_references: bool = Field(True, description="leave out the References section of papers")
-    titled: bool = Field(
-        True, description="put the document's title in front of a chunk for the encoder, BM25 and a cross-encoder"
-    )
-
-
-class Subchunking(Frozen):
-    """Subchunks of a chunk."""
-
-    size: int = Field(300, ge=20, description="characters of a subchunk at most")
-    overlap: int = Field(50, ge=0, description="characters two neighbours share at most")
-
-
-class HierarchyFuseSettings(Frozen):
-    """Weights of the two lists."""
-
-    dense_weight: float = Field(0.4, ge=0, description="of the cosine of a chunk's best subchunk")
-    lexical_weight: float = Field(0.6, ge=0, description="of BM25")
-
-    @model_validator(mode="after")
-    def _weighs_something(self) -> Self:
-        check_weights(dense_weight=self.dense_weight, lexical_weight=self.lexical_weight)
-        return self
 
 
 class CorrectiveSettings(OutsideSettings, RerankerSettings):
     """Settings of `corrective`."""
+
+    drop_references = True
 
     answer: CheckedAnswerSettings = CheckedAnswerSettings()
     judge: str = Field(
@@ -618,7 +587,7 @@ class CorrectiveSettings(OutsideSettings, RerankerSettings):
     subchunk: Subchunking = Subchunking()
     dense: DenseSettings = DenseSettings(depth=20)
     lexical: LexicalSettings = LexicalSettings(depth=20)
-    fuse: HierarchyFuseSettings = HierarchyFuseSettings()
+    fuse: ListWeights = ListWeights(dense_weight=0.4, lexical_weight=0.6)
     dedup: RedundancySettings = RedundancySettings()
     upper: float | None = Field(
         None, gt=0, le=1, description="probability from which the evidence suffices; the calibration's when not set"
@@ -626,15 +595,8 @@ class CorrectiveSettings(OutsideSettings, RerankerSettings):
     lower: float | None = Field(
         None, ge=0, lt=1, description="probability below which it does not; the calibration's when not set"
     )
-    second_opinion_below: float = Field(
-        0.75,
-        ge=0,
-        le=1,
-        description="probability below which a correct verdict gets a second opinion from another collection",
-    )
     min_probability: float = Field(
         0.02, ge=0, le=1, description="probability a chunk needs to be read at all; the bounds decide on the best one"
     )
     rewrite: bool = Field(True, description="rewrite a question whose first search found nothing good")
     refine: RefineSettings = RefineSettings(of="none", top_k=8)
-    verify: bool = Field(True, description="check each sentence of the answer against the strips it cites")

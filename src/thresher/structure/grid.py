@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 from itertools import chain, pairwise
 
 from thresher.text.figures import without_figures
@@ -126,8 +127,36 @@ MOST_CELLS = 40_000
 """Of larger tables nothing is read: a question must not wait for a data file."""
 
 
+class _Itself:
+    """A document that is equal to itself alone, whatever another one holds."""
+
+    __slots__ = ("document",)
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+
+    def __hash__(self) -> int:
+        return id(self.document)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and self.document is other.document
+
+
+@lru_cache(maxsize=20)  # a question reads ten or so
+def _grids_of(one: _Itself) -> dict[Table, Grid | None]:
+    """Those of a document's tables that were parsed."""
+    return {}
+
+
 def grid_of(document: Document, table: Table) -> Grid | None:
-    """The cells of a table; None if its columns cannot be detected."""
+    """The cells of a table, which is parsed once; None if its columns cannot be detected."""
+    known = _grids_of(_Itself(document))
+    if table not in known:
+        known[table] = _parsed(document, table)
+    return known[table]
+
+
+def _parsed(document: Document, table: Table) -> Grid | None:
     spans = [span for span in table.rows if not RULE.fullmatch(document.text[slice(*span)])]
     piped = all("|" in document.text[start:end] for start, end in spans)
     rows = [_pipe_cells(document.text, *span) for span in spans] if piped else _line_cells(document.text, spans)

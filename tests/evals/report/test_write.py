@@ -17,7 +17,7 @@ from thresher_evals.report.blocks import Number
 from thresher_evals.report.data import read_measured
 from thresher_evals.report.pages import command, small_print
 from thresher_evals.report.questions import question_lines
-from thresher_evals.report.write import Report, slug, unique, write_report
+from thresher_evals.report.write import CITE, Report, slug, unique, write_report
 from thresher_evals.rows import Row
 from thresher_evals.score import score
 
@@ -33,6 +33,10 @@ def lines_of(path: Path) -> list[dict[str, str]]:
 
 def close(text: str, value: float | None) -> bool:
     return text == "" if value is None else float(text) == pytest.approx(value, rel=1e-5)
+
+
+def test_a_report_says_where_it_stands_how_the_project_is_cited() -> None:
+    assert "CITATION.cff" in CITE
 
 
 # --- the numbers ------------------------------------------------------------------------------------------------------

@@ -116,7 +116,7 @@ def test_settings_that_a_person_may_change_are_heeded_and_others_refused(indexed
             ("web.base_url", "http://evil.example"),
             ("public_url", "http://evil.example"),
             ("chunk.size", 50),
-            ("critic.llm.base_url", "http://evil.example/v1"),
+            ("critic.model", "x"),
             ("onnx_providers", "x"),
             ("reading.seconds", 1),
             ("store", "x"),

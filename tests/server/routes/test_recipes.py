@@ -18,7 +18,7 @@ def test_a_recipe_says_which_settings_a_person_may_change(served: Running) -> No
     style = settings["answer.style"]
     assert (style["value"], style["may_change"]) == ("auto", True)
     assert style["form"]["enum"] == ["auto", "short", "detailed", "list"]
-    assert settings["answer.max_windows"]["form"]["minimum"] == 1
+    assert settings["refine.top_k"]["form"]["anyOf"][0]["minimum"] == 1
     fixed = ("llm.base_url", "llm.api_key", "encoder", "outside", "chunk.size", "web.provider", "judge")
     assert not any(settings[key]["may_change"] for key in fixed)
     assert all(one["description"] for one in told["settings"])

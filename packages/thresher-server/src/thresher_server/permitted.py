@@ -32,13 +32,10 @@ SINGLE = (
     "lower",
     "min_keep",
     "min_probability",
-    "rerank_weight",
     "rewrite",
     "score_floor",
-    "second_opinion_below",
     "threshold",
     "upper",
-    "verify",
 )
 """Settings outside of tables. Left out are models, addresses and keys, how documents are cut and encoded (a question
 would make a new index), and what a process or the web may be used for."""
@@ -50,9 +47,9 @@ MOST_SETTINGS = 200
 
 def may_change(key: str, value: Any = None) -> bool:
     """Whether a person may change a setting for a question."""
-    table, dot, rest = key.partition(".")
+    table, dot, _ = key.partition(".")
     known = (bool(dot) and table in TABLES) or key in SINGLE
-    return known and not rest.startswith("llm.") and not guarded({key: value})
+    return known and not guarded({key: value})
 
 
 def check_settings(caller: Caller, settings: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -123,9 +123,10 @@ def problem_of(error: ThresherError) -> Problem:
     return Problem(status, what, subject=subject, next_step=next_step)
 
 
-def line_of(error: ThresherError) -> str:
-    """An error of the engine in one line, for who asks from elsewhere."""
-    return str(problem_of(error).body["error"]["message"])
+def line_of(error: ThresherError | Problem) -> str:
+    """An error of the engine or of a request in one line, for who asks from elsewhere."""
+    problem = error if isinstance(error, Problem) else problem_of(error)
+    return str(problem.body["error"]["message"])
 
 
 def of_framework(error: HTTPException, *, unreadable: int = 422) -> Problem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request
 
-from thresher.collection import PUBLIC_URL
+from thresher.opened import PUBLIC_URL
 from thresher.types import L2, Hit, Score, logistic
 from thresher_server.asking import check_length, worked
 from thresher_server.connected import while_connected

@@ -18,7 +18,7 @@ from thresher.judging.scorers import Combination, LocalRelevance, absent_names
 from thresher.judging.tuned import FILE, Counting, Trained, TunedJudge
 from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
 from thresher.models.onnx import HASH_CHARACTERS
-from thresher.recipes import corrective
+from thresher.recipes import corrective, cuts
 from thresher.recipes.components import Components
 from thresher.recipes.judges import calibration, judge_folder, local_scorer, trained_scorer
 from thresher.recipes.settings import CorrectiveSettings
@@ -79,12 +79,12 @@ def train(
     parts = parts.running(settings)
     counting = counting or silently
     labels = together([*([] if file is None else read_labels(file)), *labels_of(feedback)])
-    scorer = trained_scorer(settings, parts, parts.table(corrective.index_config(settings, parts)))
+    scorer = trained_scorer(settings, parts, parts.table(cuts.corrective(settings, parts)))
     identity = [labels, flat_public(settings), epochs, seed, scorer.reader.name, parts.store.version]
     short = hashlib.sha256(repr(identity).encode("utf-8", "replace")).hexdigest()[:HASH_CHARACTERS]
     folder = working_folder(parts.store.folder) / "training" / short
     groups = _gathered(folder / "groups.json", labels, settings, parts, counting)
-    local = local_scorer(settings, parts, parts.table(corrective.index_config(settings, parts))).relevance
+    local = local_scorer(settings, parts, parts.table(cuts.corrective(settings, parts))).relevance
     base = judge_folder(settings) or BUNDLED_JUDGE
     run = Run(folder, base, [group for group in groups if group.part == "train"], epochs, seed)
     with counting(len(run.plan()), "steps") as progress:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -125,7 +125,7 @@ ABSTAIN = "answer.abstain_below"
 INSIDE, BOTH, ELSEWHERE = "inside", "both", "outside"
 
 OPEN: Mapping[str, str] = {
-    INSIDE: f"{TUNED}[lower=0,upper=0.000001,second_opinion_below=0,answer.abstain_below=0]",
+    INSIDE: f"{TUNED}[lower=0,upper=0.000001,answer.abstain_below=0]",
     BOTH: f"{TUNED}[lower=0,upper=1,answer.abstain_below=0]",
     ELSEWHERE: f"{TUNED}[lower=0.999999,upper=1,answer.abstain_below=0]",
 }
@@ -167,10 +167,13 @@ def chosen_bounds(
     usual = usual_bounds(rows, asker.settings_of(TUNED)[ABSTAIN], outside=outside)
     if usual is None:
         return untried("the rows do not tell the bounds they were decided with")
-    parts = (INSIDE, BOTH, ELSEWHERE) if outside else (INSIDE,)
     say(f"looking for bounds of {TUNED} on {len(first)} of the questions, asked with nothing withheld")
-    opened = plan.ask(asker, first, [OPEN[part] for part in parts], plan.out / "open")
-    bounds, gain = Replay({part: opened[OPEN[part]] for part in parts}, plan.wrong_costs).best(usual)
+    alone = replace(plan, outside="none")  # no second opinion either
+    opened = alone.ask(alone.asker(), first, [OPEN[INSIDE]], plan.out / "open")
+    if outside:
+        opened |= plan.ask(asker, first, [OPEN[BOTH], OPEN[ELSEWHERE]], plan.out / "open-outside")
+    parts = {part: opened[variant] for part, variant in OPEN.items() if variant in opened}
+    bounds, gain = Replay(parts, plan.wrong_costs).best(usual)
     if gain <= 0:
         return {**untried("no other bounds would have done better than the usual ones"), "tried": True}
     say(f"checking {bounds.variant} on the other {len(second)}")

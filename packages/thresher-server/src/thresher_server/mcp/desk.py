@@ -19,8 +19,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_REQUEST
 
 from thresher import recipes
-from thresher.collection import PUBLIC_URL, Collection
+from thresher.collection import Collection
 from thresher.errors import StoreError, ThresherError
+from thresher.opened import PUBLIC_URL
 from thresher_server import asking
 from thresher_server.asking import Event
 from thresher_server.mcp.offer import Offer
@@ -154,13 +155,11 @@ def told(
             return await tool(*args, **given)
         except (MCPError, MCPServerError):
             raise
-        except Problem as problem:
-            raise ToolError(problem.body["error"]["message"]) from problem
         except StoreError as error:
             raise ToolError(
                 f"{line_of(error)} (a fault of the index and not of the question: tell the operator)"
             ) from error
-        except ThresherError as error:
+        except (ThresherError, Problem) as error:
             raise ToolError(line_of(error)) from error
         except Exception as error:  # told by its kind alone: its text may say what is nobody's outside
             _log.exception("a tool failed")

@@ -35,10 +35,8 @@ def add(server: MCPServer, desk: Desk) -> None:
             text = (await desk.worked(lambda: there.document(record.id))).text
         except UsageError as error:
             raise ResourceNotFoundError(line_of(error)) from error
-        except ThresherError as error:
+        except (ThresherError, Problem) as error:
             raise ResourceError(line_of(error)) from error
-        except Problem as error:
-            raise ResourceError(str(error)) from error
         shown = beginning(text, MOST_TOKENS)
         if len(shown) == len(text):
             return text

@@ -57,10 +57,8 @@ class DocumentServer(MCPServer):
         """Documents, read anew. Raises MCPError where they cannot be read."""
         try:
             return await resources.listed(self.desk)
-        except ThresherError as error:
+        except (ThresherError, Problem) as error:
             raise MCPError(INTERNAL_ERROR, f"the documents cannot be listed: {line_of(error)}") from error
-        except Problem as problem:
-            raise MCPError(INTERNAL_ERROR, f"the documents cannot be listed: {problem}") from problem
 
 
 def meant(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:

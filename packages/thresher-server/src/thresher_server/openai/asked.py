@@ -9,7 +9,8 @@ from typing import Any
 from fastapi import Request
 
 from thresher.answer import Answer
-from thresher.collection import PUBLIC_URL, Collection
+from thresher.collection import Collection
+from thresher.opened import PUBLIC_URL
 from thresher_server import asking
 from thresher_server.asking import Event
 from thresher_server.following import Followed

@@ -14,8 +14,9 @@ from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from thresher.answer import Answer
-from thresher.collection import PUBLIC_URL, Collection
+from thresher.collection import Collection
 from thresher.errors import ThresherError
+from thresher.opened import PUBLIC_URL
 from thresher.types import Step
 from thresher_server.asking import Event, asked, events
 from thresher_server.connected import while_connected

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from thresher.collection import PUBLIC_URL
+from thresher.opened import PUBLIC_URL
 from thresher.types import Check, CheckedClaim, Citation, ClaimState
 from thresher_server.asking import worked
 from thresher_server.connected import while_connected

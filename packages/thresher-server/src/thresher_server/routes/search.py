@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic import Field
 
-from thresher.collection import PUBLIC_URL
+from thresher.opened import PUBLIC_URL
 from thresher_server.asking import check_length, worked
 from thresher_server.connected import while_connected
 from thresher_server.naming import Opened, Served

@@ -1,0 +1,164 @@
+"""How each recipe cuts and encodes documents, a function a recipe: indexing imports no part that answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from thresher.indexing.index_config import IndexConfig
+from thresher.recipes.components import Components, prices_of
+
+if TYPE_CHECKING:
+    from thresher.chunking.fixed import FixedChunker
+    from thresher.chunking.hierarchical import HierarchicalChunker
+    from thresher.chunking.spans import SpanFinder
+    from thresher.protocols import Summarizer
+    from thresher.recipes.settings import (
+        ChunkragSettings,
+        CorrectiveSettings,
+        CragSettings,
+        EcragSettings,
+        HybridSettings,
+        NoRetrievalSettings,
+        RagSettings,
+        RecipeSettings,
+    )
+
+
+def no_retrieval(settings: NoRetrievalSettings, parts: Components) -> None:
+    """Nothing is retrieved."""
+
+
+def rag(settings: RagSettings, parts: Components) -> IndexConfig:
+    """Fixed chunks, one dense vector each."""
+    return IndexConfig(_fixed(settings), parts.encoder(settings), titled=settings.titled)
+
+
+def crag(settings: CragSettings, parts: Components) -> IndexConfig:
+    """Fixed chunks, one dense vector each."""
+    return IndexConfig(_fixed(settings), parts.encoder(settings), titled=settings.titled)
+
+
+def hybrid(settings: HybridSettings, parts: Components) -> IndexConfig:
+    """Recursive chunks, a dense vector and BM25 terms each."""
+    from thresher.chunking.fixed import RecursiveChunker
+
+    chunker = RecursiveChunker(settings.chunk.size, settings.chunk.overlap, without=_left_out(settings))
+    return IndexConfig(chunker, parts.encoder(settings), titled=settings.titled)
+
+
+def chunkrag(settings: ChunkragSettings, parts: Components) -> IndexConfig:
+    """Semantic chunks, a dense vector and BM25 terms each."""
+    from thresher.chunking.semantic import SemanticChunker, theta_of
+
+    encoder, cut = parts.encoder(settings), settings.chunk
+    chunker = SemanticChunker(
+        encoder.encode,
+        encoder_name=encoder.name,
+        theta=theta_of(encoder.name, cut.theta_mode) if cut.theta is None else cut.theta,
+        max_characters=cut.size,
+        mode=cut.theta_mode,
+        compare=cut.compare,
+        without=_left_out(settings),
+    )
+    return IndexConfig(chunker, encoder, titled=settings.titled)
+
+
+def corrective(settings: CorrectiveSettings, parts: Components) -> IndexConfig:
+    """Chunks with BM25 terms, and their subchunks, which alone are encoded."""
+    levels = ("chunk", "subchunk")
+    return IndexConfig(_hierarchy(settings), parts.encoder(settings), levels, titled=settings.titled, by_parts=True)
+
+
+def ecrag(settings: EcragSettings, parts: Components) -> IndexConfig:
+    """Chunks encoded by their summaries, and subchunks.
+
+    A question pays for no summaries: where the model's are not there for every document, sentences stand for them.
+    """
+    from thresher.chunking.summaries import LLMSummarizer
+
+    wanted = _summarised(settings, parts)
+    if not isinstance(wanted.summarizer, LLMSummarizer) or parts.sketched:
+        return wanted
+    if parts.indexing:
+        announce = _announcing(wanted.summarizer.name, settings, parts)
+        return replace(wanted, workers=settings.llm.concurrency, announce=announce)
+    if parts.store.prepared(wanted):
+        return wanted
+    return _summarised(settings.model_copy(update={"summary": "extractive"}), parts)
+
+
+def _summarised(settings: EcragSettings, parts: Components) -> IndexConfig:
+    return IndexConfig(
+        replace(_hierarchy(settings), tail=settings.subchunk.tail, literal=settings.literal),
+        parts.encoder(settings),
+        ("chunk", "subchunk"),
+        summarizer=_summarizer(settings, parts),
+        titled=settings.titled,
+    )
+
+
+def _summarizer(settings: EcragSettings, parts: Components) -> Summarizer | None:
+    """What a chunk is encoded by; None for its own text.
+
+    The model's summaries are kept as replies on disk, whatever `llm.cache` says: to go on with an index that was cut
+    off then costs nothing twice.
+    """
+    from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer
+    from thresher.text.sentences import sentence_spans
+    from thresher.text.terms import index_terms
+
+    kept = settings.llm.model_copy(update={"cache": True})
+    model = parts.language_model(kept) if settings.summary in ("auto", "llm") else None
+    if model is not None:
+        return LLMSummarizer(model)
+    return None if settings.summary == "text" else ExtractiveSummarizer(sentence_spans, index_terms)
+
+
+def _announcing(name: str, settings: EcragSettings, parts: Components) -> Callable[[Sequence[str]], None]:
+    """Says what the summaries of some texts will cost before they are made."""
+    from thresher.chunking.summaries import price
+
+    def announce(texts: Sequence[str]) -> None:
+        calls, sent, written = price(texts)
+        prices = prices_of(settings.llm)
+        money = "" if prices is None else f", {prices.of(sent, written):.2g} in money"
+        if calls and parts.announce is not None:
+            parts.announce(
+                f"{calls} chunks are summarised by {name}: about {calls} calls, {sent:,} tokens sent, {written:,} "
+                f"written{money}; what was made before is not paid again"
+            )
+
+    return announce
+
+
+def _fixed(settings: RagSettings | CragSettings) -> FixedChunker:
+    """Chunks of a fixed size."""
+    from thresher.chunking.fixed import FixedChunker
+
+    return FixedChunker(settings.chunk.size, settings.chunk.overlap, without=_left_out(settings))
+
+
+def _hierarchy(settings: CorrectiveSettings | EcragSettings) -> HierarchicalChunker:
+    """Chunks of whole sentences, and their subchunks."""
+    from thresher.chunking.hierarchical import HierarchicalChunker
+
+    cut, sub = settings.chunk, settings.subchunk
+    return HierarchicalChunker(
+        size=cut.size,
+        minimum=cut.min,
+        overlap=cut.overlap,
+        subchunk_size=sub.size,
+        subchunk_overlap=sub.overlap,
+        without=_left_out(settings),
+    )
+
+
+def _left_out(settings: RecipeSettings) -> SpanFinder | None:
+    """What finds the span to leave out when cutting, if references are dropped."""
+    if not settings.drop_references:
+        return None
+    from thresher.documents.cleaning import references_span
+
+    return references_span
