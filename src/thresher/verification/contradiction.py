@@ -378,7 +378,7 @@ def _denial(claim: str, sentence: str) -> str:
         for ours, theirs in differing_numbers(one, other)
         if exclude_each_other(ours, theirs, one, other)
     )
-    return next(chain(_denials(one, other), numbers), "")
+    return next(chain(denials(one, other), numbers), "")
 
 
 def other_ordinal(claim: str, sentences: Sequence[str]) -> str:
@@ -410,7 +410,7 @@ def _said_else(text: str) -> frozenset[str]:
     return frozenset(term_set(_ORDINAL.sub(lambda match: match["noun"], text)))
 
 
-def _denials(one: Statement, other: Statement) -> Iterator[str]:
+def denials(one: Statement, other: Statement) -> Iterator[str]:
     """What one denies and the other says: the nearest common word a negation reaches, a word and its opposite."""
     for said, against, whose in ((one, other, "the sentence"), (other, one, "the evidence")):
         for cue, scope in said.negations:
