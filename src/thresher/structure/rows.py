@@ -142,7 +142,7 @@ def _naming(seen: Look, row: int) -> set[int]:
 
 
 def _names_apart(grid: Grid, rows: Sequence[int], names: set[int], asked: Sequence[int]) -> set[int]:
-    """Columns whose cells tell rows from all others: those that name them, of look-alikes others that are not asked for.
+    """Columns whose cells tell rows from all others: those that name them, of look-alikes others too.
 
     None where no columns do, where further rows have the same names, and where a kind of row is named.
     """
