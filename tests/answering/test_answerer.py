@@ -9,7 +9,7 @@ from thresher.answering.answerer import in_turn
 from thresher.answering.citations import abstention, cite
 from thresher.answering.passage import Passage, stretches_of
 from thresher.answering.sentence_support import SUPPORT, Sentence
-from thresher.questions import Part, asked_apart
+from thresher.questions import Part, asked_apart, searches
 from thresher.types import Evidence, Generation, Query, Score, Table
 
 FERRY = "The ferry to Gull Island leaves at 06:40. It takes forty minutes. Bicycles travel free of charge."
@@ -152,6 +152,19 @@ def test_both_parts_of_a_question_are_answered_or_the_missing_one_is_named() -> 
 )
 def test_a_question_is_cut_between_two_question_words(question: str, parts: list[str]) -> None:
     assert [part.text for part in asked_apart(question)] == parts
+
+
+@pytest.mark.parametrize(
+    ("question", "alike"),
+    [
+        ("What is excluded from the plan?", "What is not covered by the plan?"),
+        ("Which repairs does the insurance not pay?", "Which repairs are excluded from the insurance?"),
+        ("Which repairs are not covered?", "Which repairs are not included?"),
+    ],
+)
+def test_what_is_not_is_searched_and_judged_in_the_words_that_documents_have_for_it(question: str, alike: str) -> None:
+    assert alike in searches(question)
+    assert searches("What does the plan cover?") == ("What does the plan cover?",)
 
 
 # --- several answers as one -------------------------------------------------------------------------------------------
