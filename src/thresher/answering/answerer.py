@@ -13,7 +13,6 @@ from thresher.answering.cells import Tables
 from thresher.answering.citations import NO_EVIDENCE, abstention, cite
 from thresher.answering.confidence import Confidence
 from thresher.answering.passage import Passage, Stretch, passage_of, stretches_of
-from thresher.answering.polarity import tells_opposite
 from thresher.answering.spans import Place, SpanFinder, share_of_terms, uncovered
 from thresher.protocols import PairReader
 from thresher.questions import Part, asked_alike, asked_apart
@@ -26,6 +25,7 @@ from thresher.text.injection import is_command
 from thresher.text.periods import asked_time
 from thresher.text.sentences import Span, sentence_spans
 from thresher.types import HERE, PERHAPS_HERE, Alternative, Citation, Document, Evidence, Generation, Notes, Query
+from thresher.verification.contradiction import tells_opposite
 from thresher.verification.rivals import SHARED, SHARED_WITHIN, are_rivals
 
 MOST_READ = 5

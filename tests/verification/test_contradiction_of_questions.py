@@ -1,10 +1,10 @@
-"""What is and what is not."""
+"""What is asked for and what is not."""
 
 from __future__ import annotations
 
 import pytest
 
-from thresher.answering.polarity import tells_opposite
+from thresher.verification.contradiction import tells_opposite
 
 
 @pytest.mark.parametrize(
