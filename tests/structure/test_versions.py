@@ -54,6 +54,15 @@ def test_the_version_in_force_at_the_time_asked_about_answers(question: str, ans
     assert "other" not in time.versions
 
 
+@pytest.mark.parametrize("name", ["effective", "valid_from", "in force"])
+def test_a_field_of_the_front_matter_says_from_when_a_document_holds(name: str) -> None:
+    fields = ({name: "2021-09-01"}, {name: "2024-05-01"})
+    documents = [Document(str(at), f"{at}.md", "Rules", "Two days at home.", "markdown", metadata=one)
+                 for at, one in enumerate(fields)]  # fmt: skip
+    ((_, newer),) = versions_of(documents)
+    assert newer.days == "from 1 May 2024"
+
+
 def test_a_version_that_is_not_in_force_yet_does_not_answer() -> None:
     documents = [document(OLD, "old"), document(NEW, "new")]
     assert timed(asked_time("What is the allowance?"), documents, date(2023, 5, 1)).answering == {"old"}

@@ -55,6 +55,9 @@ class Version:
 
 def version_of(document: Document) -> Version | None:
     """The days from which, and up to which, a document says that it is in force; else those from its own date on."""
+    for name, value in document.metadata.items():
+        if _IN_FORCE.search(name.replace("_", " ")) and (day := next(iter(dates_in(str(value))), None)) is not None:
+            return Version(document, Period(day[0]))
     head = document.text[: min(HEAD, document.card)]
     for start, end in sentence_spans(head):
         opening = _REPLACES.split(head[start:end])[0]
