@@ -68,8 +68,9 @@ def test_a_superseded_version_is_told_as_such_and_is_no_contradiction() -> None:
     ask = answerer(document(old), document(new, "d2"), reader=reader, rivals=True)
     answer = ask(Query("How much does a ticket for the ferry to Gull Island cost?", "ferry"), pieces)
     assert answer.text.startswith("17 euros [1]")
-    told = "\nIn force from 1 May 2024.\nSuperseded, in force from 1 May 2020 until 30 April 2024: 14 euros: “"
+    told = "\nIn force from 1 May 2024 [2].\nSuperseded, in force from 1 May 2020 until 30 April 2024: 14 euros: “"
     assert told in answer.text
+    assert answer.citations[1].quote == "Valid from 1 May 2024, replaces the list of 1 May 2020."
     assert not answer.conflicts
     past = ask(Query("How much did a ticket for the ferry to Gull Island cost in 2022?", "ferry"), pieces)
     assert past.text.startswith("14 euros [1]")

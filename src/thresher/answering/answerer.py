@@ -288,7 +288,14 @@ class Answerer:
         text, citations = self._shown(question, best), best.citations
         text = f"{hedge.rstrip()}{text}" if text.startswith("\n") else f"{hedge}{text}"
         if (version := time.versions.get(citations[0].document_id)) is not None:
-            text = f"{text.rstrip()}\nIn force {version.days}."
+            text = f"{text.rstrip()}\nIn force {version.days}"
+            if version.where is not None:
+                text = f"{text} [{len(citations) + 1}]"
+                citations = (
+                    *citations,
+                    _of_the_same(citations[0], version.document, version.where, len(citations) + 1),
+                )
+            text = f"{text}."
             if (other := self._rival(question, best, past)) is not None:
                 quote, whose = " ".join(other.sentence.text.split()), time.versions[other.document_id]
                 opening = "Superseded" if whose.since < version.since else "Replaced since"
@@ -340,6 +347,13 @@ class Answerer:
             ),
             None,
         )
+
+
+def _of_the_same(citation: Citation, document: Document, span: Span, marker: int) -> Citation:
+    """A citation of another place of a cited document."""
+    start, end = span
+    quote, page = document.text[start:end], document.page_at(start)
+    return replace(citation, marker=marker, start=start, end=end, quote=quote, page=page)
 
 
 def in_turn(answers: Sequence[tuple[Part, Generation]]) -> Generation:

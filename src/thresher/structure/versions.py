@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from thresher.text.numbers import without_iso_dates
 from thresher.text.periods import Asked, Period, dates_in, period_of, written
-from thresher.text.sentences import sentence_spans
+from thresher.text.sentences import Span, sentence_spans
 from thresher.text.terms import term_set
 from thresher.types import Document
 
@@ -38,7 +38,9 @@ class Version:
     document: Document
     period: Period
     stated: bool = True
-    """Whether its text says so; a date among its properties may be that of a report."""
+    """Whether it says so; a date among its properties may be that of a report."""
+    where: Span | None = None
+    """The sentence that says so."""
 
     @property
     def since(self) -> date:
@@ -64,7 +66,7 @@ def version_of(document: Document) -> Version | None:
         if _IN_FORCE.search(opening):
             period = period_of(opening) or next((Period(day) for day, _ in dates_in(opening)), None)
             if period is not None and period.start is not None:
-                return Version(document, period)
+                return Version(document, period, where=(start, end))
     dated = [day for day, _ in dates_in(document.date or "")]
     return Version(document, Period(dated[0]), stated=False) if dated else None
 
