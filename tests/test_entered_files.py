@@ -18,7 +18,8 @@ BUDGETS = {
     "rag": (["ask", "Has the cellar light?", "--recipe", "rag"], 126),
     "ask": (["ask", "Has the cellar light?"], 141),
 }
-"""Files at most. Lower a number when fewer are entered; a higher one needs a reason."""
+"""Files at most. Lower a number when fewer are entered; a higher one needs a reason: the last two are what tells
+versions of a document apart."""
 
 
 def test_commands_enter_no_more_files_than_their_budgets(tmp_path: Path) -> None:

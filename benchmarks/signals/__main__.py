@@ -1,6 +1,6 @@
 """Ask small sets of questions that turn on one sign, and count what came of them: right, wrong, refused.
 
-    python -m benchmarks.signals identifiers [--half dev|aside] [--rows]
+    python -m benchmarks.signals identifiers|dates|negation [--half dev|aside] [--rows]
 
 A set is a folder of documents beside this file and the rows of `questions.jsonl` that name it: with `answers`, of which
 one must stand in what is marked of the answer, or without, where nothing may be answered. Half of the questions, by a
@@ -21,7 +21,9 @@ from typing import Any
 import thresher
 
 FOLDER = Path(__file__).parent
-SETS = ("identifiers",)
+SETS = ("identifiers", "dates", "negation")
+OTHERS = re.compile(r"\n(?:Another \w+ |Superseded, |Replaced since, )")
+"""What else is told behind an answer."""
 MARKED = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 
 
@@ -34,7 +36,7 @@ def mark(row: dict[str, Any], answer: thresher.Answer) -> str:
     """Right, wrong or refused; of a passage with a marked sentence that sentence and what leads count."""
     if answer.abstained:
         return "refused" if row["answers"] else "right"
-    text, _, _ = answer.text.partition("\nAnother document says")
+    text = OTHERS.split(answer.text)[0]
     if marked := MARKED.search(text):
         text = f"{text.partition('“')[0]} {marked[1]}"
     text = " ".join(text.split()).casefold()

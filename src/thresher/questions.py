@@ -56,9 +56,9 @@ class Part(NamedTuple):
 
 
 def searches(question: str) -> tuple[str, ...]:
-    """What is searched and judged for a question: itself, and each of two parts."""
+    """What is searched and judged for a question: itself in each of its wordings, and each of two parts."""
     parts = asked_apart(question)
-    return (question,) if len(parts) == 1 else (question, *(part.asked for part in parts))
+    return asked_alike(question) if len(parts) == 1 else (question, *(part.asked for part in parts))
 
 
 def asked_apart(question: str) -> tuple[Part, ...]:
@@ -77,3 +77,38 @@ def asked_apart(question: str) -> tuple[Part, ...]:
     first, second = text[: cut.start()], text[cut.end() :].rstrip("? ")
     alone = not cannot_stand_alone(second)
     return Part(f"{first}?", f"{first}?"), Part(f"{second}?", f"{second}?" if alone else f"{second}? ({first})")
+
+
+# --- one question in several wordings ---------------------------------------------------------------------------------
+
+_ASKED = r"(?P<which>what|which(?: [\w-]+){1,3})"
+_HOLDS = r"cover|include|pay(?: for)?|contain"
+_HELD = r"covered|included|paid|contained"
+_NOT_HELD = (
+    re.compile(
+        rf"{_ASKED} (?P<aux>does|do|did) (?P<whole>.+?) (?:not (?:{_HOLDS})|exclude)(?P<rest>)\W*$", re.IGNORECASE
+    ),
+    re.compile(
+        rf"{_ASKED} (?P<aux>is|are|was|were) (?:not (?:{_HELD})|excluded)(?: (?:by|in|from) (?P<whole>.+?))?\W*$",
+        re.IGNORECASE,
+    ),
+)
+_SAME = ("not covered by", "not included in", "excluded from")
+"""What does not hold has these names in documents."""
+
+
+def asked_alike(question: str) -> tuple[str, ...]:
+    """A question, and where it asks what something does not hold, the same in the words that documents have for it.
+
+    >>> asked_alike("What does the plan not cover?")[1:]
+    ('What is not covered by the plan?', 'What is not included in the plan?', 'What is excluded from the plan?')
+    """
+    for form in _NOT_HELD:
+        if found := form.match(question.strip()):
+            be = {"does": "is", "do": "is", "did": "was"}.get(found["aux"].lower(), found["aux"])
+            be = "are" if be == "is" and found["which"].lower().endswith("s") else be
+            of = found["whole"]
+            alike = (f"{found['which']} {be} {held if of else held.rpartition(' ')[0]}{f' {of}' if of else ''}?"
+                     for held in _SAME)  # fmt: skip
+            return (question, *(one for one in alike if one.casefold() != question.strip().casefold()))
+    return (question,)

@@ -9,7 +9,7 @@ from thresher.answering.answerer import in_turn
 from thresher.answering.citations import abstention, cite
 from thresher.answering.passage import Passage, stretches_of
 from thresher.answering.sentence_support import SUPPORT, Sentence
-from thresher.questions import Part, asked_apart
+from thresher.questions import Part, asked_apart, searches
 from thresher.types import Evidence, Generation, Query, Score, Table
 
 FERRY = "The ferry to Gull Island leaves at 06:40. It takes forty minutes. Bicycles travel free of charge."
@@ -57,6 +57,37 @@ def test_another_value_for_the_same_question_is_shown_as_a_conflict_also_within_
     assert f"\n{place} says" in answer.text
     assert answer.conflicts == ((1, 2),)
     assert {one.document_id for one in answer.citations} == {"d1", elsewhere}
+
+
+def test_a_superseded_version_is_told_as_such_and_is_no_contradiction() -> None:
+    fare = "A ticket for the ferry to Gull Island costs {} euros.".format
+    old = f"Valid from 1 May 2020.\n\n{fare(14)}"
+    new = f"Valid from 1 May 2024, replaces the list of 1 May 2020.\n\n{fare(17)}"
+    pieces = [piece(old), piece(new, document="d2")]
+    reader = Overlapping("14 euros", "17 euros", certainty=0.9)
+    ask = answerer(document(old), document(new, "d2"), reader=reader, rivals=True)
+    answer = ask(Query("How much does a ticket for the ferry to Gull Island cost?", "ferry"), pieces)
+    assert answer.text.startswith("17 euros [1]")
+    told = "\nIn force from 1 May 2024 [2].\nSuperseded, in force from 1 May 2020 until 30 April 2024: 14 euros: “"
+    assert told in answer.text
+    assert answer.citations[1].quote == "Valid from 1 May 2024, replaces the list of 1 May 2020."
+    assert not answer.conflicts
+    past = ask(Query("How much did a ticket for the ferry to Gull Island cost in 2022?", "ferry"), pieces)
+    assert past.text.startswith("14 euros [1]")
+    assert "Replaced since" in past.text
+
+
+def test_of_a_passage_the_sentence_about_the_time_that_is_asked_for_is_marked() -> None:
+    text = "Until 1 May 2023 the ferry to Gull Island left at 6. Since 2 May 2023 the ferry to Gull Island goes at 8."
+    before, now = (
+        answerer(document(text))(Query(question, "ferry"), [piece(text)]).text
+        for question in (
+            "When did the ferry to Gull Island leave in 2022?",
+            "When does the ferry to Gull Island leave now?",
+        )
+    )
+    assert "**Until 1 May 2023" in before
+    assert "**Since 2 May 2023" in now
 
 
 def test_nothing_of_a_document_is_shown_that_was_not_kept() -> None:
@@ -122,6 +153,19 @@ def test_both_parts_of_a_question_are_answered_or_the_missing_one_is_named() -> 
 )
 def test_a_question_is_cut_between_two_question_words(question: str, parts: list[str]) -> None:
     assert [part.text for part in asked_apart(question)] == parts
+
+
+@pytest.mark.parametrize(
+    ("question", "alike"),
+    [
+        ("What is excluded from the plan?", "What is not covered by the plan?"),
+        ("Which repairs does the insurance not pay?", "Which repairs are excluded from the insurance?"),
+        ("Which repairs are not covered?", "Which repairs are not included?"),
+    ],
+)
+def test_what_is_not_is_searched_and_judged_in_the_words_that_documents_have_for_it(question: str, alike: str) -> None:
+    assert alike in searches(question)
+    assert searches("What does the plan cover?") == ("What does the plan cover?",)
 
 
 # --- several answers as one -------------------------------------------------------------------------------------------

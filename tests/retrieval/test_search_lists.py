@@ -80,5 +80,5 @@ def test_the_chunk_with_the_very_identifier_comes_first(make_chunk: Callable[...
         exact.text,
         near.text,
     ]
-    assert table.asked[-1] == {"query": "A-71"}
+    assert table.asked[-1] == {"query": "A-71 A71 A 71"}
     assert [hit.chunk.text for hit in retriever(Query("What is it?", "What is it?")).kept] == [near.text]

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.structure.test_grid import grid
+from tests.structure.test_grid import document, grid
 from thresher.structure.answers import answered
+from thresher.structure.grid import grid_of
 from thresher.structure.records import records_of
 from thresher.types import Document
 
@@ -145,3 +146,48 @@ def test_an_object_of_numbers_in_json_is_a_table_of_names_and_numbers() -> None:
 )
 def test_what_a_table_does_not_say_is_not_told(table: object, question: str) -> None:
     assert answered(table, question) is None  # type: ignore[arg-type]
+
+
+PHONES = grid(
+    "Phones\n\n",
+    """| Name | Department | Extension |
+| Anna Berg | Finance | 4410 |
+| Anna Bergh | Legal | 4419 |
+| John Smith | Sales | 3301 |
+| John Smith | Purchasing | 3377 |""",
+)
+PRICES = grid(
+    "Prices\n\n", "| Product | Price 2023 | Price net | Price gross |\n| Lamp | 12 | 9 | 11 |\n| Chair | 44 | 36 | 43 |"
+)
+_SALES = document(
+    "Sales\n\n",
+    """| Region | Sales |
+| Europe | |
+| North | 10 |
+| South | 20 |
+| Asia | |
+| North | 33 |
+| Total | 63 |""",
+)
+SALES = grid_of(_SALES, _SALES.tables[0])
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "answer"),
+    [
+        (PHONES, "What is the extension of Anna Berg?", "4410"),
+        (PHONES, "What is the extension of John Smith?", "John Smith Sales: 3301; John Smith Purchasing: 3377"),
+        (PHONES, "What is the extension of John Smith in Purchasing?", "3377"),
+        (PRICES, "What is the price of the lamp?", "Lamp: Price 2023 12, Price net 9, Price gross 11"),
+        (PRICES, "What is the gross price of the lamp?", "11"),
+        (SALES, "What are the sales in the north of Asia?", "33"),
+        (SALES, "What are the sales in the North?", "Europe North: 10; Asia North: 33"),
+        (SALES, "What are the total sales?", "63"),
+    ],
+)
+def test_of_look_alike_rows_and_columns_each_is_told_with_what_tells_it_apart(
+    table: object, question: str, answer: str
+) -> None:
+    found = answered(table, question)  # type: ignore[arg-type]
+    assert found is not None
+    assert found.text == answer

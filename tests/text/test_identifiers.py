@@ -24,6 +24,11 @@ def test_letters_before_digits_levels_and_signs_make_an_identifier(text: str, ke
     assert [one.key for one in identifiers_in(text)] == keys
 
 
+@pytest.mark.parametrize("asked", ["§ 12a", "§12a", "paragraph 12a", "Section 12a"])
+def test_a_paragraph_sign_stands_for_its_word(asked: str) -> None:
+    assert {one.key for one in heads_in(asked)} == {"§12a"}
+
+
 def test_what_may_stand_in_one_list_has_one_shape() -> None:
     shapes = {one.shape for one in identifiers_in("E-0401 A71 D22-R PPR-9087")}
     assert shapes == {"a9"}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from math import exp
 from typing import Any
 
@@ -14,14 +15,17 @@ from thresher.answering.confidence import Confidence
 from thresher.answering.passage import Passage, Stretch, passage_of, stretches_of
 from thresher.answering.spans import Place, SpanFinder, share_of_terms, uncovered
 from thresher.protocols import PairReader
-from thresher.questions import Part, asked_apart
+from thresher.questions import Part, asked_alike, asked_apart
 from thresher.reasons import not_answered
-from thresher.structure.entries import Entry, Named, answers, named_in
+from thresher.structure.entries import Entry, Named, answers, as_written, named_in
+from thresher.structure.versions import Timed, timed
 from thresher.text.boilerplate import asks_for_references, says_nothing
 from thresher.text.identifiers import heads_in
 from thresher.text.injection import is_command
+from thresher.text.periods import asked_time
 from thresher.text.sentences import Span, sentence_spans
 from thresher.types import HERE, PERHAPS_HERE, Alternative, Citation, Document, Evidence, Generation, Notes, Query
+from thresher.verification.contradiction import tells_opposite
 from thresher.verification.rivals import SHARED, SHARED_WITHIN, are_rivals
 
 MOST_READ = 5
@@ -46,6 +50,9 @@ one's. Chosen on the half of benchmarks/planted_conflicts.py that is for choosin
 
 REPORTED = 12
 """Proposals in the trace."""
+
+Allowed = Callable[[str], bool]
+"""Whether a sentence may answer a question."""
 
 Documents = Callable[[Sequence[str]], Mapping[str, Document]]
 """The documents of some ids."""
@@ -83,6 +90,7 @@ class Answerer:
     """Probability below which a passage is shown as doubtful."""
     rivals: bool = False
     """Whether a span elsewhere that contradicts the answer is shown beside it."""
+    today: Callable[[], date] = date.today
 
     @property
     def about(self) -> str:
@@ -93,15 +101,40 @@ class Answerer:
         """The most probable passage or cell, cited; of a question with two question words, one for each."""
         documents = self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
         parts = asked_apart(query.question)
-        each = [self._answer(part.asked, self.proposals(part.asked, evidence, documents)) for part in parts]
+        each = [self._answered(part.asked, evidence, documents) for part in parts]
         if len(each) > 1 and all(one.abstained for one in each):
-            each = [self._answer(query.question, self.proposals(query.question, evidence, documents))]
+            each = [self._answered(query.question, evidence, documents)]
         return each[0] if len(each) == 1 else in_turn(list(zip(parts, each, strict=True)))
 
+    def _answered(self, question: str, evidence: Sequence[Evidence], documents: Mapping[str, Document]) -> Generation:
+        """The answer of the documents that are in force at the time asked about; what other versions say follows it."""
+        asked, allowed = asked_time(question), self._allowed(question)
+        time = timed(asked, documents.values(), self.today())
+
+        def proposed(question: str, pieces: Sequence[Evidence]) -> list[Proposal]:
+            ways = asked_alike(question) if pieces else ()
+            return [one for way in ways for one in self.proposals(way, pieces, documents, allowed)]
+
+        of_time, of_other_times, others = parted(evidence, time)
+        found = [*proposed(asked.rest, of_time), *proposed(question, others)]
+        past = proposed(asked.rest, of_other_times)
+        if not found:
+            found = [replace(one, probability=0.0) for one in past]
+        return self._answer(question, _in_order(found), time, past)
+
+    def _allowed(self, question: str) -> Allowed:
+        """Sentences but those that hold at another time than the question asks about, or say its opposite."""
+        asked, today = asked_time(question), self.today()
+        return lambda sentence: asked.allows(sentence, today) and not tells_opposite(question, sentence)
+
     def proposals(
-        self, question: str, evidence: Sequence[Evidence], documents: Mapping[str, Document]
+        self,
+        question: str,
+        evidence: Sequence[Evidence],
+        documents: Mapping[str, Document],
+        allowed: Allowed,
     ) -> list[Proposal]:
-        """What may answer, the most probable first."""
+        """What may answer, the most probable first; of sentences those that are `allowed`."""
         stretches = stretches_of(evidence, documents)
         tables = Tables(question, evidence, documents)
 
@@ -109,7 +142,7 @@ class Answerer:
             return any(stretch.holds(document_id, start, end) for stretch in stretches)
 
         places = self.spans(question, tables.text)
-        found = self._passages(question, places, stretches)
+        found = self._passages(question, places, stretches, allowed)
         if (cell := tables.answer(kept)) is not None:
             text, citations = cell
             found.append(Proposal(self.confidence.cell.lower_bound, text, citations, leads=True))
@@ -117,16 +150,20 @@ class Answerer:
             named = {id_: named_in(document, question) for id_, document in documents.items()}
             found = [one for one in found if not any(_is_listed(cited, named, one.passage) for cited in one.citations)]
             found += self._entries(question, places, stretches, named)
-        return sorted(found, key=lambda one: (-one.probability, one.text))
+        return _in_order(found)
 
     # --- passages
 
-    def _passages(self, question: str, places: Sequence[Place], stretches: Sequence[Stretch]) -> list[Proposal]:
+    def _passages(
+        self, question: str, places: Sequence[Place], stretches: Sequence[Stretch], allowed: Allowed
+    ) -> list[Proposal]:
         """The passages around the spans and the best sentences of the most relevant windows, each once."""
         references = asks_for_references(question)
         found: dict[tuple[str, int, int], Passage] = {}
         near: dict[tuple[str, int, int], Place] = {}
-        for place, anchors in zip(places[:MOST_READ], self._anchors(question, places[:MOST_READ]), strict=True):
+        for place, anchors in zip(
+            places[:MOST_READ], self._anchors(question, places[:MOST_READ], allowed), strict=True
+        ):
             for start, end in anchors:
                 stretch = next((one for one in stretches if one.holds(place.document_id, start, end)), None)
                 passage = passage_of(stretch, start, end, references=references) if stretch is not None else None
@@ -134,6 +171,7 @@ class Answerer:
                     key = (passage.document_id, passage.start, passage.end)
                     found.setdefault(key, passage)
                     near.setdefault(key, place)
+        spoken = [place for place in places if allowed(place.sentence.text)]
         passages = list(found.values())
         titles = [passage.stretch.title for passage in passages]
         readings = self.judge.read(question, [passage.quote for passage in passages], titles)
@@ -148,7 +186,7 @@ class Answerer:
                 uncovered=uncovered(question, known),
             )
             probability = self.confidence.passage.probability(signs)
-            proposals.append(_proposal(passage, _best_span(passage, places), probability, signs.to_dict()))
+            proposals.append(_proposal(passage, _best_span(passage, spoken), probability, signs.to_dict()))
         return proposals
 
     def _entries(
@@ -163,16 +201,21 @@ class Answerer:
             for entry in known.of(stretch.start, stretch.end):
                 passage = _within(stretch, entry)
                 rivals = known.renamed(document, entry)
-                own, *others = self.judge.read(question, [passage.quote, *rivals], [stretch.title] * (1 + len(rivals)))
+                asked = as_written(question, document, entry)
+                own, *others = self.judge.read(asked, [passage.quote, *rivals], [stretch.title] * (1 + len(rivals)))
                 probability = answers(question, own.relevance, [other.relevance for other in others])
                 place = _best_span(passage, places)
                 proposals.append(_proposal(passage, place, probability, {"whole": round(own.relevance, 3)}))
         return proposals
 
-    def _anchors(self, question: str, places: Sequence[Place]) -> list[list[Span]]:
+    def _anchors(self, question: str, places: Sequence[Place], allowed: Allowed) -> list[list[Span]]:
         """Of each place its own span, and the sentence of its window that the judge puts first; in the document."""
+
+        def may_answer(sentence: str) -> bool:
+            return allowed(sentence) and not says_nothing(sentence)
+
         sentences = [
-            [span for span in sentence_spans(place.window.text) if not says_nothing(place.window.text[slice(*span)])]
+            [span for span in sentence_spans(place.window.text) if may_answer(place.window.text[slice(*span)])]
             for place in places
         ]
         texts = [place.window.text[slice(*span)] for place, spans in zip(places, sentences, strict=True)
@@ -183,7 +226,7 @@ class Answerer:
         for place, spans in zip(places, sentences, strict=True):
             scored = [(next(readings).relevance, span) for span in spans]
             best = max(scored, default=None)
-            found = [(place.start, place.end)]
+            found = [(place.start, place.end)] if allowed(place.sentence.text) else []
             if best is not None:
                 piece, start, end = place.window.piece_at(*best[1])
                 found.append((piece.start + start, piece.start + end))
@@ -211,8 +254,9 @@ class Answerer:
 
         None of one alone, and of an entry.
         """
-        spans = passage.sentences
-        if len(spans) < 2 or passage.entry:
+        every, allowed = passage.sentences, self._allowed(question)
+        spans = [span for span in every if allowed(passage.quote[slice(*span)])]
+        if len(every) < 2 or passage.entry or not spans:
             return None
         readings = self.judge.read(
             question, [passage.quote[slice(*span)] for span in spans], [passage.stretch.title] * len(spans)
@@ -227,8 +271,12 @@ class Answerer:
 
     # --- what is shown
 
-    def _answer(self, question: str, proposals: Sequence[Proposal]) -> Generation:
-        """The best proposal, or an abstention that names what is nearest."""
+    def _answer(
+        self, question: str, proposals: Sequence[Proposal], time: Timed, past: Sequence[Proposal]
+    ) -> Generation:
+        """The best proposal, or an abstention that names what is nearest; `past` is what versions say that are not in
+        force at the time.
+        """
         notes = Notes(facts={"proposals": [_reported(one) for one in proposals[:REPORTED]]})
         if not proposals:
             return abstention(NO_EVIDENCE, notes)
@@ -239,6 +287,20 @@ class Answerer:
         hedge = "" if best.leads else (PERHAPS_HERE if best.probability < self.hedge_below else HERE)
         text, citations = self._shown(question, best), best.citations
         text = f"{hedge.rstrip()}{text}" if text.startswith("\n") else f"{hedge}{text}"
+        if (version := time.versions.get(citations[0].document_id)) is not None:
+            text = f"{text.rstrip()}\nIn force {version.days}"
+            if version.where is not None:
+                text = f"{text} [{len(citations) + 1}]"
+                citations = (
+                    *citations,
+                    _of_the_same(citations[0], version.document, version.where, len(citations) + 1),
+                )
+            text = f"{text}."
+            if (other := self._rival(question, best, past)) is not None:
+                quote, whose = " ".join(other.sentence.text.split()), time.versions[other.document_id]
+                opening = "Superseded" if whose.since < version.since else "Replaced since"
+                text = f"{text}\n{opening}, in force {whose.days}: {other.words}: “{quote}” [{len(citations) + 1}]"
+                citations = (*citations, cite(len(citations) + 1, other.sentence))
         conflicts: tuple[tuple[int, int], ...] = ()
         if (rival := self._rival(question, best, others)) is not None:
             quote = " ".join(rival.sentence.text.split())
@@ -287,6 +349,13 @@ class Answerer:
         )
 
 
+def _of_the_same(citation: Citation, document: Document, span: Span, marker: int) -> Citation:
+    """A citation of another place of a cited document."""
+    start, end = span
+    quote, page = document.text[start:end], document.page_at(start)
+    return replace(citation, marker=marker, start=start, end=end, quote=quote, page=page)
+
+
 def in_turn(answers: Sequence[tuple[Part, Generation]]) -> Generation:
     """The answers to the parts of a question, each on lines of its own; a part that nothing answers is named.
 
@@ -320,6 +389,20 @@ def in_turn(answers: Sequence[tuple[Part, Generation]]) -> Generation:
         exact=True,
         alternatives=tuple(one.numbered(marker) for marker, one in enumerate(best, start=len(citations) + 1)),
     )
+
+
+def parted(evidence: Sequence[Evidence], time: Timed) -> tuple[list[Evidence], list[Evidence], list[Evidence]]:
+    """Evidence of the versions that are in force, of their other versions, and of documents without versions."""
+    of_time, of_other_times, others = list[Evidence](), list[Evidence](), list[Evidence]()
+    for piece in evidence:
+        id_ = piece.hit.chunk.document_id
+        (of_time if id_ in time.answering else of_other_times if id_ in time.versions else others).append(piece)
+    return of_time, of_other_times, others
+
+
+def _in_order(proposals: Iterable[Proposal]) -> list[Proposal]:
+    """The most probable first."""
+    return sorted(proposals, key=lambda one: (-one.probability, one.text))
 
 
 def _proposal(passage: Passage, place: Place | None, probability: float, signs: Mapping[str, float]) -> Proposal:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.answering.citations import cite, is_quoted_from
 from thresher.answering.sentence_support import Sentence
 from thresher.protocols import Verifier, about
+from thresher.structure.versions import are_versions
 from thresher.text.sentences import sentence_spans
-from thresher.types import Citation, Evidence, Generation, Query, Refined
+from thresher.types import Citation, Document, Evidence, Generation, Query, Refined
 from thresher.verification.conflicts import find_conflicts
 
 
@@ -20,6 +21,8 @@ class ConflictCiter:
     verify: Verifier
     placed: Callable[[Citation], Citation]
     """Says where in its file the quote of a citation stands."""
+    documents: Callable[[Sequence[str]], Mapping[str, Document]] = lambda ids: {}
+    """The documents of some ids: versions of one document do not contradict each other."""
 
     @property
     def about(self) -> str:
@@ -34,6 +37,8 @@ class ConflictCiter:
         pairs = dict.fromkeys(pair for pair in verified.conflicts if markers.issuperset(pair))
         for positions in refined.conflicts:
             one, other = (refined.evidence[position - 1] for position in positions)
+            if self._are_versions(one, other):
+                continue
             for side, against in ((one, other), (other, one)):
                 for citation in [citation for citation in verified.citations if is_quoted_from(side, citation)]:
                     for sentence in _contradicting(side, citation, against):
@@ -43,6 +48,10 @@ class ConflictCiter:
                             citations.append(self.placed(cite(marker, sentence)))
                         pairs[min(citation.marker, marker), max(citation.marker, marker)] = None
         return replace(verified, citations=tuple(citations), conflicts=tuple(pairs))
+
+    def _are_versions(self, one: Evidence, other: Evidence) -> bool:
+        known = self.documents([one.hit.chunk.document_id, other.hit.chunk.document_id])
+        return len(known) > 1 and are_versions(*known.values())
 
 
 def _contradicting(side: Evidence, citation: Citation, other: Evidence) -> list[Sentence]:

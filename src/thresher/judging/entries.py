@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.judging.scorers import WrappedScorer
-from thresher.structure.entries import Named, answers, named_in
+from thresher.structure.entries import Named, answers, as_written, named_in
 from thresher.text.identifiers import heads_in
 from thresher.types import NO_NOTES, UNIT, Document, Hit, Query, Score, Scores
 
@@ -31,7 +31,7 @@ class EntryScorer(WrappedScorer):
         entries = {hit.chunk.id: _entries(hit, documents, named) for hit in hits}
         distinct = {(one.chunk.document_id, one.chunk.start): one for each in entries.values() for one in each}
         rest = [hit for hit in hits if not entries[hit.chunk.id] and not _is_other(hit, named)]
-        plain, found = self.scorer(query, rest), self.scorer(query, list(distinct.values()))
+        plain, found = self.scorer(query, rest), self.scorer(_as_written(query, documents, named), [*distinct.values()])
         scored = dict(zip(distinct, _known(query, found, lifted=True), strict=True))
         unnamed = dict(zip((hit.chunk.id for hit in rest), _known(query, plain), strict=True))
 
@@ -42,6 +42,15 @@ class EntryScorer(WrappedScorer):
         each = [of(hit) for hit in hits]
         notes = (plain if rest else found).notes if hits else NO_NOTES
         return Scores(tuple(score for score, _ in each), notes, tuple(others for _, others in each))
+
+
+def _as_written(query: Query, documents: Mapping[str, Document], named: Mapping[str, Named]) -> Query:
+    """The query with its identifiers as the entries spell them."""
+    question = query.question
+    for id_, known in named.items():
+        for entry in known.exact:
+            question = as_written(question, documents[id_], entry)
+    return replace(query, question=question)
 
 
 def _entries(hit: Hit, documents: Mapping[str, Document], named: Mapping[str, Named]) -> list[Hit]:

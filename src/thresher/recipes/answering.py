@@ -96,7 +96,7 @@ def quotes(parts: Components) -> QuoteChecker:
 def quote_checker(parts: Components) -> Verifier:
     """Looks every citation up in its document, here or in the other collection, and cites what contradicts it."""
     looks_up = quotes(parts)
-    return ConflictCiter(looks_up, looks_up.placed)
+    return ConflictCiter(looks_up, looks_up.placed, parts.whole_documents())
 
 
 def style_of(answer: AnswerSettings) -> Style:

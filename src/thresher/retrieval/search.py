@@ -13,7 +13,7 @@ from thresher.filters import Filter, In, narrowed
 from thresher.protocols import ChunkTable, Encoder, Retriever, about
 from thresher.questions import searches
 from thresher.retrieval.fusion import Fusion, fusion_about
-from thresher.text.identifiers import identifiers_in
+from thresher.text.identifiers import identifiers_in, spellings
 from thresher.types import (
     BM25,
     COSINE,
@@ -156,11 +156,12 @@ class ExactRetriever:
         asked = {one.key: query.search[one.start : one.end] for one in identifiers_in(query.search)}
         if not asked:
             return judged
+        written = [spelling for one in asked.values() for spelling in spellings(one)]
         known = {one.hit.chunk.id: one for one in judged.judgements if one.keep}
         best = max((one.hit.score.value for one in known.values()), default=0.0)
         scale = judged.kept[0].score.scale if judged.kept else BM25
         exact: dict[str, Judgement] = {}
-        for chunk, score in self.table.matching(" ".join(asked.values()), limit=EXACT_DEPTH, where=query.where):
+        for chunk, score in self.table.matching(" ".join(written), limit=EXACT_DEPTH, where=query.where):
             if any(one.key in asked for one in identifiers_in(chunk.text)):
                 new = Hit(chunk, Score(best, scale), 1, scores={"lexical": Score(score, BM25)})
                 hit = replace(known[chunk.id].hit, score=new.score) if chunk.id in known else new

@@ -94,6 +94,8 @@ def looked_up(grid: Grid, question: str) -> Found | None:
     """The cell of the one row and the one column that the question names; None where it does not with certainty."""
     for side in (grid, grid.transposed):
         seen = look(side, question)
+        if not side.turned and len(seen.rows) == 1 and len(seen.columns_but({one.column for one in seen.named})) > 1:
+            return None  # the row is told, not one of its numbers
         if len(seen.rows) == 1 and not seen.unexplained and (column := asked_column(seen, question)) is not None:
             row = side.rows[seen.rows[0]]
             cell = row[column]

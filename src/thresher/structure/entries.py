@@ -45,7 +45,7 @@ def answers(question: str, logit: float, rivals: Sequence[float] = ()) -> float:
     rest = question
     for one in reversed(named):
         rest = rest[: one.start] + " " * (one.end - one.start) + rest[one.end :]
-    if _ASKS_WHAT.match(question) and not telling_terms(rest):
+    if not telling_terms(rest) and (_ASKS_WHAT.match(question) or not re.search(r"\w", rest)):
         return MOST
     return 0.0 if logit < max(rivals, default=logit) - FAR else min(MOST, logistic(SLOPE * (logit - MIDDLE)))
 
@@ -88,6 +88,15 @@ class Named:
     def of(self, start: int, end: int) -> list[Entry]:
         """The entries of the question that a span overlaps."""
         return [one for one in self.exact if one.touches(start, end)]
+
+
+def as_written(question: str, document: Document, entry: Entry) -> str:
+    """A question with its identifier spelled as at the head of an entry: `e0401` as `E-0401`."""
+    head = document.text[slice(*entry.head)]
+    for one in sorted(heads_in(question), key=lambda one: -one.start):
+        if one.key == entry.key:
+            return f"{question[: one.start]}{head}{question[one.end :]}"
+    return question
 
 
 def named_in(document: Document, question: str) -> Named:

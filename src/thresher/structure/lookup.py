@@ -154,6 +154,7 @@ def look(grid: Grid, question: str, besides: frozenset[str] = frozenset()) -> Lo
     reach = [frozenset().union(*(match.places for match in matches)) for matches in cells]
     farthest = [places for places in reach if not any(places < other for other in reach)]
     rows = tuple(at for at, places in enumerate(reach) if (places and places in farthest) or len(reach) == 1)
+    rows = _without_lookalikes(grid, rows, cells, reach, words)
     named = tuple(dict.fromkeys(match for at in rows for match in cells[at]))
     by_rows = frozenset().union(*(match.places for match in named))
     columns = _columns_named(grid, words, by_rows)
@@ -169,6 +170,23 @@ def look(grid: Grid, question: str, besides: frozenset[str] = frozenset()) -> Lo
         and not (words.spoken[at].lower() in UNITS and at - 1 in explained and words.tokens[at - 1][0].isdigit())
     )
     return Look(grid, words, rows, named, columns, left, tuple(reach))
+
+
+def _without_lookalikes(
+    grid: Grid,
+    rows: Sequence[int],
+    cells: Sequence[Sequence[Match]],
+    reach: Sequence[frozenset[int]],
+    words: Words,
+) -> tuple[int, ...]:
+    """The rows without those that are only like a name of which another row has the very words: Bergh for Berg."""
+
+    def has_words(at: int) -> bool:
+        there = {term for match in cells[at] for term in terms_of(grid.rows[at][match.column].text)}
+        return there <= words.places.keys() | _LIGHT
+
+    literal = {reach[at] for at in rows if has_words(at)}
+    return tuple(at for at in rows if reach[at] not in literal or has_words(at))
 
 
 def _context(grid: Grid) -> list[str]:
@@ -227,7 +245,7 @@ def _columns_named(grid: Grid, words: Words, taken: frozenset[int]) -> tuple[Mat
     found = [
         (match, telling)
         for match, telling in found
-        if not telling or all(other is match or other.places != match.places for other, _ in found)
+        if not telling or not any(other.whole and other.places == match.places for other, _ in found)
     ]
     best = [
         match

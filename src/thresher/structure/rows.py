@@ -43,12 +43,11 @@ def row_cells(grid: Grid, question: str, columns: Sequence[int] | None = None) -
     if not rows or YES_OR_NO.match(question) or columns == []:
         return None
     names = {column for row in rows for column in _naming(seen, row)}
-    if not all(_tells_apart(grid, column) for column in names):
-        return None
     asked = [at for at in _asked(seen, rows, question) if at not in names] if columns is None else list(columns)
     if _HOW_MUCH.match(question):
         asked = [at for at in asked if all(grid.rows[row][at].number is not None for row in rows)]
-    if not asked or len(rows) * len(asked) > MOST_CELLS or not _says_more(seen, rows, question):
+    names = _names_apart(grid, rows, names, asked)
+    if not names or not asked or len(rows) * len(asked) > MOST_CELLS or not _says_more(seen, rows, question):
         return None
     entries, used = [], list[Cell]()
     for row in rows:
@@ -141,6 +140,27 @@ def _naming(seen: Look, row: int) -> set[int]:
     left = [seen.words.tokens[at] for at in seen.unexplained]
     holding = {at for at, cell in enumerate(seen.grid.rows[row]) if left and _holds(cell, left)}
     return named | holding
+
+
+def _names_apart(grid: Grid, rows: Sequence[int], names: set[int], asked: Sequence[int]) -> set[int]:
+    """Columns whose cells tell rows from all others: those that name them, of look-alikes others too.
+
+    None where no columns do, where further rows have the same names, and where a kind of row is named.
+    """
+    if 0 not in names and not all(_tells_apart(grid, column) for column in names):
+        return set()
+
+    def named(row: int, columns: set[int]) -> tuple[str, ...]:
+        return tuple(grid.rows[row][column].text for column in sorted(columns))
+
+    told = {named(row, names) for row in rows}
+    if sum(named(row, names) in told for row in range(len(grid.rows))) > len(rows):
+        return set()
+    for column in (at for at in range(len(grid.header)) if at not in asked):
+        if len({named(row, names) for row in rows}) == len(rows):
+            break
+        names = names | {column}
+    return names if len({named(row, names) for row in rows}) == len(rows) else set()
 
 
 def _tells_apart(grid: Grid, column: int) -> bool:

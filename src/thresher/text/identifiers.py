@@ -18,6 +18,8 @@ _OTHER = re.compile(r"[^\W\d_]{3,}-(?:1[89]|20)\d\ds?|\d\d?[.-]\d\d?[.-]\d{4}|\d
 """`mid-2023`, a day in digits, alternatives: they look like identifiers and are none."""
 _SIGNED = re.compile(r"[§#№].?\d")
 _NAMED = re.compile(r"[^\W\d_]+ \d+(?:\.\d+)*[^\W\d_]?(?![\w.,]*\w)")
+_SECTION = re.compile(r"^(?:section|paragraph|sec\.|par\.)(?=\d)")
+"""What `§` stands for."""
 _DECIMAL = re.compile(r"(?<![\w.,])\d+\.\d+(?![\w.,]*\w)")
 
 
@@ -47,8 +49,18 @@ def heads_in(text: str) -> Iterator[Identifier]:
         yield from map(_identifier, form.finditer(text))
 
 
+def spellings(identifier: str) -> list[str]:
+    """How an identifier may be written: as it is, in one piece, letters and digits apart.
+
+    >>> spellings("e0401"), spellings("PPR-9087")
+    (['e0401', 'e 0401'], ['PPR-9087', 'PPR9087', 'PPR 9087'])
+    """
+    whole = re.sub(r"[-_\s]", "", identifier)
+    return list(dict.fromkeys((identifier, whole, re.sub(r"(?<=[^\W\d_])(?=\d)", " ", whole))))
+
+
 def _identifier(found: re.Match[str]) -> Identifier:
-    key = re.sub(r"[-_\s]", "", found[0].casefold())
+    key = _SECTION.sub("§", re.sub(r"[-_\s]", "", found[0].casefold()))
     plain = "0x" if key.startswith("0x") else re.sub(r"\d[\d.]*[^\W\d_]?$|\d[\d.]*", "9", key)
     shape = plain if " " in found[0] and key[0].isalpha() else re.sub(r"[^\W\d_]+", "a", plain)
     return Identifier(key, shape, found.start(), found.end())

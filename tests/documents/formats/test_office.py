@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 import docx
+import openpyxl
 import pptx
 import pytest
 
@@ -101,6 +102,19 @@ def test_each_sheet_of_a_workbook_is_a_table_under_its_name(tmp_path: Path) -> N
     assert rows_of(document) == ["| city | people |", "| Paris | 2100000 |", "| Rome | 2.8 |"]
     assert rows_of(document, 1) == ["| Po | a \\| b |"]
     assert document.text.startswith("Cities\n\n| city")
+
+
+def test_tables_side_by_side_under_titles_of_their_own_are_two_tables(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    for row in (["Fares", None, None, "Crew"], ["Route", "Price", None, "Name", "Cabin"],
+                ["Orsay", 18, None, "Holt", "B14"], ["Vannes", 22, None, "Ives", "C02"]):  # fmt: skip
+        sheet.append(row)
+    book.save(buffer := io.BytesIO())
+    document = read_one(save(tmp_path, "ferry.xlsx", buffer.getvalue()))
+    assert rows_of(document) == ["| Route | Price |", "| Orsay | 18 |", "| Vannes | 22 |"]
+    assert rows_of(document, 1) == ["| Name | Cabin |", "| Holt | B14 |", "| Ives | C02 |"]
 
 
 def test_a_book_is_read_chapter_by_chapter(tmp_path: Path) -> None:

@@ -130,7 +130,9 @@ def _bands(cells: Grid, columns: Sequence[int], rows: Sequence[int]) -> Iterator
 
 
 def _begins(cells: Grid, left: int, columns: Sequence[int], rows: Sequence[int]) -> bool:
-    """Whether from a column on to the next empty one lies a table: names over at least two columns, numbers below."""
+    """Whether from a column on to the next empty one lies a table: names over at least two columns, and numbers below
+    or a title above.
+    """
     band, last = [left], left
     for column in columns:
         if column == last + 1:
@@ -143,7 +145,9 @@ def _begins(cells: Grid, left: int, columns: Sequence[int], rows: Sequence[int])
         return False
     head = [cells[filled[0], column][0] for column in band if (filled[0], column) in cells]
     below = [cells[row, column][0] for row in filled[1:] for column in band if (row, column) in cells]
-    return not any(map(_is_number, head)) and any(map(_is_number, below))
+    first = next(row for row in rows if any((row, column) in cells for column in band))
+    titled = first < filled[0] and (first, left) in cells
+    return not any(map(_is_number, head)) and (titled or any(map(_is_number, below)))
 
 
 def _stacked(cells: Grid) -> Iterator[Range]:

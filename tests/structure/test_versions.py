@@ -1,0 +1,68 @@
+"""Which documents are versions of one, and which of them is in force."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from thresher.structure.versions import are_versions, timed, versions_of
+from thresher.text.periods import asked_time
+from thresher.types import Document
+
+TODAY = date(2026, 11, 26)
+OLD = "This policy is effective from 1 March 2022.\n\nThe allowance for meals is 38 euros.\n"
+NEW = "This policy is effective from 15 January 2024 and replaces that of 1 March 2022.\n\nThe allowance is 46 euros.\n"
+
+
+def document(text: str, name: str, title: str = "Travel policy", day: str | None = None) -> Document:
+    return Document(name, f"{name}.md", title, text, "markdown", date=day)
+
+
+def test_a_document_that_says_that_it_replaces_another_one_is_its_next_version() -> None:
+    ((older, newer),) = versions_of([document(NEW, "new"), document(OLD, "old", "Travel")])
+    assert (older.document.id, newer.document.id) == ("old", "new")
+    assert older.days == "from 1 March 2022 until 14 January 2024"
+    assert newer.days == "from 15 January 2024"
+
+
+def test_two_of_one_title_that_say_from_when_they_hold_are_versions_and_two_dated_reports_are_none() -> None:
+    old, new = ("Valid from 1 {} 2020.\n\nA day ticket costs {} euros, a locker 1 euro.".format(*values)
+                for values in (("January", "4.50"), ("June", "5.80")))  # fmt: skip
+    assert are_versions(document(old, "a", "Charges"), document(new, "b", "Charges"))
+    reports = [document(f"In {year} the mill had 412 members.", str(year), f"Report {year}", f"{year + 1}-02-18")
+               for year in (2022, 2023)]  # fmt: skip
+    assert not versions_of(reports)
+
+
+@pytest.mark.parametrize(
+    ("question", "answering"),
+    [
+        ("What is the allowance?", {"new"}),
+        ("What is the allowance now?", {"new"}),
+        ("What was the allowance before the change?", {"old"}),
+        ("What was the allowance in 2023?", {"old"}),
+        ("What was the allowance before 2024?", {"old"}),
+        ("What was the allowance in 2024?", {"old", "new"}),
+        ("What was the allowance in 2019?", set()),
+    ],
+)
+def test_the_version_in_force_at_the_time_asked_about_answers(question: str, answering: set[str]) -> None:
+    documents = [document(OLD, "old"), document(NEW, "new"), document("Bring a lamp.", "other")]
+    time = timed(asked_time(question), documents, TODAY)
+    assert time.answering == answering
+    assert "other" not in time.versions
+
+
+@pytest.mark.parametrize("name", ["effective", "valid_from", "in force"])
+def test_a_field_of_the_front_matter_says_from_when_a_document_holds(name: str) -> None:
+    fields = ({name: "2021-09-01"}, {name: "2024-05-01"})
+    documents = [Document(str(at), f"{at}.md", "Rules", "Two days at home.", "markdown", metadata=one)
+                 for at, one in enumerate(fields)]  # fmt: skip
+    ((_, newer),) = versions_of(documents)
+    assert newer.days == "from 1 May 2024"
+
+
+def test_a_version_that_is_not_in_force_yet_does_not_answer() -> None:
+    documents = [document(OLD, "old"), document(NEW, "new")]
+    assert timed(asked_time("What is the allowance?"), documents, date(2023, 5, 1)).answering == {"old"}
