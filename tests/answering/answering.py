@@ -61,7 +61,7 @@ def answerer(
     rivals: bool = False,
 ) -> Answerer:
     read = reader or Overlapping()
-    spans = SpanFinder(read, rarity, CONFIDENCE.span, 12)
+    spans = SpanFinder(read, rarity, CONFIDENCE.span)
     known = {one.id: one for one in documents}
     return Answerer(
         spans, read, lambda ids: {i: known[i] for i in ids if i in known}, CONFIDENCE, abstain, hedge, rivals

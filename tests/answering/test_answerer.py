@@ -230,3 +230,16 @@ def test_an_answer_with_a_table_has_its_marker_behind_it() -> None:
     text = answerer(document(SHEET))(Query("Oak price", "Oak price"), [piece(SHEET)]).text
     assert text.startswith("Here:\n\n“Prices in pounds.”\n\n| Model | Price |\n|---|---|")
     assert text.endswith("\n\n[1]")
+
+
+def test_evidence_without_a_passage_is_named_as_nearest() -> None:
+    rows = "| Order | Amount |\n|---|---|\n| 10021 | 1250 |\n| 10023 | 430 |"
+    generation = answerer(document(rows))(Query("sum?", "sum?"), [piece(rows)])
+    assert generation.abstained
+    assert "Nearest: “Order · Amount" in str(generation.reason)
+
+
+def test_of_a_follow_up_the_sentence_about_what_was_typed_is_marked() -> None:
+    text = "Reception is open from 7 am to 10 pm. Check-in is from 3 pm."
+    asked = "And check-in? (When is reception open?)"
+    assert "**Check-in is from 3 pm.**" in answerer(document(text))(Query(asked, asked), [piece(text)]).text

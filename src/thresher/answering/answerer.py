@@ -15,7 +15,7 @@ from thresher.answering.confidence import Confidence
 from thresher.answering.passage import Passage, Stretch, passage_of, stretches_of
 from thresher.answering.spans import Place, SpanFinder, share_of_terms, uncovered
 from thresher.protocols import PairReader
-from thresher.questions import Part, asked_alike, asked_apart
+from thresher.questions import ADDED, Part, asked_alike, asked_apart
 from thresher.reasons import not_answered
 from thresher.structure.entries import Entry, Named, answers, as_written, named_in
 from thresher.structure.versions import Timed, timed
@@ -24,6 +24,7 @@ from thresher.text.identifiers import heads_in
 from thresher.text.injection import is_command
 from thresher.text.periods import asked_time
 from thresher.text.sentences import Span, sentence_spans
+from thresher.text.terms import term_set
 from thresher.types import HERE, PERHAPS_HERE, Alternative, Citation, Document, Evidence, Generation, Notes, Query
 from thresher.verification.contradiction import tells_opposite
 from thresher.verification.rivals import SHARED, SHARED_WITHIN, are_rivals
@@ -120,6 +121,11 @@ class Answerer:
         past = proposed(asked.rest, of_other_times)
         if not found:
             found = [replace(one, probability=0.0) for one in past]
+        if not found and evidence:
+            chunk = evidence[0].hit.chunk
+            return abstention(
+                not_answered(evidence[0].text, chunk.title or chunk.source), Notes(facts={"proposals": []})
+            )
         return self._answer(question, _in_order(found), time, past)
 
     def _allowed(self, question: str) -> Allowed:
@@ -252,12 +258,16 @@ class Answerer:
     def _best_sentence(self, question: str, passage: Passage, place: Place | None) -> Span | None:
         """The sentence of a passage that the judge puts first, that of the span having a start.
 
-        None of one alone, and of an entry.
+        Where a question has its topic in brackets, sentences with a word of what was typed come first. None of one
+        sentence alone, and of an entry.
         """
         every, allowed = passage.sentences, self._allowed(question)
         spans = [span for span in every if allowed(passage.quote[slice(*span)])]
         if len(every) < 2 or passage.entry or not spans:
             return None
+        if (added := ADDED.fullmatch(question)) is not None:
+            typed = term_set(added["typed"])
+            spans = [span for span in spans if typed & term_set(passage.quote[slice(*span)])] or spans
         readings = self.judge.read(
             question, [passage.quote[slice(*span)] for span in spans], [passage.stretch.title] * len(spans)
         )
