@@ -27,8 +27,8 @@ import numpy as np
 
 import thresher
 from benchmarks.machine import DATA
-from thresher.documents.read import Hints, parse
-from thresher.documents.sources import Item
+from thresher.documents.read import parse
+from thresher.documents.sources import Hints, Item
 from thresher.judging.calibration import calibration_error
 from thresher.structure.answers import answered, grids_near
 from thresher.types import Document
