@@ -75,8 +75,8 @@ def test_what_is_no_document_is_told_with_what_it_really_is(
     ("data", "step"),
     [
         (b"\x89PNG\r\n\x1a\n", "put it into a PDF, whose scanned pages are read where tesseract is installed"),
-        (b"ID3" + bytes(50), "save what is said in it as text or subtitles"),
-        (b"\0\0\0\x18ftypisom" + bytes(50), "save what is said in it as text or subtitles"),
+        (b"ID3" + bytes(50), "save its speech as text or subtitles"),
+        (b"\0\0\0\x18ftypisom" + bytes(50), "save its speech as text or subtitles"),
         (b"{\\rtf1", "save it as PDF, docx, xlsx or text"),
     ],
 )
