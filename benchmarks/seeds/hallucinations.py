@@ -19,14 +19,14 @@ from thresher_testing.llm_server import ScriptedServer
 
 PUBLISHED = {
     "RAG": "rag",
-    "CRAG": "crag[judge=local,search.rewrite=false]",
-    "ECRAG": "ecrag[search.rewrite=false]",
+    "CRAG": "crag[judge=local,search.style=question]",
+    "ECRAG": "ecrag[search.style=question]",
 }
 """Its systems. No prompt but that of the answer goes to the scripted model, which would judge without fault."""
 
 CHECKED = {
     "RAG, checked": "rag[answer.check=strict]",
-    "corrective, checked": "corrective[judge=trained,search.rewrite=false,answer.check=strict]",
+    "corrective, checked": "corrective[judge=trained,search.style=question,answer.check=strict]",
 }
 """The same, where a sentence that the evidence does not support is not shown."""
 
