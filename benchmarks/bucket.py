@@ -107,6 +107,14 @@ def squad() -> tuple[list[str], list[str]]:
     return contexts, [row["question"] for row in found if row["context"] in there]
 
 
+def written(folder: Path, paragraphs: Sequence[str]) -> Path:
+    """A new folder with a text file for each paragraph."""
+    folder.mkdir()
+    for number, paragraph in enumerate(paragraphs):
+        (folder / f"p{number:04}.txt").write_text(paragraph, encoding="utf-8")
+    return folder
+
+
 def filled(home: Home, folder: Path) -> Collection:
     """A collection of the files of a folder."""
     collection = thresher.open(home)
@@ -304,10 +312,7 @@ def main() -> None:
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="thresher-bucket-") as folder, running() as weed:
         os.environ |= weed.environment
-        texts = Path(folder) / "texts"
-        texts.mkdir()
-        for number, paragraph in enumerate(paragraphs):
-            (texts / f"p{number:04}.txt").write_text(paragraph, encoding="utf-8")
+        texts = written(Path(folder) / "texts", paragraphs)
         home = BucketFolder(f"{weed.bucket('bench')}/home")
         with filled(home, texts) as far:
             if "warm" in given.only:

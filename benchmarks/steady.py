@@ -18,7 +18,7 @@ import threading
 from pathlib import Path
 
 import thresher
-from benchmarks.bucket import squad
+from benchmarks.bucket import squad, written
 from benchmarks.machine import keep, tell
 
 LOOK = 100
@@ -45,10 +45,7 @@ def main() -> None:
     paragraphs, questions = squad()
     looks, refused = [], 0
     with tempfile.TemporaryDirectory(prefix="thresher-steady-") as folder:
-        home, texts = Path(folder) / "home", Path(folder) / "texts"
-        texts.mkdir()
-        for number, paragraph in enumerate(paragraphs):
-            (texts / f"p{number:04}.txt").write_text(paragraph, encoding="utf-8")
+        home, texts = Path(folder) / "home", written(Path(folder) / "texts", paragraphs)
         with thresher.open(home) as collection:
             collection.add(texts, recipe=given.recipe)
             for number, question in enumerate(itertools.islice(itertools.cycle(questions), given.questions), start=1):

@@ -121,11 +121,8 @@ class Answerer:
         past = proposed(asked.rest, of_other_times)
         if not found:
             found = [replace(one, probability=0.0) for one in past]
-        if not found and evidence:
-            chunk = evidence[0].hit.chunk
-            return abstention(
-                not_answered(evidence[0].text, chunk.title or chunk.source), Notes(facts={"proposals": []})
-            )
+        if not found:
+            return _without_proposals(evidence)
         return self._answer(question, _in_order(found), time, past)
 
     def _allowed(self, question: str) -> Allowed:
@@ -288,8 +285,6 @@ class Answerer:
         force at the time.
         """
         notes = Notes(facts={"proposals": [_reported(one) for one in proposals[:REPORTED]]})
-        if not proposals:
-            return abstention(NO_EVIDENCE, notes)
         best, *others = proposals
         notes += Notes(facts={"certainty": best.probability})
         if best.probability < self.abstain_below:
@@ -357,6 +352,15 @@ class Answerer:
             ),
             None,
         )
+
+
+def _without_proposals(evidence: Sequence[Evidence]) -> Generation:
+    """An abstention that names the best evidence as nearest, if there is any."""
+    notes = Notes(facts={"proposals": []})
+    if not evidence:
+        return abstention(NO_EVIDENCE, notes)
+    chunk = evidence[0].hit.chunk
+    return abstention(not_answered(evidence[0].text, chunk.title or chunk.source), notes)
 
 
 def _of_the_same(citation: Citation, document: Document, span: Span, marker: int) -> Citation:

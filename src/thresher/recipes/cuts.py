@@ -10,7 +10,6 @@ from thresher.indexing.index_config import IndexConfig
 from thresher.recipes.components import Components, prices_of
 
 if TYPE_CHECKING:
-    from thresher.chunking.fixed import FixedChunker
     from thresher.chunking.hierarchical import HierarchicalChunker
     from thresher.chunking.spans import SpanFinder
     from thresher.protocols import Summarizer
@@ -30,14 +29,15 @@ def no_retrieval(settings: NoRetrievalSettings, parts: Components) -> None:
     """Nothing is retrieved."""
 
 
-def rag(settings: RagSettings, parts: Components) -> IndexConfig:
+def rag(settings: RagSettings | CragSettings, parts: Components) -> IndexConfig:
     """Fixed chunks, one dense vector each."""
-    return IndexConfig(_fixed(settings), parts.encoder(settings), titled=settings.titled)
+    from thresher.chunking.fixed import FixedChunker
+
+    chunker = FixedChunker(settings.chunk.size, settings.chunk.overlap, without=_left_out(settings))
+    return IndexConfig(chunker, parts.encoder(settings), titled=settings.titled)
 
 
-def crag(settings: CragSettings, parts: Components) -> IndexConfig:
-    """Fixed chunks, one dense vector each."""
-    return IndexConfig(_fixed(settings), parts.encoder(settings), titled=settings.titled)
+crag = rag
 
 
 def hybrid(settings: HybridSettings, parts: Components) -> IndexConfig:
@@ -131,13 +131,6 @@ def _announcing(name: str, settings: EcragSettings, parts: Components) -> Callab
             )
 
     return announce
-
-
-def _fixed(settings: RagSettings | CragSettings) -> FixedChunker:
-    """Chunks of a fixed size."""
-    from thresher.chunking.fixed import FixedChunker
-
-    return FixedChunker(settings.chunk.size, settings.chunk.overlap, without=_left_out(settings))
 
 
 def _hierarchy(settings: CorrectiveSettings | EcragSettings) -> HierarchicalChunker:

@@ -95,7 +95,7 @@ def looked_up(grid: Grid, question: str) -> Found | None:
     for side in (grid, grid.transposed):
         seen = look(side, question)
         if not side.turned and len(seen.rows) == 1 and len(seen.columns_but({one.column for one in seen.named})) > 1:
-            return None  # the row is told, not one of its numbers
+            return None  # the row answers, not one of its numbers
         if len(seen.rows) == 1 and not seen.unexplained and (column := asked_column(seen, question)) is not None:
             row = side.rows[seen.rows[0]]
             cell = row[column]

@@ -14,7 +14,7 @@ from functools import lru_cache
 from thresher.structure.grid import Cell, Grid, is_money
 from thresher.text.labels import terms_asking
 from thresher.text.numbers import ALSO_SAY, MONTHS, UNITS, canonical
-from thresher.text.terms import STOP_WORDS, alike, folded, index_terms
+from thresher.text.terms import STOP_WORDS, alike, among, folded, index_terms
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]\d+(?![^\W_])|[^\W\d_]+")
 _PERIOD = re.compile(
@@ -166,7 +166,7 @@ def look(grid: Grid, question: str, besides: frozenset[str] = frozenset()) -> Lo
         if at not in explained
         and token not in _LIGHT
         and token not in besides
-        and not any(token == term or alike(token, term) for term in context)
+        and not among(token, context)
         and not (words.spoken[at].lower() in UNITS and at - 1 in explained and words.tokens[at - 1][0].isdigit())
     )
     return Look(grid, words, rows, named, columns, left, tuple(reach))

@@ -9,7 +9,7 @@ from itertools import islice
 
 from thresher.structure.grid import Cell, Found, Grid, is_money, is_prose, number_in, with_unit
 from thresher.structure.lookup import YES_OR_NO, Look, is_period, look, terms_of
-from thresher.text.terms import alike
+from thresher.text.terms import among
 
 MOST_ROWS = 4
 """Rows that match a question partly and are shown together: two sizes of a pump, four versions of a product."""
@@ -125,9 +125,7 @@ def _rows(seen: Look) -> list[int]:
 def _holds(cell: Cell, terms: Sequence[str]) -> bool:
     """Whether all terms are words of a cell that is a name, no number and no text."""
     there = terms_of(cell.text)
-    return len(there) <= len(terms) + LEFT_OUT and all(
-        any(one == term or alike(one, term) for one in there) for term in terms
-    )
+    return len(there) <= len(terms) + LEFT_OUT and all(among(term, there) for term in terms)
 
 
 LEFT_OUT = 3
@@ -153,8 +151,8 @@ def _names_apart(grid: Grid, rows: Sequence[int], names: set[int], asked: Sequen
     def named(row: int, columns: set[int]) -> tuple[str, ...]:
         return tuple(grid.rows[row][column].text for column in sorted(columns))
 
-    told = {named(row, names) for row in rows}
-    if sum(named(row, names) in told for row in range(len(grid.rows))) > len(rows):
+    ours = {named(row, names) for row in rows}
+    if sum(named(row, names) in ours for row in range(len(grid.rows))) > len(rows):
         return set()
     for column in (at for at in range(len(grid.header)) if at not in asked):
         if len({named(row, names) for row in rows}) == len(rows):
@@ -189,18 +187,14 @@ def _says_more(seen: Look, rows: Sequence[int], question: str) -> bool:
     A question of nothing but the name of one row asks for all of it.
     """
     of_rows = [term for row in rows for cell in seen.grid.rows[row] for term in terms_of(cell.text)]
-    named = all(any(word == term or alike(word, term) for term in of_rows) for word in seen.words.tokens)
+    named = all(among(word, of_rows) for word in seen.words.tokens)
     if len(rows) == 1 and named and _NAME_ALONE.match(question):
         return True
     texts = (*seen.grid.around, *seen.grid.header)
     around = [term for cell in texts for term in terms_of(cell.text)]
     if _PAYING.search(question):
         return any(_PRICE.search(cell.text) for cell in texts)
-    return any(
-        any(word == term or alike(word, term) for term in around)
-        and not any(word == term or alike(word, term) for term in of_rows)
-        for word in seen.words.tokens
-    )
+    return any(among(word, around) and not among(word, of_rows) for word in seen.words.tokens)
 
 
 def _with_unit(grid: Grid, row: int, column: int, *, alone: bool) -> str:

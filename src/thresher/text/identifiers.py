@@ -55,12 +55,16 @@ def spellings(identifier: str) -> list[str]:
     >>> spellings("e0401"), spellings("PPR-9087")
     (['e0401', 'e 0401'], ['PPR-9087', 'PPR9087', 'PPR 9087'])
     """
-    whole = re.sub(r"[-_\s]", "", identifier)
+    whole = _in_one_piece(identifier)
     return list(dict.fromkeys((identifier, whole, re.sub(r"(?<=[^\W\d_])(?=\d)", " ", whole))))
 
 
+def _in_one_piece(identifier: str) -> str:
+    return re.sub(r"[-_\s]", "", identifier)
+
+
 def _identifier(found: re.Match[str]) -> Identifier:
-    key = _SECTION.sub("§", re.sub(r"[-_\s]", "", found[0].casefold()))
+    key = _SECTION.sub("§", _in_one_piece(found[0].casefold()))
     plain = "0x" if key.startswith("0x") else re.sub(r"\d[\d.]*[^\W\d_]?$|\d[\d.]*", "9", key)
     shape = plain if " " in found[0] and key[0].isalpha() else re.sub(r"[^\W\d_]+", "a", plain)
     return Identifier(key, shape, found.start(), found.end())

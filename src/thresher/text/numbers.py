@@ -103,6 +103,11 @@ class Quantity:
     end: int = 0
     """Where its digits and scale stand in the text, end exclusive."""
 
+    @property
+    def is_article(self) -> bool:
+        """Whether it may be none: "one" is often a pronoun."""
+        return self.spelled and self.values == ("1",)
+
 
 @dataclass(frozen=True, slots=True)
 class Date:
@@ -200,7 +205,7 @@ def missing_quantity(claim: str, evidence: str) -> str:
             units_of.setdefault(value, set()).add(stated.unit)
     values = numbers_stated(evidence)
     for quantity in quantities(claim):
-        if quantity.spelled and quantity.values == ("1",):
+        if quantity.is_article:
             continue
         if values.isdisjoint(quantity.values):
             return _written(quantity)

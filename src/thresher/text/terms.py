@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -87,6 +88,11 @@ def alike(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
     rest = long.removeprefix(short)
     return short.isalpha() and rest != long and (rest in _ENDINGS if len(short) == 3 else len(short) > 3 >= len(rest))
+
+
+def among(term: str, terms: Iterable[str]) -> bool:
+    """Whether a term, or one that is alike, is among some."""
+    return any(term == other or alike(term, other) for other in terms)
 
 
 def folded(text: str) -> str:

@@ -503,6 +503,6 @@ def tells_opposite(question: str, sentence: str) -> bool:
     """
     if not _ASKS_WHICH.match(question) or _UNDER_CONDITIONS.search(question) or _EXCEPTS.search(sentence):
         return False
-    asked, said = statement(question), statement(sentence)
-    both = asked.negations and said.negations  # what each denies need not be one word: not covered, does not apply
-    return not both and next(_denials(asked, said), None) is not None
+    asked, stated = statement(question), statement(sentence)
+    both = asked.negations and stated.negations  # what each denies need not be one word: not covered, does not apply
+    return not both and next(_denials(asked, stated), None) is not None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from thresher.structure.answers import grids_near
-from thresher.text.numbers import Quantity, agree, quantities
+from thresher.text.numbers import agree, quantities
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set
 from thresher.types import Document
@@ -45,7 +45,7 @@ def cell_instead(claim: str, windows: Sequence[Window]) -> str:
     if len(rows) != 1:
         return ""
     (row,) = rows
-    wanted = [one for one in quantities(claim) if not term_set(row.name) & set(one.values) and not _is_article(one)]
+    wanted = [one for one in quantities(claim) if not term_set(row.name) & set(one.values) and not one.is_article]
     cells = [row.text[start:end] for start, end in sentence_spans(row.text)]
     shared = {cell: len((term_set(cell) - term_set(row.name)) & words) for cell in cells}
     about = [cell for cell, number in shared.items() if number and number == max(shared.values())]
@@ -53,8 +53,3 @@ def cell_instead(claim: str, windows: Sequence[Window]) -> str:
     if len(wanted) != 1 or len(stated) != 1 or wanted[0].unit != stated[0].unit or agree(wanted[0], stated[0]):
         return ""
     return f"the row of {row.name} says {stated[0].values[0]} where the sentence says {wanted[0].values[0]}"
-
-
-def _is_article(quantity: Quantity) -> bool:
-    """Whether a number may be none: "one"."""
-    return quantity.spelled and quantity.values == ("1",)
