@@ -22,6 +22,8 @@ ANYWHERE = 0.5
 """Share of long texts that are read from another place on than their beginning."""
 HARDEST = 0.04
 """How much the order of the negatives counts when some are drawn."""
+NEAR_WEIGHT = 2.5
+"""Of a text of which people said that it does not answer: that of one that does, `POSITIVE_WEIGHT`."""
 
 Pack = Mapping[str, NDArray[Any]]
 
@@ -180,6 +182,7 @@ class Groups:
         join = (draw.random(len(slot)) < joined) & (other[:, 1] >= 0) & (other[:, 1] != pairs[:, 1])
         certain = self.pack["certain"][chosen][asking] | (nth > 0)
         per_question = np.bincount(asking, minlength=questions)[asking]
+        near = self.pack["near"][chosen][asking] & ~answered[asking] & (nth == 0)
         return Rows(
             question=question,
             title=np.where(titled, pairs[:, 0], -1),
@@ -191,7 +194,7 @@ class Groups:
             slot=slot,
             answered=answered,
             right=is_right,
-            weight=certain / per_question,
+            weight=certain * np.where(near, NEAR_WEIGHT, 1.0) / per_question,
             places=places,
         )
 

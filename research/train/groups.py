@@ -1,13 +1,14 @@
 """The questions that the judge is trained further on, each with texts that answer it and texts that do not.
 
-Four streams, as dictionaries of the shape of `research.training_texts.Group`:
+Five streams, as dictionaries of the shape of `research.training_texts.Group`:
 
 * replay: what the bundled judge was made with (`research.training_data`);
 * mined: questions of manuals with a passage and five of the same book that do not answer (`rel_*` of the folder
   `train` of the data);
 * related: the other files of that name, on medicine, biology and Wikipedia;
 * reader: questions with the place of the answer (`reader_*`); negatives are the near misses of the file, then the
-  passages with most words of the question among those of the same title.
+  passages with most words of the question among those of the same title;
+* people: of replay and reader, the questions of which people said that the passage they were asked of does not answer.
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ def streams(data: Path) -> dict[str, list[Group]]:
         "related": list(mined(RELATED)),
         "reader": list(from_reader()),
     }
+    found["people"] = [one for name in ("replay", "reader") for one in found[name] if one["near"] and one["certain"]]
     return {name: [one for one in groups if not held_back(one["question"])] for name, groups in found.items()}
 
 

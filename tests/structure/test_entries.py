@@ -6,6 +6,7 @@ import pytest
 
 from thresher.documents.assembly import table_over
 from thresher.structure.entries import answers, as_written, named_in
+from thresher.text.identifiers import heads_in
 from thresher.types import Document, Mark
 
 SECTIONS = "# Codes\n\n## E-0401 Blocked\n\nClean the strainer.\n\nThen rinse it.\n\n## E-0410 Hot\n\nLet it cool.\n"
@@ -79,3 +80,22 @@ def test_neighbours_that_would_answer_under_its_name_take_the_question_from_an_e
     document = rows()
     named = named_in(document, "What does A71 cost?")
     assert named.renamed(document, named.exact[0]) == ["| A71 | 18.90 |"]
+
+
+def test_an_entry_whose_identifier_fills_its_line_is_the_paragraph_behind_it() -> None:
+    text = "60000-64999:\n\nAllocated centrally.\n\n65534:\n\nUser nobody.\n\n65535:\n\nMust not be used.\n\nMore.\n"
+    (entry,) = named_in(lines(text), "Why must user id 65535 not be used?").exact
+    assert text[entry.start : entry.end].strip() == "65535:\n\nMust not be used."
+
+
+def test_a_line_that_names_what_is_asked_is_no_other_entry_though_it_stands_under_one() -> None:
+    text = "5.1 Naming. Short names.\n\n5.2 Rebuilds. Of 2.9-3 the rebuild is 2.9-3+b1.\nA new one has no suffix.\n"
+    named = named_in(lines(text), "What version does a rebuild of 2.9-3 get?")
+    assert not named.exact
+    for said, other in (("Short names", True), ("the rebuild is", False), ("A new one", True)):
+        start = text.index(said)
+        assert named.is_other(start, start + len(said)) is other
+
+
+def test_a_number_before_a_dash_is_no_identifier_of_its_own() -> None:
+    assert [one.key for one in heads_in("What version does a rebuild of 2.9-3 get?")] == ["2.93"]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from thresher.structure.lookup import telling_terms
-from thresher.text.identifiers import Identifier, heads_in
+from thresher.text.identifiers import Identifier, heads_in, spellings
 from thresher.text.sentences import Span
 from thresher.types import Document, logistic
 
@@ -74,10 +74,14 @@ class Named:
     exact: Sequence[Entry]
     """Those under an identifier that the question names."""
     others: Sequence[Entry]
+    mentions: Sequence[Span] = ()
+    """Lines that name an identifier of the question, under whatever they stand."""
 
     def is_other(self, start: int, end: int) -> bool:
-        """Whether a span belongs to another identifier and to none of the question."""
-        return not self.of(start, end) and any(one.touches(start, end) for one in self.others)
+        """Whether a span belongs to another identifier, and neither belongs to one of the question nor names it."""
+        if self.of(start, end) or any(first < end and start < last for first, last in self.mentions):
+            return False
+        return any(one.touches(start, end) for one in self.others)
 
     def renamed(self, document: Document, entry: Entry) -> list[str]:
         """The next entries of the list as if they stood under the identifier of an entry."""
@@ -106,7 +110,16 @@ def named_in(document: Document, question: str) -> Named:
     found = list(_entries(document, shapes)) if asked else []
     # One head alone is no list: a document about one thing, which is named on its first line.
     found = [one for one in found if any(other.key != one.key and other.kind == one.kind for other in found)]
-    return Named([one for one in found if one.key in keys], [one for one in found if one.key not in keys])
+    others = [one for one in found if one.key not in keys]
+    mentions = [*_mentions(document.text, [question[one.start : one.end] for one in asked])] if others else []
+    return Named([one for one in found if one.key in keys], others, mentions)
+
+
+def _mentions(text: str, asked: Sequence[str]) -> Iterator[Span]:
+    """The lines in which an identifier stands, spelled as in the question or with other dashes and blanks."""
+    written = {re.escape(spelling) for one in asked for spelling in spellings(one)}
+    for found in re.finditer(rf"(?<![\w.,-])(?:{'|'.join(sorted(written))})(?![\w-])(?!\.\w)", text, re.IGNORECASE):
+        yield text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end()) % (len(text) + 1)
 
 
 def _entries(document: Document, shapes: set[str]) -> Iterator[Entry]:
@@ -119,7 +132,8 @@ def _entries(document: Document, shapes: set[str]) -> Iterator[Entry]:
     headings = [mark.start for mark in document.marks if mark.kind == "heading"]
     heads: list[tuple[Identifier, Span]] = []
     for line in (found.span() for found in re.finditer(r"[^\n]+", text)):
-        head = next(_shaped(text, (line[0], min(line[1], line[0] + HEAD)), shapes), None)
+        shaped = _shaped(text, (line[0], min(line[1], line[0] + HEAD)), shapes)
+        head = min(shaped, key=lambda one: one.start, default=None)
         outside = head is not None and not any(table.start <= head.start < table.end for table in document.tables)
         if head is not None and outside and _BEFORE.match(text[line[0] : head.start]):
             heads.append((head, line))
@@ -127,9 +141,16 @@ def _entries(document: Document, shapes: set[str]) -> Iterator[Entry]:
     for (one, (start, behind)), following in zip(heads, nexts, strict=False):
         at = bisect_left(headings, behind)
         heading = at > 0 and headings[at - 1] >= start
-        ends = [following, *headings[at : at + 1], *([] if heading else [text.find("\n\n", behind) % (len(text) + 1)])]
+        # A head that stands alone in its line is explained in the paragraph behind it.
+        own = behind if re.search(r"\w", text[one.end : behind]) else _text_from(text, behind)
+        ends = [following, *headings[at : at + 1], *([] if heading else [text.find("\n\n", own) % (len(text) + 1)])]
         kind = f"{'section' if heading else 'line'} {text[start : one.start].strip(' #*-')}"
         yield Entry(one.key, kind, start, min(ends), (one.start, one.end))
+
+
+def _text_from(text: str, start: int) -> int:
+    """Where the next text begins behind blanks and empty lines."""
+    return start + len(text[start : start + HEAD]) - len(text[start : start + HEAD].lstrip())
 
 
 def _shaped(text: str, span: Span, shapes: set[str]) -> Iterator[Identifier]:

@@ -17,10 +17,10 @@ _LEVELS = re.compile(r"\d+(?:[.-]\d+){2,}[^\W\d_]?|\d{5,}")
 _OTHER = re.compile(r"[^\W\d_]{3,}-(?:1[89]|20)\d\ds?|\d\d?[.-]\d\d?[.-]\d{4}|\d{4}-\d\d-\d\d|[^\W\d_]+/.*")
 """`mid-2023`, a day in digits, alternatives: they look like identifiers and are none."""
 _SIGNED = re.compile(r"[§#№].?\d")
-_NAMED = re.compile(r"[^\W\d_]+ \d+(?:\.\d+)*[^\W\d_]?(?![\w.,]*\w)")
+_NAMED = re.compile(r"[^\W\d_]+ \d+(?:\.\d+)*[^\W\d_]?(?![\w.,-]*\w)")
 _SECTION = re.compile(r"^(?:section|paragraph|sec\.|par\.)(?=\d)")
 """What `§` stands for."""
-_DECIMAL = re.compile(r"(?<![\w.,])\d+\.\d+(?![\w.,]*\w)")
+_DECIMAL = re.compile(r"(?<![\w.,])\d+\.\d+(?![\w.,-]*\w)")
 
 
 @dataclass(frozen=True, slots=True)
