@@ -29,7 +29,7 @@ from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from research.train.batches import CLAIM_TOKENS, QUESTION_TOKENS, Claims, Groups, Layout, Tokens
-from research.train.tune import tuned
+from research.train.tune import tuned, without_doubtful
 from research.train_judge import POSITIVE_WEIGHT, save
 from thresher_training.export import floats_of
 from thresher_training.losses import support_loss
@@ -122,6 +122,7 @@ def main() -> None:
     parser.add_argument("--support", type=float, default=SUPPORT_WEIGHT, help="weight of the claims; 0 reads none")
     parser.add_argument("--tune-every", type=int, default=500)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="end early, with the rate fallen, by then")
+    parser.add_argument("--doubtful-at", type=float, help="share of the run before doubtful mined negatives go")
     parser.add_argument("--seed", type=int, default=SEED)
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -158,6 +159,9 @@ def main() -> None:
         draw = np.random.default_rng([arguments.seed, number])
         # The share of the run that is over, by steps or by the clock, whichever is further.
         over = max((number - 1) / arguments.steps, (time.monotonic() - began) / arguments.seconds)
+        if arguments.doubtful_at is not None and over >= arguments.doubtful_at:
+            note({"step": number, "doubtful": without_doubtful(average.module, tokens, groups, "mined")})
+            arguments.doubtful_at = None
         for part, each in zip(optimise.param_groups, rates, strict=True):
             part["lr"] = each * rate(int(over * 100_000), 100_000)
         found = question_losses(judge, tokens, groups, draw)

@@ -17,6 +17,7 @@ from research.train.batches import (
     MAX_TOKENS,
     QUESTION_TOKENS,
     Claims,
+    Groups,
     Layout,
     Pack,
     Tokens,
@@ -29,6 +30,8 @@ from thresher_training.tokens import TITLE_TOKENS
 READ_TOGETHER = 256
 SPAN_TOKENS = 30
 CLAIMS = 4_000
+DOUBTFUL = 0.5
+"""Logit from which on a negative that nobody has read is taken for an answer."""
 
 
 @torch.no_grad()
@@ -65,6 +68,24 @@ def tuned(judge: nn.Module, tokens: Tokens, pack: Pack, claims: Claims) -> dict[
     return found
 
 
+@torch.no_grad()
+def without_doubtful(judge: nn.Module, tokens: Tokens, groups: Groups, stream: str) -> dict[str, int]:
+    """Drops the negatives of a stream that the judge takes for answers: of mined ones one in twelve does answer."""
+    judge.eval()
+    part = groups.pack
+    wrong = part["wrong"]
+    of, nth = np.nonzero((wrong[:, :, 1] >= 0) & (part["stream"] == stream)[:, None])
+    titles, texts = wrong[of, nth].T
+    layout, back = windows(part["question"][of, 0], titles, texts, groups.ends)
+    scores, _ = read_all(judge, tokens, layout, spans=False)
+    best = np.full(len(of), -np.inf)
+    np.maximum.at(best, back, scores[:, 0])
+    doubtful = best > DOUBTFUL
+    wrong[of[doubtful], nth[doubtful]] = -1
+    judge.train()
+    return {"negatives": len(of), "dropped": int(doubtful.sum())}
+
+
 def windows(
     asked: NDArray[Any], titles: NDArray[Any], texts: NDArray[Any], ends: NDArray[Any]
 ) -> tuple[Layout, NDArray[Any]]:
@@ -83,8 +104,10 @@ def windows(
     return rows.layout(QUESTION_TOKENS), which
 
 
-def read_all(judge: nn.Module, tokens: Tokens, layout: Layout) -> tuple[NDArray[Any], list[tuple[int, int]]]:
-    """Verdicts (rows, 3), and the best place of each row, in tokens of its text."""
+def read_all(
+    judge: nn.Module, tokens: Tokens, layout: Layout, *, spans: bool = True
+) -> tuple[NDArray[Any], list[tuple[int, int]]]:
+    """Verdicts (rows, 3), and with `spans` the best place of each row, in tokens of its text."""
     order = np.argsort(layout.lengths, kind="stable")
     verdicts = np.zeros((len(order), 3), np.float32)
     places: list[tuple[int, int]] = [(0, 0)] * len(order)
@@ -93,7 +116,9 @@ def read_all(judge: nn.Module, tokens: Tokens, layout: Layout) -> tuple[NDArray[
         batch = tokens.batch(layout, part)
         with tokens.precision():
             judged, logits = judge(batch.ids, batch.types, batch.mask)
-        verdicts[part] = judged.cpu().numpy()
+        verdicts[part] = judged.float().cpu().numpy()
+        if not spans:
+            continue
         shares = functional.log_softmax(logits.masked_fill(~batch.body[..., None], -1e4), dim=1)
         joint = shares[:, :, None, 0] + shares[:, None, :, 1]
         near = torch.ones_like(joint[0], dtype=torch.bool).triu().tril(SPAN_TOKENS - 1)
