@@ -24,6 +24,8 @@ HARDEST = 0.04
 """How much the order of the negatives counts when some are drawn."""
 NEAR_WEIGHT = 2.5
 """Of a text of which people said that it does not answer: that of one that does, `POSITIVE_WEIGHT`."""
+BUILT_WEIGHT = 1.0
+"""Of the nearest text without the answer's words, of a question whose answer is left out."""
 
 Pack = Mapping[str, NDArray[Any]]
 
@@ -182,7 +184,7 @@ class Groups:
         join = (draw.random(len(slot)) < joined) & (other[:, 1] >= 0) & (other[:, 1] != pairs[:, 1])
         certain = self.pack["certain"][chosen][asking] | (nth > 0)
         per_question = np.bincount(asking, minlength=questions)[asking]
-        near = self.pack["near"][chosen][asking] & ~answered[asking] & (nth == 0)
+        near = (self.pack["near"][chosen] & ~answered)[asking] & (nth == 0)
         return Rows(
             question=question,
             title=np.where(titled, pairs[:, 0], -1),
@@ -194,7 +196,7 @@ class Groups:
             slot=slot,
             answered=answered,
             right=is_right,
-            weight=certain * np.where(near, NEAR_WEIGHT, 1.0) / per_question,
+            weight=np.where(near, np.where(certain, NEAR_WEIGHT, BUILT_WEIGHT), certain) / per_question,
             places=places,
         )
 

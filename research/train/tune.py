@@ -30,8 +30,8 @@ from thresher_training.tokens import TITLE_TOKENS
 READ_TOGETHER = 256
 SPAN_TOKENS = 30
 CLAIMS = 4_000
-DOUBTFUL = 0.5
-"""Logit from which on a negative that nobody has read is taken for an answer."""
+DOUBTFUL = 1 / 12
+"""Share of the mined negatives that do answer: 3 of 36 that were read."""
 
 
 @torch.no_grad()
@@ -70,20 +70,29 @@ def tuned(judge: nn.Module, tokens: Tokens, pack: Pack, claims: Claims) -> dict[
 
 @torch.no_grad()
 def without_doubtful(judge: nn.Module, tokens: Tokens, groups: Groups, stream: str) -> dict[str, int]:
-    """Drops the negatives of a stream that the judge takes for answers: of mined ones one in twelve does answer."""
+    """Drops the negatives of a stream that the judge puts furthest above what answers."""
     judge.eval()
     part = groups.pack
-    wrong = part["wrong"]
-    of, nth = np.nonzero((wrong[:, :, 1] >= 0) & (part["stream"] == stream)[:, None])
-    titles, texts = wrong[of, nth].T
-    layout, back = windows(part["question"][of, 0], titles, texts, groups.ends)
-    scores, _ = read_all(judge, tokens, layout, spans=False)
-    best = np.full(len(of), -np.inf)
-    np.maximum.at(best, back, scores[:, 0])
-    doubtful = best > DOUBTFUL
-    wrong[of[doubtful], nth[doubtful]] = -1
+
+    def best_of(side: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Group and place of each text, and the logit of its best window."""
+        table = part[side]
+        of, nth = np.nonzero((table[:, :, 1] >= 0) & (part["stream"] == stream)[:, None])
+        titles, texts = table[of, nth].T
+        layout, back = windows(part["question"][of, 0], titles, texts, groups.ends)
+        best = np.full(len(of), -np.inf)
+        np.maximum.at(best, back, read_all(judge, tokens, layout, spans=False)[0][:, 0])
+        return of, nth, best
+
+    right = np.full(len(part["stream"]), -np.inf)
+    of, _, best = best_of("right")
+    np.maximum.at(right, of, best)
+    of, nth, best = best_of("wrong")
+    above = best - right[of]
+    doubtful = above > np.quantile(above, 1 - DOUBTFUL)
+    part["wrong"][of[doubtful], nth[doubtful]] = -1
     judge.train()
-    return {"negatives": len(of), "dropped": int(doubtful.sum())}
+    return {"negatives": len(of), "above": int((above > 0).sum()), "dropped": int(doubtful.sum())}
 
 
 def windows(
