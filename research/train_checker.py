@@ -35,7 +35,7 @@ from thresher_training.network import Judge, mixed, optimiser, rate
 from thresher_training.tokens import Pair, Reader, padded
 
 SEED = 29
-STARTED_FROM = PROJECT / "src/thresher/models/weights/thresher-reader-int8/onnx/model.onnx"
+STARTED_FROM = PROJECT / "src/thresher/models/weights/thresher-judge-int8/onnx/model.onnx"
 ROWS_A_STEP = 36
 CLAIMS_A_STEP = 56
 CLAIM_STEPS = 0.65

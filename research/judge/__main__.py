@@ -37,6 +37,7 @@ def main() -> None:
     parser.add_argument("--final", action="store_true", help="also the final fifth; writes results/judge.json")
     parser.add_argument("--folder", type=Path, default=BUNDLED_JUDGE, help="the weights")
     parser.add_argument("--untitled", action="store_true", help="the judge reads texts without their titles")
+    parser.add_argument("--candidates", type=Path, help="what research.train.candidates wrote: papers and manuals too")
     parser.add_argument("--torch", help="a Python with torch and transformers")
     parser.add_argument("--run", type=Path, help="what research.train_judge wrote, with judge.pt; goes with --torch")
     parser.add_argument("--data", type=Path, help="what research.training_data wrote; default: the folder of --run")
@@ -54,7 +55,7 @@ def main() -> None:
         if options.section != "evaluator":
             results["rerank"] = rerank(data, logits, final=options.final)
         if options.section != "rerank":
-            results["evaluator"] = evaluator(data, logits, final=options.final)
+            results["evaluator"] = evaluator(data, logits, final=options.final, candidates_of=options.candidates)
     if options.section in ("speed", "all"):
         results["speed"] = speed(judge, options.folder, options)
     if options.final:

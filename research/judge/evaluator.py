@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -92,12 +94,55 @@ def read(
     )
 
 
+def listed(path: Path, logits: Logits, encoder: Remembered) -> dict[str, Read]:
+    """The questions with an answer of what research.train.candidates wrote, each kind a set that is all tune."""
+    found = {}
+    for kind, asked in of_kinds(path).items():
+        pool = Pool(kind, [text for one in asked for text in one["texts"]], None)
+        relevance = LocalRelevance(encoder, index_terms, pool.rarity, sentence_spans)
+        parts, best = [], []
+        for one in asked:
+            for with_answer in (True, False):
+                chunks = [pool.chunks[text["row"]] for text in one["texts"] if with_answer or not text["holds"]]
+                chunks = chunks[:CANDIDATES]
+                texts, titles = [chunk.text for chunk in chunks], [chunk.title for chunk in chunks]
+                made_of = relevance.judged(one["question"], texts, titles)
+                values = logits(one["question"], chunks)
+                rows = [
+                    [value, own.sentence, own.terms, absent_names(one["question"], chunk.titled)]
+                    for value, own, chunk in zip(values, made_of, chunks, strict=True)
+                ]
+                parts.append(rows + rows[:1] * (CANDIDATES - len(rows)))
+                best.append([max(map(relevance.relevance, made_of)), float(sigmoid(np.max(values)))])
+        none = np.zeros(0), frozenset[int](), TUNE[0]
+        questions = [Question(one["question"], *none, answerable_half=True) for one in asked]
+        shape = (len(asked), 2)
+        table = np.array(best).reshape(*shape, 2)
+        scores = {REFERENCE: table[..., 0], TRAINED: table[..., 1]}
+        found[kind] = Read(questions, scores, np.array(parts).reshape(*shape, CANDIDATES, len(PARTS)))
+    return found
+
+
+def of_kinds(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """The rows of a file with a text that holds the answer and one that does not, by kind; texts are numbered."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        if {text["holds"] for text in one["texts"]} == {True, False}:
+            own = found.setdefault(one["kind"], [])
+            before = sum(len(other["texts"]) for other in own)
+            for row, text in enumerate(one["texts"], start=before):
+                text |= {"row": row, "_id": str(row)}
+            own.append(one)
+    return found
+
+
 def sigmoid(values: np.ndarray) -> np.ndarray:
     """Log odds to probabilities."""
     return np.asarray(1 / (1 + np.exp(-values)))
 
 
-def evaluator(data: Data, logits: Logits, *, final: bool) -> dict[str, Any]:
+def evaluator(data: Data, logits: Logits, *, final: bool, candidates_of: Path | None = None) -> dict[str, Any]:
     """Can it tell whether what was retrieved suffices?"""
     pool, sets = data.wikipedia
     paragraphs, answerable, tricks = data.squad
@@ -109,7 +154,9 @@ def evaluator(data: Data, logits: Logits, *, final: bool) -> dict[str, Any]:
         found[name] = read(paragraphs if name == "SQuAD" else pool, wanted, judges, logits, encoder)
     marked = [asked for asked in tricks if asked.slice in slices_of(final)]
     unanswerable = read(paragraphs, marked, judges, logits, encoder)
+    own = listed(candidates_of, logits, encoder) if candidates_of else {}
     encoder.save()
+    found |= own
     fits = combine(found, unanswerable)
     for name, weights in fits.items():
         print(f"combination {name}: " + ", ".join(f"{part} {value:+.2f}" for part, value in weights.items()))
@@ -125,13 +172,23 @@ def evaluator(data: Data, logits: Logits, *, final: bool) -> dict[str, Any]:
     for name, one in found.items():
         results["sets"][name] = {}
         for score in one.best:
-            results["sets"][name][score] = measured(name, score, found, final=final)
+            results["sets"][name][score] = measured(name, score, found, final=final and name not in own)
+    tune = [one.split(COMBINED, TUNE).kinds for one in found.values()]
+    kinds = [even([own[side] for own in tune]) for side in (0, 1)]
+    results["calibration"] = fit(*kinds, judge="trained", encoder=data.encoder.name, source="shipped").to_dict()
+    print(f"calibration: {results['calibration']}")
     results["squad_marked_unanswerable"] = {
         part: against_marked(part, found["SQuAD"], unanswerable, slices)
         for part, slices in (("tune", TUNE), ("final", FINAL))
         if part == "tune" or final
     }
     return results
+
+
+def even(sets: Sequence[list[float]]) -> list[float]:
+    """As many values of each set: those of smaller ones are drawn more than once."""
+    most, draw = max(map(len, sets)), np.random.default_rng(0)
+    return [value for own in sets for value in (*own, *draw.choice(own, most - len(own)))]
 
 
 # --- the evaluator: the combination -----------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ class Engine:
         settings = recipes.get(front.recipe).configured({}, home=self.home)
         models = self.models.on(tuple(filter(None, settings.onnx_providers.split(","))))
         encoder = self._encoder or models.encoder(settings.encoder, settings.embeddings)
-        for model in (encoder, models.judge(), models.reader(), models.checker()):
+        for model in (encoder, models.judge(), models.checker()):
             model.warm_up()
 
     def close(self) -> None:

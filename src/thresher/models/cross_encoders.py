@@ -31,10 +31,8 @@ if TYPE_CHECKING:
 
 _WEIGHTS = Path(__file__).resolve().parent / "weights"
 BUNDLED_JUDGE = _WEIGHTS / "thresher-judge-int8"
-BUNDLED_READER = _WEIGHTS / "thresher-reader-int8"
-"""The judge taken further on questions with a passage: it finds the place of an answer and says whether it is there."""
 BUNDLED_CHECKER = _WEIGHTS / "thresher-checker-int8"
-"""The reader taken further on claims with a text: it says whether the text supports a claim, denies it, or neither."""
+"""Trained on claims with a text: it says whether the text supports a claim, denies it, or neither."""
 
 MAX_TOKENS = 256  # question, title and text together; trained at 144 and measured at both
 QUESTION_TOKENS, TITLE_TOKENS = 64, 16  # of longer ones the beginning is read

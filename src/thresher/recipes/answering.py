@@ -64,7 +64,7 @@ def without_model(settings: RecipeSettings, parts: Components, table: ChunkTable
 
     answer, confidence = settings.answer, Confidence.load()
     return Answerer(
-        SpanFinder(parts.models.reader(), parts.rarity(table), confidence.span),
+        SpanFinder(parts.models.judge(), parts.rarity(table), confidence.span),
         parts.models.judge(),
         parts.whole_documents(),
         confidence,

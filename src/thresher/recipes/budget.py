@@ -43,9 +43,9 @@ class Spending:
 
 
 def spending(settings: RecipeSettings, parts: Components) -> Spending:
-    """The bundled judge and reader over the documents, and the bundled tokenizer."""
+    """The bundled judge over the documents, and the bundled tokenizer."""
     models = parts.running(settings).models
-    return Spending(EvidenceReader(models.judge(), models.reader(), parts.whole_documents()), token_count())
+    return Spending(EvidenceReader(models.judge(), parts.whole_documents()), token_count())
 
 
 # --- what budgets are worth -------------------------------------------------------------------------------------------

@@ -64,7 +64,6 @@ class Models:
     _readers: dict[tuple[str, EncoderSettings], Encoder] = field(default_factory=dict)
     _rerankers: dict[str, CrossEncoder] = field(default_factory=dict)
     _judges: dict[Path | None, BundledJudge] = field(default_factory=dict)
-    _reader: BundledJudge | None = None
     _checker: BundledJudge | None = None
     providers: tuple[str, ...] = ON_CPU
     """Execution providers of ONNX Runtime that they run on."""
@@ -95,22 +94,13 @@ class Models:
         return self._readers[key]
 
     def judge(self, folder: Path | None = None) -> BundledJudge:
-        """The bundled cross-encoder, which judges and reranks, or one that was trained further, from its folder."""
+        """The bundled cross-encoder, which judges, reranks and reads answers out, or one that was trained further, from its folder."""
         if folder not in self._judges:
             from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
 
             own = partial(BundledJudge, folder or BUNDLED_JUDGE, providers=self.providers)
             self._judges[folder] = _bundled(f"judge {folder}", own, self.providers)
         return self._judges[folder]
-
-    def reader(self) -> BundledJudge:
-        """The bundled cross-encoder that reads answers out."""
-        if self._reader is None:
-            from thresher.models.cross_encoders import BUNDLED_READER, BundledJudge
-
-            own = partial(BundledJudge, BUNDLED_READER, providers=self.providers)
-            self._reader = _bundled("reader", own, self.providers)
-        return self._reader
 
     def checker(self) -> BundledJudge:
         """The bundled cross-encoder that holds claims against texts."""

@@ -109,10 +109,9 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceReader:
-    """Reads the sentences of evidence for a question; `judge` says what answers, `reader` where the answer stands."""
+    """Reads the sentences of evidence for a question; `judge` says what answers, and where the answer stands."""
 
     judge: PairReader
-    reader: PairReader
     documents: Documents
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Read:
@@ -144,7 +143,7 @@ class EvidenceReader:
         windows = _windows(sentences, texts)
         bodies = [texts[window[0].text_id].cut(window[0].start, _end(window)) for window in windows]
         above = [_above(window[0], texts[window[0].text_id]) for window in windows]
-        readings = self.reader.read(question, bodies, above) if windows else []
+        readings = self.judge.read(question, bodies, above) if windows else []
         best: dict[_Sentence, Piece] = {}
         for window, reading in zip(windows, readings, strict=True):
             for one in window:
