@@ -9,9 +9,9 @@ which also writes research/results/judge.json. Nothing was trained on Cranfield:
 * rerank: the 20 best of the encoder, and of encoder and BM25 together, in the order of the judge and in the order of
   both (min-max, one weight for all sets). Natural Questions and TriviaQA under two labels: `silver`, which their files
   give and which are incomplete, and `strings`, any known passage or candidate that holds an answer.
-* evaluator: the protocol of `research.pools`. The combination is a logistic regression on the judge's logit
-  and the two parts of the local judge, of the candidate where it is highest; on tune each fifth is told by a fit on
-  the others.
+* evaluator: the protocol of `research.pools`, and with --candidates that of the dev questions of real text. What the
+  judge's score and its shipped calibration are is a logistic regression on its logit, of the candidate where it is
+  highest, each set weighing the same.
 * speed: 20 pairs that were not read before. With --torch, a Python that has torch and transformers
   (research/requirements.txt), the float model beside it; --run is what research.train_judge wrote.
 """

@@ -31,14 +31,13 @@ from research.pools import (
 )
 from thresher.judging.calibration import auroc, calibration_error, fit
 from thresher.judging.logistic import CLIP
-from thresher.judging.scorers import LocalRelevance, absent_names
+from thresher.judging.scorers import LocalRelevance
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
 from thresher_evals.stats import Forecast, auroc_interval
 
 FOLDS, ROUNDS = 5, 20
-PARTS = ("logit", "sentence", "terms", "lacking")
-TRAINED, COMBINED, ELSEWHERE, REFERENCE = "trained judge", "combination", "combination, other sets", "local"
+TRAINED, REFERENCE = "trained judge", "local"
 
 PUBLISHED = "CRAG's evaluator on PopQA, accuracy: T5-large 0.843, ChatGPT 0.580 to 0.647 (Yan et al. 2024, table 4)"
 
@@ -50,8 +49,6 @@ class Read:
     questions: list[Question]
     best: dict[str, np.ndarray]
     """(n_questions, 2) by score."""
-    parts: np.ndarray
-    """(n_questions, 2, 10, 4): `PARTS` of every candidate; where there are fewer, the first one again."""
 
     def split(self, name: str, slices: Sequence[int]) -> Scores:
         """The scores of the questions of some slices."""
@@ -68,30 +65,16 @@ def read(
     """Judges the ten best hybrid candidates of every question, twice."""
     relevance = LocalRelevance(encoder, index_terms, pool.rarity, sentence_spans)
     best: dict[str, list[float]] = {name: [] for name in (*judges, REFERENCE, TRAINED)}
-    parts = []
     for asked in questions:
         for out in (frozenset[int](), asked.answered_by):
             found = candidates(pool, asked.text, asked.vector, out)
             chunks, cosines = [pool.chunks[one.row] for one in found], [one.cosine for one in found]
             texts, titles = [chunk.text for chunk in chunks], [chunk.title for chunk in chunks]
-            made_of = relevance.judged(asked.text, texts, titles, cosines=cosines)
-            values = logits(asked.text, chunks)
             for name, judge in judges.items():
                 best[name].append(max(judge(asked.text, pool, found)))
-            best[REFERENCE].append(max(relevance.relevance(one) for one in made_of))
-            best[TRAINED].append(float(sigmoid(np.max(values))))
-            lacks = [absent_names(asked.text, chunk.titled) for chunk in chunks]
-            table = [
-                [value, one.sentence, one.terms, absent]
-                for value, one, absent in zip(values, made_of, lacks, strict=True)
-            ]
-            parts.append(table + table[:1] * (CANDIDATES - len(table)))
-    shape = (len(questions), 2)
-    return Read(
-        questions,
-        {name: np.array(values).reshape(shape) for name, values in best.items()},
-        np.array(parts).reshape(*shape, CANDIDATES, len(PARTS)),
-    )
+            best[REFERENCE].append(max(relevance(asked.text, texts, titles, cosines=cosines)))
+            best[TRAINED].append(float(sigmoid(np.max(logits(asked.text, chunks)))))
+    return Read(questions, {name: np.array(values).reshape(-1, 2) for name, values in best.items()})
 
 
 def listed(path: Path, logits: Logits, encoder: Remembered) -> dict[str, Read]:
@@ -100,26 +83,17 @@ def listed(path: Path, logits: Logits, encoder: Remembered) -> dict[str, Read]:
     for kind, asked in of_kinds(path).items():
         pool = Pool(kind, [text for one in asked for text in one["texts"]], None)
         relevance = LocalRelevance(encoder, index_terms, pool.rarity, sentence_spans)
-        parts, best = [], []
+        best: dict[str, list[float]] = {REFERENCE: [], TRAINED: []}
         for one in asked:
             for with_answer in (True, False):
                 chunks = [pool.chunks[text["row"]] for text in one["texts"] if with_answer or not text["holds"]]
                 chunks = chunks[:CANDIDATES]
                 texts, titles = [chunk.text for chunk in chunks], [chunk.title for chunk in chunks]
-                made_of = relevance.judged(one["question"], texts, titles)
-                values = logits(one["question"], chunks)
-                rows = [
-                    [value, own.sentence, own.terms, absent_names(one["question"], chunk.titled)]
-                    for value, own, chunk in zip(values, made_of, chunks, strict=True)
-                ]
-                parts.append(rows + rows[:1] * (CANDIDATES - len(rows)))
-                best.append([max(map(relevance.relevance, made_of)), float(sigmoid(np.max(values)))])
+                best[REFERENCE].append(max(relevance(one["question"], texts, titles)))
+                best[TRAINED].append(float(sigmoid(np.max(logits(one["question"], chunks)))))
         none = np.zeros(0), frozenset[int](), TUNE[0]
         questions = [Question(one["question"], *none, answerable_half=True) for one in asked]
-        shape = (len(asked), 2)
-        table = np.array(best).reshape(*shape, 2)
-        scores = {REFERENCE: table[..., 0], TRAINED: table[..., 1]}
-        found[kind] = Read(questions, scores, np.array(parts).reshape(*shape, CANDIDATES, len(PARTS)))
+        found[kind] = Read(questions, {name: np.array(values).reshape(-1, 2) for name, values in best.items()})
     return found
 
 
@@ -157,14 +131,10 @@ def evaluator(data: Data, logits: Logits, *, final: bool, candidates_of: Path | 
     own = listed(candidates_of, logits, encoder) if candidates_of else {}
     encoder.save()
     found |= own
-    fits = combine(found, unanswerable)
-    for name, weights in fits.items():
-        print(f"combination {name}: " + ", ".join(f"{part} {value:+.2f}" for part, value in weights.items()))
-    scale, shift = same_weight({name: one.parts[..., 0].max(axis=2)[..., None] for name, one in found.items()}, found)
+    scale, shift = same_weight({name: log_odds(one.best[TRAINED])[..., None] for name, one in found.items()}, found)
     print(f"logit that is the log odds of sufficient evidence (tune, best of ten): {scale:.3f} logit {shift:+.3f}")
     print(PUBLISHED)
     results: dict[str, Any] = {
-        "combination": fits,
         "log_odds": {"scale": scale, "shift": shift},
         "published": PUBLISHED,
         "sets": {},
@@ -173,8 +143,12 @@ def evaluator(data: Data, logits: Logits, *, final: bool, candidates_of: Path | 
         results["sets"][name] = {}
         for score in one.best:
             results["sets"][name][score] = measured(name, score, found, final=final and name not in own)
-    tune = [one.split(COMBINED, TUNE).kinds for one in found.values()]
-    kinds = [even([own[side] for own in tune]) for side in (0, 1)]
+    tune = [one.split(TRAINED, TUNE) for one in found.values()]
+    odds = [sigmoid(scale * log_odds(one.raw) + shift) for one in tune]
+    kinds = [
+        even([values[one.answerable == side].tolist() for values, one in zip(odds, tune, strict=True)])
+        for side in (True, False)
+    ]
     results["calibration"] = fit(*kinds, judge="trained", encoder=data.encoder.name, source="shipped").to_dict()
     print(f"calibration: {results['calibration']}")
     results["squad_marked_unanswerable"] = {
@@ -191,11 +165,7 @@ def even(sets: Sequence[list[float]]) -> list[float]:
     return [value for own in sets for value in (*own, *draw.choice(own, most - len(own)))]
 
 
-# --- the evaluator: the combination -----------------------------------------------------------------------------------
-
-
-Chosen = Callable[[np.ndarray], np.ndarray]
-"""Numbers of a set's tune questions to those that take part in a fit."""
+# --- the evaluator: fits ---------------------------------------------------------------------------------------------
 
 
 def logistic(inputs: np.ndarray, target: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -215,11 +185,7 @@ def logistic(inputs: np.ndarray, target: np.ndarray, weight: np.ndarray) -> np.n
     return found
 
 
-def same_weight(
-    inputs: Mapping[str, np.ndarray],
-    found: Mapping[str, Read],
-    chosen: Chosen = np.ones_like,
-) -> np.ndarray:
+def same_weight(inputs: Mapping[str, np.ndarray], found: Mapping[str, Read]) -> np.ndarray:
     """A logistic regression on tune questions, each set weighing the same.
 
     `inputs` are (n_questions, 2, d) by set.
@@ -227,61 +193,10 @@ def same_weight(
     tables, targets, weights = [], [], []
     for name, values in inputs.items():
         tune = np.flatnonzero(found[name].within(TUNE))
-        tune = tune[chosen(np.arange(len(tune))).astype(bool)]
         tables.append(values[tune].reshape(-1, values.shape[2]))
         targets.append(np.tile([1.0, 0.0], len(tune)))
         weights.append(np.full(2 * len(tune), 1 / len(tune)))
     return logistic(np.concatenate(tables), np.concatenate(targets), np.concatenate(weights))
-
-
-def combination(
-    parts: Mapping[str, np.ndarray], found: Mapping[str, Read], chosen: Chosen = np.ones_like
-) -> np.ndarray:
-    """Weights and intercept, fitted on the candidate where they are highest, which changes with them.
-
-    It starts with the candidate that the judge puts first, and ends when another round changes nothing.
-    """
-    weights = np.array([1.0] + [0.0] * len(PARTS))
-    for _ in range(ROUNDS):
-        before, highest = weights, {}
-        for name, values in parts.items():
-            top = (values @ weights[:-1]).argmax(axis=2)[..., None, None]
-            highest[name] = np.take_along_axis(values, top, axis=2)[:, :, 0]
-        weights = same_weight(highest, found, chosen)
-        if np.allclose(weights, before):
-            break
-    return weights
-
-
-def combine(found: dict[str, Read], unanswerable: Read) -> dict[str, dict[str, float]]:
-    """Adds the combinations to the scores; returns what each fit multiplies the parts by.
-
-    On tune questions `COMBINED` is told by a fit on the other folds, elsewhere by the fit on all of tune; `ELSEWHERE`
-    is told by a fit on the other sets everywhere.
-    """
-    parts = {name: one.parts for name, one in found.items()}
-    whole = combination(parts, found)
-    fits = {"on all sets": whole}
-
-    def outside(fold: int) -> Chosen:
-        return lambda number: number % FOLDS != fold
-
-    folds = [combination(parts, found, outside(fold)) for fold in range(FOLDS)]
-    for name, one in found.items():
-        values = apply(whole, one.parts)
-        for number, at in enumerate(np.flatnonzero(one.within(TUNE))):
-            values[at] = apply(folds[number % FOLDS], one.parts[at])
-        one.best[COMBINED] = values
-        others = fits[f"without {name}"] = combination({k: v for k, v in parts.items() if k != name}, found)
-        one.best[ELSEWHERE] = apply(others, one.parts)
-    unanswerable.best[COMBINED] = apply(whole, unanswerable.parts)
-    unanswerable.best[ELSEWHERE] = apply(fits["without SQuAD"], unanswerable.parts)
-    return {name: dict(zip((*PARTS, "intercept"), values.tolist(), strict=True)) for name, values in fits.items()}
-
-
-def apply(weights: np.ndarray, parts: np.ndarray) -> np.ndarray:
-    """The best candidate's probability."""
-    return sigmoid((parts @ weights[:-1]).max(axis=-1) + weights[-1])
 
 
 # --- the evaluator: measures ------------------------------------------------------------------------------------------
@@ -322,7 +237,7 @@ def measured(name: str, score: str, found: Mapping[str, Read], *, final: bool) -
 
 def shared_curve(score: str, found: Mapping[str, Read]) -> Callable[[np.ndarray], np.ndarray]:
     """One calibration for several sets, each weighing the same, over log odds as the package's are."""
-    odds = {name: log_odds(one.best[score])[:, :, None] for name, one in found.items()}
+    odds = {name: log_odds(one.best[score])[:, :, None] for name, one in found.items() if score in one.best}
     slope, intercept = same_weight(odds, found)
     return lambda raw: sigmoid(slope * log_odds(raw) + intercept)
 

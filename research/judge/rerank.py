@@ -19,19 +19,13 @@ from research.pools import (
     WEIGHTS,
     Pool,
     Question,
-    Remembered,
     candidates,
     grades,
     ndcg,
     slice_of,
     vectors,
 )
-from thresher.judging.scorers import LOGIT_WEIGHT, TERMS_WEIGHT, LocalRelevance
-from thresher.judging.scorers import TRAINED_SENTENCE_WEIGHT as SENTENCE_WEIGHT
 from thresher.models.encoders import BundledEncoder
-from thresher.text.sentences import sentence_spans
-from thresher.text.terms import index_terms
-from thresher.types import Chunk
 from thresher_evals.stats import mean_interval, paired_difference
 
 DEPTH = 20
@@ -136,32 +130,14 @@ def min_max(values: np.ndarray) -> np.ndarray:
     return np.ones_like(values) if high == low else (values - low) / (high - low)
 
 
-ScoreOf = Callable[[Pool, str, Sequence[Chunk]], Sequence[float]]
-"""Scores of some chunks of a pool for a question, on any scale."""
-
-
-def with_words(logits: Logits, encoder: Remembered) -> ScoreOf:
-    """What our judge goes by: the cross-encoder with the encoder and the question's words (judging/trained.py)."""
-
-    def score(pool: Pool, question: str, chunks: Sequence[Chunk]) -> list[float]:
-        relevance = LocalRelevance(encoder, index_terms, pool.rarity, sentence_spans)
-        made_of = relevance.judged(question, [chunk.text for chunk in chunks], [chunk.title for chunk in chunks])
-        return [
-            LOGIT_WEIGHT * logit + SENTENCE_WEIGHT * part.sentence + TERMS_WEIGHT * part.terms
-            for logit, part in zip(logits(question, chunks), made_of, strict=True)
-        ]
-
-    return score
-
-
-def listed(pool: Pool, asked: Asked, score_of: ScoreOf) -> dict[str, Listed]:
+def listed(pool: Pool, asked: Asked, logits: Logits) -> dict[str, Listed]:
     """The encoder's candidates, and those of encoder and BM25 together."""
     cosines = pool.vectors @ asked.vector
     dense = np.argsort(-cosines, kind="stable")[:DEPTH]
     fused = candidates(pool, asked.text, asked.vector, number=DEPTH)
     hybrid = np.array([one.row for one in fused])
     both = list(dict.fromkeys([*dense.tolist(), *hybrid.tolist()]))
-    read = dict(zip(both, score_of(pool, asked.text, [pool.chunks[row] for row in both]), strict=True))
+    read = dict(zip(both, logits(asked.text, [pool.chunks[row] for row in both]), strict=True))
     sums = WEIGHTS[0] * min_max(cosines[hybrid]) + WEIGHTS[1] * min_max(np.array([one.bm25 for one in fused]))
     return {
         name: Listed(order, own, np.array([read[row] for row in order.tolist()]))
@@ -204,25 +180,11 @@ class Ranked:
 
 
 def rerank(data: Data, logits: Logits, *, final: bool) -> dict[str, Any]:
-    """Every set before and after the cross-encoder alone, and our judge, which it is a part of."""
-    encoder = Remembered(data.encoder)
-    results = {}
-    for name, score_of in (
-        ("cross-encoder", lambda _pool, question, chunks: logits(question, chunks)),
-        ("our judge", with_words(logits, encoder)),
-    ):
-        print(f"\n== {name}")
-        results[name] = reranked(data, score_of, final=final)
-    encoder.save()
-    return results
-
-
-def reranked(data: Data, score_of: ScoreOf, *, final: bool) -> dict[str, Any]:
-    """Every set before and after one score."""
+    """Every set before and after the judge."""
     ranked: dict[str, Ranked] = {}
     for name, (pool, questions) in ranked_sets(data).items():
         wanted = [asked for asked in questions if name == "Cranfield" or asked.slice in slices_of(final)]
-        ranked[name] = Ranked(wanted, [listed(pool, asked, score_of) for asked in wanted])
+        ranked[name] = Ranked(wanted, [listed(pool, asked, logits) for asked in wanted])
     weights, tried = chosen_weights({name: ranked[name].of(TUNE) for name in BLENDED_ON})
     for start, values in tried.items():
         told = "  ".join(f"{weight:.1f} {value:.4f}" for weight, value in values.items())

@@ -12,7 +12,7 @@ import thresher
 from thresher.cli.app import main
 from thresher.errors import UsageError
 from thresher.judging.calibration import SHIPPED
-from thresher.judging.scorers import Combination
+from thresher.judging.scorers import LogOdds
 from thresher.judging.tuned import FILE, TunedJudge
 from thresher.models.cross_encoders import BUNDLED_JUDGE
 from thresher_training.labels import Labelled, Passage
@@ -58,7 +58,7 @@ def test_where_only_wrong_passages_are_labelled_nobody_knows_of_the_others() -> 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with two short documents and a judge of other weights of combination than the bundled one."""
+    """A home with two short documents and a judge of other log odds than the bundled one."""
     home = tmp_path_factory.mktemp("home")
     (home / "barn.txt").write_text("The barn was built by Ann Fielding in 1531. It is red.", encoding="utf-8")
     (home / "cheese.txt").write_text("Cheese ripens in a cellar for a year.", encoding="utf-8")
@@ -66,8 +66,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         collection.add(home / "barn.txt", home / "cheese.txt", recipe="corrective")
     shutil.copytree(BUNDLED_JUDGE, home / "judge")
     shipped = SHIPPED["trained"].to_dict() | {"judge": "barns-1", "upper": 0.01, "lower": 0.001}
-    combine = {"logit": 0.0, "sentence": 0.0, "terms": 0.0, "lacking": 0.0, "intercept": 1.0}
-    (home / "judge" / FILE).write_text(json.dumps({"combine": combine, "calibration": shipped}), encoding="utf-8")
+    odds = {"logit": 0.0, "intercept": 1.0}
+    (home / "judge" / FILE).write_text(json.dumps({"odds": odds, "calibration": shipped}), encoding="utf-8")
     return home
 
 
@@ -81,7 +81,7 @@ def test_a_judge_that_was_trained_further_judges_with_its_own_weights_and_bounds
     assert scores[0] != scores[1]
     assert answer.verdict is not None
     assert answer.verdict.value == "correct"
-    assert TunedJudge.read(home / "judge").combine == Combination(0.0, 0.0, 0.0, 0.0, 1.0)
+    assert TunedJudge.read(home / "judge").odds == LogOdds(0.0, 1.0)
 
 
 def test_a_folder_that_holds_no_judge_is_told(home: Path) -> None:

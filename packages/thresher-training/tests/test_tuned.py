@@ -7,31 +7,25 @@ from pathlib import Path
 import pytest
 
 from thresher.errors import ModelError, UsageError
-from thresher.judging.scorers import Combination, Parts
+from thresher.judging.scorers import LogOdds
 from thresher.judging.tuned import FILE, TunedJudge
-from thresher_training.comparing import Case, Seen, compared, fitted_combination, fitted_judge
+from thresher_training.comparing import Case, compared, fitted_judge, fitted_odds
 
 
 def cases(number: int, *, gap: float, seed: int = 0) -> list[Case]:
-    """Questions whose relevant passage has a logit that is higher by `gap`, and cosines that say nothing."""
+    """Questions whose relevant passage has a logit that is higher by `gap`."""
     draw = random.Random(seed)
-
-    def seen(logit: float) -> Seen:
-        return Seen(draw.gauss(logit, 1.0), Parts(draw.uniform(0.4, 0.6), draw.random(), 0, 1), 0)
-
-    return [Case((seen(gap),), (seen(0.0), seen(0.0))) for _ in range(number)]
+    return [Case((draw.gauss(gap, 1.0),), (draw.gauss(0.0, 1.0), draw.gauss(0.0, 1.0))) for _ in range(number)]
 
 
 def tuned(found: list[Case]) -> TunedJudge:
-    return fitted_judge(found, Combination(), name="mine", encoder="e", seed=0)
+    return fitted_judge(found, LogOdds(), name="mine", encoder="e", seed=0)
 
 
 def test_the_weights_follow_the_labels_and_stay_near_the_usual_ones_where_there_are_few() -> None:
-    usual = Combination()
-    few, many = (fitted_combination(cases(number, gap=3.0), usual) for number in (5, 400))
+    usual = LogOdds()
+    few, many = (fitted_odds(cases(number, gap=3.0), usual) for number in (5, 400))
     assert many.logit > few.logit > usual.logit
-    assert many.sentence < usual.sentence  # the cosines of these cases say nothing
-    assert many.lacking == usual.lacking
 
 
 def test_a_judge_that_tells_more_apart_is_better() -> None:

@@ -1,4 +1,4 @@
-"""A judge trained further on somebody's labels: how its parts are weighed, and what its training came to."""
+"""A judge trained further on somebody's labels: what its logits are worth, and what its training came to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from thresher.errors import ModelError, UsageError
 from thresher.judging.calibration import Calibration
-from thresher.judging.scorers import Combination
+from thresher.judging.scorers import LogOdds
 
 FILE = "judge.json"
 """In the folder of a judge that was trained further, beside its weights."""
@@ -23,7 +23,7 @@ Interval = tuple[float, float]
 class TunedJudge:
     """What a judge is besides its weights. Its name is `calibration.judge`."""
 
-    combine: Combination
+    odds: LogOdds
     calibration: Calibration
 
     @classmethod
@@ -32,16 +32,18 @@ class TunedJudge:
         file = folder / FILE
         try:
             stored = json.loads(file.read_text(encoding="utf-8"))
-            return cls(Combination(**stored["combine"]), Calibration.from_dict(stored["calibration"]))
+            return cls(LogOdds(**stored["odds"]), Calibration.from_dict(stored["calibration"]))
         except OSError as error:
             next_step = "give `judge_model` a folder that `thresher train-judge` wrote, or 'bundled'"
             raise UsageError("holds no trained judge", subject=str(folder), next_step=next_step) from error
         except (ValueError, TypeError, KeyError, UsageError) as error:
-            raise ModelError("is damaged", subject=str(file), next_step="train the judge again") from error
+            raise ModelError(
+                "is damaged, or of an older version", subject=str(file), next_step="train the judge again"
+            ) from error
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""
-        return {"combine": asdict(self.combine), "calibration": self.calibration.to_dict()}
+        return {"odds": asdict(self.odds), "calibration": self.calibration.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ class Models:
         return self._readers[key]
 
     def judge(self, folder: Path | None = None) -> BundledJudge:
-        """The bundled cross-encoder, which judges, reranks and reads answers out, or one that was trained further, from its folder."""
+        """The bundled cross-encoder, which judges, reranks and reads answers out, or one from another folder."""
         if folder not in self._judges:
             from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
 

@@ -7,7 +7,7 @@ own and a line in `JUDGES`. What is no name here is a cross-encoder: a fastembed
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -47,18 +47,15 @@ def local_scorer(settings: RecipeSettings, components: Components, table: ChunkT
     return LocalScorer(LocalRelevance(encoder, index_terms, components.rarity(table), sentence_spans))
 
 
-def trained_scorer(settings: RecipeSettings, components: Components, table: ChunkTable) -> TrainedScorer:
-    """Our own: the bundled cross-encoder, or one that was trained further, and what the local judge goes by."""
-    local, folder = local_scorer(settings, components, table), judge_folder(settings)
+def trained_scorer(settings: RecipeSettings, components: Components, _table: ChunkTable) -> TrainedScorer:
+    """Our own: the bundled cross-encoder, or one that was trained further."""
+    folder = judge_folder(settings)
     if folder is None:
-        return TrainedScorer(local, components.models.judge())
+        return TrainedScorer(components.models.judge())
     from thresher.judging.tuned import TunedJudge
 
     tuned = TunedJudge.read(folder)
-    # What to expect of an unread hit was fitted on the bundled cross-encoder.
-    return TrainedScorer(
-        local, components.models.judge(folder), tuned.calibration.judge, tuned.combine, read_at_least=None
-    )
+    return TrainedScorer(components.models.judge(folder), tuned.calibration.judge, tuned.odds)
 
 
 def judge_folder(settings: RecipeSettings) -> Path | None:
@@ -102,21 +99,16 @@ def calibration(settings: RecipeSettings, components: Components, judge: str) ->
     return found
 
 
-def raw_scorer(
-    settings: JudgeSettings, components: Components, table: ChunkTable, *, default: str, every: bool = False
-) -> Scorer:
+def raw_scorer(settings: JudgeSettings, components: Components, table: ChunkTable, *, default: str) -> Scorer:
     """The scorer of the judge that the settings name, to be calibrated, tables by their rows; `default` is `auto`.
 
-    With `every` it reads all that it is given: strips, of which each is kept or dropped by itself. Raises
-    UnknownSetting.
+    Raises UnknownSetting.
     """
     name = default if settings.judge == "auto" else settings.judge
     raw = [known for known, entry in JUDGES.items() if entry.scale is not PROBABILITY]
     if name not in raw:
         raise UnknownSetting(name, ("auto", *raw), kind="judge")
     scorer = JUDGES[name].make(settings, components, table)
-    if every and isinstance(scorer, TrainedScorer):
-        scorer = replace(scorer, read_at_least=None)
     documents = components.whole_documents()
     return EntryScorer(TableScorer(scorer, documents), documents)
 

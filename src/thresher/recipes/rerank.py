@@ -13,7 +13,7 @@ it. Mean nDCG@10 of the best 20 of BM25 put in order, 40 questions each of Cranf
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
@@ -21,15 +21,13 @@ from math import log
 from thresher.errors import UsageError, check_type
 from thresher.judging.calibration import SHIPPED
 from thresher.judging.parts import EachPartScorer
-from thresher.judging.scorers import LocalRelevance, LocalScorer, TrainedScorer
+from thresher.judging.scorers import TrainedScorer
 from thresher.judging.verdicts import Calibrated, in_light_of_question
 from thresher.protocols import Scorer
 from thresher.recipes.components import BUNDLED, Models
 from thresher.recipes.settings import EncoderSettings
 from thresher.refinement.refine import StripRefiner
 from thresher.refinement.strips import STRIP, sentences
-from thresher.text.sentences import sentence_spans
-from thresher.text.terms import index_terms, query_terms
 from thresher.types import PROBABILITY, Chunk, Decision, Hit, Judgement, Query, Score, logistic
 
 SPAN_SCORE = 0.2
@@ -107,9 +105,7 @@ class Reranker:
         return in_light_of_question(Query(question, question), decider(judged))
 
     def _scorer(self) -> Scorer:
-        encoder = self._models.reading_encoder(BUNDLED, EncoderSettings())
-        local = LocalScorer(LocalRelevance(encoder, index_terms, _equally_rare, sentence_spans))
-        return EachPartScorer(TrainedScorer(local, self._models.judge(), read_at_least=None))
+        return EachPartScorer(TrainedScorer(self._models.judge()))
 
 
 @lru_cache(maxsize=1)
@@ -135,11 +131,6 @@ def _probability(raw: float) -> float:
     """As `Calibration.probability`, but not cut off at its ends: no two texts there may share a score."""
     ((slope, intercept),) = _TRAINED.parameters
     return logistic(slope * log(raw / (1 - raw)) + intercept) if 0 < raw < 1 else raw
-
-
-def _equally_rare(question: str) -> Mapping[str, float]:
-    """A few given texts do not show how rare a word is where they come from."""
-    return dict.fromkeys(query_terms(question), 1.0)
 
 
 def _hits(texts: Sequence[str], titles: Sequence[str] | None) -> list[Hit]:

@@ -1,4 +1,4 @@
-"""How the parts of a trained judge are weighed, and whether it is better than the one before.
+"""What the logits of a trained judge are worth, and whether it is better than the one before.
 
 What is measured is what the judge is for: does the best of what was retrieved answer the question? Each labelled
 question counts twice, with the passages that answer it among the others and with these taken away, as in a calibration.
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from thresher.judging.calibration import auroc, calibration_error, fit
 from thresher.judging.logistic import RESAMPLES, Numbers, logistic_weights
-from thresher.judging.scorers import Combination, Parts
+from thresher.judging.scorers import LogOdds
 from thresher.judging.tuned import Comparison, Interval, Measured, TunedJudge
 
 PRIOR_SHARE = 0.5
@@ -23,59 +23,48 @@ cannot turn them round and some hundred can change them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What a judge made of one passage for a question."""
-
-    logit: float
-    parts: Parts
-    lacking: int
-
-
-@dataclass(frozen=True, slots=True)
 class Case:
-    """A question with what a judge made of the passages that answer it and of others."""
+    """A question with the logits of the passages that answer it and of others."""
 
-    relevant: tuple[Seen, ...]
-    irrelevant: tuple[Seen, ...]
+    relevant: tuple[float, ...]
+    irrelevant: tuple[float, ...]
 
 
-Judging = Callable[[Seen], float]
-"""From what a judge saw to the probability that it suffices, 0 to 1."""
+Judging = Callable[[float], float]
+"""From a logit to the probability that the passage suffices, 0 to 1."""
 
 
 # --- fitting ----------------------------------------------------------------------------------------------------------
 
 
-def fitted_combination(cases: Sequence[Case], usual: Combination) -> Combination:
+def fitted_odds(cases: Sequence[Case], usual: LogOdds) -> LogOdds:
     """The likeliest weights on labelled passages, relevant and irrelevant ones of a question weighing the same.
 
-    A logistic regression with a normal prior around the `usual` weights; that of `lacking` stays as it is.
+    A logistic regression with a normal prior around the `usual` weights.
     """
     rows: list[list[float]] = []
     labels: list[float] = []
     shares: list[float] = []
     for case in cases:
-        for label, seen in ((1.0, case.relevant), (0.0, case.irrelevant)):
-            rows += [[one.logit, one.parts.sentence, one.parts.terms, 1.0] for one in seen]
-            labels += [label] * len(seen)
-            shares += [1 / len(seen) for _ in seen]
-    inputs, wanted, weight = np.array(rows), np.array(labels), np.array(shares)
-    prior = np.array([usual.logit, usual.sentence, usual.terms, usual.intercept])
-    fixed = np.array([usual.lacking * one.lacking for case in cases for one in (*case.relevant, *case.irrelevant)])
+        for label, logits in ((1.0, case.relevant), (0.0, case.irrelevant)):
+            rows += [[logit, 1.0] for logit in logits]
+            labels += [label] * len(logits)
+            shares += [1 / len(logits) for _ in logits]
+    prior = np.array([usual.logit, usual.intercept])
     found = logistic_weights(
-        inputs, wanted, precision=(PRIOR_SHARE * prior) ** -2.0, prior=prior, share=weight, offset=fixed
+        np.array(rows), np.array(labels), precision=(PRIOR_SHARE * prior) ** -2.0, prior=prior, share=np.array(shares)
     )
-    logit, sentence, terms, intercept = found.tolist()
-    return Combination(logit, sentence, terms, usual.lacking, intercept)
+    logit, intercept = found.tolist()
+    return LogOdds(logit, intercept)
 
 
-def fitted_judge(cases: Sequence[Case], usual: Combination, *, name: str, encoder: str, seed: int) -> TunedJudge:
+def fitted_judge(cases: Sequence[Case], usual: LogOdds, *, name: str, encoder: str, seed: int) -> TunedJudge:
     """Weights and calibration on the cases. Raises UsageError for too few of them."""
-    combine = fitted_combination(cases, usual)
-    best = _best(cases, lambda seen: combine(seen.logit, seen.parts, seen.lacking))
+    odds = fitted_odds(cases, usual)
+    best = _best(cases, odds)
     suffices = [value for pair in best if (value := pair[0]) is not None]
     lacks = [value for pair in best if (value := pair[1]) is not None]
-    return TunedJudge(combine, fit(suffices, lacks, judge=name, encoder=encoder, source="labels", seed=seed))
+    return TunedJudge(odds, fit(suffices, lacks, judge=name, encoder=encoder, source="labels", seed=seed))
 
 
 # --- comparing --------------------------------------------------------------------------------------------------------
@@ -125,8 +114,8 @@ def compared(
 def _best_probabilities(cases: Sequence[Case], judge: TunedJudge) -> Numbers:
     """(questions, 2) the best probability with what answers and without; NaN where there is no such passage."""
 
-    def judging(seen: Seen) -> float:
-        return judge.calibration.probability(judge.combine(seen.logit, seen.parts, seen.lacking))
+    def judging(logit: float) -> float:
+        return judge.calibration.probability(judge.odds(logit))
 
     return np.array([[np.nan if value is None else value for value in pair] for pair in _best(cases, judging)])
 
@@ -135,8 +124,8 @@ def _best(cases: Sequence[Case], judging: Judging) -> list[tuple[float | None, f
     """Of each question the best passage with those that answer it, and without; None where there is none."""
     found: list[tuple[float | None, float | None]] = []
     for case in cases:
-        others = [judging(seen) for seen in case.irrelevant]
-        answering = [judging(seen) for seen in case.relevant]
+        others = [judging(logit) for logit in case.irrelevant]
+        answering = [judging(logit) for logit in case.relevant]
         found.append((max([*answering, *others]) if answering else None, max(others, default=None)))
     return found
 

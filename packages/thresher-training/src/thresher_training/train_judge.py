@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.errors import MissingExtra
 from thresher.home.places import Home, working_folder
-from thresher.judging.scorers import Combination, LocalRelevance, absent_names
+from thresher.judging.scorers import LogOdds
 from thresher.judging.tuned import FILE, Counting, Trained, TunedJudge
 from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
 from thresher.models.onnx import HASH_CHARACTERS
 from thresher.recipes import corrective, cuts
 from thresher.recipes.components import Components
-from thresher.recipes.judges import calibration, judge_folder, local_scorer, trained_scorer
+from thresher.recipes.judges import calibration, judge_folder, trained_scorer
 from thresher.recipes.settings import CorrectiveSettings
 from thresher.settings import flat_public
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import folded, term_set
 from thresher.tracing.feedback import Label
 from thresher.types import Query
-from thresher_training.comparing import Case, Seen, compared, fitted_judge
+from thresher_training.comparing import Case, compared, fitted_judge
 from thresher_training.feedback import passages as labels_of
 from thresher_training.labels import Group, Labelled, PartName, Passage, parted, read_labels, together
 
@@ -84,7 +84,6 @@ def train(
     short = hashlib.sha256(repr(identity).encode("utf-8", "replace")).hexdigest()[:HASH_CHARACTERS]
     folder = working_folder(parts.store.folder) / "training" / short
     groups = _gathered(folder / "groups.json", labels, settings, parts, counting)
-    local = local_scorer(settings, parts, parts.table(cuts.corrective(settings, parts))).relevance
     base = judge_folder(settings) or BUNDLED_JUDGE
     run = Run(folder, base, [group for group in groups if group.part == "train"], epochs, seed)
     with counting(len(run.plan()), "steps") as progress:
@@ -96,14 +95,14 @@ def train(
     candidate = BundledJudge(staged)
     seen = {part: [group for group in groups if group.part == part] for part in ("tune", "held out")}
     tuned = fitted_judge(
-        cases(seen["tune"], candidate, local), Combination(), name=name, encoder=parts.encoder(settings).name, seed=seed
+        cases(seen["tune"], candidate), LogOdds(), name=name, encoder=parts.encoder(settings).name, seed=seed
     )
     _whole(staged / FILE, tuned.to_dict())
-    before = TunedJudge(scorer.combine, calibration(settings, parts, scorer.name))
+    before = TunedJudge(scorer.odds, calibration(settings, parts, scorer.name))
     held = seen["held out"]
     comparison = compared(
-        (cases(held, parts.models.judge(judge_folder(settings)), local), before),
-        (cases(held, candidate, local), tuned),
+        (cases(held, parts.models.judge(judge_folder(settings))), before),
+        (cases(held, candidate), tuned),
         seed=seed,
     )
     installed = _installed(staged, working_folder(home).resolve() / "judges" / name) if comparison.better else None
@@ -200,18 +199,14 @@ def _piece(question: str, passage: Passage, judge: BundledJudge) -> Passage:
 # --- judging and installing -------------------------------------------------------------------------------------------
 
 
-def cases(groups: Sequence[Group], judge: BundledJudge, local: LocalRelevance) -> list[Case]:
+def cases(groups: Sequence[Group], judge: BundledJudge) -> list[Case]:
     """What a judge makes of the passages of each question, whole."""
 
-    def seen(question: str, passages: Sequence[Passage]) -> tuple[Seen, ...]:
+    def logits(question: str, passages: Sequence[Passage]) -> tuple[float, ...]:
         texts, titles = [passage.text for passage in passages], [passage.title for passage in passages]
-        readings, judged = judge.read(question, texts, titles), local.judged(question, texts, titles)
-        return tuple(
-            Seen(reading.relevance, of_words, absent_names(question, f"{passage.title}\n{passage.text}"))
-            for reading, of_words, passage in zip(readings, judged, passages, strict=True)
-        )
+        return tuple(reading.relevance for reading in judge.read(question, texts, titles))
 
-    return [Case(seen(group.question, group.relevant), seen(group.question, group.irrelevant)) for group in groups]
+    return [Case(logits(group.question, group.relevant), logits(group.question, group.irrelevant)) for group in groups]
 
 
 def _write(folder: Path, run: Run, weights: bytes) -> None:
