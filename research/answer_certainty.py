@@ -43,7 +43,7 @@ from thresher_evals.metrics.answers import exact_match, f1
 
 SEED, FOLDS = 23, 10
 SIGNS = {
-    "passage": ("relevance", "whole", "place", "terms", "uncovered"),
+    "passage": ("relevance", "whole", "terms", "uncovered"),
     "span": ("relevance", "place", "terms", "sentence"),
     "cell": (),
 }

@@ -19,7 +19,7 @@ TEXTS = [CHEESE, LIGHTHOUSE, RAILWAY]
 def test_the_text_that_answers_comes_first_with_a_probability() -> None:
     first, *others = thresher.rerank(QUESTION, TEXTS)
     assert first.index == 1
-    assert 0.9 < first.score < 1
+    assert 0.8 < first.score < 1
     assert sorted(one.index for one in others) == [0, 2]
     assert all(0 < one.score < 0.1 for one in others)
 
@@ -39,7 +39,7 @@ def test_all_texts_come_back_unless_only_the_best_are_wanted() -> None:
 def test_relevant_sentences_are_shown_where_they_stand() -> None:
     first, *others = thresher.rerank(QUESTION, TEXTS, spans=True)
     assert [LIGHTHOUSE[span.start : span.end] for span in first.spans] == ["The Kõpu lighthouse was built in 1531."]
-    assert 0.2 <= first.spans[0].score <= 1
+    assert 0.8 <= first.spans[0].score <= 1
     assert all(one.spans == () for one in others)
     assert thresher.rerank(QUESTION, TEXTS)[0].spans == ()
 
@@ -67,7 +67,7 @@ def test_a_title_is_read_with_its_text() -> None:
 def test_every_part_of_a_question_counts() -> None:
     asked = "When was the Kõpu lighthouse built and when was the Semmering railway opened?"
     scores = {one.index: one.score for one in thresher.rerank(asked, TEXTS)}
-    assert min(scores[1], scores[2]) > 0.9 > 0.1 > scores[0]
+    assert min(scores[1], scores[2]) > 0.7 > 0.1 > scores[0]
 
 
 @pytest.mark.parametrize("text", ["", " \n", "\ud800 1531", "x " * 2000], ids=["empty", "blank", "broken", "long"])

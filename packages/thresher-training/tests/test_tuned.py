@@ -69,7 +69,7 @@ def test_a_judge_comes_back_from_its_folder(tmp_path: Path) -> None:
 def test_a_folder_without_a_judge_and_a_damaged_one_are_told_apart(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no trained judge; give `judge_model` a folder"):
         TunedJudge.read(tmp_path)
-    for damage in ("", "{}", "[]", '{"combine": {"nonsense": 1}}', '{"combine": {}, "calibration": {}}'):
+    for damage in ("", "{}", "[]", '{"odds": {"nonsense": 1}}', '{"combine": {}, "calibration": {}}'):
         (tmp_path / FILE).write_text(damage, encoding="utf-8")
-        with pytest.raises(ModelError, match="is damaged; train the judge again"):
+        with pytest.raises(ModelError, match="is damaged, or of an older version; train the judge again"):
             TunedJudge.read(tmp_path)

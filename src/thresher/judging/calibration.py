@@ -406,10 +406,10 @@ WEIGHTS = 2
 """Which weights of the trained judge these are: what was fitted on the scores of earlier ones does not count."""
 
 SHIPPED: Mapping[str, Calibration] = {usual.judge: usual for usual in _USUAL}
-"""For a collection that was never calibrated, by judge. The local judge: 200 training questions of PopQA, NQ, TriviaQA and
-SQuAD each, asked with and without what answers them (`research/calibration.py`). The trained judge: 494 questions that it
-was not trained on, the tune fifths of these sets and the dev questions of real text to papers and manuals, each set
-weighing the same (`research/judge`)."""
+"""For a collection that was never calibrated, by judge. The local judge: 200 training questions of PopQA, NQ, TriviaQA
+and SQuAD each, asked with and without what answers them (`research/calibration.py`). The trained judge: 494 questions
+that it was not trained on, the tune fifths of these sets and the dev questions of real text to papers and manuals, each
+set weighing the same (`research/judge`)."""
 
 
 def usual(judge: str, encoder: str) -> Calibration | None:
