@@ -34,7 +34,7 @@ MOST_READ = 5
 
 MOST_ALTERNATIVES = 2
 
-LEADS_FROM = 0.6
+LEADS_FROM = 0.55
 """Probability of a span from which its words stand before the passage: a wrong one misleads more than a right one
 helps."""
 
@@ -85,7 +85,7 @@ class Answerer:
     judge: PairReader
     documents: Documents
     confidence: Confidence
-    abstain_below: float = 0.3
+    abstain_below: float = 0.35
     """Probability of the best proposal below which there is no answer."""
     hedge_below: float = 0.5
     """Probability below which a passage is shown as doubtful."""
