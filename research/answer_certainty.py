@@ -8,10 +8,10 @@ of benchmarks/questions and the dev part of benchmarks/real_text, marked by thei
 Questions, where a passage is right that holds a gold answer, and a span that is one or shares half of its words with
 one. Of the public sets the questions of the training and tune fifths are asked.
 
-A row is a logistic regression over the signs that are named in SIGNS, of the best two proposals of a question, with a
-penalty of 1 on each weight. All of a question weigh 1 together, all questions of a set 100. A kind with fewer than 100
-proposals has no weights: its intercept is that of (right + 1) / (n + 2). Printed: n, right, and by tenfold
-cross-validation over questions the AUROC and the calibration error.
+A row is a logistic regression over the signs that are named in SIGNS, with a penalty of 1 on each weight. All proposals
+of a question weigh 1 together, all questions of a set 100. A kind with fewer than 100 proposals has no weights: its
+intercept is that of (right + 1) / (n + 2). Printed: n, right, and by tenfold cross-validation over questions the AUROC
+and the calibration error.
 """
 
 from __future__ import annotations
@@ -48,8 +48,6 @@ SIGNS = {
     "cell": (),
 }
 """What each row weighs."""
-BEST = 2
-"""Proposals of a kind that are read of each question."""
 PENALTY = 1.0
 SET_WEIGHT = 100.0
 PUBLIC = 200
@@ -177,16 +175,10 @@ def regression(features: np.ndarray, right: np.ndarray, weights: np.ndarray) -> 
 
 
 def observed(name: str, rows: list[Row]) -> list[tuple[Row, Row, bool]]:
-    """Question, signs and whether it is right, of the best proposals of a kind; the spans are those of the passages."""
+    """Question, signs and whether it is right, of each proposal of a kind; the spans are those of the passages."""
     if name == "span":
-        return [(row, one, one["span_right"]) for row in rows for one in best_of(row, "passage") if "span_right" in one]
-    return [(row, one, one["right"]) for row in rows for one in best_of(row, name)]
-
-
-def best_of(row: Row, kind: str) -> list[Row]:
-    """The proposals of a kind that the judge puts first: of what is far behind no certainty is ever shown."""
-    own = [one for one in row["proposals"] if one["kind"] == kind]
-    return sorted(own, key=lambda one: -(one.get("relevance", 0.0) + one.get("whole", 0.0)))[:BEST]
+        return [(row, one, one["span_right"]) for row in rows for one in row["proposals"] if "span_right" in one]
+    return [(row, one, one["right"]) for row in rows for one in row["proposals"] if one["kind"] == name]
 
 
 def fitted(name: str, rows: list[Row]) -> dict[str, Any] | None:

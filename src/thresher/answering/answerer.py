@@ -85,7 +85,7 @@ class Answerer:
     judge: PairReader
     documents: Documents
     confidence: Confidence
-    abstain_below: float = 0.35
+    abstain_below: float = 0.3
     """Probability of the best proposal below which there is no answer."""
     hedge_below: float = 0.5
     """Probability below which a passage is shown as doubtful."""

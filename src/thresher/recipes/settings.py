@@ -85,7 +85,7 @@ class AnswerSettings(Frozen):
     )
 
     abstain_below: float = Field(
-        0.35, ge=0, le=1, description="without a model: probability of the best passage below which nothing is shown"
+        0.3, ge=0, le=1, description="without a model: probability of the best passage below which nothing is shown"
     )
 
 

@@ -23,7 +23,7 @@ HEAD = 60
 """Characters of a line in which the identifier of an entry stands."""
 
 
-SLOPE, MIDDLE, MOST = 1.2, -0.2, 0.6
+SLOPE, MIDDLE, MOST = 0.8, -1.1, 0.6
 """By the trained judge's logit of an entry alone, how probable it is that the entry answers what is asked of its
 identifier: fitted on the 29 questions of one half of benchmarks/signals. At the most too little to call the evidence
 sufficient: 6 of 22 questions for what an entry does not say were answered with it, on both halves."""
