@@ -56,7 +56,7 @@ CANDIDATES = 10
 MOST_JUDGED = 20
 """Of more candidates (a long list of results was asked for) the others follow unjudged."""
 
-SECOND_OPINION_BELOW = 0.75
+SECOND_OPINION_BELOW = 0.83
 """Probability below which a correct verdict gets a second opinion from another collection (docs/decisions.md)."""
 
 JUDGE_WEIGHT = 0.5
