@@ -596,7 +596,7 @@ class CorrectiveSettings(OutsideSettings, RerankerSettings):
         None, ge=0, lt=1, description="probability below which it does not; the calibration's when not set"
     )
     min_probability: float = Field(
-        0.02, ge=0, le=1, description="probability a chunk needs to be read at all; the bounds decide on the best one"
+        0.04, ge=0, le=1, description="probability a chunk needs to be read at all; the bounds decide on the best one"
     )
     rewrite: bool = Field(True, description="rewrite a question whose first search found nothing good")
     refine: RefineSettings = RefineSettings(of="none", top_k=8)

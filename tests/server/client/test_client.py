@@ -58,7 +58,7 @@ def test_a_stream_tells_steps_sentences_and_the_answer(client: Client) -> None:
     steps = [one for one in told if isinstance(one, Step)]
     assert [step.name for step in steps][2] == "judge"
     assert len(steps[2].detail["chunks"]) == 4
-    assert "built in 1849" in told[-2]
+    assert "1849" in told[-2]
     assert isinstance(told[-1], Answer)
 
 
@@ -164,7 +164,7 @@ def test_a_key_is_sent(indexed_home: Path, tmp_path: Path) -> None:
     key = with_key(home, "asker", Scope.ASK)["Authorization"].removeprefix("Bearer ")
     with running(home, server__require_key=True) as one:
         with Client(one.url, key=key) as client:
-            assert "built in 1849" in client.ask(WORDS).text
+            assert "1849" in client.ask(WORDS).text
             with pytest.raises(UsageError, match="scope write"):
                 client.add(("a.txt", b"x"))
         with Client(one.url) as stranger, pytest.raises(UsageError, match="a key is needed"):
@@ -198,7 +198,7 @@ def test_the_async_client_does_the_same(indexed_home: Path, tmp_path: Path) -> N
             report = await client.add(("buoy.txt", b"The buoy is red."))
             assert report.added == 1
             answer = await client.ask(WORDS)
-            assert "built in 1849" in answer.text
+            assert "1849" in answer.text
             told = [one async for one in client.stream(WORDS)]
             assert isinstance(told[-1], Answer)
             both = await asyncio.gather(client.search(WORDS), client.check("The lighthouse was built in 1849."))

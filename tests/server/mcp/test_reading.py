@@ -51,7 +51,7 @@ def test_a_search_gives_passages_with_their_places_and_what_was_dropped(mode: st
     result = called(indexed_home, "search_documents", mode=mode, question=BUILT)
     told = structure_of(result)
     assert (told["verdict"], told["collection"]) == ("correct", "default")
-    assert told["confidence"] > 0.9
+    assert told["confidence"] > 0.85
     first = told["passages"][0]
     assert first["source"].endswith("lighthouse.md")
     assert DOCUMENTS["lighthouse.md"][first["start"] : first["end"]] == first["text"]

@@ -30,7 +30,7 @@ def test_the_steps_are_seen_as_they_end_and_the_last_one_is_done(served: Running
         "Searching default",
         "4 passages found",
         "4 passages judged, 2 kept",
-        "The documents answer it (95%)",
+        "The documents answer it (88%)",
         "Answering from 2 passages",
         "Answered from 1 passage",
     ]
@@ -87,7 +87,7 @@ def test_a_setting_sends_events_to_every_client(indexed_home: Path) -> None:
 def test_an_abstention_says_so_above_and_why_below(served: Running) -> None:
     told = shown(served.client, asked(UNANSWERED))
     assert told.statuses[-1] == {"description": "No answer: the documents do not give one", "done": True}
-    assert "The documents do not answer it (1%)" in [one["description"] for one in told.statuses]
+    assert "The documents do not answer it (6%)" in [one["description"] for one in told.statuses]
     assert told.content.startswith("Nothing in your documents answers this. Nearest: ")
     assert told.sources == []
 

@@ -24,7 +24,7 @@ def model(server: ScriptedServer) -> dict[str, Any]:
 
 def test_an_answer_is_what_the_engine_tells(served: Running) -> None:
     told = asked(served).json()
-    assert "built in 1849" in told["text"]
+    assert "built in **1849**" in told["text"]
     assert (told["abstained"], told["verdict"]) == (False, "correct")
     (cited,) = told["citations"]
     assert cited["quote"] == "The lighthouse of Fernby was built in 1849. Its lamp was rebuilt in 1902 by Ada Holm."
@@ -43,7 +43,7 @@ def test_an_answer_comes_as_events_in_order(served: Running) -> None:
         *("rewrite", "retrieve", "judge", "decide", "correct", "refine", "generate", "verify")
     ]
     assert told[-1][1]["text"] == told[-2][1]["text"]
-    assert "built in 1849" in told[-1][1]["text"]
+    assert "built in **1849**" in told[-1][1]["text"]
     assert told[-1][1]["trace"] == asked(served).json()["trace"]
 
 

@@ -124,7 +124,7 @@ def test_open_webui_reads_every_score_by_position(served: Running) -> None:
     assert len(by_position) == len(TEXTS)
     assert by_position[FERRY] == max(by_position)
     assert by_position[0] == by_position[4]
-    assert by_position[2] < 0.01
+    assert by_position[2] < 0.05
 
 
 def test_jina_is_told_the_model_and_the_tokens(served: Running) -> None:

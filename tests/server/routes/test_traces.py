@@ -18,7 +18,7 @@ def test_past_questions_are_listed_newest_first_page_by_page(indexed_home: Path,
             one.client.post(f"{DEFAULT}/ask", json=asks)
         both = one.client.get(TRACES).json()["traces"]
         assert [line["question"] for line in both] == [OTHER["question"], QUESTION["question"]]
-        assert "built in 1849" in both[1]["text"]
+        assert "built in **1849**" in both[1]["text"]
         assert both[1]["feedback"] is None
         (last,) = one.client.get(TRACES, params={"limit": 1}).json()["traces"]
         (before,) = one.client.get(TRACES, params={"limit": 1, "before": last["asked"]}).json()["traces"]
