@@ -1,8 +1,8 @@
 """`corrective`: our own recipe and the default. It takes from each published method what held up, and proves the rest.
 
-Follows:   CRAG: judge, decide, correct, refine (arXiv:2401.15884v3, section 4). ECRAG: chunks with subchunks, and
-           cosine and words in the judge (sections 4.2, 5.2). ChunkRAG: redundancy before judging, best first (Algorithm
-           1, lines 5 to 10). Hybrid report: dense and BM25 together, a cross-encoder where one is configured.
+Follows:   CRAG: judge, decide, correct, refine (arXiv:2401.15884v3, section 4). ECRAG: chunks with subchunks (section
+           4.2). ChunkRAG: redundancy before judging, best first (Algorithm 1, lines 5 to 10). Hybrid report: dense and
+           BM25 together, a cross-encoder where one is configured.
 Departs:   Refinement hands on the eight best chunks whole, without sentences that give orders; `refine.of=all` cuts
            them into strips as CRAG does, which lost what sentences mean together (docs/decisions.md). The title of its
            document stands in front of a chunk; references of papers are left out. Subchunks alone are encoded: a chunk

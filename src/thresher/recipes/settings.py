@@ -343,7 +343,7 @@ class JudgeSettings(RecipeSettings):
     judge: str = Field(
         "auto",
         description="'auto' (the chat model, or the local judge without one), 'llm', 'local' (cosine and words), "
-        "'trained' (our own: the bundled cross-encoder, cosine and words), 'calibrated' (that one as a probability), "
+        "'trained' (our own: the bundled cross-encoder), 'calibrated' (that one as a probability), "
         "or another cross-encoder: a fastembed name or folder, a /rerank URL",
     )
     judge_model: str = Field(
