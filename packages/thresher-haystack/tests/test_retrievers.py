@@ -29,7 +29,7 @@ def test_a_document_says_where_it_stands_and_what_it_is_worth(retriever: Threshe
     assert Path(meta["source"]).name in ("lighthouse.md", "hiiumaa.md", "baltic.txt")
     assert (meta["verdict"], meta["end"] - meta["start"]) == ("correct", len(first.content))
     assert first.score == meta["score"]
-    assert meta["confidence"] > 0.9
+    assert meta["confidence"] > 0.8
 
 
 def test_a_call_may_want_fewer_than_the_component(retriever: ThresherRetriever) -> None:
