@@ -27,7 +27,7 @@ def test_documents_are_put_in_order_by_a_probability() -> None:
     assert scores == sorted(scores, reverse=True)
     assert len(found) == len(DOCUMENTS)
     assert {found[at].id for at in range(3)} == {"lighthouse.md", "hiiumaa.md", "baltic.txt"}
-    assert scores[0] > 0.8 > 0.1 > scores[3]
+    assert scores[0] > 0.8 > 0.2 > scores[3]
     assert found[0].metadata["verdict"] == "correct"
     assert found[0].metadata["confidence"] == scores[0]
 

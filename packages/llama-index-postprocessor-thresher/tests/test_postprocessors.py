@@ -31,7 +31,7 @@ def test_nodes_are_put_in_order_by_a_probability() -> None:
     scores = [node.score for node in found]
     assert scores == sorted(scores, reverse=True)
     assert {node.node_id for node in found[:3]} == {"lighthouse.md", "hiiumaa.md", "baltic.txt"}
-    assert scores[0] > 0.8 > 0.1 > scores[3]
+    assert scores[0] > 0.8 > 0.2 > scores[3]
     assert found[0].metadata["verdict"] == "correct"
     assert found[0].metadata["confidence"] == scores[0]
     before = {node.node_id: node.score for node in nodes()}

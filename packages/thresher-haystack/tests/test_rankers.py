@@ -16,7 +16,7 @@ def test_documents_are_put_in_order_by_a_probability_with_a_verdict() -> None:
     scores = [document.score for document in found]
     assert scores == sorted(scores, reverse=True)
     assert {document.id for document in found[:3]} == {"lighthouse.md", "hiiumaa.md", "baltic.txt"}
-    assert scores[0] > 0.8 > 0.1 > scores[3]
+    assert scores[0] > 0.8 > 0.2 > scores[3]
     assert told["verdict"] == found[0].meta["verdict"] == "correct"
     assert found[0].meta["confidence"] == scores[0]
     assert found[0].meta["file"] == found[0].id
