@@ -174,7 +174,7 @@ function sources({ citations, text }, open) {
 /** Further passages that may answer, each with the button that opens its place. */
 function alternatives({ alternatives: others = [] }, open) {
   if (!others.length) return null;
-  return element("section", { class: "also", "aria-label": "Also" }, element("h3", {}, "Also"),
+  return element("div", { class: "also", role: "group", "aria-label": "Also" }, element("h3", {}, "Also"),
     others.map(({ text, citation }) => element("div", {}, answerText({ text, citations: [citation], sentences: [] }, open),
       element("p", { class: "source-place" }, [titleOf(citation), placeOf(citation)].filter(Boolean).join(" · ")))));
 }
