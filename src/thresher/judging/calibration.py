@@ -408,8 +408,9 @@ WEIGHTS = 2
 SHIPPED: Mapping[str, Calibration] = {usual.judge: usual for usual in _USUAL}
 """For a collection that was never calibrated, by judge. The local judge: 200 training questions of PopQA, NQ, TriviaQA
 and SQuAD each, asked with and without what answers them (`research/calibration.py`). The trained judge: 494 questions
-that it was not trained on, the tune fifths of these sets and the dev questions of real text to papers and manuals, each
-set weighing the same (`research/judge`)."""
+that it was not trained on, the tune fifths of these sets and the dev questions of real text to papers and manuals, of
+smaller sets some drawn more than once so that each weighs the same, which makes its intervals too narrow
+(`research/judge`)."""
 
 
 def usual(judge: str, encoder: str) -> Calibration | None:
