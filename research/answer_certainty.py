@@ -38,6 +38,7 @@ from benchmarks.real_text import documents as real_documents
 from benchmarks.real_text import questions as real_questions
 from thresher.answering.confidence import ENOUGH, TABLE
 from thresher.judging.calibration import auroc, calibration_error
+from thresher.judging.logistic import logistic_weights
 from thresher_evals.dataset import split_of
 from thresher_evals.metrics.answers import exact_match, f1
 
@@ -159,19 +160,9 @@ def ask(options: argparse.Namespace) -> None:
 
 
 def regression(features: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Weights and intercept of a penalised logistic regression, by Newton's method."""
-    with_one = np.c_[features, np.ones(len(features))]
-    found = np.zeros(with_one.shape[1])
-    penalty = np.diag([*[PENALTY] * features.shape[1], 1e-6])
-    for _ in range(100):
-        probability = 1 / (1 + np.exp(-with_one @ found))
-        gradient = with_one.T @ (weights * (probability - right)) + penalty @ found
-        hessian = (with_one * (weights * probability * (1 - probability))[:, None]).T @ with_one + penalty
-        step = np.linalg.solve(hessian, gradient)
-        found -= step
-        if np.abs(step).max() < 1e-9:
-            break
-    return found
+    """Weights and intercept of a penalised logistic regression."""
+    precision = np.array([*[PENALTY] * features.shape[1], 1e-6])
+    return logistic_weights(np.c_[features, np.ones(len(features))], right, precision=precision, share=weights)
 
 
 def observed(name: str, rows: list[Row]) -> list[tuple[Row, Row, bool]]:

@@ -30,7 +30,7 @@ from research.pools import (
     with_interval,
 )
 from thresher.judging.calibration import auroc, calibration_error, fit
-from thresher.judging.logistic import CLIP
+from thresher.judging.logistic import log_odds, logistic_weights, sigmoid
 from thresher.judging.scorers import LocalRelevance
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
@@ -111,11 +111,6 @@ def of_kinds(path: Path) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def sigmoid(values: np.ndarray) -> np.ndarray:
-    """Log odds to probabilities."""
-    return np.asarray(1 / (1 + np.exp(-values)))
-
-
 def evaluator(data: Data, logits: Logits, *, final: bool, candidates_of: Path | None = None) -> dict[str, Any]:
     """Can it tell whether what was retrieved suffices?"""
     pool, sets = data.wikipedia
@@ -168,23 +163,6 @@ def even(sets: Sequence[list[float]]) -> list[float]:
 # --- the evaluator: fits ---------------------------------------------------------------------------------------------
 
 
-def logistic(inputs: np.ndarray, target: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Weights and intercept of a logistic regression by Newton's method, with a ridge that only keeps it finite."""
-    table = np.column_stack([inputs, np.ones(len(inputs))])
-    weight = weight / weight.sum() * len(weight)
-    ridge = np.diag([1e-2] * inputs.shape[1] + [0.0])
-    found = np.zeros(table.shape[1])
-    for _ in range(50):
-        told = sigmoid(table @ found)
-        slope = table.T @ (weight * (target - told)) - ridge @ found
-        curvature = (table * (weight * told * (1 - told))[:, None]).T @ table + ridge
-        step = np.linalg.solve(curvature, slope)
-        found += step
-        if np.abs(step).max() < 1e-9:
-            break
-    return found
-
-
 def same_weight(inputs: Mapping[str, np.ndarray], found: Mapping[str, Read]) -> np.ndarray:
     """A logistic regression on tune questions, each set weighing the same.
 
@@ -196,7 +174,11 @@ def same_weight(inputs: Mapping[str, np.ndarray], found: Mapping[str, Read]) -> 
         tables.append(values[tune].reshape(-1, values.shape[2]))
         targets.append(np.tile([1.0, 0.0], len(tune)))
         weights.append(np.full(2 * len(tune), 1 / len(tune)))
-    return logistic(np.concatenate(tables), np.concatenate(targets), np.concatenate(weights))
+    inputs_of_all, weight = np.concatenate(tables), np.concatenate(weights)
+    table = np.column_stack([inputs_of_all, np.ones(len(inputs_of_all))])
+    precision = np.array([1e-2] * inputs_of_all.shape[1] + [0.0])  # only keeps the weights finite
+    share = weight / weight.sum() * len(weight)
+    return logistic_weights(table, np.concatenate(targets), precision=precision, share=share)
 
 
 # --- the evaluator: measures ------------------------------------------------------------------------------------------
@@ -240,12 +222,6 @@ def shared_curve(score: str, found: Mapping[str, Read]) -> Callable[[np.ndarray]
     odds = {name: log_odds(one.best[score])[:, :, None] for name, one in found.items() if score in one.best}
     slope, intercept = same_weight(odds, found)
     return lambda raw: sigmoid(slope * log_odds(raw) + intercept)
-
-
-def log_odds(raw: np.ndarray) -> np.ndarray:
-    """Probabilities to log odds, as the package clips them."""
-    clipped = np.clip(raw, CLIP, 1 - CLIP)
-    return np.asarray(np.log(clipped / (1 - clipped)))
 
 
 def right_by_fold(scores: Scores) -> np.ndarray:

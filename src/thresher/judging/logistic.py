@@ -36,17 +36,16 @@ def logistic_weights(
     precision: Numbers,
     prior: Numbers | None = None,
     share: Numbers | float = 1.0,
-    offset: Numbers | float = 0.0,
 ) -> Numbers:
     """The likeliest weights of `inputs` (rows by weights) for `target` (0 to 1 each), under a normal prior.
 
-    `precision` is that of the prior around `prior` (0 where none is given), one for each weight; `share` is how much a
-    row counts, `offset` what is added to its log odds whatever the weights.
+    `precision` is that of the prior around `prior` (0 where none is given), one for each weight; `share` is how much
+    a row counts.
     """
     around = np.zeros(inputs.shape[1]) if prior is None else prior
     found = around.copy()
     for _ in range(50):  # Newton's method; it is done in about eight
-        fitted = sigmoid(inputs @ found + offset)
+        fitted = sigmoid(inputs @ found)
         curvature = (inputs * (share * fitted * (1 - fitted))[:, None]).T @ inputs + np.diag(precision)
         step = np.linalg.solve(curvature, inputs.T @ (share * (target - fitted)) - precision * (found - around))
         found = found + step
