@@ -34,6 +34,9 @@ from thresher_evals.stats import wilson_interval
 MOST = 260
 """Cases of each kind of error, and of true sentences, of the large sets (Wikipedia, SQuAD)."""
 
+NOT_STATED = ("not stated", "cited elsewhere")
+"""Errors of cases that nothing denies."""
+
 BINS = 10
 """Of the expected calibration error (Naeini et al. 2015)."""
 

@@ -1,14 +1,15 @@
 """What the checker is trained on, as one file of rows: a claim, a text, and whether the text supports the claim.
 
-    .venv/bin/python -m research.checker_data --out training/checker.jsonl        # about two minutes on one core
+    .venv/bin/python -m research.checker_data --out training/checker.jsonl        # about four minutes on one core
 
 Four kinds of rows, of texts that `research.training_data` may use as well (the training fifths, and data/train):
 
 * published pairs: data/train's `nli_*`, the training fifths of SciFact and Climate-FEVER;
-* sentences of a passage, as they stand or shortened, and with one number, name, unit, comparison or negation changed;
-  the same sentences beside a passage from which they were taken out;
-* answers of reading questions as statements, with the answer, with another one of the same shape, and with a passage
-  that does not hold it;
+* sentences of a passage, as they stand or shortened, and with one number, name, unit, comparison or negation changed,
+  beside the passage or beside a part of it; the same sentences beside what does not say them: the passage without
+  them, another sentence of it, the nearest passage of the same document;
+* answers of reading questions as statements, with the answer, with another one of the same shape, and beside what does
+  not hold it: the passage without the answer's sentences, the nearest passage of the same document, another passage;
 * two statements in one, of which both hold or one does not.
 
 A label is `supported`, `unverified` (the text neither shows nor denies it), `contradicted`, or `not supported` where
@@ -21,37 +22,49 @@ import argparse
 import json
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import DATA, rows
 from benchmarks.planted_errors import NAME, NUMBER, climate_fever, negated, scifact, sentences_of, shape
 from research.pools import grades, slice_of
-from research.reader_data import lines
+from research.train.groups import rows as lines
 from thresher.text.terms import term_set
 
 SEED = 31
 SUPPORTED, UNVERIFIED, CONTRADICTED, NOT_SUPPORTED = "supported", "unverified", "contradicted", "not supported"
 PAIRS = ("nli_general", "nli_fever", "nli_wice")
 READING = {
-    "squad_train_slices": 9_000,
-    "squadshifts_new_wiki": 6_000,
-    "qed_nq_train": 6_500,
+    "squad_train_slices": 20_000,
+    "squadshifts_new_wiki": 12_000,
+    "qed_nq_train": 10_000,
+    "qamr": 4_000,
+    "debdocs_options": 3_000,
+    "squadshifts_reddit": 2_000,
+    "squadshifts_amazon_reviews": 1_500,
+    "doc2dial": 1_500,
+    "fairytaleqa": 1_500,
+    "tatqa": 1_400,
     "covidqa": 1_200,
     "policyqa": 1_200,
     "multihop": 800,
-    "squadshifts_reddit": 800,
+    "friendsqa": 500,
+    "wtq_lookup": 200,
 }
 """Reading questions that become statements, at most so many of each set."""
 PASSAGES = {
     "reader_squad_train_slices": 4_000,
     "reader_squadshifts_new_wiki": 2_000,
     "reader_qed_nq_train": 3_000,
+    "reader_doc2dial": 800,
+    "reader_policyqa": 800,
     "reader_covidqa": 800,
     "rel_pubmedqa": 1_000,
     "rel_bioasq": 3_500,
     "rel_medquad": 3_000,
+    "rel_debdocs_howto": 4_000,
+    "rel_ghdocs": 4_000,
 }
 """Passages whose sentences are claims, at most so many of each set."""
 SCIENCE_TIMES = 3
@@ -61,6 +74,10 @@ EVIDENCE_CHARACTERS = 1_000
 """About 220 tokens: what is read with a claim. Of a longer text the sentences that share most terms with the claim."""
 WORDS = (20, 320)
 """Characters of a sentence that may be a claim."""
+PARTS = 0.4
+"""Share of the sentences that are read beside their neighbours alone."""
+NEARBY = 15
+"""Passages before and behind one in its document among which the nearest is looked for."""
 
 Row = dict[str, Any]
 
@@ -221,24 +238,67 @@ def shortened(sentence: str, draw: random.Random) -> str:
 
 
 def changed(draw: random.Random) -> Iterator[Row]:
-    """Sentences of passages: as they stand or shortened, made wrong, and beside the passage without them."""
+    """Sentences of passages: as they stand or shortened, made wrong, and beside what does not say them."""
     for name, most in PASSAGES.items():
-        texts = list({one["passage"]: one.get("title", "") for one in lines(name)}.items())
-        chosen = draw.sample(texts, min(most, len(texts)))
-        names = [found for text, _ in chosen[:1_500] for found in NAME.findall(text)]
-        for text, title in chosen:
-            fitting = [s for s in sentences_of(text) if WORDS[0] <= len(s) <= WORDS[1] and s[-1:] in ".!" and " " in s]
+        documents = Documents(lines(name))
+        chosen = draw.sample(list(documents.title), min(most, len(documents.title)))
+        names = [found for text in chosen[:1_500] for found in NAME.findall(text)]
+        for text in chosen:
+            title, sentences = documents.title[text], sentences_of(text)
+            fitting = [s for s in sentences if WORDS[0] <= len(s) <= WORDS[1] and s[-1:] in ".!" and " " in s]
             if len(fitting) < 2:
                 continue
             sentence = draw.choice(fitting)
             claim = shortened(sentence, draw)
-            yield row_of(claim, title, text, SUPPORTED, "sentence")
+            part = around(sentences, sentence, draw) if draw.random() < PARTS else text
+            yield row_of(claim, title, part, SUPPORTED, "sentence")
             ways = list(wrong(claim, text, names, draw))
             for way, other in draw.sample(ways, min(2, len(ways))):
                 if other not in text:
-                    yield row_of(other, title, text, CONTRADICTED, f"sentence: {way}")
+                    yield row_of(other, title, part, CONTRADICTED, f"sentence: {way}")
+            without = [other for other in sentences if other != sentence]
             if draw.random() < 0.3:
-                yield row_of(claim, title, text.replace(sentence, ""), UNVERIFIED, "sentence: taken out")
+                yield row_of(claim, title, " ".join(without), UNVERIFIED, "sentence: taken out")
+            if draw.random() < 0.3:
+                yield row_of(claim, title, most_alike(claim, without), UNVERIFIED, "sentence: another")
+            if draw.random() < 0.4 and (beside := documents.nearest(claim, text, without=sentence)):
+                yield row_of(claim, title, beside, UNVERIFIED, "sentence: beside")
+
+
+def around(sentences: Sequence[str], sentence: str, draw: random.Random) -> str:
+    """A sentence with up to two of its neighbours, as they are read at run time."""
+    at = sentences.index(sentence)
+    return " ".join(sentences[max(0, at - draw.randrange(2)) : at + 1 + draw.randrange(2)])
+
+
+def most_alike(claim: str, texts: Sequence[str]) -> str:
+    """The text that shares most terms with a claim."""
+    wanted = term_set(claim)
+    return max(texts, key=lambda text: len(wanted & term_set(text)))
+
+
+class Documents:
+    """Passages by the document that they are of: their title, or the source and question that they were found for."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self.title: dict[str, str] = {}
+        self.document: dict[str, str] = {}
+        self.passages: dict[str, list[str]] = {}
+        for one in rows:
+            text = one["passage"]
+            if text not in self.title:
+                self.title[text] = one.get("title", "")
+                document = self.title[text] or f"{one['source'].partition(':')[0]} {one['question']}"
+                self.document[text] = document
+                self.passages.setdefault(document, []).append(text)
+
+    def nearest(self, claim: str, text: str, *, without: str) -> str:
+        """The passage nearby that shares most terms with a claim and does not hold a string; "" without any."""
+        every, gone = self.passages[self.document[text]], without.lower()
+        at = every.index(text)
+        near = [*every[max(0, at - NEARBY) : at], *every[at + 1 : at + NEARBY]]
+        free = [other for other in near if gone not in other.lower() and other not in text and text not in other]
+        return most_alike(claim, free) if free else ""
 
 
 # --- answers as statements --------------------------------------------------------------------------------------------
@@ -284,6 +344,7 @@ def answers(draw: random.Random) -> Iterator[Row]:
     """Statements of reading questions: with their answer, with another, with a passage that does not hold it."""
     for name, most in READING.items():
         every = list(lines(f"reader_{name}"))
+        documents = Documents(every)
         pool: dict[tuple[bool, bool, int], list[str]] = {}
         by_passage: dict[str, list[Row]] = {}
         for one in every:
@@ -316,7 +377,12 @@ def answers(draw: random.Random) -> Iterator[Row]:
                         first = draw.choice(((right, SUPPORTED), (false, CONTRADICTED)))
                         both = draw.choice((f"{first[0][:-1]}, and {more}", f"{more[:-1]}; {first[0]}"))
                         yield row_of(both, title, text, first[1], "answer: two")
-            if draw.random() < 0.2:
+            free = [sentence for sentence in sentences_of(text) if answer.lower() not in sentence.lower()]
+            if draw.random() < 0.3 and free:
+                yield row_of(right, title, " ".join(free), UNVERIFIED, "answer: taken out")
+            if draw.random() < 0.3 and (beside := documents.nearest(right, text, without=answer)):
+                yield row_of(right, title, beside, UNVERIFIED, "answer: beside")
+            if draw.random() < 0.1:
                 stranger = draw.choice(every)
                 if stranger["passage"] != text and answer.lower() not in stranger["passage"].lower():
                     yield row_of(right, stranger["title"], stranger["passage"], UNVERIFIED, "answer: elsewhere")

@@ -1,7 +1,7 @@
-"""Writes the trained judge, or the reader, as an int8 ONNX graph, checked against the float model.
+"""Writes the trained judge, or the checker, as an int8 ONNX graph, checked against the float model.
 
     python -m research.export_judge --run training/run --data training     # research/requirements.txt
-    python -m research.export_judge --run training/reader --data training --rows training/reader.jsonl
+    python -m research.export_judge --run CHECKER.pt [CHECKER.pt ..] --data training --claims training/checker.jsonl
 
 The graph is made of the same parts as the encoder's (research.export_encoder says how it is quantised and why), with
 token types and three heads, which stay in float. Its outputs are `logits` (texts, 1), which is what fastembed's
@@ -36,8 +36,8 @@ SAMPLE_GROUPS = 60
 """Groups of the training data that show the smoothing what activations are like."""
 CHECKED_GROUPS = 150
 """Groups of the tune data on which both models are compared."""
-SAMPLE_ROWS, CHECKED_ROWS = 120, 450
-"""The same of the reader's rows; none is held out from it."""
+SAMPLE_CLAIMS, CHECKED_CLAIMS = 120, 450
+"""The same of claims; none is held out."""
 LEAST_CORRELATION = 0.99
 
 README = f"""# {{name}}, int8
@@ -67,12 +67,10 @@ def pairs_of(groups: Sequence[Mapping[str, Any]], reader: Reader, *, each: int) 
     ]
 
 
-def pairs_of_rows(rows: Sequence[Mapping[str, Any]], reader: Reader) -> list[Pair]:
-    """Rows of the reader as it reads them."""
+def pairs_of_claims(claims: Sequence[Mapping[str, Any]], reader: Reader) -> list[Pair]:
+    """Claims with their texts, as the checker reads them."""
     draw = random.Random(0)
-    passages = [{"title": row["title"], "text": row["text"], "spans": row.get("spans", ())} for row in rows]
-    asked = [row.get("claim") or row["question"] for row in rows]
-    return [reader.pair(text, one, draw, titled=True) for text, one in zip(asked, passages, strict=True)]
+    return [reader.pair(one["claim"], {**one, "spans": ()}, draw, titled=True) for one in claims]
 
 
 def averaged(paths: Sequence[Path]) -> dict[str, Tensor]:
@@ -115,7 +113,7 @@ def main() -> int:
     parser.add_argument(
         "--run", type=Path, nargs="+", required=True, help="what train_judge wrote, or files of research.train"
     )
-    parser.add_argument("--rows", type=Path, help="what research.reader_data wrote, for the reader")
+    parser.add_argument("--claims", type=Path, help="what research.checker_data wrote, for the checker")
     parser.add_argument("--target", type=Path, help="the folder to write")
     arguments = parser.parse_args()
     original = download(arguments.data)
@@ -125,11 +123,11 @@ def main() -> int:
     state = torch.load(folder / "judge.pt", map_location="cpu") if folder.is_dir() else averaged(arguments.run)
     judge = Judge(config).eval()
     judge.load_state_dict(state)
-    name = "thresher-checker" if arguments.rows else "thresher-judge"
-    script = "train_checker.py" if arguments.rows else "train_judge.py" if folder.is_dir() else "train"
-    if arguments.rows:
-        pairs = pairs_of_rows(read(arguments.rows)[: SAMPLE_ROWS + CHECKED_ROWS], reader)
-        sample, checked = pairs[:SAMPLE_ROWS], pairs[SAMPLE_ROWS:]
+    name = "thresher-checker" if arguments.claims else "thresher-judge"
+    script = "train_judge.py" if folder.is_dir() else "train"
+    if arguments.claims:
+        pairs = pairs_of_claims(read(arguments.claims)[: SAMPLE_CLAIMS + CHECKED_CLAIMS], reader)
+        sample, checked = pairs[:SAMPLE_CLAIMS], pairs[SAMPLE_CLAIMS:]
     else:
         groups = random.Random(0).sample(read(arguments.data / "groups.jsonl"), SAMPLE_GROUPS)
         held = random.Random(1).sample(read(arguments.data / "tune.jsonl"), CHECKED_GROUPS)

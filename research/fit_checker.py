@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from benchmarks.checker import Observed, cases, observed, show
+from benchmarks.checker import NOT_STATED, Observed, cases, observed, show
 from benchmarks.machine import ROOT, tell
 from thresher.verification.weights import SIGNS, fitted
 
@@ -44,7 +44,7 @@ def outcome(one: Observed) -> int:
     """0 neither, 1 supported, 2 contradicted."""
     if one.true:
         return 1
-    return 0 if one.error in ("not stated", "cited elsewhere") else 2
+    return 0 if one.error in NOT_STATED else 2
 
 
 def fit(

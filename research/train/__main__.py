@@ -6,11 +6,17 @@
     python -m research.export_judge --data DATA --run RUN/mean-N.pt --target FOLDER
     python -m research.train.measure --candidates CANDIDATES FOLDER
 
-A step reads `QUESTIONS` questions with up to `TEXTS` texts each, and `CLAIMS` claims. Losses: listwise over the texts
-of a question, binary where the labels are certain, of the span (`research.train_judge`), and of support
-(`research.train_checker`). What is kept is a running mean of the weights, `mean-N.pt`, in half precision and without
-the word vectors, which stay as they are. The log has the losses and what the tune part says. Whatever is drawn follows
-from the step's number: the same command takes a run up again from its last checkpoint.
+A step reads some questions with up to `TEXTS` texts each, and some claims; the checker reads claims alone, from the
+judge's weights:
+
+    python -m research.train.pack --claims DATA/checker.jsonl --out CLAIMS.npz
+    python -m research.train --pack CLAIMS.npz --out RUN --questions 0 --steps 8000
+
+Losses: listwise over the texts of a question, binary where the labels are certain, of the span
+(`research.train_judge`); of a claim, cross-entropy over supported, contradicted and neither, or minus the logarithm of
+1 - p(supported) where nobody said which of the last two. What is kept is a running mean of the weights, `mean-N.pt`, in
+half precision and without the word vectors, which stay as they are. The log has the losses and what the tune part says.
+Whatever is drawn follows from the step's number: the same command takes a run up again from its last checkpoint.
 """
 
 from __future__ import annotations
@@ -38,6 +44,7 @@ from thresher_training.network import Judge, optimiser, rate
 SEED = 35
 BUNDLED = Path(__file__).parents[2] / "src/thresher/models/weights/thresher-judge-int8"
 QUESTIONS, TEXTS, CLAIMS = 64, 8, 96
+"""Of a step, of a question, and of a step again."""
 SHARES = {"replay": 0.25, "mined": 0.3, "related": 0.15, "reader": 0.3}
 """Of the questions of a step, from each stream."""
 RATE, HEADS = 1.5e-4, 5.0
@@ -63,15 +70,17 @@ def read(judge: nn.Module, tokens: Tokens, layout: Layout) -> tuple[Tensor, list
     return torch.cat(verdicts)[torch.as_tensor(np.argsort(order), device=tokens.device)], spans
 
 
-def question_losses(judge: nn.Module, tokens: Tokens, groups: Groups, draw: np.random.Generator) -> dict[str, Tensor]:
+def question_losses(
+    judge: nn.Module, tokens: Tokens, groups: Groups, draw: np.random.Generator, questions: int
+) -> dict[str, Tensor]:
     """Listwise, binary and span loss of a step's questions."""
-    rows = groups.draw(draw, QUESTIONS, TEXTS, joined=groups.joined)
+    rows = groups.draw(draw, questions, TEXTS, joined=groups.joined)
     device = tokens.device
     layout = rows.layout(QUESTION_TOKENS)
     verdicts, spans = read(judge, tokens, layout)
-    scores = torch.full((QUESTIONS * TEXTS,), -1e4, device=device)
+    scores = torch.full((questions * TEXTS,), -1e4, device=device)
     scores[torch.as_tensor(rows.slot, device=device)] = verdicts[:, 0]
-    scores = scores.view(QUESTIONS, TEXTS)
+    scores = scores.view(questions, TEXTS)
     answered = torch.as_tensor(rows.answered, device=device)
     listwise = -(functional.log_softmax(scores, dim=1)[:, 0] * answered).sum() / answered.sum()
     targets = torch.as_tensor(rows.right, dtype=torch.float32, device=device)
@@ -95,9 +104,9 @@ def question_losses(judge: nn.Module, tokens: Tokens, groups: Groups, draw: np.r
     return found
 
 
-def claim_loss(judge: nn.Module, tokens: Tokens, claims: Claims, draw: np.random.Generator) -> Tensor:
+def claim_loss(judge: nn.Module, tokens: Tokens, claims: Claims, draw: np.random.Generator, number: int) -> Tensor:
     """Of support and denial."""
-    rows, labels = claims.draw(draw, CLAIMS)
+    rows, labels = claims.draw(draw, number)
     verdicts, _ = read(judge, tokens, rows.layout(CLAIM_TOKENS))
     return support_loss(verdicts[:, 1:], torch.as_tensor(labels, device=tokens.device).long()).mean()
 
@@ -119,7 +128,10 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=RATE)
     parser.add_argument("--shares", default=json.dumps(SHARES), help="of a step's questions, from each stream")
     parser.add_argument("--joined", type=float, default=0.25, help="share of texts that are read with another behind")
-    parser.add_argument("--support", type=float, default=SUPPORT_WEIGHT, help="weight of the claims; 0 reads none")
+    parser.add_argument("--questions", type=int, default=QUESTIONS, help="of a step; 0 trains on claims alone")
+    parser.add_argument("--claims", type=int, default=CLAIMS, help="of a step; 0 reads none")
+    parser.add_argument("--by-people", type=float, help="share of the claims that people wrote; else as they come")
+    parser.add_argument("--support", type=float, default=SUPPORT_WEIGHT, help="weight of the claims")
     parser.add_argument("--tune-every", type=int, default=500)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="end early, with the rate fallen, by then")
     parser.add_argument("--doubtful-at", type=float, help="share of the run before doubtful mined negatives go")
@@ -131,8 +143,9 @@ def main() -> None:
     torch.manual_seed(arguments.seed)
     pack = dict(np.load(arguments.pack))
     tokens = Tokens(pack, device)
-    groups = Groups(pack, "train", json.loads(arguments.shares), joined=arguments.joined)
-    claims, kept_back = Claims(pack, tune=False), Claims(pack, tune=True)
+    shares = json.loads(arguments.shares)
+    groups = Groups(pack, "train", shares, joined=arguments.joined) if arguments.questions else None
+    claims, kept_back = Claims(pack, tune=False, by_people=arguments.by_people), Claims(pack, tune=True)
     judge = started(arguments.start).to(device).train()
     optimise = optimiser(judge, (arguments.rate, arguments.rate, HEADS * arguments.rate))
     average = AveragedModel(judge, multi_avg_fn=get_ema_multi_avg_fn(AVERAGED))
@@ -159,14 +172,14 @@ def main() -> None:
         draw = np.random.default_rng([arguments.seed, number])
         # The share of the run that is over, by steps or by the clock, whichever is further.
         over = max((number - 1) / arguments.steps, (time.monotonic() - began) / arguments.seconds)
-        if arguments.doubtful_at is not None and over >= arguments.doubtful_at:
+        if groups and arguments.doubtful_at is not None and over >= arguments.doubtful_at:
             note({"step": number, "doubtful": without_doubtful(average.module, tokens, groups, "mined")})
             arguments.doubtful_at = None
         for part, each in zip(optimise.param_groups, rates, strict=True):
             part["lr"] = each * rate(int(over * 100_000), 100_000)
-        found = question_losses(judge, tokens, groups, draw)
-        if arguments.support:
-            found["support"] = arguments.support * claim_loss(judge, tokens, claims, draw)
+        found = question_losses(judge, tokens, groups, draw, arguments.questions) if groups else {}
+        if arguments.claims:
+            found["support"] = arguments.support * claim_loss(judge, tokens, claims, draw, arguments.claims)
         torch.stack(list(found.values())).sum().backward()
         nn.utils.clip_grad_norm_(judge.parameters(), 1.0)
         optimise.step()

@@ -201,17 +201,25 @@ class Groups:
         )
 
 
-class Claims:
-    """Claims with a text and a label."""
+MADE = ("sentence", "answer")
+"""Sources of claims that nobody wrote for their text."""
 
-    def __init__(self, pack: Pack, *, tune: bool) -> None:
+
+class Claims:
+    """Claims with a text and a label; of those drawn a share, if given, is written by people."""
+
+    def __init__(self, pack: Pack, *, tune: bool, by_people: float | None = None) -> None:
         chosen = pack["claims.tune"] == tune
         self.rows, self.labels = pack["claims"][chosen], pack["claims.label"][chosen]
         self.sources, self.ends = pack["claims.source"][chosen], pack["ends"]
+        made = np.isin(self.sources, MADE)
+        self.sides = (np.flatnonzero(made), np.flatnonzero(~made))
+        self.by_people = by_people if by_people is not None else len(self.sides[1]) / len(made)
 
     def draw(self, draw: np.random.Generator, number: int) -> tuple[Rows, NDArray[Any]]:
         """So many claims, and their labels."""
-        chosen = draw.integers(len(self.rows), size=number)
+        sides = [draw.choice(side, number) for side in self.sides]
+        chosen = np.where(draw.random(number) < self.by_people, sides[1], sides[0])
         titled = draw.random(number) < TITLED
         return self.at(chosen, titled), self.labels[chosen]
 

@@ -1,7 +1,8 @@
 """What a run reads, as one file of numbers: every question, title and text once, as tokens, and the groups and claims
 over them. It is small enough to be carried to a machine with an accelerator, which needs torch, onnx and numpy.
 
-    python -m research.train.pack --data DATA --claims CLAIMS --candidates CANDIDATES --out PACK.npz
+    python -m research.train.pack --data DATA --claims CLAIMS --candidates CANDIDATES --out PACK.npz  # for the judge
+    python -m research.train.pack --claims CLAIMS --out CLAIMS.npz                                    # for the checker
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ import numpy as np
 import tokenizers
 from numpy.typing import NDArray
 
+from benchmarks.checker import NOT_STATED, cases
+from benchmarks.planted_errors import Case
+from research.checker_data import CONTRADICTED, SUPPORTED, UNVERIFIED, row_of
 from research.export_encoder import PROJECT
 from research.train.groups import Group, held_back, held_back_groups, streams
 from research.train_judge import read
@@ -28,6 +32,8 @@ KEPT_TOKENS = 400
 """Of a text; of a question, title or claim the network reads fewer."""
 POSITIVES, NEGATIVES, SPANS = 4, 16, 3
 """Texts and places of a group at most."""
+TUNE_SLICE = 3
+"""Of the fifths of a question set."""
 SLICES = 2_000
 """Questions of the tune fifths, and claims kept back, that are measured."""
 
@@ -105,10 +111,30 @@ class Packed:
         }
 
 
-def claims_of(rows: Iterable[Mapping[str, Any]], texts: Texts) -> dict[str, NDArray[Any]]:
-    """Claims with title, text and label."""
+def claims_of(path: Path, texts: Texts) -> dict[str, NDArray[Any]]:
+    """Claims with title, text, label and source, and whether they are only measured.
+
+    These are one text of twenty, by hash, and the cases for choosing of `benchmarks.checker`.
+    """
+    rows = list(read(path))
+    kept = [held_back(row["text"]) for row in rows]
+    for case in cases_for_choosing():
+        label = SUPPORTED if not case.error else UNVERIFIED if case.error in NOT_STATED else CONTRADICTED
+        rows.append(row_of(case.claim, case.title, " ".join(case.sentences), label, f"case {case.data}"))
+    kept += [True] * (len(rows) - len(kept))
     found = [(texts.add(one["claim"]), texts.add(one["title"]), texts.add(one["text"])) for one in rows]
-    return {"claims": np.array(found, np.int32)}
+    return {
+        "claims": np.array(found, np.int32),
+        "claims.label": np.array([LABELS[row["label"]] for row in rows], np.int8),
+        "claims.tune": np.array(kept),
+        "claims.source": np.array([row["source"].split(":")[0] for row in rows]),
+    }
+
+
+def cases_for_choosing() -> list[Case]:
+    """Those that are not final, without the fifths of SciFact and Climate-FEVER that are trained on."""
+    trained_on = ("SciFact", "Climate-FEVER")
+    return [one for one in cases(None) if not one.final and (one.data not in trained_on or one.slice == TUNE_SLICE)]
 
 
 def measured(candidates: Path, data: Path) -> Iterable[tuple[str, Group]]:
@@ -134,9 +160,9 @@ def group_of(question: str, right: Sequence[Group], wrong: Sequence[Group]) -> G
 def main() -> None:
     """Write the file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="what research.training_data wrote")
+    parser.add_argument("--data", type=Path, help="what research.training_data wrote; without it claims alone")
     parser.add_argument("--claims", type=Path, required=True, help="what research.checker_data wrote")
-    parser.add_argument("--candidates", type=Path, required=True, help="what research.train.candidates wrote")
+    parser.add_argument("--candidates", type=Path, help="what research.train.candidates wrote")
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     tokenizer = tokenizers.Tokenizer.from_file(str(TOKENIZER))
@@ -144,18 +170,15 @@ def main() -> None:
     tokenizer.no_truncation()
     texts = Texts()
     parts = {"train": Packed(texts), "tune": Packed(texts)}
-    for stream, groups in streams(arguments.data).items():
-        for one in groups:
-            parts["train"].add(stream, one)
-    for stream, one in measured(arguments.candidates, arguments.data):
-        parts["tune"].add(stream, one)
-    claims = read(arguments.claims)
-    kept = np.array([held_back(row["text"]) for row in claims])
-    arrays = claims_of(claims, texts)
-    arrays |= {"claims.label": np.array([LABELS[row["label"]] for row in claims], np.int8), "claims.tune": kept}
-    arrays["claims.source"] = np.array([row["source"].split(":")[0] for row in claims])
+    if arguments.data:
+        for stream, groups in streams(arguments.data).items():
+            for one in groups:
+                parts["train"].add(stream, one)
+        for stream, one in measured(arguments.candidates, arguments.data):
+            parts["tune"].add(stream, one)
+    arrays = claims_of(arguments.claims, texts)
     encoded, arrays["tokens"], arrays["ends"] = texts.tokens(tokenizer)
-    for name, part in parts.items():
+    for name, part in parts.items() if arguments.data else ():
         arrays |= {f"{name}.{key}": value for key, value in part.arrays(encoded).items()}
     with arguments.out.open("wb") as file:
         np.savez(file, allow_pickle=False, **arrays)

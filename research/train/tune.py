@@ -29,7 +29,7 @@ from thresher_training.tokens import TITLE_TOKENS
 
 READ_TOGETHER = 256
 SPAN_TOKENS = 30
-CLAIMS = 4_000
+CLAIMS = 16_000
 DOUBTFUL = 1 / 12
 """Share of the mined negatives that do answer: 3 of 36 that were read."""
 
@@ -38,7 +38,15 @@ DOUBTFUL = 1 / 12
 def tuned(judge: nn.Module, tokens: Tokens, pack: Pack, claims: Claims) -> dict[str, Any]:
     """By kind: questions, first and among three in percent, area under the curve; spans' F1; claims."""
     judge.eval()
-    part = part_of(pack, "tune")
+    found: dict[str, Any] = {"claims": of_claims(judge, tokens, claims)}
+    if part := part_of(pack, "tune"):
+        found |= of_questions(judge, tokens, part, pack["ends"])
+    judge.train()
+    return found
+
+
+def of_questions(judge: nn.Module, tokens: Tokens, part: dict[str, NDArray[Any]], ends: NDArray[Any]) -> dict[str, Any]:
+    """Order of texts, whether there is an answer, spans."""
     asked, sides, of, titles, texts, spans = [], [], [], [], [], []
     for at in range(len(part["question"])):
         for side, rows in ((1, part["right"][at]), (0, part["wrong"][at])):
@@ -49,23 +57,24 @@ def tuned(judge: nn.Module, tokens: Tokens, pack: Pack, claims: Claims) -> dict[
                 titles.append(title)
                 texts.append(text)
                 spans.append(part["spans"][at, nth] if side else np.full((part["spans"].shape[2], 2), -1))
-    layout, back = windows(np.array(asked), np.array(titles), np.array(texts), pack["ends"])
+    layout, back = windows(np.array(asked), np.array(titles), np.array(texts), ends)
     scores, places = read_all(judge, tokens, layout)
     best = np.full(len(asked), -np.inf)
     np.maximum.at(best, back, scores[:, 0])
     found = orders(part, best, np.array(of), np.array(sides))
     found["span"] = spans_f1(part, back, places, np.array(of), np.array(sides), np.array(spans))
+    return found
+
+
+@torch.no_grad()
+def of_claims(judge: nn.Module, tokens: Tokens, claims: Claims) -> dict[str, list[float]]:
+    """Of each source: claims, supported that are found, others that are accepted, area under the curve."""
     chosen = np.random.default_rng(0).permutation(len(claims.rows))[:CLAIMS]
     checked = claims.at(chosen, np.ones(len(chosen), bool)).layout(CLAIM_TOKENS)
-    verdicts, _ = read_all(judge, tokens, checked)
-    shares = functional.pad(torch.as_tensor(verdicts[:, 1:]), (1, 0)).softmax(dim=1).numpy()
-    says, is_so = shares[:, 1] > 0.5, claims.labels[chosen] == 1
-    found["claims"] = {
-        str(name): balanced(says[claims.sources[chosen] == name], is_so[claims.sources[chosen] == name])
-        for name in np.unique(claims.sources[chosen])
-    }
-    judge.train()
-    return found
+    verdicts, _ = read_all(judge, tokens, checked, spans=False)
+    shares = functional.pad(torch.as_tensor(verdicts[:, 1:]), (1, 0)).softmax(dim=1).numpy()[:, 1]
+    is_so, sources = claims.labels[chosen] == 1, claims.sources[chosen]
+    return {str(name): balanced(shares[sources == name], is_so[sources == name]) for name in np.unique(sources)}
 
 
 @torch.no_grad()
@@ -158,7 +167,7 @@ def orders(part: dict[str, Any], scores: NDArray[Any], of: NDArray[Any], sides: 
         found[kind] = [len(numbers), int((numbers == 0).sum()), int((numbers < 3).sum())]
         if min(map(len, best[kind])) > 5:
             no, yes = map(np.array, best[kind])
-            found[kind].append(round(float(((yes[:, None] > no) + (yes[:, None] == no) / 2).mean()), 3))
+            found[kind].append(round(above(yes, no), 3))
     return found
 
 
@@ -187,7 +196,13 @@ def overlap(one: tuple[int, int], other: tuple[int, ...]) -> float:
     return max(0.0, 2 * common / (one[1] - one[0] + other[1] - other[0] + 2))
 
 
-def balanced(says: NDArray[Any], is_so: NDArray[Any]) -> list[float]:
-    """Claims; supported that are found, others that are accepted."""
-    shares = [float(says[is_so == side].mean()) if (is_so == side).any() else -1.0 for side in (True, False)]
-    return [len(says), *(round(one, 3) for one in shares)]
+def balanced(support: NDArray[Any], is_so: NDArray[Any]) -> list[float]:
+    """Claims; supported that are found, others that are accepted; area under the curve."""
+    yes, no = support[is_so], support[~is_so]
+    shares = [float((side > 0.5).mean()) if len(side) else -1.0 for side in (yes, no)]
+    return [len(support), *(round(one, 3) for one in (*shares, above(yes, no)))]
+
+
+def above(yes: NDArray[Any], no: NDArray[Any]) -> float:
+    """Area under the curve: the probability that one of the first is above one of the second; -1 without either."""
+    return float(((yes[:, None] > no) + (yes[:, None] == no) / 2).mean()) if len(yes) and len(no) else -1.0
