@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 from thresher.documents.assembly import Parsed
-from thresher.documents.cleaning import normalise
+from thresher.documents.cleaning import normalise, word_set
 from thresher.documents.formats.archives import descendants, local, open_archive, relations, xml_of
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
@@ -26,10 +26,8 @@ WORD = re.compile(r"[^\W_]+|[<>&%€$£¥§±×÷=≤≥≠≈+°]")
 """A run of letters and digits, or a sign that turns a meaning round where it is lost."""
 LOST_SHARE, LOST_WORDS = 0.25, 20
 """A file that loses more than this share of its words, and so many, was not read."""
-MOST_NAMED = 3  # kinds of places that are named
 
-Piece = tuple[str, str]
-"""What kind of place a text stands in, and the text."""
+Piece = tuple[str, str]  # what kind of place a text stands in, and the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +56,18 @@ class Account:
 def account(file: RawFile, parsed: Parsed) -> Account | None:
     """The account of one reading; None for kinds whose text is taken as it is, and for kinds of a program's own."""
     pieces = parsed.seen or (PIECES[file.kind.name](file) if file.kind.name in PIECES else ())
-    there: dict[str, Counter[str]] = {}
+    there: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for place, text in pieces:
-        there.setdefault(place, Counter()).update(words_of(text))
+        there[place].update(words_of(text))
     if not there:
         return None
-    kept = "\n".join([parsed.text, parsed.title, *map(str, parsed.metadata.values())])
-    left = Counter(words_of(kept))
-    missing = {}
+    left = Counter(words_of("\n".join([parsed.text, parsed.title, *map(str, parsed.metadata.values())])))
+    missing: Counter[str] = Counter()
     for place, words in there.items():
-        missing[place] = sum((words - left).values())
+        missing[place] = (words - left).total()
         left -= words
-    places = sorted((place for place, count in missing.items() if count), key=lambda place: -missing[place])
-    total = sum(sum(words.values()) for words in there.values())
-    return Account(total, sum(missing.values()), tuple(places[:MOST_NAMED]))
+    places = tuple(place for place, count in missing.most_common(3) if count)
+    return Account(sum(words.total() for words in there.values()), missing.total(), places)
 
 
 def words_of(text: str) -> list[str]:
@@ -89,32 +85,33 @@ PLACES = (
 )
 """What a part of an archive is called, by what its name holds."""
 SKIPPED_PARTS = ("theme", "slideLayout", "slideMaster", "notesMaster", "handoutMaster", "glossaryDocument", "settings")
-SKIPPED_TAGS = frozenset(
-    ("del", "moveFrom", "delText", "instrText", "Fallback", "rPh", "rt", "pPr", "rPr", "tracked-changes",
-     "annotation-end", "creator", "date", "numCache", "numLit", "f", "formula1", "formula2", "sldNum",
-     "styles", "automatic-styles", "font-face-decls", "scripts", "forms", "desc")
-)  # fmt: skip
+SKIPPED_TAGS = word_set(
+    "del moveFrom delText instrText Fallback rPh rt pPr rPr tracked-changes annotation-end creator date numCache "
+    "numLit f formula1 formula2 sldNum styles automatic-styles font-face-decls scripts forms desc"
+)
 """Elements whose text no page shows, or shows in another form."""
-TEXT_TAGS = frozenset({"t", "v"})
-BREAKING = frozenset(
-    ("p", "h", "tab", "br", "cr", "ptab", "noBreakHyphen", "si", "c", "pt", "s", "line-break", "table-cell",
-     "a", "list-item", "footnoteReference", "sym")
-)  # fmt: skip
+BREAKING = word_set(
+    "p h tab br cr ptab noBreakHyphen si c pt s line-break table-cell a list-item footnoteReference sym"
+)
 
 
 def archive_pieces(file: RawFile) -> Iterator[Piece]:
-    """The texts of every part of an Office file that can be reached from the first one."""
+    """The texts of all parts of an Office file reachable from the first; none where hidden text is left out."""
+    if not file.limits.hidden:  # which the readers count
+        return
     with open_archive(file.data) as archive:
         met, waiting = {""}, [""]
         while waiting:
             part = waiting.pop()
-            shown = {value for entry in _slides(archive, part) for value in entry.attrib.values()}
+            lists_slides = part.endswith("presentation.xml")
+            slides = descendants(xml_of(archive, part), "sldId") if lists_slides else ()
+            shown = {value for entry in slides for value in entry.attrib.values()}
             referred = relations(archive, part)
             threaded = any(kind == "threadedComment" for kind, _ in referred.values())
             for identifier, (kind, target) in referred.items():
                 if threaded and kind == "comments":
                     continue  # says that an old program cannot show the thread
-                if kind == "slide" and part.endswith("presentation.xml") and identifier not in shown:
+                if kind == "slide" and lists_slides and identifier not in shown:
                     continue  # a slide that was taken out
                 if target not in met and target in archive.NameToInfo and not kind.startswith(SKIPPED_PARTS):
                     met.add(target)
@@ -123,10 +120,6 @@ def archive_pieces(file: RawFile) -> Iterator[Piece]:
             place = next((called for name, called in PLACES if name in part), "")
             if place and part.endswith(".xml"):
                 yield place, xml_text(archive, part)
-
-
-def _slides(archive: zipfile.ZipFile, part: str) -> Iterator[ElementTree.Element]:
-    return descendants(xml_of(archive, part), "sldId") if part.endswith("presentation.xml") else iter(())
 
 
 def xml_text(archive: zipfile.ZipFile, part: str) -> str:
@@ -141,7 +134,7 @@ def xml_text(archive: zipfile.ZipFile, part: str) -> str:
             if event == "start":
                 skipping += skipped
                 continue
-            if not skipping and tag in TEXT_TAGS:
+            if not skipping and tag in ("t", "v"):
                 pieces.append(element.text or "")
             skipping -= skipped
             if tag in BREAKING:
@@ -151,25 +144,17 @@ def xml_text(archive: zipfile.ZipFile, part: str) -> str:
     return "".join(pieces)
 
 
-def shown_word_pieces(file: RawFile) -> Iterator[Piece]:
-    """Those of a Word file; of one that has hidden text and is read without it, none: the reader counts its runs."""
-    return archive_pieces(file) if file.limits.hidden else iter(())
-
-
 # --- HTML -------------------------------------------------------------------------------------------------------------
 
-UNSEEN = frozenset(
-    ("script", "style", "noscript", "template", "iframe", "object", "canvas", "audio", "video", "nav",
-     "datalist", "annotation", "annotation-xml", "head", "button", "option", "defs", "desc")
-)  # fmt: skip
-VOID = frozenset(
-    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")
-)  # fmt: skip
-INLINE = frozenset(
-    ("a", "abbr", "b", "bdi", "bdo", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd",
-     "mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var",
-     "wbr", "mi", "mn", "mo")
-)  # fmt: skip
+UNSEEN = word_set(
+    "script style noscript template iframe object canvas audio video nav datalist annotation annotation-xml head "
+    "button option defs desc"
+)
+VOID = word_set("area base br col embed hr img input link meta source track wbr")
+INLINE = word_set(
+    "a abbr b bdi bdo cite code data del dfn em font i ins kbd mark q s samp small span strike strong sub sup time tt "
+    "u var wbr mi mn mo"
+)
 NAMED = {"aside": "asides", "form": "forms", "table": "tables", "figure": "figures", "dl": "definitions", "pre": "code"}
 
 
@@ -183,7 +168,6 @@ class _Page(HTMLParser):
         self._unseen = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Open an element."""
         if tag not in INLINE:
             self._add("\n")
         if tag in VOID:
@@ -195,18 +179,15 @@ class _Page(HTMLParser):
         self._unseen += hidden
 
     def handle_endtag(self, tag: str) -> None:
-        """Close an element and what is open in it."""
         if tag not in INLINE:
             self._add("\n")
         if any(name == tag for name, _ in self._open):
-            while True:
+            name = ""
+            while name != tag:
                 name, hidden = self._open.pop()
                 self._unseen -= hidden
-                if name == tag:
-                    break
 
     def handle_data(self, data: str) -> None:
-        """Text."""
         if not self._unseen:
             self._add(data)
 
@@ -243,9 +224,7 @@ def book_pieces(file: RawFile) -> Iterator[Piece]:
 
 
 PIECES: Mapping[str, Callable[[RawFile], Iterator[Piece]]] = {
-    "docx": shown_word_pieces,
-    "pptx": shown_word_pieces,
-    "xlsx": shown_word_pieces,
+    **dict.fromkeys(("docx", "pptx", "xlsx"), archive_pieces),
     "html": html_pieces,
     "epub": book_pieces,
 }

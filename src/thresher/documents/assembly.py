@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import Any
 
 from thresher.documents.cleaning import clean_inline, clean_text
 from thresher.types import Mark, MarkKind, Metadata, Page, Table
@@ -71,11 +73,11 @@ class Assembly:
         """What is added from now on stands there in the file, or what begins `ahead` characters on."""
         self._marks.append(Mark(self._next() + ahead, kind, name))
 
-    def paragraph(self, text: str) -> None:
-        """Add a block of text, cleaned; blank ones are left out."""
-        cleaned = clean_text(text)
-        if cleaned:
-            self._append(cleaned)
+    def paragraph(self, *texts: str) -> None:
+        """Add each text as a block, cleaned; blank ones are left out."""
+        for text in texts:
+            if cleaned := clean_text(text):
+                self._append(cleaned)
 
     def table(
         self,
@@ -91,8 +93,7 @@ class Assembly:
         from 0, where they are not those in `rows`. `name` says what a row is in the file, from its position; a row is
         its number from 1 where it has no name.
         """
-        positions = at or range(len(rows))
-        numbered = zip(positions, rows, strict=True)
+        numbered = zip(at or range(len(rows)), rows, strict=True)
         kept = [(position, pipe_row(row)) for position, row in numbered if any(map(clean_inline, row))]
         if not kept:
             return
@@ -116,6 +117,8 @@ class Assembly:
 
     def add(self, other: Assembly) -> None:
         """Add everything that another one holds."""
+        if not other:
+            return
         start = self._append(other.text)
         self._tables += [_moved(table, start) for table in other.tables]
         self._marks += [replace(mark, start=mark.start + start) for mark in other.marks]
@@ -129,6 +132,10 @@ class Assembly:
     def _next(self) -> int:
         """Where the next block begins."""
         return self._length + len(PARAGRAPH) if self._parts else 0
+
+    def parsed(self, **facts: Any) -> Parsed:
+        """Everything added so far as a document; `facts` are its other fields."""
+        return Parsed(self.text, self.pages, self.tables, marks=self.marks, **facts)
 
     @property
     def text(self) -> str:
@@ -159,9 +166,6 @@ def _moved(table: Table, by: int) -> Table:
 
 def table_over(lines: Sequence[str], start: int) -> Table:
     """The table whose rows are these lines, joined by line breaks, beginning at `start`."""
-    rows: list[tuple[int, int]] = []
-    offset = start
-    for line in lines:
-        rows.append((offset, offset + len(line)))
-        offset += len(line) + 1
-    return Table(start, rows[-1][1], tuple(rows))
+    starts = accumulate((len(line) + 1 for line in lines), initial=start)
+    rows = tuple((begin, begin + len(line)) for begin, line in zip(starts, lines, strict=False))
+    return Table(start, rows[-1][1], rows)

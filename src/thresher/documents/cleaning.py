@@ -14,26 +14,17 @@ from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 from itertools import chain
 
-BREAK = "\x02"
-"""Stands for the hyphen at a line end, where the extractor says it is one (PDFium writes U+0002)."""
-
+BREAK = "\x02"  # the hyphen at a line end, where the extractor says it is one (PDFium writes U+0002)
 LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 # U+200C and U+200D are not here: Indic scripts, Persian and emoji need them.
 INVISIBLE = "\u00ad\u200b\u2060\ufeff\ufffe\uffff"
-
-
-def _translation() -> dict[int, str | None]:
-    table: dict[int, str | None] = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)))
-    table.update({ord("\n"): "\n", ord("\t"): "\t", ord("\x0c"): "\n", ord("\x0b"): "\n", 0x85: "\n"})
-    table.update({0x2028: "\n", 0x2029: "\n"})
-    table.update({ord(character): None for character in INVISIBLE})
-    table.update({ord(character): " " for character in SPACES})
-    table.update({ord(ligature): letters for ligature, letters in LIGATURES.items()})
-    return table
-
-
-TRANSLATION = _translation()
+TRANSLATION: dict[int, str | None] = {
+    **dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *map(ord, INVISIBLE))),
+    **{ord("\t"): "\t", **dict.fromkeys(map(ord, "\n\x0b\x0c\x85\u2028\u2029"), "\n")},
+    **dict.fromkeys(map(ord, SPACES), " "),
+    **{ord(ligature): letters for ligature, letters in LIGATURES.items()},
+}
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -81,9 +72,7 @@ BOILERPLATE = re.compile(
 def strip_arxiv_stamp(text: str) -> tuple[str, str | None]:
     """The text without the margin stamp of arXiv, and the day the stamp names (`12 Apr 2021`)."""
     stamp = ARXIV_STAMP.search(text)
-    if stamp is None:
-        return text, None
-    return ARXIV_STAMP.sub("", text), stamp[1]
+    return (ARXIV_STAMP.sub("", text), stamp[1]) if stamp else (text, None)
 
 
 def strip_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -152,24 +141,25 @@ def _page_number_offsets(pages: Sequence[Sequence[str]]) -> set[int]:
 # --- words broken at line ends ----------------------------------------------------------------------------------------
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """The words of a list in a string."""
     return frozenset(text.split())
 
 
 # Parts of compounds that English keeps the hyphen with; used only if the document itself does not show it.
-COMPOUND_FIRST = _words(
+COMPOUND_FIRST = word_set(
     "self cross well high low long short large small fine coarse state zero few one two three single multi non "
     "all left right open closed end real time general task domain data model human machine"
 )
-COMPOUND_LAST = _words(
+COMPOUND_LAST = word_set(
     "based level specific aware free scale driven dependent like style wise art shot end term range trained tuned "
     "tuning time order oriented world source agnostic domain hop task only art quality performing"
 )
 # Parts that English writes solid although they are words of their own (without, sometimes, learnable).
-SOLID_FIRST = _words(
+SOLID_FIRST = word_set(
     "any back every fore here how never no not out over some there through under what when where with pre sub"
 )
-SOLID_LAST = _words("able age ally ance ant ate ation ing ion less ment ness ship son tion ward")
+SOLID_LAST = word_set("able age ally ance ant ate ation ing ion less ment ness ship son tion ward")
 LONGEST_WORD = 100  # characters; what is longer is no word, and a page of nothing but broken ones would be one
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 LINE_END_BREAK = re.compile(rf"(?<!\S)\S*[{BREAK}\-‐]\n\s*\S*")
@@ -218,16 +208,9 @@ def join_broken_word(left: str, right: str, words: Mapping[str, int]) -> str:
 def join_broken_words(text: str) -> str:
     """Plain text with the words that were broken at line ends made whole; the rest of the line moves up."""
     words = vocabulary([text])
+    broken = r"(?<![^\W\d_])([^\W\d_]{2,})[-‐]\n[ \t]*([a-zß-öø-ÿ][^\s]*)(?:[ \t]+|\n|\Z)"
+    return re.sub(broken, lambda found: join_broken_word(found[1], found[2], words) + "\n", text).rstrip("\n")
 
-    def joined(broken: re.Match[str]) -> str:
-        return join_broken_word(broken[1], broken[2], words) + "\n"
-
-    return re.sub(r"(?<![^\W\d_])([^\W\d_]{2,})[-‐]\n[ \t]*([a-zß-öø-ÿ][^\s]*)(?:[ \t]+|\n|\Z)", joined, text).rstrip(
-        "\n"
-    )
-
-
-# --- sections ---------------------------------------------------------------------------------------------------------
 
 REFERENCES_HEADING = re.compile(
     r"^[ \t]*(?:#{1,6}[ \t]+|\*{2})?(?:(?:\d{1,2}|[IVX]{1,5})\.?[ \t]+)?"
@@ -257,9 +240,6 @@ def references_span(text: str) -> tuple[int, int] | None:
     return start, after.start() if after else len(text)
 
 
-# --- dates as documents write them, to ISO 8601 -----------------------------------------------------------------------
-
-
 ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?")
 COMPACT = re.compile(r"(?:D:)?(\d{4})(\d{2})(\d{2})(?:\d{6}.*)?")  # PDF
 WRITTEN = ("%d %b %Y", "%d %B %Y", "%B %d, %Y", "%b %d, %Y", "%B %d %Y", "%b %d %Y", "%Y/%m/%d", "%B %Y", "%b %Y")
@@ -271,8 +251,7 @@ def iso_date(value: str) -> str | None:
     The day as the document states it, in its own time zone; day and month in figures only (3/4/2021) are not guessed.
     """
     value = " ".join(value.split())
-    match = ISO.fullmatch(value) or COMPACT.fullmatch(value)
-    if match:
+    if match := ISO.fullmatch(value) or COMPACT.fullmatch(value):
         return _checked(*match.groups())
     for form in WRITTEN:
         try:
@@ -293,6 +272,4 @@ def _checked(year: str, month: str | None, day: str | None) -> str | None:
         date(int(year), int(month or 1), int(day or 1))
     except ValueError:
         return None
-    if int(year) < 1000:
-        return None
-    return "-".join(part for part in (year, month, day) if part)
+    return "-".join(filter(None, (year, month, day))) if int(year) >= 1000 else None

@@ -12,25 +12,12 @@ from thresher.documents.registry import KINDS, FileKind, by_extension, by_mime_t
 from thresher.errors import DocumentError
 
 UNREADABLE = (
-    (b"\x89PNG", "a PNG picture"),
-    (b"\xff\xd8\xff", "a JPEG picture"),
-    (b"GIF8", "a GIF picture"),
-    (b"II*\x00", "a TIFF picture"),
-    (b"MM\x00*", "a TIFF picture"),
-    (b"BM", "a BMP picture"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
-    (b"Rar!", "a RAR archive"),
-    (b"BZh", "a bzip2 archive"),
-    (b"\xfd7zXZ", "an xz archive"),
-    (b"\x7fELF", "a program"),
-    (b"MZ", "a program"),
-    (b"SQLite format 3", "a SQLite database"),
-    (b"{\\rtf", "an RTF document"),
-    (b"%!PS", "a PostScript document"),
-    (b"ID3", "a sound file"),
-    (b"OggS", "a sound file"),
-    (b"PAR1", "a Parquet table"),
+    *((b"\x89PNG", "a PNG picture"), (b"\xff\xd8\xff", "a JPEG picture"), (b"GIF8", "a GIF picture")),
+    *((b"II*\x00", "a TIFF picture"), (b"MM\x00*", "a TIFF picture"), (b"BM", "a BMP picture")),
+    *((b"\x1f\x8b", "a gzip archive"), (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"), (b"Rar!", "a RAR archive")),
+    *((b"BZh", "a bzip2 archive"), (b"\xfd7zXZ", "an xz archive"), (b"\x7fELF", "a program"), (b"MZ", "a program")),
+    *((b"SQLite format 3", "a SQLite database"), (b"{\\rtf", "an RTF document"), (b"%!PS", "a PostScript document")),
+    *((b"ID3", "a sound file"), (b"OggS", "a sound file"), (b"PAR1", "a Parquet table")),
 )
 """First bytes of what is no document of ours, and what to call it."""
 CONTAINED = {
@@ -41,9 +28,7 @@ CONTAINED = {
     **dict.fromkeys((b"M4A ", b"M4B "), "a sound file"),
 }
 """What a RIFF file, or one of the MP4 family, holds, by its form or brand; others are videos."""
-ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 SNIFF_BYTES = 4096
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 CONTROL_SHARE = 0.02  # text has none; a stray one in a log is cleaned away
@@ -69,7 +54,12 @@ def kind_of(data: bytes, *, name: str = "", content_type: str = "") -> FileKind:
             raise _mismatch(extension, recognised)
         return recognised
     if recognised == "ole":
-        raise _old_office(data, named)
+        if "EncryptedPackage".encode("utf-16-le") in data:
+            raise DocumentError("the file is protected by a password", next_step="save a copy without the password")
+        raise DocumentError(
+            "is in the old Office format (doc, xls, ppt or msg)" + (f", not {named.label}" if named else ""),
+            next_step="save it as docx, xlsx, pptx or eml",
+        )
     claim = f"named {extension} but is" if named else "is"
     raise DocumentError(f"{claim} {recognised}, which is not read", next_step=_conversion(recognised))
 
@@ -77,7 +67,7 @@ def kind_of(data: bytes, *, name: str = "", content_type: str = "") -> FileKind:
 def _recognised(data: bytes) -> FileKind | str | None:
     """A kind we read, `ole`, or what to call something else; None for text."""
     head = data[:SNIFF_BYTES]
-    if head.startswith(ZIP):
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_kind(data)
     for kind in KINDS.values():
         if kind.signature is not None and kind.signature.match(data):
@@ -87,11 +77,9 @@ def _recognised(data: bytes) -> FileKind | str | None:
     for signature, name in UNREADABLE:
         if head.startswith(signature) and (len(signature) > 3 or CONTROL.search(head)):
             return name
-    if head.startswith(b"RIFF"):
+    if head.startswith(b"RIFF") or head[4:8] == b"ftyp":
         return CONTAINED.get(head[8:12], "a video")
-    if head[4:8] == b"ftyp":
-        return CONTAINED.get(head[8:12], "a video")
-    if head.startswith(UTF_16):  # as Windows saves text
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # as Windows saves text
         return None
     return "binary data" if len(CONTROL.findall(head)) > CONTROL_SHARE * len(head) else None
 
@@ -125,28 +113,16 @@ def _text_kind(data: bytes, named: FileKind | None, extension: str, content_type
     if HTML_START.match(head):
         return file_kind("html")
     if head[:1] in (b"{", b"["):
-        return file_kind("jsonl" if _is_json_lines(data) else "json")
+        lines = data.lstrip()[: SNIFF_BYTES * 16].split(b"\n", 2)
+        is_lines = len(lines) > 1 and lines[0].rstrip().endswith(b"}") and lines[1].lstrip().startswith(b"{")
+        return file_kind("jsonl" if is_lines else "json")
     return file_kind("text")
-
-
-def _is_json_lines(data: bytes) -> bool:
-    lines = data.lstrip()[: SNIFF_BYTES * 16].split(b"\n", 2)
-    return len(lines) > 1 and lines[0].rstrip().endswith(b"}") and lines[1].lstrip().startswith(b"{")
 
 
 def _mismatch(extension: str, kind: FileKind) -> DocumentError:
     return DocumentError(
         f"named {extension} but is {kind.label}",
         next_step=f"rename it to {kind.extensions[0]} if it is meant to be read",
-    )
-
-
-def _old_office(data: bytes, named: FileKind | None) -> DocumentError:
-    if "EncryptedPackage".encode("utf-16-le") in data:
-        return DocumentError("the file is protected by a password", next_step="save a copy without the password")
-    return DocumentError(
-        "is in the old Office format (doc, xls, ppt or msg)" + (f", not {named.label}" if named else ""),
-        next_step="save it as docx, xlsx, pptx or eml",
     )
 
 

@@ -22,11 +22,8 @@ BYTE_ORDER_MARKS = (
 OLD = ("cp1252", "cp1250", "iso8859_2", "mac_roman", "cp850", "cp1251", "koi8_r", "cp866", "cp1253")
 """Of two that fit as well the first is taken."""
 HIGH_SIGNS = "“”‘’„‚«»–—…•€£§°©®™²³µ·½¼¾×±¡¿º№\xa0"
-LATIN_END = "\u0250"
-LEAST_FIT = 0.8
-"""Of the characters beyond ASCII so many must stand where such a character is written."""
-MOST_REPLACED = 0.5
-"""Of a text in the encoding that it declares; more is another file."""
+LEAST_FIT = 0.8  # of the characters beyond ASCII that must stand where such a character is written
+MOST_REPLACED = 0.5  # of a text in the encoding that it declares; more is another file
 SAMPLE_BYTES = 100_000
 
 
@@ -89,7 +86,7 @@ def fit(text: str) -> float:
         beyond = [character for character in word if character > "\x7f"]
         if not beyond or not (word[1:].islower() or word.isupper() or len(word) == 1):
             continue
-        latin = all(character < LATIN_END for character in beyond)
+        latin = all(character < "\u0250" for character in beyond)
         if len(word) == 1 or latin == (len(beyond) < len(word)):
             good += len(beyond)
     return good / max(1, len(re.findall(r"[^\x00-\x7f]", text)))

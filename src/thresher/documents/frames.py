@@ -54,9 +54,6 @@ def read_frame(stream: BinaryIO, *, longest: int) -> bytes | None:
     return content
 
 
-# --- what comes back --------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A DocumentError on its way."""
@@ -79,16 +76,12 @@ class Failure:
 class Reply:
     """Some of what is in a file; the last one of a file is `done`, or `failed`, or says that it is read `elsewhere`."""
 
-    found: tuple[Document | Failure, ...] = ()
-    """None is a sign of life."""
+    found: tuple[Document | Failure, ...] = ()  # empty as a sign of life
     done: bool = False
     failed: Failure | None = None
-    out_of_memory: bool = False
-    """Why it failed."""
-    elsewhere: str = ""
-    """The kind of the file, whose reader only the process that asks has."""
-    worn: bool = False
-    """Whether the process holds on to so much memory that the next file wants a fresh one."""
+    out_of_memory: bool = False  # whether it failed for lack of memory
+    elsewhere: str = ""  # the kind of the file, whose reader only the process that asks has
+    worn: bool = False  # whether the process holds on to so much memory that the next file wants a fresh one
 
 
 def packed(reply: Reply) -> bytes:
@@ -117,20 +110,15 @@ def _replies() -> TypeAdapter[Reply]:
     return TypeAdapter(Reply)
 
 
-# --- what is asked ----------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Request:
     """One file to read; its bytes are the next frame."""
 
     source: str
-    name: str
-    """Bare file name; empty for standard input and for an address."""
+    name: str  # bare file name; empty for standard input and for an address
     stdin: bool
     content_type: str
-    url: str
-    """Where it was fetched from in the end."""
+    url: str  # where it was fetched from in the end
     metadata: Mapping[str, str | int | float | bool]
     limits: Mapping[str, float]
     kinds: Sequence[Mapping[str, Any]] = field(default_factory=list)
@@ -199,17 +187,14 @@ def _kind(described: Mapping[str, Any]) -> FileKind:
 
 
 def _imported(place: str | None, kind: str) -> Callable[[RawFile], Any]:
-    """The function at a place, or one that says it is not there: whatever a module raises, its reader is elsewhere."""
+    """The function at a place, or one that raises ReadElsewhere, whatever error the module raises."""
+
+    def elsewhere(file: RawFile) -> Iterator[Any]:
+        raise ReadElsewhere("is read elsewhere", subject=kind)
+
     module, _, name = (place or "").partition(":")
     try:
         reader: Callable[[RawFile], Any] = attrgetter(name)(importlib.import_module(module))
     except Exception:
-        return _not_here(kind)
+        return elsewhere
     return reader
-
-
-def _not_here(kind: str) -> Callable[[RawFile], Iterator[Any]]:
-    def read(file: RawFile) -> Iterator[Any]:
-        raise ReadElsewhere("is read elsewhere", subject=kind)
-
-    return read

@@ -40,10 +40,7 @@ JUNK_TITLE = re.compile(
 
 
 def fetch(item: Item, *, limits: Limits = DEFAULT_LIMITS, public_only: bool = False) -> tuple[bytes, Hints]:
-    """The raw bytes of the input and what is known of them; DocumentError where they cannot be had.
-
-    With `public_only` an address must be on the public internet.
-    """
+    """The bytes of an input and their hints; with `public_only` an address must be public. Raises DocumentError."""
     with errors_about(item.source):
         if item.data is not None:
             return item.data, Hints()
@@ -62,13 +59,11 @@ def parse(
     alive: Callable[[], None] = lambda: None,
     depth: int = 0,
 ) -> Iterator[Document | DocumentError]:
-    """The documents in the bytes: one, one a line for a BEIR corpus, or with a mail what is attached to it.
+    """The documents in the bytes: one, one a line for a BEIR corpus, or a mail and its attachments.
 
-    There an error stands for a bad line, or for a file in it that cannot be read.
-
-    A file that cannot be read as a whole raises DocumentError at once, not at the first document. `metadata` goes
-    over what the document says; `title` and `date` in it replace the document's own. `alive` is called by readers that
-    work long. `depth` is how many files the bytes lie in.
+    A bad line, or a file in the file that cannot be read, yields a DocumentError; a file that cannot be read as a whole
+    raises it at once, not at the first document. `metadata`, with `title` and `date`, replaces the document's own.
+    Readers that work long call `alive`. `depth` is the number of files that contain the bytes.
     """
     name = file_name(item, hints)
     with errors_about(item.source):

@@ -16,7 +16,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from math import ceil
-from types import TracebackType
 from typing import BinaryIO, cast
 
 from thresher.documents.frames import (
@@ -41,8 +40,7 @@ KEPT_VARIABLES = (
     *("TESSDATA_PREFIX", "OMP_THREAD_LIMIT", "OMP_NUM_THREADS"),
 )
 """What Python, the libraries below it and tesseract need of the environment."""
-START_SECONDS = 60.0
-"""A start takes 0.1 s, on a machine that swaps a hundred times as long."""
+START_SECONDS = 60.0  # a start takes 0.1 s, on a machine that swaps a hundred times as long
 GRACE_SECONDS = 60
 """So much later the reader's own clock would end it: who asks is first, and says which setting it was."""
 TAIL_BYTES = 4096  # of what the process printed before it ended
@@ -76,9 +74,7 @@ class ReadingProcess:
     def __enter__(self) -> ReadingProcess:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -160,38 +156,25 @@ class ReadingProcess:
             raise DocumentError(what, subject=source, next_step=next_step)
         return child
 
-    # --- why it ended
-
     def _cause(self, child: _Child, source: str) -> DocumentError:
         """What ended the process, and which setting would have let it go on."""
-        name = _signal_name(child.status)
+        name, bounds = _signal_name(child.status), self._bounds
         if child.late or name == "SIGXCPU":
-            return DocumentError(
-                f"reading it took longer than {self._bounds.seconds:g} seconds",
-                subject=source,
-                next_step=f"split it, or leave it out, or raise the setting reading.seconds ({self._bounds.seconds:g})",
-            )
-        if any(sign.lower() in child.error_text.lower() for sign in MEMORY_SIGNS):
+            what = f"reading it took longer than {bounds.seconds:g} seconds"
+            next_step = f"split it, or leave it out, or raise the setting reading.seconds ({bounds.seconds:g})"
+        elif any(sign.lower() in child.error_text.lower() for sign in MEMORY_SIGNS):
             return self._too_much_memory(source)
-        if name in ("SIGSEGV", "SIGBUS"):
-            stack = self._bounds.stack_megabytes
-            return DocumentError(
-                f"it crashed the reading process ({name}); its elements may be nested too deeply",
-                subject=source,
-                next_step=f"leave it out, or raise the setting reading.stack_megabytes ({stack})",
-            )
-        if name == "SIGKILL" and not child.nonsense:
-            return DocumentError(
-                "the reading process was killed (SIGKILL); the machine may have run out of memory",
-                subject=source,
-                next_step="index it again, with a smaller setting reading.memory_megabytes "
-                f"({self._bounds.memory_megabytes}) if it is the file",
-            )
-        return DocumentError(
-            f"it ended the reading process ({child.nonsense or child.ending})",
-            subject=source,
-            next_step="save it again or convert it, or leave it out",
-        )
+        elif name in ("SIGSEGV", "SIGBUS"):
+            what = f"it crashed the reading process ({name}); its elements may be nested too deeply"
+            next_step = f"leave it out, or raise the setting reading.stack_megabytes ({bounds.stack_megabytes})"
+        elif name == "SIGKILL" and not child.nonsense:
+            what = "the reading process was killed (SIGKILL); the machine may have run out of memory"
+            smaller = f"a smaller setting reading.memory_megabytes ({bounds.memory_megabytes})"
+            next_step = f"index it again, with {smaller} if it is the file"
+        else:
+            what = f"it ended the reading process ({child.nonsense or child.ending})"
+            next_step = "save it again or convert it, or leave it out"
+        return DocumentError(what, subject=source, next_step=next_step)
 
     def _too_much_memory(self, source: str) -> DocumentError:
         memory = self._bounds.memory_megabytes
@@ -203,7 +186,7 @@ class ReadingProcess:
 
 
 def _owned(document: Document, item: Item) -> Document:
-    """A document under its own id and the file's name: what a file makes its reader say decides neither."""
+    """The document under its own id and the file's name: a hostile file must not choose either."""
     id_ = text_id(document.text)
     if document.container:
         return replace(document, id=id_, container=item.source)
@@ -230,9 +213,6 @@ def _signal_name(status: int) -> str:
         return f"signal {-status}"
 
 
-# --- one file, in whatever process ------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Reading:
     """Reads one file from its bytes, in whatever process it is called; picklable."""
@@ -254,9 +234,6 @@ def _reader(bounds: ProcessLimits) -> ReadingProcess:
     return ReadingProcess(bounds)
 
 
-# --- one process ------------------------------------------------------------------------------------------------------
-
-
 class _Child:
     """A process that reads, from its start to its end."""
 
@@ -271,6 +248,7 @@ class _Child:
             env=minimal_environment(os.environ),
             start_new_session=True,  # Ctrl-C is for who asks; and OCR, which it starts, ends with it
         )
+        self.pid = self._process.pid
         pipes = (self._process.stdin, self._process.stdout, self._process.stderr)
         self._requests, self._replies, self._errors = (cast(BinaryIO, pipe) for pipe in pipes)
         self._error_text = b""
@@ -284,13 +262,7 @@ class _Child:
         """What was wrong with a reply that was none."""
 
     @property
-    def pid(self) -> int:
-        """The number of the process."""
-        return self._process.pid
-
-    @property
     def over(self) -> bool:
-        """Whether it ended, or was ended."""
         return self._ended or self._process.poll() is not None
 
     @property
@@ -300,7 +272,6 @@ class _Child:
 
     @property
     def error_text(self) -> str:
-        """The end of its standard error."""
         return self._error_text.decode("utf-8", "replace")
 
     @property
@@ -311,8 +282,7 @@ class _Child:
         return f"{ended}: {lines[-1].strip()[:120]}" if lines[-1] else ended
 
     def ask(self, request: Request, data: bytes) -> None:
-        """Send a request; if the process has ended, `reply` reports it."""
-        with suppress(OSError):
+        with suppress(OSError):  # if the process has ended, `reply` reports it
             write_frame(self._requests, request.to_json())
             write_frame(self._requests, data)
 
@@ -341,7 +311,6 @@ class _Child:
                     self._process.kill()
 
     def close(self) -> None:
-        """End it, and let go of its pipes."""
         self.end()
         self._process.wait()
         self._listening.join(timeout=1)  # a second is for what it started and could not be ended

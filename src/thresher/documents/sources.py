@@ -72,11 +72,9 @@ def discover(
                 yield item
             elif item.source not in seen:
                 seen.add(item.source)
-                yield (
-                    item
-                    if (shown := as_utf8(item.source)) == item.source
-                    else DocumentError("its name is not valid UTF-8", subject=shown, next_step="rename it")
-                )
+                shown = as_utf8(item.source)
+                misnamed = DocumentError("its name is not valid UTF-8", subject=shown, next_step="rename it")
+                yield item if shown == item.source else misnamed
 
 
 def _inputs_of(
@@ -149,9 +147,8 @@ def _files_in(
             if _leads_out(entry, root):
                 if is_folder and _identity(path) in met:  # a home that lies elsewhere is passed over under any name
                     continue
-                yield _unreachable(
-                    path, "is a link that leads out of the folder", "name what it leads to, to read that"
-                )
+                next_step = "name what it leads to, to read that"
+                yield _unreachable(path, "is a link that leads out of the folder", next_step)
             elif is_folder:
                 folders.append(path)
             else:
@@ -265,15 +262,8 @@ def read_url(url: str, *, limits: Limits, public_only: bool = False) -> tuple[by
     except http.NotFetched as error:
         raise DocumentError(str(error), next_step="check the address, or save it as a file and index that") from error
     if not 200 <= reply.status < 300:
-        raise _status_error(reply.status)
+        next_step = "check the address" if reply.status in (404, 410) else "try again later"
+        if reply.status in (401, 403):
+            next_step = "download it by hand and index the file"
+        raise DocumentError(f"the server answered {reply.status}", next_step=next_step)
     return reply.body, Hints(reply.headers.get("content-type", ""), str(final))
-
-
-def _status_error(code: int) -> DocumentError:
-    if code in (401, 403):
-        next_step = "download it by hand and index the file"
-    elif code in (404, 410):
-        next_step = "check the address"
-    else:
-        next_step = "try again later"
-    return DocumentError(f"the server answered {code}", next_step=next_step)

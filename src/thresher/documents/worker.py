@@ -19,16 +19,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import BinaryIO
 
-from thresher.documents.frames import (
-    Failure,
-    ReadElsewhere,
-    Reply,
-    Request,
-    packed,
-    read_frame,
-    use_kinds,
-    write_frame,
-)
+from thresher.documents.frames import Failure, ReadElsewhere, Reply, Request, packed, read_frame, use_kinds, write_frame
 from thresher.documents.read import parse
 from thresher.documents.sources import MEBIBYTE, Hints, Item, Limits
 from thresher.errors import DocumentError
@@ -136,9 +127,6 @@ def ended_by_errors(work: Callable[[], None]) -> Callable[[], None]:
             os._exit(1)
 
     return run
-
-
-# --- limits that the system keeps -------------------------------------------------------------------------------------
 
 
 def limit_process(memory_bytes: int) -> None:

@@ -17,8 +17,7 @@ from thresher.documents.sources import MEBIBYTE, Limits
 from thresher.errors import DocumentError
 
 MAX_ENTRIES = 20_000  # a spreadsheet with a thousand sheets has some 5,000
-RATIO_FLOOR_BYTES = 16 * MEBIBYTE
-"""Below this size a high ratio is harmless: an empty spreadsheet packs 500 fold."""
+RATIO_FLOOR_BYTES = 16 * MEBIBYTE  # below it a high ratio is harmless: an empty spreadsheet packs 500 fold
 NESTED = (".zip", ".docx", ".xlsx", ".pptx", ".jar", ".7z", ".gz", ".rar")
 MAX_XML_BYTES = 128 * MEBIBYTE
 """Of one part; a tree in memory takes ten times as much, a text of a thousand pages has some 10 MiB."""
@@ -62,7 +61,7 @@ def check_archive(data: bytes, *, limits: Limits) -> None:
 
 @contextmanager
 def opened(data: bytes, *, limits: Limits) -> Iterator[zipfile.ZipFile]:
-    """The archive, checked; whatever is wrong with its parts while it is read is a DocumentError."""
+    """The archive, checked; raises DocumentError for errors in its parts while it is open."""
     check_archive(data, limits=limits)
     try:
         with open_archive(data) as archive:
@@ -103,12 +102,9 @@ def local(element: Element) -> str:
 
 
 def attribute(element: Element | None, name: str, default: str = "") -> str:
-    """The attribute of that name in whatever namespace."""
-    if element is not None:
-        for key, value in element.attrib.items():
-            if key.rpartition("}")[2] == name:
-                return value
-    return default
+    """The attribute of that name in any namespace."""
+    attributes = {} if element is None else element.attrib
+    return next((value for key, value in attributes.items() if key.rpartition("}")[2] == name), default)
 
 
 def child(element: Element | None, *names: str) -> Element | None:
@@ -130,17 +126,11 @@ def descendants(element: Element | None, name: str) -> Iterator[Element]:
     return (each for each in ([] if element is None else element.iter()) if local(each) == name)
 
 
-def relations_of(part: str) -> str:
-    """The name of the part that says what a part refers to."""
-    folder, _, name = part.rpartition("/")
-    return f"{folder}/_rels/{name}.rels" if folder else f"_rels/{name}.rels"
-
-
 def relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
     """Type (its last word) and target of everything that a part refers to inside the archive, by identifier."""
-    if (rels := relations_of(part)) not in archive.NameToInfo:
+    folder, _, name = part.rpartition("/")
+    if (rels := posixpath.join(folder, "_rels", f"{name}.rels")) not in archive.NameToInfo:
         return {}
-    folder = part.rpartition("/")[0]
     return {
         each.get("Id", ""): (
             each.get("Type", "").rpartition("/")[2],
@@ -164,10 +154,9 @@ def main_part(archive: zipfile.ZipFile, usual: str) -> str:
 
 def core_properties(archive: zipfile.ZipFile) -> tuple[str, str | None, dict[str, str]]:
     """Title, day of making and the other properties that a person stated: author, subject and keywords."""
-    properties: dict[str, str] = {}
-    if "docProps/core.xml" in archive.NameToInfo:
-        for each in xml_of(archive, "docProps/core.xml"):
-            properties[local(each)] = clean_inline(each.text or "")
+    part = "docProps/core.xml"
+    elements = xml_of(archive, part) if part in archive.NameToInfo else ()
+    properties = {local(each): clean_inline(each.text or "") for each in elements}
     created = properties.get("created", "")
     names = {"author": "creator", "subject": "subject", "keywords": "keywords"}
     found = {name: text for name, tag in names.items() if (text := properties.get(tag, "")).lower() not in PROGRAMS}

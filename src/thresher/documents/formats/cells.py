@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from thresher.documents.assembly import Assembly
 from thresher.documents.cleaning import clean_inline
@@ -13,7 +13,6 @@ from thresher.errors import DocumentError
 
 MOST_CELLS = 2_000_000  # of a table, those that stand for spans included
 MOST_HEADS = 4  # rows of a header; a table of nothing but header cells is none
-BETWEEN_HEADS = " / "
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +22,7 @@ class Cell:
     text: str = ""
     columns: int = 1
     rows: int = 1
-    head: bool = False
-    """Whether the format says that it is one of a header."""
+    head: bool = False  # whether the format says that it is one of a header
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +44,9 @@ def laid_out(rows: Sequence[Sequence[Cell]]) -> Laid:
     first = 0
     while first < len(full) - 1 and _across(full[first], width) and full[first][0].rows == 1:
         first += 1
-    depth = _header_rows(full[first:], width)
+    depth = _header_rows(full[first:])
     titles = tuple(full[at][0].text for at in range(first) if full[at] and full[at][0].text)
-    head = _joined(full[first : first + depth], width)
+    head = _joined(full[first : first + depth])
     texts = [tuple(cell.text for cell in (row[:1] if _across(row, width) else row)) for row in full[first + depth :]]
     positions = (first, *range(first + depth, len(full)))
     return Laid(titles, (head, *texts), positions) if depth else Laid(titles, (), ())
@@ -91,11 +89,8 @@ def _across(row: Sequence[Cell], width: int) -> bool:
     return width > 1 and len(row) == width and all(cell is row[0] for cell in row)
 
 
-def _header_rows(rows: Sequence[Sequence[Cell]], width: int) -> int:
-    """How many rows name the columns: those that the format says, else one, and those below a name over several.
-
-    A row of numbers names nothing.
-    """
+def _header_rows(rows: Sequence[Sequence[Cell]]) -> int:
+    """How many rows name the columns: those that the format says, else one, and those below a name over several."""
     if not rows:
         return 0
     stated = 0
@@ -115,19 +110,17 @@ def _groups(row: Sequence[Cell]) -> bool:
 
 
 def _names(row: Sequence[Cell]) -> bool:
-    return not any(re.fullmatch(r"[\W\d]*\d[\W\d]*", cell.text) and not _is_year(cell.text) for cell in row)
+    """Whether no cell of a row is a number other than a year."""
+    numbers = [cell.text for cell in row if re.fullmatch(r"[\W\d]*\d[\W\d]*", cell.text)]
+    return all(re.fullmatch(r"(?:19|20)\d\d", text.strip()) for text in numbers)
 
 
-def _is_year(text: str) -> bool:
-    return re.fullmatch(r"(?:19|20)\d\d", text.strip()) is not None
-
-
-def _joined(rows: Sequence[Sequence[Cell]], width: int) -> tuple[str, ...]:
+def _joined(rows: Sequence[Sequence[Cell]]) -> tuple[str, ...]:
     """The names of the columns: what stands above each, from the top, each once."""
     names = []
     for column in range(max(map(len, rows), default=0)):
         above = [clean_inline(row[column].text) for row in rows if column < len(row)]
-        names.append(BETWEEN_HEADS.join(dict.fromkeys(text for text in above if text)))
+        names.append(" / ".join(dict.fromkeys(text for text in above if text)))
     return tuple(names)
 
 
@@ -135,43 +128,25 @@ def add_table(assembly: Assembly, rows: Sequence[Sequence[Cell]], *, number: int
     """Add a table, its titles before it; one of a single column is layout, and its cells are paragraphs."""
     kept = [[replace(cell, text=clean_inline(cell.text)) for cell in row] for row in rows]
     if max((sum(cell.columns for cell in row) for row in kept), default=0) < 2:
-        for row in kept:
-            for cell in row:
-                assembly.paragraph(cell.text)
+        assembly.paragraph(*(cell.text for row in kept for cell in row))
         return
     laid = laid_out(kept)
-    for title in laid.titles:
-        assembly.paragraph(title)
+    assembly.paragraph(*laid.titles)
     assembly.table(laid.rows, number=number, at=laid.at)
-
-
-# --- columns apart by tabs --------------------------------------------------------------------------------------------
 
 
 def add_tabbed(assembly: Assembly, lines: Sequence[str]) -> None:
     """Lines that follow each other, some with tabs: as tables where tabs part columns, else as paragraphs."""
-    for tabbed, run in _runs(lines):
-        if tabbed and is_tabbed_table(run):
+
+    def columns_of(line: str) -> int:
+        return 0 if "\n" in line else line.strip("\t").count("\t") + 1
+
+    for columns, group in groupby((line.strip("\n ") for line in lines), columns_of):
+        run = list(group)
+        if columns > 1 and is_tabbed_table(run):
             assembly.table([line.split("\t") for line in run])
         else:
-            for line in run:
-                assembly.paragraph(line)
-
-
-def _runs(lines: Sequence[str]) -> Iterator[tuple[bool, list[str]]]:
-    run: list[str] = []
-    for line in lines:
-        line = line.strip("\n ")
-        if run and _columns(line) != _columns(run[-1]):
-            yield _columns(run[-1]) > 1, run
-            run = []
-        run.append(line)
-    if run:
-        yield _columns(run[-1]) > 1, run
-
-
-def _columns(line: str) -> int:
-    return 0 if "\n" in line else line.strip("\t").count("\t") + 1
+            assembly.paragraph(*run)
 
 
 def is_tabbed_table(lines: Sequence[str]) -> bool:

@@ -17,8 +17,8 @@ MOST_POINTS = 10_000  # of a chart; more are a measurement, whose numbers nobody
 def add_chart(assembly: Assembly, root: Element) -> None:
     """A chart: its title with those of its axes, and a row for each category."""
     chart = child(root, "chart")
-    axes = [_title(axis) for axis in child(chart, "plotArea") or () if local(axis).endswith("Ax")]
-    title, named = _title(chart), [axis for axis in axes if axis]
+    axes = [_text(child(axis, "title")) for axis in child(chart, "plotArea") or () if local(axis).endswith("Ax")]
+    title, named = _text(child(chart, "title")), [axis for axis in axes if axis]
     series = list(descendants(chart, "ser"))
     categories: dict[int, str] = {}
     columns: list[tuple[str, dict[int, str]]] = []
@@ -37,17 +37,14 @@ def add_chart(assembly: Assembly, root: Element) -> None:
     assembly.table([head, *([categories.get(at, ""), *(found.get(at, "") for _, found in columns)] for at in rows)])
 
 
-def _title(element: Element | None) -> str:
-    return _text(child(element, "title"))
-
-
 def _text(element: Element | None) -> str:
-    texts = (
-        "".join(text.text or "" for text in descendants(paragraph, "t")) for paragraph in descendants(element, "p")
-    )
-    return clean_inline(" ".join(texts)) or clean_inline(
-        " ".join(each.text or "" for each in descendants(element, "v"))
-    )
+    texts = map(_joined, descendants(element, "p"))
+    values = (each.text or "" for each in descendants(element, "v"))
+    return clean_inline(" ".join(texts)) or clean_inline(" ".join(values))
+
+
+def _joined(paragraph: Element) -> str:
+    return "".join(text.text or "" for text in descendants(paragraph, "t"))
 
 
 def _points(element: Element | None) -> Iterator[tuple[int, str]]:
@@ -57,22 +54,17 @@ def _points(element: Element | None) -> Iterator[tuple[int, str]]:
             form = child(cache, "formatCode")
             code = (form.text if form is not None else None) or "General"
             for point in children(cache, "pt"):
-                text = _value(child(point, "v"))
-                index = point.get("idx", "0")
+                value, index = child(point, "v"), point.get("idx", "0")
+                text = "" if value is None else clean_inline(value.text or "")
                 yield int(index) if index.isdigit() else 0, (shown_number(text, code) if "num" in kept else text)
             return
-
-
-def _value(element: Element | None) -> str:
-    return clean_inline(element.text or "") if element is not None else ""
 
 
 def diagram_lines(root: Element) -> Iterator[str]:
     """The texts of the shapes of a diagram (SmartArt)."""
     for point in descendants(root, "t"):
-        paragraphs = list(descendants(point, "p"))
-        if paragraphs:
-            yield "\n".join("".join(text.text or "" for text in descendants(one, "t")) for one in paragraphs)
+        if paragraphs := list(descendants(point, "p")):
+            yield "\n".join(map(_joined, paragraphs))
 
 
 def add_drawing(assembly: Assembly, archive: zipfile.ZipFile, part: str, kind: str) -> None:
@@ -82,5 +74,4 @@ def add_drawing(assembly: Assembly, archive: zipfile.ZipFile, part: str, kind: s
     if kind == "chart":
         add_chart(assembly, xml_of(archive, part))
     else:
-        for text in diagram_lines(xml_of(archive, part)):
-            assembly.paragraph(text)
+        assembly.paragraph(*diagram_lines(xml_of(archive, part)))

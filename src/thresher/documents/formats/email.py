@@ -24,8 +24,7 @@ HEAD = ("From", "To", "Cc", "Date", "Subject")
 MAX_HEADER, MAX_CONTENT_HEADER = 2_000, 500
 """Characters of a header that the standard library takes apart: its time grows with their square, and 40,000 take half
 a minute. Longer lists of recipients are decoded only; of longer `Content-` headers the beginning counts."""
-LEAST_SHARED = 0.5
-"""A plain part with fewer of the words of the part in HTML is a stub ("Please use another program")."""
+LEAST_SHARED = 0.5  # of the words of the part in HTML; a plain part with fewer is a stub ("Please use another program")
 
 
 class BoundedPolicy(EmailPolicy):
@@ -65,12 +64,8 @@ def read_mail(file: RawFile) -> Parsed | Iterator[Held]:
     assembly = Assembly()
     assembly.mark("part", "header")
     assembly.paragraph("\n".join(f"{name}: {value}" for name, value in head.items()))
-    if body:
-        assembly.add(body)
-    parsed = Parsed(
-        assembly.text,
-        tables=assembly.tables,
-        marks=assembly.marks,
+    assembly.add(body)
+    parsed = assembly.parsed(
         title=head.get("Subject", ""),
         date=iso_date(head.get("Date", "")),
         metadata={
@@ -95,25 +90,20 @@ def read_saved_page(file: RawFile) -> Parsed:
     for page, text, others in pages:
         notes |= others
         seen += page_pieces(text)
-        if page.assembly:
-            assembly.add(page.assembly)
+        assembly.add(page.assembly)
     first = pages[0][0]
     shown = tuple(seen) if file.limits.hidden else ()
-    return Parsed(
-        assembly.text, (), assembly.tables, first.title, first.heading, metadata=notes, marks=assembly.marks, seen=shown
-    )
+    return assembly.parsed(title=first.title, heading=first.heading, metadata=notes, seen=shown)
 
 
 def _body(
     parts: Sequence[MIMEPart], bodies: Mapping[str, MIMEPart], *, hidden: bool
 ) -> tuple[Assembly, Mapping[str, str | int], tuple[Piece, ...]]:
-    """What a program shows of a message, and the words that stand in it.
-
-    Of the plain part and that in HTML the plain one is read, unless it lacks the words of the other.
-    """
+    """What a program shows of a message: its plain part, or that in HTML if the plain part lacks its words."""
     chosen = [bodies[kind] for kind in ("plain", "html") if kind in bodies][:1]
     if len(bodies) == 2:
-        plain, html = (_words(_read(bodies[kind], hidden=hidden)[0].assembly.text) for kind in ("plain", "html"))
+        texts = (_read(bodies[kind], hidden=hidden)[0].assembly.text.lower() for kind in ("plain", "html"))
+        plain, html = (set(re.findall(r"\w+", text)) for text in texts)
         if len(html & plain) < LEAST_SHARED * len(html):
             chosen = [bodies["html"]]
     assembly, notes, seen = Assembly(), dict[str, str | int](), list[Piece]()
@@ -122,17 +112,12 @@ def _body(
         page, text, others = _read(part, hidden=hidden)
         notes |= others
         seen += page_pieces(text) if part.get_content_subtype() == "html" else [("body", text)]
-        if page.assembly:
-            assembly.add(page.assembly)
+        assembly.add(page.assembly)
     return assembly, notes, tuple(seen) if hidden else ()
 
 
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text.lower()))
-
-
 def _read(part: MIMEPart, *, hidden: bool) -> tuple[Reader, str, Mapping[str, str | int]]:
-    """A part as it is read, its text, whatever its charset, and how it was decoded."""
+    """A part as it is read, its text, and how it was decoded."""
     data, charset = cast(bytes, part.get_payload(decode=True)) or b"", part.get_content_charset() or ""
     if part.get_content_subtype() == "html":
         text, notes = decode_html(data, f"charset={charset}" if charset else "")
@@ -145,9 +130,8 @@ def _read(part: MIMEPart, *, hidden: bool) -> tuple[Reader, str, Mapping[str, st
 
 def _is_shown(part: MIMEPart) -> bool:
     """Whether a part besides the body is text that stands below it: the words of a mailing list."""
-    return (
-        part.get_content_type() in ("text/plain", "text/html") and not part.is_attachment() and not part.get_filename()
-    )
+    is_text = part.get_content_type() in ("text/plain", "text/html")
+    return is_text and not part.is_attachment() and not part.get_filename()
 
 
 def _attachments(parts: Sequence[MIMEPart]) -> tuple[list[Member], list[str]]:
@@ -169,7 +153,7 @@ def _attachments(parts: Sequence[MIMEPart]) -> tuple[list[Member], list[str]]:
         except DocumentError as error:
             unread.append(f"{name}: {error.what}")
             continue
-        name = name if name not in members else f"{number}-{name}"
+        name = f"{number}-{name}" if name in members else name
         members[name] = Member(name, data)
     return list(members.values()), unread
 

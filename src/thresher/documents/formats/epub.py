@@ -28,19 +28,13 @@ def read_epub(file: RawFile) -> Parsed:
             page = read_markup(decode_html(archive.read(name))[0], tables=tables, hidden=file.limits.hidden)
             tables = page.tables
             heading = heading or page.heading
-            if page.assembly:
-                assembly.add(page.assembly)
+            assembly.add(page.assembly)
     if not assembly:
         raise DocumentError("the epub file has no text", next_step="check that it is not protected or only pictures")
     stated = child(package, "metadata")
-    fields = {
-        name: _field(stated, name) for name in ("title", "creator", "subject", "description", "publisher", "date")
-    }
+    fields = {name: _field(stated, name) for name in ("title", "creator", "subject", "publisher", "date")}
     named = {"author": fields["creator"], "subject": fields["subject"], "publisher": fields["publisher"]}
-    return Parsed(
-        assembly.text,
-        tables=assembly.tables,
-        marks=assembly.marks,
+    return assembly.parsed(
         title=fields["title"],
         heading=heading,
         date=iso_date(fields["date"]),

@@ -21,9 +21,6 @@ from thresher.documents.sources import Limits
 from thresher.errors import DocumentError
 
 PDF = "application/pdf"
-SLIDE_MARK = "\u27ea\u27ea slide {page_num} \u27eb\u27eb"
-"""Between the slides of a presentation; mathematical double brackets in this form do not occur in slides."""
-
 _loading = Lock()
 _loaded = False
 
@@ -86,7 +83,7 @@ def temporary_folder(folder: Path) -> Iterator[None]:
             os.environ["TMPDIR"] = before
 
 
-def extract(data: bytes, mime: str, *, limits: Limits, elements: bool = False, slide_marks: bool = False) -> Any:
+def extract(data: bytes, mime: str, *, limits: Limits, elements: bool = False) -> Any:
     """What kreuzberg makes of the bytes, with nothing removed and nothing added: clean-up is ours.
 
     No cache (it would keep documents outside the collection), no OCR (ours says which pages it read), no "quality
@@ -99,9 +96,7 @@ def extract(data: bytes, mime: str, *, limits: Limits, elements: bool = False, s
         "enable_quality_processing": False,
         "extraction_timeout_secs": limits.parse_seconds,
         "include_document_structure": True,
-        "pages": kreuzberg.PageConfig(
-            extract_pages=True, insert_page_markers=slide_marks, marker_format=f"\n\n{SLIDE_MARK}\n\n"
-        ),
+        "pages": kreuzberg.PageConfig(extract_pages=True, insert_page_markers=False),
         "content_filter": kreuzberg.ContentFilterConfig(
             include_headers=True, include_footers=True, strip_repeating_text=False, include_watermarks=True
         ),
@@ -135,8 +130,7 @@ def described(stated: Mapping[str, Any], *, junk: Set[str]) -> dict[str, str]:
 
 def failure(message: str, mime: str) -> DocumentError:
     """The error a person gets for kreuzberg's message."""
-    name = "PDF" if mime == PDF else "file"
-    lowered = message.lower()
+    name, lowered = "PDF" if mime == PDF else "file", message.lower()
     if "password" in lowered or "encrypt" in lowered:
         return DocumentError(f"the {name} is protected by a password", next_step="save a copy without the password")
     if "no page boundaries" in lowered:

@@ -9,45 +9,35 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 from thresher.documents.assembly import Assembly, Parsed
-from thresher.documents.cleaning import clean_inline, clean_text, iso_date
+from thresher.documents.cleaning import clean_inline, clean_text, iso_date, word_set
 from thresher.documents.encodings import decode
 from thresher.documents.formats.cells import Cell, add_table
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-SKIPPED = _words(
+SKIPPED = word_set(
     "script style noscript template iframe object canvas audio video nav datalist annotation annotation-xml desc defs"
 )
 SHOWN_INPUTS = frozenset({"", "text", "email", "tel", "url", "number", "search", "date", "time", "month"})
 """Kinds of input fields whose value a page shows."""
-OPENERS = ("aria-expanded", "aria-controls")
-"""What a button has that is the heading of a panel."""
-BLOCKS = _words(
+OPENERS = ("aria-expanded", "aria-controls")  # of a button that is the heading of a panel
+BLOCKS = word_set(
     "address article blockquote body caption dd details div dl dt fieldset figcaption figure footer h1 h2 h3 h4 h5 h6 "
     "header hr legend li main ol option p pre section select summary table tbody td text textarea tfoot th thead title "
     "tr ul"
 )
-HEADINGS = _words("h1 h2 h3 h4 h5 h6")
-CELLS = _words("td th")
-NAMES = HEADINGS | _words("summary dt legend")
-CLOSES_OTHERWISE = _words("p")
+HEADINGS = word_set("h1 h2 h3 h4 h5 h6")
+CELLS = word_set("td th")
+NAMES = HEADINGS | word_set("summary dt legend")
 CLOSES = {
-    "li": _words("li p"),
-    "dt": _words("dt dd p"),
-    "dd": _words("dt dd p"),
-    "td": _words("td th p"),
-    "th": _words("td th p"),
-    "tr": _words("td th tr p"),
-    "tbody": _words("td th tr thead tbody p"),
-    "tfoot": _words("td th tr thead tbody p"),
-    "option": _words("option"),
+    "li": word_set("li p"),
+    **dict.fromkeys(("dt", "dd"), word_set("dt dd p")),
+    **dict.fromkeys(("td", "th"), word_set("td th p")),
+    "tr": word_set("td th tr p"),
+    **dict.fromkeys(("tbody", "tfoot"), word_set("td th tr thead tbody p")),
+    "option": word_set("option"),
 }
-VOID = _words("area base br col embed hr img input link meta source track wbr")
+VOID = word_set("area base br col embed hr img input link meta source track wbr")
 DATE_NAMES = (
     *("article:published_time", "datepublished", "date", "dc.date", "dcterms.date", "dc.date.issued"),
     *("citation_publication_date", "pubdate", "publish-date", "article:modified_time", "last-modified"),
@@ -106,7 +96,7 @@ class Reader(HTMLParser):
         if tag == "br":
             self._words.append("\n")
         if tag in BLOCKS:
-            self._close_implied(CLOSES.get(tag, CLOSES_OTHERWISE))
+            self._close_implied(CLOSES.get(tag, frozenset({"p"})))
             self._end_block()
         if tag in ("ol", "ul"):
             self._numbers.append(0 if tag == "ol" else None)
@@ -146,7 +136,7 @@ class Reader(HTMLParser):
             self._numbers.pop()
         if tag == "table" and elements is self._open:
             self._tables -= 1
-            if self._tables == 0:
+            if not self._tables:
                 self._end_table()
 
     def handle_data(self, data: str) -> None:
@@ -211,9 +201,8 @@ class Reader(HTMLParser):
         elif self._tables and self._rows and not CELLS.isdisjoint(self._open):
             self._cell.append(text)
         elif "head" not in self._open:
-            if (closing in HEADINGS or (self._open and self._open[-1] in HEADINGS)) and not self.heading:
-                self.heading = clean_inline(text)
             if closing in HEADINGS or (self._open and self._open[-1] in HEADINGS):
+                self.heading = self.heading or clean_inline(text)
                 self.assembly.mark("heading", clean_inline(text))
             self.assembly.paragraph(self._mark() + text if "li" in self._open and "\n" not in text else text)
 
@@ -226,8 +215,7 @@ class Reader(HTMLParser):
     def _end_table(self) -> None:
         rows, self._rows = self._rows, []
         if len(rows) == 1:
-            for cell in rows[0]:  # one row is layout, not data, as is one column
-                self.assembly.paragraph(cell.text)
+            self.assembly.paragraph(*(cell.text for cell in rows[0]))  # one row is layout, not data, as is one column
         else:
             add_table(self.assembly, rows, number=self.tables)
 
@@ -259,18 +247,11 @@ def read_html(file: RawFile) -> Parsed:
     reader = read_markup(text, hidden=file.limits.hidden)
     if not reader.assembly:
         raise DocumentError("the HTML has no text", next_step="if a script fills the page, save it from a browser")
-    return Parsed(
-        reader.assembly.text,
-        tables=reader.assembly.tables,
-        marks=reader.assembly.marks,
+    return reader.assembly.parsed(
         title=reader.fields.pop("og:title", "") or reader.title,
         heading=reader.heading,
         date=next((date for name in (*DATE_NAMES, "time") if (date := iso_date(reader.dates.get(name, "")))), None),
-        metadata={
-            **reader.fields,
-            **notes,
-            **({"hidden_words": reader.hidden_words} if reader.hidden_words else {}),
-        },
+        metadata={**reader.fields, **notes, **({"hidden_words": reader.hidden_words} if reader.hidden_words else {})},
     )
 
 

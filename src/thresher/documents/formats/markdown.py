@@ -13,7 +13,6 @@ from thresher.documents.registry import RawFile
 from thresher.types import Mark, Metadata, Table
 
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-FIELD_NAME = re.compile(r"[A-Za-z_][\w .-]*")
 # Possessive throughout: dashes and blanks that could be given back would be tried in every combination.
 SEPARATOR = re.compile(r"[ \t]*+\|?+[ \t]*+:?+-++:?+[ \t]*+(?:\|[ \t]*+:?+-++:?+[ \t]*+)*+\|?+[ \t]*+")
 EMPHASIS = re.compile(r"[*_`]{1,3}(\S.{0,200}?\S|\S)[*_`]{1,3}")
@@ -82,7 +81,7 @@ def split_front_matter(text: str) -> tuple[Metadata, str]:
     name = ""
     for line in front[1].split("\n"):
         stated, colon, value = line.rstrip().partition(":")
-        if colon and FIELD_NAME.fullmatch(stated.rstrip(" \t")) and value[:1] in ("", " ", "\t"):
+        if colon and re.fullmatch(r"[A-Za-z_][\w .-]*", stated.rstrip(" \t")) and value[:1] in ("", " ", "\t"):
             name = stated.rstrip()
             if value:
                 fields[name] = scalar(value)
@@ -115,8 +114,7 @@ def headings(text: str) -> Iterator[tuple[int, str]]:
     """The headings outside code without their marks, and where they begin."""
     before = (0, "")
     for start, line in _outside_code(text):
-        marks = re.match(r"#{1,6}[ \t]+", line)
-        if marks:
+        if marks := re.match(r"#{1,6}[ \t]+", line):
             yield start, EMPHASIS.sub(r"\1", line[marks.end() :].rstrip("#").rstrip(" \t"))
         if before[1] and re.fullmatch(r"={3,}[ \t]*", line):
             yield before
@@ -132,8 +130,7 @@ def line_marks(written: str, text: str) -> Iterator[Mark]:
     lines = [line.strip() for line in normalise(written).split("\n")]
     at, offset, counted = -1, 0, 0
     for line in text.split("\n"):
-        wanted = line.strip()
-        if wanted:
+        if wanted := line.strip():
             near = range(at + 1, min(len(lines), at + 1 + FURTHEST))
             at = next((n for n in near if _same_line(lines[n], wanted)), at + 1)
             if at + 1 != counted:

@@ -35,7 +35,7 @@ def read_notebook(file: RawFile) -> Parsed:
             assembly.mark("heading", name, ahead=start)
         assembly.paragraph(text)
         assembly.tables_in(pipe_tables(text), text)
-    return Parsed(assembly.text, tables=assembly.tables, marks=assembly.marks, heading=heading)
+    return assembly.parsed(heading=heading)
 
 
 def _printed(cell: Mapping[str, Any]) -> Iterator[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from fractions import Fraction
 
@@ -24,8 +25,12 @@ _TOKEN = re.compile(
 MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905
 DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()  # noqa: SIM905
 DIGITS = 11  # that a cell without a format shows
-EPOCH, EPOCH_1904 = date(1899, 12, 30), date(1904, 1, 1)
+EPOCH, EPOCH_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)
 LAST_DAY = 2_958_465  # 31 December 9999
+_COMPARISONS = {
+    **{"<": operator.lt, ">": operator.gt, "=": operator.eq},
+    **{"<=": operator.le, ">=": operator.ge, "<>": operator.ne},
+}
 
 
 def shown_number(value: str, code: str, *, since_1904: bool = False) -> str:
@@ -43,9 +48,8 @@ def shown_number(value: str, code: str, *, since_1904: bool = False) -> str:
         return _moment(tokens, number, since_1904=since_1904) or general(number)
     if "digits" not in kinds:
         if kinds & {"general", "text"} or not section:
-            return "".join(general(number) if _is_value(token) else _literal(token) for token in tokens) or (
-                general(number) if not section and ";" not in code else ""
-            )
+            texts = (general(number) if each.lastgroup in ("general", "text") else _literal(each) for each in tokens)
+            return "".join(texts) or (general(number) if not section and ";" not in code else "")
         return "".join(map(_literal, tokens))
     return _numeric(tokens, number if signed else abs(number))
 
@@ -54,14 +58,9 @@ def _section(code: str, number: Decimal) -> tuple[str, bool]:
     """The part of a format for a number, and whether it writes the sign itself."""
     sections = re.split(r';(?=(?:[^"]*"[^"]*")*[^"]*$)', code)
     for section in sections[:3]:
-        if condition := re.search(r"\[(<=|>=|<>|<|>|=)(-?[\d.]+)\]", section):
-            bound = Decimal(condition[2])
-            holds = {
-                **{"<": number < bound, ">": number > bound, "=": number == bound},
-                **{"<=": number <= bound, ">=": number >= bound, "<>": number != bound},
-            }
-            if holds[condition[1]]:
-                return section, True
+        condition = re.search(r"\[(<=|>=|<>|<|>|=)(-?[\d.]+)\]", section)
+        if condition and _COMPARISONS[condition[1]](number, Decimal(condition[2])):
+            return section, True
     if "[" in code and re.search(r"\[(?:<|>|=)", code):
         return sections[min(2, len(sections) - 1)], True
     if number < 0 and len(sections) > 1:
@@ -71,15 +70,9 @@ def _section(code: str, number: Decimal) -> tuple[str, bool]:
     return sections[0], True
 
 
-def _is_value(token: re.Match[str]) -> bool:
-    return token.lastgroup in ("general", "text")
-
-
 def _literal(token: re.Match[str]) -> str:
     """What a token writes by itself; a percent sign is one."""
-    if token.lastgroup in ("quoted", "escaped", "currency", "other"):
-        return token[token.lastgroup]
-    return ""
+    return token[token.lastgroup] if token.lastgroup in ("quoted", "escaped", "currency", "other") else ""
 
 
 def general(number: Decimal) -> str:
@@ -88,9 +81,6 @@ def general(number: Decimal) -> str:
         return f"{number.to_integral_value():f}"
     shown = f"{float(number):.{DIGITS - 1}g}"
     return f"{Decimal(shown):f}" if -5 <= number.adjusted() < DIGITS and "e" in shown else shown
-
-
-# --- numbers ----------------------------------------------------------------------------------------------------------
 
 
 def _numeric(tokens: list[re.Match[str]], number: Decimal) -> str:
@@ -102,11 +92,10 @@ def _numeric(tokens: list[re.Match[str]], number: Decimal) -> str:
     elif exponent:
         digits = _scientific(pattern, exponent, abs(number))
     else:
-        whole, point, places = pattern.partition(".")
-        scale = len(whole) - len(whole.rstrip(",")) if not point else len(places) - len(places.rstrip(","))
-        scale += (len(whole) - len(whole.rstrip(","))) if point else 0
-        value = abs(number).scaleb(2 * percents - 3 * scale)
-        digits = _fixed(whole.rstrip(","), places.rstrip(","), value)
+        before, _, behind = pattern.partition(".")
+        whole, places = before.rstrip(","), behind.rstrip(",")
+        scale = len(before + behind) - len(whole + places)  # each comma behind the digits is a thousand
+        digits = _fixed(whole, places, abs(number).scaleb(2 * percents - 3 * scale))
     if not re.search(r"[1-9]", digits):
         number = abs(number)  # -0.001 as 0.00 has no sign
     return ("-" if number < 0 else "") + _filled(tokens, digits)
@@ -134,10 +123,7 @@ def _fixed(whole: str, places: str, value: Decimal) -> str:
     rest = rest[:least] + rest[least:].rstrip("0")
     integer = integer.lstrip("0").rjust(whole.count("0"), "0")
     if "," in whole and integer:
-        head = len(integer) % 3
-        integer = ",".join(
-            filter(None, [integer[:head], *(integer[at : at + 3] for at in range(head, len(integer), 3))])
-        )
+        integer = re.sub(r"(?<=\d)(?=(?:\d{3})+$)", ",", integer)
     return f"{integer}.{rest}" if rest else integer
 
 
@@ -162,9 +148,6 @@ def _fraction(pattern: str, value: Decimal) -> str:
     return f"{whole} {near.numerator}/{near.denominator}" if whole else f"{near.numerator}/{near.denominator}"
 
 
-# --- dates and times --------------------------------------------------------------------------------------------------
-
-
 def _moment(tokens: list[re.Match[str]], number: Decimal, *, since_1904: bool) -> str:
     """A day and time, or a length of time; "" for a number that is none."""
     if number < 0 or number > LAST_DAY:
@@ -173,10 +156,8 @@ def _moment(tokens: list[re.Match[str]], number: Decimal, *, since_1904: bool) -
     seconds = float(number) * 86_400
     seconds = round(seconds, 3) if fine else round(seconds)
     days = int(seconds // 86_400)
-    epoch = EPOCH_1904 if since_1904 else EPOCH
-    moment = datetime(epoch.year, epoch.month, epoch.day) + timedelta(
-        days=days + (not since_1904 and 0 < days < 60), seconds=seconds - 86_400 * days
-    )
+    passed = timedelta(days + (not since_1904 and 0 < days < 60), seconds - 86_400 * days)
+    moment = (EPOCH_1904 if since_1904 else EPOCH) + passed
     halved = any(token.lastgroup == "half" for token in tokens)
     return "".join(_moment_part(tokens, at, moment, seconds, halved=halved) for at in range(len(tokens))).strip()
 

@@ -15,6 +15,7 @@ import tempfile
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,13 +34,7 @@ from thresher.documents.cleaning import (
 from thresher.documents.formats.extractor import PDF, described, extract, loaded
 from thresher.documents.formats.pdf_fields import with_fields
 from thresher.documents.formats.pdf_front import large_headings, lower_case_words, read_front
-from thresher.documents.formats.pdf_layout import (
-    Block,
-    across_pages,
-    around_floats,
-    goes_on_with,
-    reflow,
-)
+from thresher.documents.formats.pdf_layout import Block, across_pages, around_floats, goes_on_with, reflow
 from thresher.documents.formats.pdf_lines import Line, has_ended
 from thresher.documents.registry import RawFile
 from thresher.documents.sources import Limits
@@ -48,8 +43,7 @@ from thresher.structure.front_matter import authors_of
 from thresher.text.sentences import Span
 from thresher.types import Mark, Page, Table
 
-PRIVATE_USE = re.compile("[\ue000-\uf8ff]")
-"""Pieces of brackets from symbol fonts; they mean nothing outside their font."""
+PRIVATE_USE = re.compile("[\ue000-\uf8ff]")  # pieces of brackets, which mean nothing outside their symbol font
 MIN_TABLE_ROWS = 3
 MAX_TABLE_GAP, MAX_TABLE_GAP_CHARACTERS = 2, 40  # lines such as "Closed / Book" between two rows
 MAX_HEADER = 8  # lines of a header; narrow columns break their names
@@ -96,12 +90,7 @@ def _letters(text: str) -> str:
 
 
 def parse_pages(
-    raw: Sequence[str],
-    *,
-    title: str = "",
-    saved: str | None = None,
-    headings: Sequence[str] = (),
-    form: bool = False,
+    raw: Sequence[str], *, title: str = "", saved: str | None = None, headings: Sequence[str] = (), form: bool = False
 ) -> Parsed:
     """Cleaned text of raw pages, with page and table spans; pure.
 
@@ -273,14 +262,12 @@ def _unpacked_size(body: memoryview, filters: int, allowed: int) -> int:
     """Bytes that come out of the stream, counted up to a little over `allowed`."""
     layers = [zlib.decompressobj() for _ in range(filters)]
     size = 0
-    try:
+    with suppress(zlib.error):
         for start in range(0, len(body), PIECE):
             for piece in _through(layers, body[start : start + PIECE]):
                 size += piece
                 if size > allowed:
                     return size
-    except zlib.error:
-        pass
     return size
 
 
@@ -307,8 +294,7 @@ def fill_blank_pages(
 ) -> tuple[list[str], dict[str, int]]:
     """The pages, blank ones read by OCR where possible, and how many were read so or stayed without text.
 
-    A PDF without any text is an error where OCR is not possible. One with some text is taken as it is, its blank pages
-    are counted.
+    A PDF without text raises DocumentError where OCR is not possible; the blank pages of one with text are counted.
     """
     blank = [index for index, page in enumerate(pages) if not page.strip()]
     filled = list(pages)
@@ -364,5 +350,4 @@ def _read_page(path: Path, index: int, languages: str) -> str:
             f"OCR of page {index + 1} failed ({type(error).__name__})",
             next_step="run tesseract on it by hand to see why",
         ) from error
-    text: bytes = read.stdout
-    return text.decode("utf-8", errors="replace")
+    return str(read.stdout, "utf-8", errors="replace")

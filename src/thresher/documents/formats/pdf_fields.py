@@ -23,15 +23,11 @@ CALLOUT = "/FreeTextCallout"  # a remark on the page, with a line that leads to 
 MARKS = ("/Highlight", "/Underline", "/StrikeOut", "/Squiggly")
 """A file with these, or with callouts, was marked by a reader, whose is also what is written over its pages: so are 6
 of the 41 papers."""
-SLACK = 4.0
-"""Points that the base line of a label may lie below its field."""
-WRITTEN = ("/Widget", "/FreeText")
-"""Kinds of annotations that are on the page, fields first; a note beside it is a reader's."""
-
+SLACK = 4.0  # points that the base line of a label may lie below its field
+WRITTEN = ("/Widget", "/FreeText")  # annotations that are on the page, fields first; a note beside it is a reader's
 ENDED = re.compile(r"[.!?:]\"?(?=\s*(?:\n|\Z))")
 
-Word = tuple[float, float, str]
-"""Where some words of a page begin, from its left and its bottom, and the words."""
+Word = tuple[float, float, str]  # where some words of a page begin, from its left and its bottom, and the words
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +38,7 @@ class Written:
     left: float
     bottom: float
     top: float
-    name: str = ""
-    """Of a field; a note has none."""
+    name: str = ""  # of a field; a note has none
 
 
 def with_fields(data: bytes, pages: Sequence[str]) -> list[str]:
@@ -55,10 +50,8 @@ def with_fields(data: bytes, pages: Sequence[str]) -> list[str]:
         notes = [[one.get_object() for one in page.get("/Annots", ())] for page in reader.pages]
         marked = any(one.get("/Subtype") in MARKS or one.get("/IT") == CALLOUT for page in notes for one in page)
         kinds = WRITTEN[:1] if marked else WRITTEN
-        filled = [
-            _filled(text, _written(each, kinds), page)
-            for text, page, each in zip(pages, reader.pages, notes, strict=False)
-        ]
+        parts = zip(pages, reader.pages, notes, strict=False)
+        filled = [_filled(text, _written(each, kinds), page) for text, page, each in parts]
         return [*filled, *pages[len(filled) :]]
     except (PyPdfError, ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, OSError):
         return list(pages)
@@ -116,24 +109,20 @@ def _filled(text: str, written: Sequence[Written], page: Any) -> str:
         if not one.name:
             text = _noted(text, one, words)
             continue
-        label = max((word for word in words if _is_beside(word, one)), default=None)
-        at = text.find(label[2]) + len(label[2]) if label is not None and label[2] in text else -1
-        if label is None or at < 0:
+        beside = [word for word in words if one.bottom - SLACK <= word[1] <= one.top and word[0] < one.left]
+        label = max(beside, default=None)
+        if label is None or label[2] not in text:
             text += f"\n{one.name}: {one.text}"
         else:
             words.remove(label)
+            at = text.find(label[2]) + len(label[2])
             text = f"{text[:at]} {one.text}{text[at:]}"
     return text
 
 
-def _is_beside(word: Word, field: Written) -> bool:
-    return field.bottom - SLACK <= word[1] <= field.top and word[0] < field.left
-
-
 def _noted(text: str, note: Written, words: Sequence[Word]) -> str:
     """The text with a note behind the nearest line above it that ends a sentence, so that none is interrupted."""
-    above = [text.find(word[2]) for word in words if word[1] >= note.bottom]
+    lowest = max((text.find(word[2]) for word in words if word[1] >= note.bottom), default=0)
     ends = [end.end() for end in ENDED.finditer(text)] or [len(text)]
-    lowest = max(above, default=0)
     at = next((end for end in ends if end >= lowest), ends[-1])
     return f"{text[:at]}\n{note.text}{text[at:]}"

@@ -11,22 +11,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from thresher.documents.formats.pdf_lines import (
-    LOWER_WORD,
-    NUMERIC,
-    TERMINAL,
-    WORD,
-    Line,
-    function_words,
-    stretches,
-)
+from thresher.documents.formats.pdf_lines import LOWER_WORD, NUMERIC, TERMINAL, WORD, Line, function_words, stretches
 
 FIGURE = re.compile(r"(?:Figure|Fig\.|Chart|Exhibit)\s?[A-Z]?\.?\d", re.IGNORECASE)
-PANEL = re.compile(r"\([a-z]\)(?:\s|$)")
-"""A line under one part of a figure."""
+PANEL = re.compile(r"\([a-z]\)(?:\s|$)")  # a line under one part of a figure
 FORMULA = re.compile(r"[=∑∫∏∝∇∂∈≤≥√⊤∥]")
-IN_TEXT = re.compile(r"://|^[•‣◦–-]\s.*[a-z]{3}")
-"""Addresses and items of a list."""
+IN_TEXT = re.compile(r"://|^[•‣◦–-]\s.*[a-z]{3}")  # addresses and items of a list
 EQUATION_NUMBER = re.compile(r"(?:^|\s)\(\d{1,2}\)$")
 FORMULA_SHARE = 0.25  # of the lines of a run; in a picture one in twenty has such a sign, in a formula every other
 FORMULA_LINES = 8  # of a displayed formula, up to its number
@@ -65,29 +55,22 @@ def figure_lines(lines: Sequence[str], kinds: Sequence[Line]) -> list[Run]:
     ]
     if not any(captions) and sum(line[-1:].isdigit() and _value(line) is not None for line in lines) < COLUMN_TICKS:
         return []  # what most pages are, seen fast
-    width = _width(lines)
+    prose = sorted(len(line) for line in lines if len(LOWER_WORD.findall(line)) >= PROSE_WORDS)
+    width = prose[len(prose) * 3 // 4] if prose else USUAL_WIDTH  # characters of a full line of a paragraph
     found: list[Run] = []
     for begin, last in reversed(stretches(_pieces(lines, kinds, width))):
         first = _without_beginning(lines, kinds, begin, last)
         run = lines[first : last + 1]
-        if not run or _is_formula(run):
+        rows, columns = _axes(run)
+        signs = sum(FORMULA.search(line) is not None for line in run)
+        if not run or (signs > FORMULA_SHARE * len(run) and not (rows or columns)):
             continue
         captioned = last + 1 < len(lines) and captions[last + 1] and (len(run) >= FEWEST_LINES or first == 0)
-        rows, columns = _axes(run)
         if captioned or (rows and columns) or (any(captions) and (rows or columns)):
             found.append(Run(first, last))
         elif found and len(run) >= BRIDGE_PIECES and _is_bridge(lines, kinds, last + 1, found[-1].first, width):
             found[-1] = Run(first, found[-1].last)
     return _joined(lines, kinds, captions, found[::-1])
-
-
-# --- lines that may stand in a picture --------------------------------------------------------------------------------
-
-
-def _width(lines: Sequence[str]) -> int:
-    """Characters of a full line of the page's paragraphs."""
-    prose = sorted(len(line) for line in lines if len(LOWER_WORD.findall(line)) >= PROSE_WORDS)
-    return prose[len(prose) * 3 // 4] if prose else USUAL_WIDTH
 
 
 def _pieces(lines: Sequence[str], kinds: Sequence[Line], width: int) -> list[bool]:
@@ -106,10 +89,7 @@ def _pieces(lines: Sequence[str], kinds: Sequence[Line], width: int) -> list[boo
 
 
 def _is_piece(line: str, kind: Line, small_words: int, below_full: bool, width: int) -> bool:
-    """Whether a line is no caption, no row of a table and no part of a paragraph, whose last line is below a full one.
-
-    `width` is that of the text in characters.
-    """
+    """Whether a line is no caption, no row of a table, and no part of a paragraph, which ends below a full line."""
     words = len(line.split())
     if kind is Line.CAPTION or len(line) > PIECE_CHARACTERS or IN_TEXT.search(line) or is_data_row(line):
         return False
@@ -136,9 +116,6 @@ def is_data_row(line: str) -> bool:
         if len(cells) >= DATA_CELLS and filled and _progression(values) < ROW_TICKS:
             return True
     return False
-
-
-# --- axes -------------------------------------------------------------------------------------------------------------
 
 
 def _value(text: str) -> float | None:
@@ -174,14 +151,6 @@ def _progression(values: Sequence[float]) -> int:
         length = length + 1 if equal and length > 1 else 1 + (step != 0)
         longest = max(longest, length)
     return longest
-
-
-# --- where a figure begins and ends -----------------------------------------------------------------------------------
-
-
-def _is_formula(run: Sequence[str]) -> bool:
-    signs = sum(FORMULA.search(line) is not None for line in run)
-    return signs > FORMULA_SHARE * len(run) and not any(_axes(run))
 
 
 def _without_beginning(lines: Sequence[str], kinds: Sequence[Line], begin: int, last: int) -> int:

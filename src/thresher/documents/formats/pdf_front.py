@@ -24,8 +24,7 @@ TITLE_WITHIN = 15  # lines from the top: permissions, a journal's name, a date a
 TALLEST = 100  # points; a line that measures more runs from top to bottom, as a stamp in the margin does
 FRONT_LINES = 60  # names and addresses above the abstract
 ABSTRACT = re.compile(r"(?:abstract|summary|contents|(?:1|I)?\.?\s*introduction)\s*[:.]?", re.IGNORECASE)
-MARKS = "∗†‡§*"
-"""Behind a title and behind a name they lead to a footnote."""
+MARKS = "∗†‡§*"  # behind a title and behind a name they lead to a footnote
 UNFINISHED = re.compile(r"(?:[:,–-]|\b(?:and|for|of|the|a|an|in|on|to|with|by|via|from|as))$", re.IGNORECASE)
 MEETING = re.compile(
     r"\b(?:conference|proceedings|proc\.|workshop|symposium|meeting of)\b.*?\b((?:19|20)\d\d)\b", re.IGNORECASE
@@ -43,18 +42,12 @@ STANDING = 0.8  # of the words of a title; one of five may be spelt otherwise, a
 class Front:
     """What the first page says of its document, and its lines taken apart."""
 
-    title: str
-    """Empty where the page begins with a sentence."""
-    confirmed: bool
-    """Whether the metadata's title stands on the page."""
-    blocks: tuple[Block, ...]
-    """Title and authors, a line each."""
-    body: tuple[str, ...]
-    """The other lines of the first page."""
-    date: str | None
-    """ISO 8601, where a line above the abstract is one."""
-    year: str | None
-    """Of the conference that a line of the first page names."""
+    title: str  # empty where the page begins with a sentence
+    confirmed: bool  # whether the metadata's title stands on the page
+    blocks: tuple[Block, ...]  # title and authors, a line each
+    body: tuple[str, ...]  # the other lines of the first page
+    date: str | None  # ISO 8601, where a line above the abstract is one
+    year: str | None  # of the conference that a line of the first page names
 
 
 def read_front(lines: Sequence[str], *, stated: str, headings: Iterable[str], lower: Mapping[str, int]) -> Front:

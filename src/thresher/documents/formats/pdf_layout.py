@@ -22,8 +22,7 @@ class Block:
 
     kind: Line
     text: str
-    open: bool = False
-    """The last sentence has not ended: it may go on on the next page."""
+    open: bool = False  # the last sentence has not ended: it may go on on the next page
 
 
 FULL_SHARE = 0.8  # of the width around it; justified lines of one column vary by about a tenth in characters
@@ -36,8 +35,8 @@ MAX_COLUMNS = 12  # more words with capitals are a sentence of names
 ABBREVIATION = re.compile(r"\b(?:al|i\.e|e\.g|vs|cf|[Ff]igs?|[Ee]qs?|[Ss]ec|resp|approx|ca|no|pp?)\.$")
 BROKEN = re.compile(rf"[^\W\d_][{BREAK}\-‐]$")
 URL_START = re.compile(r"https?://|www\.")
-URL_JOINTS = "/_=&?.-"
-"""Where an address is broken at a line end."""
+URL_JOINTS = "/_=&?.-"  # where an address is broken at a line end
+FIELD = re.compile(r"[A-Z][\w/-]*(?: [\w/-]+){0,3}: \S")  # a line of a form
 
 
 def widths(lines: Sequence[str]) -> list[int]:
@@ -81,10 +80,6 @@ def tidy(lines: Sequence[str]) -> list[str]:
     """The lines that hold something, with single spaces and short rows of dots."""
     lines = [" ".join(line.split()) for line in lines]
     return [re.sub(r"(?:\s?\.){5,}", " ...", line) for line in lines if line]
-
-
-FIELD = re.compile(r"[A-Z][\w/-]*(?: [\w/-]+){0,3}: \S")
-"""A line of a form."""
 
 
 def reflow(lines: Sequence[str], words: Mapping[str, int], *, form: bool = False) -> list[Block]:
@@ -133,8 +128,10 @@ def _next_of_paragraph(
 ) -> int | None:
     """Index of the line that goes on where `last` ends, past bits of a formula; None where the block is complete."""
     following = last + 1
-    if following >= len(lines) or kinds[following] is Line.FIGURE or _begins_table(kinds, following):
+    if following >= len(lines) or kinds[following] is Line.FIGURE:
         return None
+    if kinds[following : following + MIN_PAIRS] == [Line.ROW] * MIN_PAIRS:
+        return None  # a table begins, however much its first row looks like text
     here, after = lines[last], lines[following]
     # A line much shorter than the next is not full, whatever the lines around the two say.
     full = len(here) >= max(FULL_SHARE * width[last], SHORTER_SHARE * len(after))
@@ -164,11 +161,6 @@ def _next_of_paragraph(
     return following if full and _only_looks_like(kinds[following], after) else None
 
 
-def _begins_table(kinds: Sequence[Line], first: int) -> bool:
-    """Whether three rows begin there, however much the first of them looks like text."""
-    return kinds[first : first + MIN_PAIRS] == [Line.ROW] * MIN_PAIRS
-
-
 def _names_columns(line: str) -> bool:
     """Whether a line above a row of a table names its columns: a few words with capitals and no sentence."""
     tokens = line.split()
@@ -181,9 +173,9 @@ def _completes_word(here: str, after: str, words: Mapping[str, int]) -> bool:
     if after[:1].islower():
         return True
     broken, rest = WORD.findall(here[:-1])[-1:], WORD.match(after)
-    return (
-        bool(broken and rest) and f"{broken[0]}-{rest[0]}".lower() in words if rest else bool(re.match(r"\d+\b", after))
-    )
+    if rest is None:
+        return re.match(r"\d+\b", after) is not None
+    return bool(broken) and f"{broken[0]}-{rest[0]}".lower() in words
 
 
 def _only_looks_like(kind: Line, line: str) -> bool:

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from thresher.documents.assembly import Assembly
 from thresher.documents.formats.cells import Cell, laid_out
 from thresher.structure.locators import column_name
 
-Grid = dict[tuple[int, int], tuple[str, str | None]]
+Corner = tuple[int, int]
+Grid = dict[Corner, tuple[str, str | None]]
 """By row and column, from 1: what a cell shows, and its value where that has more digits."""
-Range = tuple[int, int, int, int]
-"""First row and column, last row and column."""
-FAR = 8
-"""Empty columns in a row that no table has within."""
+Range = tuple[int, int, int, int]  # first row and column, last row and column
+FAR = 8  # empty columns in a row that no table has within
 
 
 def add_tables(assembly: Assembly, cells: Grid, merged: Sequence[Range]) -> None:
     """Each table of a sheet in the order of its corner, its title before it."""
     spans = {(top, left): (bottom - top + 1, right - left + 1) for top, left, bottom, right in merged}
     covered = _covered(cells, merged)
-    for block in tables_of(covered, merged):
-        top, left, bottom, right = block
+    for top, left, bottom, right in tables_of(covered, merged):
         rows = [_row(cells, covered, spans, number, left, right, bottom) for number in range(top, bottom + 1)]
         _add(assembly, cells, rows, top, left)
 
@@ -40,13 +38,7 @@ def _covered(cells: Grid, merged: Sequence[Range]) -> Grid:
 
 
 def _row(
-    cells: Grid,
-    covered: Grid,
-    spans: dict[tuple[int, int], tuple[int, int]],
-    row: int,
-    left: int,
-    right: int,
-    bottom: int,
+    cells: Grid, covered: Grid, spans: Mapping[Corner, tuple[int, int]], row: int, left: int, right: int, bottom: int
 ) -> list[Cell]:
     """The cells that begin in a row, with what they span."""
     found, column = [], left
@@ -54,9 +46,8 @@ def _row(
         at = (row, column)
         if at in cells or at not in covered:
             rows, columns = spans.get(at, (1, 1)) if at in cells else (1, 1)
-            found.append(
-                Cell(cells.get(at, ("", None))[0], min(columns, right - column + 1), min(rows, bottom - row + 1))
-            )
+            text, _ = cells.get(at, ("", None))
+            found.append(Cell(text, min(columns, right - column + 1), min(rows, bottom - row + 1)))
             column += columns
         else:
             column += 1
@@ -69,26 +60,20 @@ def _add(assembly: Assembly, cells: Grid, rows: Sequence[Sequence[Cell]], top: i
     while labels < len(rows) - 1 and width > 1 and _is_label(rows[labels]):
         labels += 1
     for at in range(labels):
-        for column, cell in _placed(rows[at]):
+        column = left
+        for cell in rows[at]:
             if cell.text:
-                assembly.mark("cells", f"{column_name(left + column)}{top + at}")
+                assembly.mark("cells", f"{column_name(column)}{top + at}")
                 assembly.paragraph(cell.text)
+            column += cell.columns
     rows, top = rows[labels:], top + labels
     if width < 2 and len(rows) == 1:
         assembly.mark("cells", f"{column_name(left)}{top}")
         assembly.paragraph(rows[0][0].text if rows[0] else "")
         return
     laid = laid_out(rows)
-    for title in laid.titles:
-        assembly.paragraph(title)
+    assembly.paragraph(*laid.titles)
     assembly.table(laid.rows, name=lambda at: ("cells", f"{column_name(left)}{top + at}"), at=laid.at)
-
-
-def _placed(row: Sequence[Cell]) -> Iterator[tuple[int, Cell]]:
-    column = 0
-    for cell in row:
-        yield column, cell
-        column += cell.columns
 
 
 def _is_label(row: Sequence[Cell]) -> bool:
@@ -101,21 +86,14 @@ def _is_number(text: str) -> bool:
     return re.fullmatch(r"[^\w]*\d[\d.,:/' ]*[^\w]*\w{0,3}", text) is not None
 
 
-# --- where a table ends -----------------------------------------------------------------------------------------------
-
-
 def tables_of(cells: Grid, merged: Sequence[Range] = ()) -> Iterator[Range]:
     """The tables, by their corners; blocks side by side come from left to right, and each from top to bottom."""
     if not cells:
         return
     rows, columns = sorted({row for row, _ in cells}), sorted({column for _, column in cells})
     for left, right in _bands(cells, columns, rows):
-        within = (
-            {at: cell for at, cell in cells.items() if left <= at[1] <= right}
-            if left > columns[0] or right < columns[-1]
-            else cells
-        )
-        yield from _stacked(within)
+        is_all = (left, right) == (columns[0], columns[-1])
+        yield from _stacked(cells if is_all else {at: cell for at, cell in cells.items() if left <= at[1] <= right})
 
 
 def _bands(cells: Grid, columns: Sequence[int], rows: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -133,11 +111,10 @@ def _begins(cells: Grid, left: int, columns: Sequence[int], rows: Sequence[int])
     """Whether from a column on to the next empty one lies a table: names over at least two columns, and numbers below
     or a title above.
     """
-    band, last = [left], left
+    band = [left]
     for column in columns:
-        if column == last + 1:
+        if column == band[-1] + 1:
             band.append(column)
-            last = column
     if len(band) < 2:
         return False
     filled = [row for row in rows if sum((row, column) in cells for column in band) > 1]
@@ -155,22 +132,16 @@ def _stacked(cells: Grid) -> Iterator[Range]:
     by_row: dict[int, list[int]] = {}
     for row, column in cells:
         by_row.setdefault(row, []).append(column)
-    rows = sorted(by_row)
-    if not rows:
-        return
-    left, right = min(min(columns) for columns in by_row.values()), max(max(columns) for columns in by_row.values())
-    start = 0
+    rows, start = sorted(by_row), 0
     for at in range(1, len(rows)):
         if rows[at] > rows[at - 1] + 1 and _is_new(cells, by_row, rows, start, at):
-            yield _shrunk(by_row, rows[start:at], left, right)
+            yield _shrunk(by_row, rows[start:at])
             start = at
-    yield _shrunk(by_row, rows[start:], left, right)
+    yield _shrunk(by_row, rows[start:])
 
 
-def _shrunk(by_row: dict[int, list[int]], rows: Sequence[int], left: int, right: int) -> Range:
-    first = min((min(by_row[row]) for row in rows), default=left)
-    last = max((max(by_row[row]) for row in rows), default=right)
-    return rows[0], first, rows[-1], last
+def _shrunk(by_row: dict[int, list[int]], rows: Sequence[int]) -> Range:
+    return rows[0], min(min(by_row[row]) for row in rows), rows[-1], max(max(by_row[row]) for row in rows)
 
 
 def _is_new(cells: Grid, by_row: dict[int, list[int]], rows: Sequence[int], start: int, at: int) -> bool:
@@ -179,7 +150,5 @@ def _is_new(cells: Grid, by_row: dict[int, list[int]], rows: Sequence[int], star
     if any(_is_number(cells[rows[at], column][0]) for column in head):
         return False
     if len(head) == 1:
-        before = [by_row[row] for row in rows[start:at]]
-        return len(below) > 1 or max(map(len, before)) > 1
-    numbers = [column for column in below if _is_number(cells[rows[at + 1], column][0])]
-    return bool(numbers)
+        return len(below) > 1 or any(len(by_row[row]) > 1 for row in rows[start:at])
+    return any(_is_number(cells[rows[at + 1], column][0]) for column in below)

@@ -30,8 +30,7 @@ from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 
 NOTES = "Notes:"
-NUMBERS = frozenset({"sldNum", "dt", "hdr", "ftr", "sldImg"})
-"""Placeholders of notes that repeat what every page has."""
+NUMBERS = frozenset({"sldNum", "dt", "hdr", "ftr", "sldImg"})  # placeholders of notes that repeat what every page has
 
 
 def read_slides(file: RawFile) -> Parsed:
@@ -40,14 +39,9 @@ def read_slides(file: RawFile) -> Parsed:
         reader = Reader(archive, hidden=file.limits.hidden)
         reader.read()
         title, date, stated = core_properties(archive)
-    assembly = reader.assembly
-    if not assembly:
+    if not reader.assembly:
         raise DocumentError("the pptx file has no text", next_step="check that it is not only pictures")
-    return Parsed(
-        assembly.text,
-        pages=assembly.pages,
-        tables=assembly.tables,
-        marks=assembly.marks,
+    return reader.assembly.parsed(
         title=title,
         heading=reader.heading,
         date=date,
@@ -102,8 +96,7 @@ class Reader:
         """What belongs to a slide and is not on it: something to call it by, and the paragraphs."""
         if len(paragraphs) > 1:
             self.assembly.mark("part", called)
-            for paragraph in paragraphs:
-                self.assembly.paragraph(paragraph)
+            self.assembly.paragraph(*paragraphs)
 
     def _noted(self, notes: Element) -> Iterator[str]:
         for shape in descendants(notes, "sp"):
@@ -115,8 +108,7 @@ class Reader:
         for comment in descendants(root, "cm"):
             author = self._authors.get(attribute(comment, "authorId"), "")
             plain = "".join(each.text or "" for each in descendants(comment, "text"))
-            text = clean_inline(plain or " ".join(paragraphs_of(comment)))
-            if text:
+            if text := clean_inline(plain or " ".join(paragraphs_of(comment))):
                 yield f"Comment by {author}: {text}" if author else f"Comment: {text}"
 
     def _shapes(self, tree: Element | None, targets: dict[str, str]) -> None:
@@ -135,10 +127,8 @@ class Reader:
 
     def _is_hidden(self, shape: Element) -> bool:
         """Whether a shape is switched off, as in the list of what a slide holds."""
-        for each in shape:
-            if local(each).startswith("nv"):
-                return attribute(child(each, "cNvPr"), "hidden") in ("1", "true") and not self._keeps_hidden
-        return False
+        named = next((each for each in shape if local(each).startswith("nv")), None)
+        return attribute(child(named, "cNvPr"), "hidden") in ("1", "true") and not self._keeps_hidden
 
     def _text(self, body: Element | None) -> None:
         lines = [clean_text(line) for line in paragraphs_of(body)]
@@ -146,8 +136,7 @@ class Reader:
         if any("\t" in line.strip() for line in lines):
             add_tabbed(self.assembly, [line for line in lines if line.strip()])
         else:
-            for line in lines:
-                self.assembly.paragraph(line)
+            self.assembly.paragraph(*lines)
 
     def _frame(self, frame: Element, targets: dict[str, str]) -> None:
         for table in descendants(frame, "tbl"):
@@ -164,7 +153,7 @@ def paragraphs_of(body: Element | None) -> Iterator[str]:
     for paragraph in descendants(body, "p"):
         text = "".join(_characters(paragraph))
         properties = child(paragraph, "pPr")
-        level = int(attribute(properties, "lvl", "0")) if attribute(properties, "lvl", "0").isdigit() else 0
+        level = int(stated) if (stated := attribute(properties, "lvl", "0")).isdigit() else 0
         numbered = child(properties, "buAutoNum")
         if numbered is None:
             counts = {at: count for at, count in counts.items() if at < level}

@@ -15,8 +15,7 @@ _TIME = r"((?:\d+:)?\d\d:\d\d)[.,](\d{3})"
 CUE = re.compile(rf"[ \t]*{_TIME}[ \t]+-->[ \t]+{_TIME}[^\n]*\n((?:[^\n]*\S[^\n]*(?:\n|\Z))*)", re.MULTILINE)
 VOICE = re.compile(r"<v(?:\.[^\s>]{0,40})?\s([^>\n]{1,80})>")
 TAG = re.compile(r"</?[A-Za-z\d.:][^>]{0,80}>|\{\\[^}]{0,80}\}")
-PAUSE = 3.0
-"""Seconds without words that end a paragraph."""
+PAUSE = 3.0  # seconds without words that end a paragraph
 PARAGRAPH_CHARACTERS = 600
 
 
@@ -51,7 +50,7 @@ def read_subtitles(file: RawFile) -> Parsed:
     close()
     if not assembly:
         raise DocumentError("it has no cues", next_step="check that it is a subtitle file, or rename it to .txt")
-    return Parsed(assembly.text, marks=assembly.marks, metadata=notes)
+    return assembly.parsed(metadata=notes)
 
 
 def _seconds(clock: str, thousandths: str) -> float:

@@ -47,12 +47,10 @@ def read_csv(file: RawFile) -> Parsed:
         csv.field_size_limit(limit)
     first, last = table_of(rows)
     assembly = Assembly()
-    for row in rows[1 if named else 0 : first]:
-        assembly.paragraph(" ".join(filter(str.strip, row)))
+    assembly.paragraph(*(" ".join(filter(str.strip, row)) for row in rows[1 if named else 0 : first]))
     assembly.table(rows[first:last], at=range(first, last))
-    for row in rows[last:]:
-        assembly.paragraph(" ".join(filter(str.strip, row)))
-    return Parsed(assembly.text, tables=assembly.tables, marks=assembly.marks, metadata=notes)
+    assembly.paragraph(*(" ".join(filter(str.strip, row)) for row in rows[last:]))
+    return assembly.parsed(metadata=notes)
 
 
 def table_of(rows: Sequence[Sequence[str]]) -> tuple[int, int]:
@@ -92,7 +90,7 @@ def read_json(file: RawFile) -> Parsed:
     assembly = Assembly()
     if not isinstance(value, dict):
         add_value(assembly, value)
-        return Parsed(assembly.text, tables=assembly.tables, marks=assembly.marks)
+        return assembly.parsed()
     name = next((field for field in TEXT_FIELDS if str(value.get(field) or "").strip()), None)
     if name is not None and isinstance(value[name], str):
         assembly.mark("path", path_to("$", name))
@@ -100,10 +98,7 @@ def read_json(file: RawFile) -> Parsed:
     else:
         add_value(assembly, value)
     fields = scalars(value)
-    return Parsed(
-        assembly.text,
-        tables=assembly.tables,
-        marks=assembly.marks,
+    return assembly.parsed(
         title=str(fields.get("title") or fields.get("name") or ""),
         date=stated_date(fields),
         metadata={key: item for key, item in fields.items() if key not in ("title", "date")},
@@ -202,15 +197,12 @@ def _without_tables(
 
 def path_to(root: str, name: str | int) -> str:
     """JSONPath (RFC 9535) of a member or an item."""
-    if isinstance(name, int):
-        return f"{root}[{name}]"
-    return (
-        f"{root}.{name}" if re.fullmatch(r"[A-Za-z_]\w*", name) else f"{root}[{json.dumps(name, ensure_ascii=False)}]"
-    )
+    if isinstance(name, str) and re.fullmatch(r"[A-Za-z_]\w*", name):
+        return f"{root}.{name}"
+    return f"{root}[{json.dumps(name, ensure_ascii=False)}]"
 
 
-LEAST_SHARE = 0.5
-"""Of the names of all records that each of a table has: with fewer most cells would be empty."""
+LEAST_SHARE = 0.5  # of the names of all records that each of a table has: with fewer most cells would be empty
 
 
 def as_table(records: Sequence[Any]) -> list[list[str]] | None:
@@ -220,15 +212,11 @@ def as_table(records: Sequence[Any]) -> list[list[str]] | None:
     names = list(dict.fromkeys(name for record in records for name in record))
     if any(len(record) < LEAST_SHARE * len(names) for record in records):
         return None
-    if not all(_is_cell(item) for record in records for item in record.values()):
+    values = (value for record in records for value in record.values())
+    items = (item for value in values for item in (value if isinstance(value, list) else [value]))
+    if any(isinstance(item, dict | list) for item in items):
         return None
     return [names, *([shown(record.get(name)) for name in names] for record in records)]
-
-
-def _is_cell(value: Any) -> bool:
-    """Whether a value is one, or a list of such."""
-    items = value if isinstance(value, list) else [value]
-    return not any(isinstance(item, dict | list) for item in items)
 
 
 def lines_of(value: Any, path: str = "", *, root: str = "$") -> Iterator[tuple[str, str]]:
@@ -267,7 +255,7 @@ def read_jsonl(file: RawFile) -> Parsed | Iterator[Parsed | DocumentError]:
     records = [(number, load(utf_8(line), line=number)) for number, line in numbered_lines(file.data)]
     assembly = Assembly()
     add_value(assembly, [record for _, record in records], [f"line {number}: $" for number, _ in records])
-    return Parsed(assembly.text, tables=assembly.tables, marks=assembly.marks)
+    return assembly.parsed()
 
 
 def numbered_lines(data: bytes) -> Iterator[tuple[int, bytes]]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Parsed
-from thresher.documents.cleaning import clean_inline, clean_text
+from thresher.documents.cleaning import clean_inline, clean_text, word_set
 from thresher.documents.formats.archives import (
     attribute,
     child,
@@ -34,13 +34,10 @@ from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 
 MAX_COLUMNS = 63  # of a table, as Word has it
-NOTES = {"footnoteReference": "Footnote", "endnoteReference": "Endnote"}
-NOT_SHOWN = frozenset(
-    {"del", "moveFrom", "delText", "instrText", "delInstrText", "rPr", "pPr", "sdtPr", "tcPr", "trPr"}
-)
+NOTES = {"footnoteReference": "Footnote", "endnoteReference": "Endnote", "commentReference": "Comment"}
+NOT_SHOWN = word_set("del moveFrom delText instrText delInstrText rPr pPr sdtPr tcPr trPr")
 BREAKS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "softHyphen": ""}
-SCRIPTS = {"sup": "^", "sub": "_", "den": "/"}
-"""What stands before an exponent, an index and a denominator of a formula on one line."""
+SCRIPTS = {"sup": "^", "sub": "_", "den": "/"}  # before an exponent, an index and a denominator on one line
 
 
 @dataclass(slots=True)
@@ -48,13 +45,11 @@ class Line:
     """What one paragraph shows, and what belongs to it and stands elsewhere on the page."""
 
     parts: list[str] = field(default_factory=list)
-    notes: list[tuple[str, str]] = field(default_factory=list)
-    """Kind and identifier of each note and comment, in order."""
+    notes: list[tuple[str, str]] = field(default_factory=list)  # kind and identifier of each note and comment, in order
     boxes: list[Element] = field(default_factory=list)
     drawings: list[tuple[str, str]] = field(default_factory=list)
     """`chart` or `diagram`, and the identifier of its relation."""
-    fields: list[bool] = field(default_factory=list)
-    """Of each open field, whether its result has begun."""
+    fields: list[bool] = field(default_factory=list)  # of each open field, whether its result has begun
 
     @property
     def text(self) -> str:
@@ -68,19 +63,10 @@ def read_word(file: RawFile) -> Parsed:
         reader = Reader(archive, hidden=file.limits.hidden)
         reader.read()
         title, date, stated = core_properties(archive)
-    assembly = reader.assembly
-    if not assembly:
+    if not reader.assembly:
         raise DocumentError("the docx file has no text", next_step="check that it is not only pictures")
     found = {"hidden_words": reader.hidden_words} if reader.hidden_words else {}
-    return Parsed(
-        assembly.text,
-        tables=assembly.tables,
-        marks=assembly.marks,
-        title=title,
-        heading=reader.heading,
-        date=date,
-        metadata={**stated, **found},
-    )
+    return reader.assembly.parsed(title=title, heading=reader.heading, date=date, metadata={**stated, **found})
 
 
 class Reader:
@@ -98,12 +84,12 @@ class Reader:
         self._styles = styles_of(archive, self._part)
         self._lists = lists_of(archive, self._part)
         self._notes = {
-            kind: self._by_id(part, tag)
-            for kind, part, tag in (
-                ("Footnote", "footnotes", "footnote"),
-                ("Endnote", "endnotes", "endnote"),
-                ("Comment", "comments", "comment"),
-            )
+            kind: {
+                attribute(each, "id"): each
+                for part in related(archive, self._part, f"{kind.lower()}s")
+                for each in children(xml_of(archive, part), kind.lower())
+            }
+            for kind in NOTES.values()
         }
         self._numbers = dict.fromkeys(self._notes, 0)
         self._tables = 0
@@ -112,19 +98,10 @@ class Reader:
         """The body, and then what stands at the top and foot of its pages."""
         self._blocks(child(xml_of(self._archive, self._part), "body"))
         for kind, called in (("header", "page header"), ("footer", "page footer")):
-            texts: dict[str, None] = {}
-            for part in related(self._archive, self._part, kind):
-                for paragraph in descendants(xml_of(self._archive, part), "p"):
-                    text = clean_text(self._line(paragraph).text)
-                    if re.search(r"[^\W\d_]{2}", text):  # more than the number of the page
-                        texts[text] = None
-            self._aside(called, list(texts))
-
-    def _by_id(self, part: str, tag: str) -> dict[str, Element]:
-        found = (xml_of(self._archive, name) for name in related(self._archive, self._part, part))
-        return {attribute(each, "id"): each for root in found for each in children(root, tag)}
-
-    # --- blocks
+            roots = (xml_of(self._archive, part) for part in related(self._archive, self._part, kind))
+            texts = (clean_text(self._line(each).text) for root in roots for each in descendants(root, "p"))
+            # What has no word is the number of the page.
+            self._aside(called, dict.fromkeys(text for text in texts if re.search(r"[^\W\d_]{2}", text)))
 
     def _blocks(self, container: Element | None) -> None:
         """Everything in a body, a cell that is layout, or a text box."""
@@ -174,12 +151,11 @@ class Reader:
             content = clean_text("\n".join(each.text.strip() for each in inner))
             self._aside(called[:1].lower() + called[1:], [f"{called}: {content}"] if content else [])
 
-    def _aside(self, called: str, paragraphs: list[str]) -> None:
+    def _aside(self, called: str, paragraphs: Collection[str]) -> None:
         """Blocks that stand somewhere else than in the body."""
         if paragraphs:
             self.assembly.mark("part", called)
-            for paragraph in paragraphs:
-                self.assembly.paragraph(paragraph)
+            self.assembly.paragraph(*paragraphs)
             self.assembly.mark("part", "")
 
     def _style(self, paragraph: Element) -> Style:
@@ -198,8 +174,6 @@ class Reader:
         level = attribute(child(numbers, "ilvl"), "val") or str(style.level)
         label = self._lists.label(identifier, int(level) if level.isdigit() else 0)
         return label or ("-" if style.name.startswith("list bullet") and identifier != "0" else "")
-
-    # --- tables
 
     def _table(self, table: Element) -> None:
         """A table as rows of cells; one that holds another is layout, and its cells are read one after the other."""
@@ -244,8 +218,6 @@ class Reader:
         label = self._label(paragraph, self._style(paragraph)) if line.text.strip() else ""
         return f"{label} {line.text}" if label else line.text
 
-    # --- text
-
     def _line(self, paragraph: Element) -> Line:
         line = Line()
         self._inline(paragraph, line, hidden=self._style(paragraph).hidden)
@@ -272,8 +244,6 @@ class Reader:
                     self._add(symbol(attribute(each, "font"), int(code, 16)), line, hidden=hidden)
             elif name in NOTES:
                 line.notes.append((NOTES[name], attribute(each, "id")))
-            elif name == "commentReference":
-                line.notes.append(("Comment", attribute(each, "id")))
             elif name == "AlternateContent":
                 self._alternative(each, line, hidden=hidden)
             elif name in ("drawing", "pict", "object"):

@@ -17,10 +17,8 @@ DEEPEST = 9  # levels of a list, and styles that stand on each other
 class Style:
     """One style with what it takes over from those it is based on."""
 
-    name: str = ""
-    """In lower case, `heading 1`, whatever the language of the program."""
-    outline: int | None = None
-    """0 for a heading of the first level."""
+    name: str = ""  # in lower case, `heading 1`, whatever the language of the program
+    outline: int | None = None  # 0 for a heading of the first level
     hidden: bool = False
     list: str = ""
     level: int = 0
@@ -68,16 +66,12 @@ def _number(text: str) -> int:
     return int(text) if re.fullmatch(r"\d{1,9}", text) else 0
 
 
-# --- lists ------------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Level:
     """How the items of one level of a list are numbered."""
 
     form: str = "decimal"
-    text: str = ""
-    """What stands before an item: `%1.%2` with the numbers of the levels."""
+    text: str = ""  # what stands before an item: `%1.%2` with the numbers of the levels
     start: int = 1
 
 
@@ -85,12 +79,9 @@ class Level:
 class Lists:
     """The numbers of the items, counted as they come."""
 
-    levels: Mapping[str, Mapping[int, Level]]
-    """By list and level."""
-    shared: Mapping[str, str]
-    """What counts the items of a list: several may go on counting each other's."""
-    restarted: Mapping[str, set[int]]
-    """The levels at which a list begins anew when it is met first."""
+    levels: Mapping[str, Mapping[int, Level]]  # by list and level
+    shared: Mapping[str, str]  # what counts the items of a list: several may go on counting each other's
+    restarted: Mapping[str, set[int]]  # the levels at which a list begins anew when it is met first
     _counts: dict[str, dict[int, int]] = field(default_factory=dict)
     _met: set[str] = field(default_factory=set)
 
@@ -171,8 +162,7 @@ def written(number: int, form: str) -> str:
             letters = chr(ord("a") + (number - 1) % 26) * min(1 + (number - 1) // 26, DEEPEST) if number > 0 else ""
             return letters.upper() if form == "upperLetter" else letters
         case "lowerRoman" | "upperRoman":
-            letters = ""
-            left = min(number, 10_000)
+            letters, left = "", min(number, 10_000)
             for value, sign in ROMAN:
                 letters += sign * (left // value)
                 left %= value

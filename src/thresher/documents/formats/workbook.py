@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from xml.etree import ElementTree
@@ -49,8 +48,7 @@ class Book:
     """What all sheets share."""
 
     strings: tuple[str, ...] = ()
-    formats: tuple[str, ...] = ()
-    """The number format of each style of a cell."""
+    formats: tuple[str, ...] = ()  # the number format of each style of a cell
     since_1904: bool = False
 
 
@@ -59,10 +57,8 @@ class Sheet:
     """The cells of one sheet, rows and columns from 1."""
 
     cells: Grid = field(default_factory=dict)
-    merged: list[tuple[int, int, int, int]] = field(default_factory=list)
-    """First row and column, last row and column."""
-    uncomputed: list[str] = field(default_factory=list)
-    """Formulas that have no value."""
+    merged: list[tuple[int, int, int, int]] = field(default_factory=list)  # first row and column, last row and column
+    uncomputed: list[str] = field(default_factory=list)  # formulas that have no value
 
 
 def read_workbook(file: RawFile) -> Parsed:
@@ -75,10 +71,8 @@ def read_workbook(file: RawFile) -> Parsed:
         book = _book(archive, part, workbook)
         for entry in children(child(workbook, "sheets"), "sheet"):
             name = entry.get("name", "")
-            target = next(
-                (parts[value][1] for key, value in entry.items() if key.endswith("}id") and value in parts), ""
-            )
-            if target not in archive.NameToInfo:
+            targets = (parts[value][1] for key, value in entry.items() if key.endswith("}id") and value in parts)
+            if (target := next(targets, "")) not in archive.NameToInfo:
                 continue
             names.append(name)
             if entry.get("state", "visible") != "visible":
@@ -90,11 +84,10 @@ def read_workbook(file: RawFile) -> Parsed:
             inner = Assembly()
             add_tables(inner, sheet.cells, sheet.merged)
             _beside(inner, archive, target)
-            if inner:
-                if name:
-                    assembly.mark("sheet", name)
-                    assembly.paragraph(name)
-                assembly.add(inner)
+            if inner and name:
+                assembly.mark("sheet", name)
+                assembly.paragraph(name)
+            assembly.add(inner)
         title, date, stated = core_properties(archive)
     if not assembly:
         raise DocumentError("the xlsx file has no text", next_step="check that it is not only pictures")
@@ -104,7 +97,7 @@ def read_workbook(file: RawFile) -> Parsed:
     if uncomputed:
         shown = ", ".join(uncomputed[:MOST_FORMULAS]) + (", …" if len(uncomputed) > MOST_FORMULAS else "")
         facts |= {"formulas_without_value": len(uncomputed), "first_formulas_without_value": shown}
-    return Parsed(assembly.text, tables=assembly.tables, marks=assembly.marks, title=title, date=date, metadata=facts)
+    return assembly.parsed(title=title, date=date, metadata=facts)
 
 
 def _book(archive: zipfile.ZipFile, part: str, workbook: Element) -> Book:
@@ -185,12 +178,10 @@ def _exact(value: str, text: str) -> str | None:
     """The value of a number that is shown with fewer digits than it has, in the unit it is shown in."""
     try:
         exact = Decimal(value)
-        shown = re.sub(r"[^\d.-]", "", text)
-        percent = "%" in text
-        near = Decimal(shown or "0")
+        near = Decimal(re.sub(r"[^\d.-]", "", text) or "0")
     except InvalidOperation:
         return None
-    exact = exact.scaleb(2) if percent else exact
+    exact = exact.scaleb(2) if "%" in text else exact
     if abs(near) == abs(exact) or abs(abs(near) - abs(exact)) > 1 or re.search(r"[:/A-Za-z]", text):
         return None
     return general(exact)
@@ -202,20 +193,15 @@ def _beside(assembly: Assembly, archive: zipfile.ZipFile, part: str) -> None:
         targets = relations(archive, drawing)
         for anchor in xml_of(archive, drawing):
             for shape in descendants(anchor, "sp"):
-                for text in paragraphs_of(child(shape, "txBody")):
-                    assembly.paragraph(text)
+                assembly.paragraph(*paragraphs_of(child(shape, "txBody")))
             for chart in descendants(anchor, "chart"):
                 add_drawing(assembly, archive, targets.get(attribute(chart, "id"), ("", ""))[1], "chart")
     threaded = related(archive, part, "threadedComment")
     for name in threaded or related(archive, part, "comments"):
-        for cell, text in _comments(xml_of(archive, name)):
-            assembly.mark("cells", cell)
-            assembly.paragraph(f"Comment on {cell}: {text}")
-
-
-def _comments(root: Element) -> Iterator[tuple[str, str]]:
-    for comment in (*descendants(root, "comment"), *descendants(root, "threadedComment")):
-        body = child(comment, "text")
-        text = clean_inline((_rich(body) or body.text or "") if body is not None else "")
-        if text and _REFERENCE.fullmatch(comment.get("ref", "")):
-            yield comment.get("ref", ""), text
+        root = xml_of(archive, name)
+        for comment in (*descendants(root, "comment"), *descendants(root, "threadedComment")):
+            body, cell = child(comment, "text"), comment.get("ref", "")
+            text = clean_inline((_rich(body) or body.text or "") if body is not None else "")
+            if text and _REFERENCE.fullmatch(cell):
+                assembly.mark("cells", cell)
+                assembly.paragraph(f"Comment on {cell}: {text}")
