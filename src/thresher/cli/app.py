@@ -21,9 +21,7 @@ from thresher.cli.options import DONE, FAILED, INTERRUPTED, WRONG_USAGE, in_flag
 from thresher.errors import ThresherError, UsageError
 from thresher.text.printed import json_text, shown
 
-ENTRY_POINTS = "thresher.commands"
-"""The group in which another distribution names its command."""
-
+ENTRY_POINTS = "thresher.commands"  # the group in which another distribution names its command
 
 EXTENSIONS = {
     "eval": ("Measure recipes on questions with known answers.", "thresher-evals"),
@@ -31,7 +29,7 @@ EXTENSIONS = {
     "mcp": ("Answer an agent's tools, over MCP.", "thresher-server"),
     "keys": ("The keys that let somebody use the server.", "thresher-server"),
 }
-"""Commands of our own distributions: what each is for, and what to install. Those of others are found as well."""
+"""Commands of our own distributions: purpose, and what to install. Those of others are found as well."""
 
 
 class Extension(TyperGroup):
@@ -42,24 +40,21 @@ class Extension(TyperGroup):
         self.distribution = distribution
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """The context of the real group."""
+        """The context of the real command or group."""
         group = self.group()
         if parent is not None:
             parent.command.commands[self.name] = group  # an error of it is given in the words of its options
         return group.make_context(info_name, args, parent=parent, **extra)
 
     def group(self) -> Any:
-        """The real group. Raises UsageError where the distribution is not installed."""
+        """The real command or group. Raises UsageError where the distribution is not installed."""
         from importlib.metadata import entry_points
 
         name = str(self.name)
         found = entry_points(group=ENTRY_POINTS, name=name)
         if not found:
-            raise UsageError(
-                f"the package '{self.distribution}' is not installed",
-                subject=f"thresher {name}",
-                next_step=f"install with: pip install {self.distribution}",
-            )
+            what, advice = f"the package '{self.distribution}' is not installed", f"pip install {self.distribution}"
+            raise UsageError(what, subject=f"thresher {name}", next_step=f"install with: {advice}")
         around = typer.Typer(rich_markup_mode=None)
         loaded = found[name].load()
         if isinstance(loaded, typer.Typer):
@@ -69,28 +64,10 @@ class Extension(TyperGroup):
         return typer.main.get_group(around).commands[name]
 
 
-ASKING = (
-    "how",
-    "what",
-    "when",
-    "where",
-    "which",
-    "who",
-    "whom",
-    "whose",
-    "why",
-    "is",
-    "are",
-    "was",
-    "were",
-    "does",
-    "do",
-    "did",
-)
+ASKING = re.compile("how|what|when|where|which|who|whom|whose|why|is|are|was|were|does|do|did")
 """First words of questions, some of which look like a misspelt command (how, show)."""
 
-QUESTION_WORDS = 3
-"""Words of a command line without a command that are taken for a question."""
+QUESTION_WORDS = 3  # of a command line without a command, that make it a question
 
 TYPED_ELSEWHERE = {
     "help": "thresher{} --help",
@@ -98,7 +75,7 @@ TYPED_ELSEWHERE = {
     "add": "thresher index{}",
     "list": "thresher documents, or thresher collections list",
 }
-"""Commands of other programs, and what is typed here; `{}` are the words behind them."""
+"""Commands of other programs, and those to type here; `{}` are the words behind them."""
 
 
 class Commands(TyperGroup):
@@ -132,17 +109,16 @@ class Commands(TyperGroup):
             return ["ask", *args] if self._is_question(args) else args
         options, rest = args[:before], args[before:]
         if rest and (rest[0] in self.commands or self._is_misspelt(rest)):
-            number = 2 if self._has_commands(rest) else 1
+            is_group = isinstance(self.commands.get(rest[0]), TyperGroup)  # with a command of its own, as `keys list`
+            number = 2 if is_group and len(rest) > 1 and not rest[1].startswith("-") else 1
             return [*rest[:number], *options, *rest[number:]]
         return ["ask", *args]
 
     def _options_before(self, args: Sequence[str]) -> int:
         """How many arguments are options of some command, with their values, before the first word."""
-        takes_value = {
-            name: not getattr(one, "is_flag", False)
-            for one in _options(self)
-            for name in (*one.opts, *one.secondary_opts)
-        }
+        takes_value: dict[str, bool] = {}
+        for one in _options(self):
+            takes_value |= dict.fromkeys((*one.opts, *one.secondary_opts), not getattr(one, "is_flag", False))
         own = {"--help", *(name for one in self.params for name in one.opts)}
         number = 0
         while number < len(args):
@@ -151,10 +127,6 @@ class Commands(TyperGroup):
                 break
             number += 2 if takes_value[name] and not given else 1
         return min(number, len(args))
-
-    def _has_commands(self, args: Sequence[str]) -> bool:
-        """Whether a command is followed by one of its own, as `collections list`."""
-        return isinstance(self.commands.get(args[0]), TyperGroup) and len(args) > 1 and not args[1].startswith("-")
 
     def _is_misspelt(self, args: Sequence[str]) -> bool:
         """Whether it is a slip in a command's name rather than a question."""
@@ -165,7 +137,7 @@ class Commands(TyperGroup):
         if not args or args[0] in self.commands or args[0].startswith("-"):
             return False
         first, words = args[0], list(takewhile(lambda argument: not argument.startswith("-"), args))
-        if " " in first.strip() or first.endswith("?") or (first.casefold() in ASKING and len(words) > 1):
+        if " " in first.strip() or first.endswith("?") or (ASKING.fullmatch(first.casefold()) and len(words) > 1):
             return True
         return len(words) >= QUESTION_WORDS and not difflib.get_close_matches(first, self.commands, cutoff=0.75)
 
@@ -174,14 +146,15 @@ def _of_others() -> dict[str, Extension]:
     """The commands of all distributions that are installed and say so, by name."""
     from importlib.metadata import entry_points
 
-    found = [one for one in entry_points(group=ENTRY_POINTS) if one.dist is not None]
     return {
-        one.name: Extension(one.name, f"From {one.dist.name}.", distribution=one.dist.name) for one in found if one.dist
+        one.name: Extension(one.name, f"From {one.dist.name}.", distribution=one.dist.name)
+        for one in entry_points(group=ENTRY_POINTS)
+        if one.dist is not None
     }
 
 
 def typed_elsewhere(args: Sequence[str]) -> str:
-    """What to type instead of a command of other programs; nothing for a question that begins with its name.
+    """The command to type for one of other programs; empty for a question that begins with its name.
 
     >>> typed_elsewhere(["add", "notes.txt"])
     'thresher index notes.txt'
@@ -329,7 +302,7 @@ def _run(command: Any, arguments: Sequence[str], *, as_json: bool) -> int:
 
 
 def _complain_of_usage(error: Any, *, as_json: bool) -> None:
-    """What is wrong with a command line, in one line; the help for a command that needs more than its name."""
+    """The fault of a command line, in one line; the help for a command that needs more than its name."""
     message = error.format_message()
     if "\n" in message and not as_json:
         sys.stderr.write(shown(message) + "\n")
@@ -337,10 +310,7 @@ def _complain_of_usage(error: Any, *, as_json: bool) -> None:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "thresher"
     what = f"{message[:1].lower()}{message[1:].rstrip('.')}"
-    asks = (
-        ", or ask it: thresher ask QUESTION"
-        if re.fullmatch(r"no such command '[^']*'", what) and path == "thresher"
-        else ""
-    )
-    advice = f"see {path} --help{asks}"
+    advice = f"see {path} --help"
+    if re.fullmatch(r"no such command '[^']*'", what) and path == "thresher":
+        advice += ", or ask it: thresher ask QUESTION"
     _complain(f"{what}; {advice}", WRONG_USAGE, as_json, path, what, advice)

@@ -19,11 +19,7 @@ HELP = "Ask a question, or: /why (how the last answer came about), /new (forget 
 
 @on_collection()
 def chat(
-    target: Target,
-    recipe: RecipeName = None,
-    outside: Outside = None,
-    where: Where = None,
-    strict: Strict = None,
+    target: Target, recipe: RecipeName = None, outside: Outside = None, where: Where = None, strict: Strict = None
 ) -> None:
     """Ask question after question; each may follow up on those before. Ends with /quit or Ctrl-D."""
     history: list[Answer] = []
@@ -68,12 +64,11 @@ def chat(
 
 
 def _lines() -> Iterator[str]:
-    """What is typed, line by line, until the end of the input."""
+    """The lines typed, until the end of the input."""
     while True:
         if sys.stdin.isatty():
             sys.stderr.write("> ")
             sys.stderr.flush()
-        line = sys.stdin.readline()
-        if not line:
+        if not (line := sys.stdin.readline()):
             return
         yield line.strip()

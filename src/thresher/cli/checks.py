@@ -35,13 +35,10 @@ def _text(given: str) -> str:
         return sys.stdin.read()
     try:
         file = Path(given)
-        if not file.is_file():
-            return given
-        return file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8") if file.is_file() else given
     except UnicodeDecodeError:
-        raise UsageError(
-            "is no text in UTF-8", subject=given, next_step="check a .txt or .md file; index other kinds of files"
-        ) from None
+        next_step = "check a .txt or .md file; index other kinds of files"
+        raise UsageError("is no text in UTF-8", subject=given, next_step=next_step) from None
     except OSError:  # longer than a file's name may be, or with a NUL
         return given
 

@@ -43,10 +43,10 @@ def list_collections(home: Home = None, json: AsJson = False) -> None:
     if json:
         output.as_json([{"name": one.name, "documents": one.documents, "bytes": one.bytes} for one in found])
         return
-    rows = [[one.name, one.documents, output.megabytes(one.bytes)] for one in found]
     if not found:
         output.complain(f"no collection is in {here} yet; run thresher index PATH")
         return
+    rows = [[one.name, one.documents, output.megabytes(one.bytes)] for one in found]
     output.table(f"{counted(len(found), 'collection')} in {here}", ["collection", "documents", "size"], rows)
 
 
@@ -100,8 +100,7 @@ def import_(
     from thresher.home import packed
 
     here = _home(home)
-    made = packed.unpack(here, file, name)
-    output.say(f"{made} is in {here}")
+    output.say(f"{packed.unpack(here, file, name)} is in {here}")
 
 
 def backup(file: File, home: Home = None) -> None:
@@ -127,7 +126,7 @@ def restore(file: File, home: Home = None) -> None:
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Ask a person; UsageError without a terminal, or if the answer is no."""
+    """Ask a person; raises UsageError without a terminal, or if the answer is no."""
     if yes:
         return
     if not sys.stdin.isatty():

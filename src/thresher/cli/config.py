@@ -13,8 +13,7 @@ from thresher.cli import output
 from thresher.cli.options import AsJson, RecipeName, Target, on_collection
 from thresher.cli.questions import recipe_of
 
-COMPLETE = "_THRESHER_COMPLETE"
-"""The variable in which a shell asks what can follow."""
+COMPLETE = "_THRESHER_COMPLETE"  # the variable in which a shell asks what can follow
 
 
 class Shell(StrEnum):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,9 +19,7 @@ if TYPE_CHECKING:
     from thresher.recipes import Recipe
 
 COLLECTION = "demo"
-
-OUTSIDE = "demo-almanac"
-"""A second collection, from which the last answer is corrected."""
+OUTSIDE = "demo-almanac"  # a second collection, from which the last answer is corrected
 
 ANSWERED = "How is the boiler of a locomotive tested?"
 UNANSWERED = "When was the Semmering railway opened?"
@@ -38,9 +35,8 @@ def samples(name: str) -> Path:
     for folder in (package / "samples" / name, package.parent.parent / "examples" / name):
         if folder.exists():
             return folder
-    raise StoreError(
-        "the sample documents are not installed", next_step="reinstall thresher, or index your own documents"
-    )
+    next_step = "reinstall thresher, or index your own documents"
+    raise StoreError("the sample documents are not installed", next_step=next_step)
 
 
 def demo(home: Home = None, json: AsJson = False) -> None:
@@ -66,13 +62,15 @@ def demo(home: Home = None, json: AsJson = False) -> None:
     indexed = counted(report.added + report.updated + report.unchanged, "document")
     output.say(f"Indexed {indexed} of a museum that does not exist, in {report.seconds:.1f} s.")
     options = options_of(home, COLLECTION)
+    replied = "They do not answer. Plain RAG answers all the same: the reply of its chat model is scripted."
+    corrected = f"{options} --outside collection:{OUTSIDE}"
     asked = [
-        (options, ""),
-        (f"{options} --recipe rag", "  # with the scripted model"),
-        (options, ""),
-        (f"{options} --outside collection:{OUTSIDE}", ""),
+        ("The documents answer, and the answer is cited.", options, ""),
+        (replied, f"{options} --recipe rag", "  # with the scripted model"),
+        ("Thresher judges what was retrieved first, and refuses.", options, ""),
+        ("The same question, with a second collection to correct from.", corrected, ""),
     ]
-    for number, (title, (given, remark), answer) in enumerate(zip(_TITLES, asked, answers, strict=True), start=1):
+    for number, ((title, given, remark), answer) in enumerate(zip(asked, answers, strict=True), start=1):
         output.say()
         output.say(f"{number}. {title}")
         output.say(f"$ thresher ask{given} {answer.question!r}{remark}")
@@ -82,14 +80,6 @@ def demo(home: Home = None, json: AsJson = False) -> None:
     output.say("Your own documents:")
     output.say(f"$ {command} index FOLDER")
     output.say(f'$ {command} ask "A question?"')
-
-
-_TITLES: Sequence[str] = (
-    "The documents answer, and the answer is cited.",
-    "They do not answer. Plain RAG answers all the same: the reply of its chat model is scripted.",
-    "Thresher judges what was retrieved first, and refuses.",
-    "The same question, with a second collection to correct from.",
-)
 
 
 def scripted_rag(engine: Engine) -> Recipe:
@@ -111,7 +101,7 @@ def scripted_rag(engine: Engine) -> Recipe:
 
 
 def called_as() -> str:
-    """What to type to call this command: its name where the shell finds it, else the file."""
+    """The command as it is typed: its name where the shell finds it, else the file."""
     here, found = Path(sys.argv[0]), shutil.which("thresher")
     if not here.exists() or (found and Path(found).samefile(here)):
         return "thresher"

@@ -18,7 +18,7 @@ from thresher.cli import output
 from thresher.cli.collections import Yes, confirm
 from thresher.cli.options import FAILED, IN_PART, On, Target, Where, on_collection
 from thresher.cli.progress import indexing
-from thresher.errors import DocumentError, UsageError
+from thresher.errors import DocumentError, StoreError, UsageError
 from thresher.tracing.explain import counted
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from thresher.indexing.ingest import Report
     from thresher.indexing.records import DocumentRecord
 
-LABEL = re.compile(r"Doc\d+")
-"""How `thresher documents` names a document."""
+LABEL = re.compile(r"Doc\d+")  # of a document, in `thresher documents`
 
 Paths = Annotated[list[str], typer.Argument(metavar="PATH|URL|-...", help="Files, folders, URLs, or - for stdin.")]
 Recipes = Annotated[
@@ -99,16 +98,14 @@ def index(
 
 
 def _check_paths(paths: Sequence[str]) -> None:
-    """Before anything is loaded: raise DocumentError where nothing that was named is there."""
+    """Raise DocumentError, before anything is loaded, where none of the paths exists."""
     files = [path for path in paths if path != "-" and "://" not in path]
     if len(files) == len(paths) and not any(Path(path).expanduser().exists() for path in files):
         raise DocumentError("no such file or folder", subject=", ".join(files), next_step="check the path")
 
 
 def _kept(collection: Collection) -> str:
-    """What an interrupted `index` has committed."""
-    from thresher.errors import StoreError
-
+    """The documents that an interrupted `index` has committed, in words."""
     try:
         number = len(collection.documents())
     except StoreError:  # it was to be a new collection
@@ -151,7 +148,7 @@ def watch(
 
 
 def _states(folders: Sequence[Path]) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Each file with when it was changed and its size."""
+    """Each file with its time of change and its size."""
     for folder in folders:
         for file in sorted(folder.rglob("*")) if folder.is_dir() else [folder]:
             try:
@@ -231,18 +228,15 @@ def doctor(
     """Check the collection on disk and mend what can be mended; exit 1 when something is left."""
     with target.open() as collection:
         if purged:
-            _show_holding(target, {text: collection.holding(text) for text in purged})
+            held = {text: collection.holding(text) for text in purged}
+            target.show(held, output.holding)
+            if any(held.values()):
+                raise typer.Exit(FAILED)
             return
         findings = collection.doctor(repair=not check, settings=target.settings)
     sound = all(finding.mended for finding in findings)
     target.show({"sound": sound, "findings": findings}, output.diagnosis)
     if not sound:
-        raise typer.Exit(FAILED)
-
-
-def _show_holding(target: Target, found: dict[str, list[str]]) -> None:
-    target.show(found, output.holding)
-    if any(found.values()):
         raise typer.Exit(FAILED)
 
 

@@ -1,9 +1,8 @@
 """A quicker start of the command: LanceDB without the REST client of remote catalogs.
 
 `import lancedb` imports `lance_namespace_urllib3_client`, whose API classes build a validator for each of hundreds of
-endpoints: 0.55 of the 1.95 processor seconds of a question in a fresh process. A store on one's own disk uses none
-of them. The command line, a process of its own, gives those modules empty classes instead; its models, which LanceDB
-does use, are the real ones. The library never does this to the process it is imported into.
+endpoints: 0.55 of the 1.95 processor seconds of a question in a fresh process. A local store uses none of them, only
+the models of that client. The command line gives the API modules empty classes instead; the library never does.
 """
 
 from __future__ import annotations

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 
 def tell(home: Home, given: Mapping[str, Any], recipe: str | Sequence[str] | None, outside: str | None) -> None:
-    """A line for each host, with the setting and the file, variable or option that names it.
-
-    Settings that cannot be are left for the command to complain of.
-    """
+    """A line for each host, with the setting and its origin; the command itself complains of wrong settings."""
     from thresher import recipes
     from thresher.settings import own
 
@@ -65,7 +62,7 @@ def _provider(name: str, key: str | None) -> Iterator[tuple[str, str]]:
 
 
 def host_of(address: str) -> str:
-    """The host of an address, as it is written there; the empty text for what is none."""
+    """The host of an address, as it is written there; empty where there is none."""
     with suppress(ValueError):
         return urlsplit(address).hostname or ""
     return ""

@@ -1,4 +1,4 @@
-"""What the engine logs, on stderr, for `--log-level`."""
+"""The log of the engine on stderr, for `--log-level`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ Level = Literal["debug", "info", "warning", "error"]
 
 OPTION = "--log-level"
 
-LOGGERS = ("thresher", "thresher_evals")
-"""Ours alone: what other libraries log is nothing that a user of the command asked for."""
-
-LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+LOGGERS = ("thresher", "thresher_evals")  # ours alone: a user did not ask for the log of other libraries
 
 
 class _Line(logging.Formatter):
@@ -28,7 +25,7 @@ class _Line(logging.Formatter):
 def shown(level: Level) -> Iterator[None]:
     """Inside, what is logged from this level on is shown."""
     handler = logging.StreamHandler()  # on stderr
-    handler.setFormatter(_Line(LINE))
+    handler.setFormatter(_Line("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     loggers = [logging.getLogger(name) for name in LOGGERS]
     before = [logger.level for logger in loggers]
     for logger in loggers:

@@ -1,4 +1,4 @@
-"""What the commands have in common: options, exit codes, the collection they are about, the words of their errors."""
+"""Shared by the commands: options, exit codes, their collection, the words of their errors."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ Question = Annotated[list[str], typer.Argument(metavar="QUESTION", help="The que
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What --home, --collection, --set and --json say."""
+    """The values of --home, --collection, --set and --json."""
 
     home: places.Home
     collection: str
@@ -107,11 +107,11 @@ class Target:
     json: bool
 
     def open(self) -> Collection:
-        """The collection, telling on stderr when it completes an index."""
+        """See `open_collection`."""
         return open_collection(self.home, self.collection)
 
     def show(self, result: Any, in_words: Callable[[Any], None]) -> None:
-        """Print what a command came to, as JSON or in words."""
+        """Print the result of a command, as JSON or in words."""
         if self.json:
             output.as_json(result)
         else:
@@ -119,15 +119,12 @@ class Target:
 
     @property
     def options(self) -> str:
-        """The options that name the collection, those with their usual values left out."""
+        """See `options_of`."""
         return options_of(self.home, self.collection)
 
 
 def target_of(home: places.Home | None, collection: str | None, settings: dict[str, str], json: bool) -> Target:
-    """What the options say, and `thresher.toml` and the environment where they say nothing.
-
-    A `thresher.toml` that does not count is named.
-    """
+    """The options, else `thresher.toml` and the environment; an ignored `thresher.toml` is named on stderr."""
     from thresher.settings import passed_over
 
     if found := passed_over():
@@ -146,9 +143,9 @@ def on_collection(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command --home, --collection, --set and --json after its own options; it takes them as a `Target`, first.
 
-    Settings that the command reads are checked against those of its recipe by the library; those of a command that
-    reads none are checked here, so that a slip is refused whatever the command. Of a command that reads settings and
-    `sends`, the hosts outside this machine that they name are shown before it runs.
+    The library checks the settings that a command reads against its recipe; those of a command that reads none are
+    checked here. For a command that reads settings and `sends`, the hosts outside this machine that they name are shown
+    before it runs.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -191,7 +188,7 @@ def open_collection(home: places.Home, collection: str) -> Collection:
 
 
 def options_of(home: places.Home, collection: str) -> str:
-    """The options that name a collection, those left out that would be taken without them."""
+    """The options that name a collection, less those with their usual values."""
     from thresher import recipes
 
     usual = recipes.front()
@@ -210,8 +207,7 @@ def assignments(settings: list[str] | None) -> dict[str, str]:
 
 # --- the words of an error --------------------------------------------------------------------------------------------
 
-COMMAND_OF = {"add": "index", "settings": "show"}
-"""Commands that have another name than the method of a collection that they call."""
+COMMAND_OF = {"add": "index", "settings": "show"}  # commands with another name than the method they call
 
 CODE = re.compile(r"(?P<call>call )?`(?P<name>\w+)(?:\((?P<arguments>[^`]*)\))?`")
 """How an error of the library writes a parameter, `where`, and a call, `add(PATH)`."""

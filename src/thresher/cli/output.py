@@ -53,12 +53,8 @@ def complain(text: str) -> None:
 
 
 def as_json(value: Any) -> None:
-    """One JSON document on stdout, on one line; what has a form for JSON is written in that."""
-
-    def form(one: Any) -> Any:
-        return one.to_dict() if hasattr(one, "to_dict") else str(one)
-
-    say(json_text(value, default=form))
+    """One JSON document on stdout, on one line; `to_dict` of a value counts."""
+    say(json_text(value, default=lambda one: one.to_dict() if hasattr(one, "to_dict") else str(one)))
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -116,15 +112,16 @@ def passage(text: str, *, marked: bool = True) -> None:
                 console.print(bold(block.text), soft_wrap=True)
 
 
-SHOWN_VALUES = 5
-"""Of a field, the most frequent first."""
+SHOWN_VALUES = 5  # of a field, the most frequent first
+MOST_REMARKS = 5
+REREAD = "thresher index --reread PATH reads files anew"
 
 
 # --- documents --------------------------------------------------------------------------------------------------------
 
 
 def report(done: Report) -> None:
-    """What an `index` did, leaving out what it did not do."""
+    """The counts of an `index`, those of 0 left out."""
     kinds = ("added", "updated", "unchanged", "duplicates", "removed")
     counts = {**{kind: getattr(done, kind) for kind in kinds}, "not read": len(done.failed)}
     summary = ", ".join(f"{number} {what}" for what, number in counts.items() if number) or "nothing found"
@@ -137,22 +134,12 @@ def failures(failed: Sequence[DocumentError]) -> None:
         complain(f"not read: {error}")
 
 
-MOST_REMARKS = 5
-
-
 def remarks(made: Sequence[Remark]) -> None:
-    """One line on stderr for the first sources that something is to be known of."""
+    """One line on stderr for each of the first remarks."""
     for remark in made[:MOST_REMARKS]:
         complain(f"{where(remark.source, None)}: {remark.remark}; {remark.next}")
     if len(made) > MOST_REMARKS:
         complain(f"... and {len(made) - MOST_REMARKS} more such files (all of them with --json)")
-
-
-REREAD = "thresher index --reread PATH reads files anew"
-
-
-def _were(number: int) -> str:
-    return "was" if number == 1 else "were"
 
 
 def status(described: Mapping[str, Any]) -> None:
@@ -161,10 +148,10 @@ def status(described: Mapping[str, Any]) -> None:
     say(f"collection {described['collection']} in {described['home']}: {sizes}")
     kept = described["storage"]
     versions = f"a table keeps {counted(kept['versions'], 'version')} at most"
-    say(f"on disk: {kept['bytes'] / 1e6:.1f} MB in {counted(kept['files'], 'file')}; {versions}")
+    say(f"on disk: {megabytes(kept['bytes'])} in {counted(kept['files'], 'file')}; {versions}")
     older, unknown = described["extractions"]["older"], described["extractions"]["unknown"]
     if older:
-        say(f"{counted(older, 'document')} {_were(older)} read by an older extraction; {REREAD}")
+        say(f"{counted(older, 'document')} {'was' if older == 1 else 'were'} read by an older extraction; {REREAD}")
     if unknown:
         say(f"which extraction read {counted(unknown, 'document')} is not known; {REREAD}")
     columns = ["cut and encoded", "level", "chunks", "expected by formula"]
@@ -174,21 +161,15 @@ def status(described: Mapping[str, Any]) -> None:
 
 def documents(records: Sequence[DocumentRecord]) -> None:
     """A row for each document."""
-    rows = [
-        [
-            *(f"Doc{r.number}", r.kind, r.pages or None, r.characters, r.date, r.title),
-            *(_names(str(r.metadata.get("author") or "")), r.source, ", ".join(r.also)),
-        ]
-        for r in records
-    ]
+    rows = []
+    for one in records:
+        authors = str(one.metadata.get("author") or "")
+        first, *others = authors.split(", ")
+        authors = f"{first} and {len(others)} more" if len(others) > 2 else authors  # all of them with --json
+        size = (one.kind, one.pages or None, one.characters)
+        rows.append([f"Doc{one.number}", *size, one.date, one.title, authors, one.source, ", ".join(one.also)])
     columns = ["document", "kind", "pages", "characters", "date", "title", "authors", "source", "also"]
     table(counted(len(records), "document"), columns, rows)
-
-
-def _names(authors: str) -> str:
-    """The first of the authors, and how many more there are; `--json` has them all."""
-    first, *others = authors.split(", ")
-    return f"{first} and {len(others)} more" if len(others) > 2 else authors
 
 
 def fields(counts: Mapping[str, Mapping[str, int]]) -> None:
@@ -250,13 +231,9 @@ def _value(value: Any) -> Any:
 NOTHING_MATCHES = "nothing matches the filter and the words; see what there is: thresher documents --fields"
 
 NOT_CONFIGURED = "is configured ("
-"""In a recipe's remark about a part that is not configured; everything else it says happened to this question."""
+"""In a recipe's remark about a part that is not configured; its other remarks are about this question."""
 
-PIPED = 1_000
-"""Characters of a line of `explain` in a pipe."""
-
-SHOWN_CHARACTERS = 240
-"""Of a chunk's text in a list of hits: three lines of a terminal."""
+SHOWN_CHARACTERS = 240  # of a chunk's text in a list of hits: three lines of a terminal
 
 
 def hits(result: SearchResult, *, filtered: bool = False) -> None:
@@ -269,11 +246,8 @@ def hits(result: SearchResult, *, filtered: bool = False) -> None:
         worth = assessment(result.verdict, result.confidence, None)
         say(f"{counted(result.tokens, 'token')} in all{f'; {worth}' if worth else ''}")
     if not result.hits and not result.spans:
-        complain(
-            NOTHING_MATCHES
-            if filtered
-            else "nothing matches; ask in other words, or see what there is: thresher documents"
-        )
+        unfiltered = "nothing matches; ask in other words, or see what there is: thresher documents"
+        complain(NOTHING_MATCHES if filtered else unfiltered)
     for degradation in happened(result.degraded):
         complain(f"note: {degradation}")
 
@@ -303,10 +277,7 @@ def step(done: Step) -> None:
 
 
 def answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
-    """The answer for a person: text, citations, what was done without, and where to look further.
-
-    `options` name the collection on a command line, where it is not the usual one.
-    """
+    """The answer for a person; `options` name the collection on a command line, where it is not the usual one."""
     for done in given.steps:
         if corrected := done.detail.get("corrected"):
             say(f"({corrected})")
@@ -357,7 +328,7 @@ def configuration(found: Mapping[str, Any]) -> None:
 
 
 def trusted(file: Path, settings: Mapping[str, str], *, forget: bool) -> None:
-    """What a settings file may say from now on, or no longer."""
+    """The settings that a file may make from now on, or no longer."""
     if not settings:
         say(f"{file} sets nothing that has to be trusted")
         return
@@ -390,11 +361,11 @@ def paged(text: str) -> None:
 
 def width() -> int:
     """Characters of a line on this terminal; in a pipe, where lines are searched, many."""
-    return shutil.get_terminal_size().columns if on_terminal() else PIPED
+    return shutil.get_terminal_size().columns if on_terminal() else 1_000
 
 
 def calibration(made: Calibration, bounds: tuple[float, ...] | None = None) -> None:
-    """What a calibration found, for a person; `bounds` are those of a published recipe, or its floor, on its scale."""
+    """A calibration, for a person; `bounds` are those of a published recipe, or its floor, on its scale."""
     low, high = made.auroc_interval
     questions = f"{made.n_positive} questions the collection can answer and {made.n_negative} it cannot"
     say(f"calibrated the judge '{made.judge}' from {made.source}: {questions}")
@@ -428,7 +399,7 @@ def budget_curve(curve: BudgetCurve) -> None:
 
 
 def answerer(worth: AnswererWorth) -> None:
-    """What the chat model is worth as an answerer, beside the answers without it."""
+    """The answers of the chat model beside those without it."""
 
     def cell(share: Share) -> str:
         return f"{share.right} of {share.n} ({share.value:.2f} [{share.low:.2f}, {share.high:.2f}])" if share.n else "-"
@@ -444,7 +415,6 @@ def answerer(worth: AnswererWorth) -> None:
 
 
 def _of_the_model(weight: ModelWeight) -> str:
-    """What was found out about the chat model, in a line."""
     low, high = weight.gain_interval
     gain = f"log loss {-weight.gain:+.3f} [{-high:+.3f}, {-low:+.3f}] on {weight.questions} unsure questions"
     if weight.counts:
@@ -454,22 +424,17 @@ def _of_the_model(weight: ModelWeight) -> str:
 
 
 def trained(made: Trained) -> None:
-    """What a training of the judge came to, for a person."""
+    """The result of a training of the judge, for a person."""
     counts = ", ".join(f"{number} questions to {part}" for part, number in list(made.questions.items())[:2])
     say(f"{counts}, {made.comparison.questions} held out; {made.passages} passages")
 
     def cell(value: float, bounds: tuple[float, float], sign: str = "") -> str:
         return f"{value:{sign}.3f} [{bounds[0]:{sign}.3f}, {bounds[1]:{sign}.3f}]"
 
-    rows = [
-        [
-            one.name,
-            cell(one.before, one.before_interval),
-            cell(one.after, one.after_interval),
-            cell(one.difference, one.difference_interval, "+"),
-        ]
-        for one in made.comparison.measured
-    ]
+    rows = []
+    for one in made.comparison.measured:
+        before, after = cell(one.before, one.before_interval), cell(one.after, one.after_interval)
+        rows.append([one.name, before, after, cell(one.difference, one.difference_interval, "+")])
     table("", ["held out, 95 % intervals", "before", "after", "difference"], rows)
     if made.installed is None:
         say("no significant gain on the held-out questions: the judge was not replaced")

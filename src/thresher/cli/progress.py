@@ -16,20 +16,16 @@ from thresher.tracing.explain import shortened
 if TYPE_CHECKING:
     from thresher.inputs import IndexProgress
 
-SECONDS_BETWEEN_LINES = 5.0
-"""Of progress in a pipe."""
-
-FILE_CHARACTERS = 40
-"""Of the name of the file in work, so that a line of a terminal has room for the rest."""
-
+SECONDS_BETWEEN_LINES = 5.0  # of progress in a pipe
+FILE_CHARACTERS = 40  # of the name of the file in work, so that a line of a terminal has room for the rest
 
 MOST_MOVED = 0.25
-"""Of an estimate, by which the next line's may differ from it beyond the seconds that passed: a wrong one is mended
-within a few lines, and no line says half or twice of the line before."""
+"""The share of an estimate by which the next may differ beyond the seconds that passed: a wrong one is mended within a
+few lines, and no line shows half or twice of the line before."""
 
 
 class _Clock:
-    """Seconds since the start, whether it is time for another line, and an estimate of what is left that is steady."""
+    """Seconds since the start, the time for another line, and a steady estimate of the seconds left."""
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self._now = now
@@ -42,7 +38,7 @@ class _Clock:
         return self._now() - self._started
 
     def due(self) -> bool:
-        """Whether the last line is some seconds ago; the one that is asked for counts as written."""
+        """Whether the last line is some seconds ago; if so, one counts as written now."""
         due = self._now() - self._last_line >= SECONDS_BETWEEN_LINES
         self._last_line = self._now() if due else self._last_line
         return due
@@ -62,12 +58,11 @@ class _Clock:
 class Pace:
     """How fast an `index` is, in words.
 
-    Reading runs ahead of encoding by a batch. So how many chunks the bytes come to is taken when a batch is encoded
-    and reading goes on: until then the chunks are too few for the bytes that were read, if not more than were expected.
+    Reading runs ahead of encoding by a batch. So the chunks of a byte are taken when a batch is encoded and reading
+    goes on: until then they are too few for the bytes that were read, if not more than were expected.
     """
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
-        """`now` gives the time in seconds."""
         self.clock = _Clock(now)
         self._read = self._chunks = self._encoded = 0
         self._expected: float | None = None
@@ -92,7 +87,7 @@ class Pace:
         return f"{share:.0%} read, {progress.chunks} chunks encoded, {rate:.0f} a second{left}{file}"
 
     def _expect(self, read: int, of: int) -> None:
-        """So many chunks as there will be if the other bytes come to as many as those that were read."""
+        """Estimate all chunks from the chunks for each byte that was read."""
         self._encoded = self._chunks
         self._expected = self._chunks * of / read if read else None
 
@@ -118,10 +113,7 @@ def indexing() -> Iterator[Callable[[IndexProgress], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("index", total=None, rate="")
         yield lambda progress: bar.update(
-            task,
-            total=progress.total_bytes or None,
-            completed=progress.done_bytes,
-            rate=pace(progress),
+            task, total=progress.total_bytes or None, completed=progress.done_bytes, rate=pace(progress)
         )
 
 
@@ -145,8 +137,7 @@ class Completing:
 def counting(total: int, what: str, note: Callable[[], str] = str) -> Iterator[Callable[[int], None]]:
     """Shows how many of a known number of things are done: a bar for a person, a line now and then in a pipe.
 
-    `note` gives what is shown beside the count. The first count says nothing of the pace: it may be what an earlier run
-    did.
+    `note` is shown beside the count. The first count does not enter the pace: it may come from an earlier run.
     """
     if sys.stderr.isatty():
         from rich.console import Console

@@ -20,9 +20,6 @@ from thresher.tracing.explain import counted, picture, shortened
 if TYPE_CHECKING:
     from thresher.home.places import Home
 
-SHELLS = "shells"
-"""Folder of a home that remembers the last trace of each shell and collection, a file for each shell."""
-
 Mode = Literal["strict", "balanced", "open"]
 
 MaxTokens = Annotated[
@@ -173,12 +170,12 @@ def explain(
 
 
 def remember(target: Target, trace: str | None) -> None:
-    """Note an answer as this shell's last one; what cannot be noted is no reason to fail."""
+    """Note an answer as this shell's last one; a failure to do so is ignored."""
+    from thresher.home.files import make_folder
+
     if not trace:
         return
     file = _shell(target.home)
-    from thresher.home.files import make_folder
-
     try:
         make_folder(file.parent)
         for other in file.parent.iterdir():
@@ -192,16 +189,17 @@ def remember(target: Target, trace: str | None) -> None:
 
 
 def trace_of(given: str, target: Target) -> str:
-    """The trace that is meant; `last` is this shell's last answer, or the collection's where it has asked nothing."""
+    """The id of a trace; `last` is this shell's last answer, or the collection's where it has asked nothing."""
     if given.strip() == "":
         raise UsageError("is no trace", subject=repr(given), next_step="give an id, or last")
     return _remembered(_shell(target.home)).get(target.collection, given) if given == "last" else given
 
 
 def _shell(home: Home) -> Path:
+    """The file that remembers the last trace of each collection in this shell."""
     from thresher.home.places import working_folder
 
-    return working_folder(home) / SHELLS / str(os.getppid())
+    return working_folder(home) / "shells" / str(os.getppid())
 
 
 def _remembered(file: Path) -> dict[str, str]:
@@ -211,10 +209,7 @@ def _remembered(file: Path) -> dict[str, str]:
         return {}
 
 
-# --- what a person says of an answer ----------------------------------------------------------------------------------
-
-SHOWN_CHARACTERS = 80
-"""Of a question that a label is about."""
+# --- feedback ---------------------------------------------------------------------------------------------------------
 
 
 @on_collection(reads_settings=False)
@@ -230,5 +225,5 @@ def feedback(
     with target.open() as collection:
         label = collection.feedback(trace_of(trace, target), judgement == "right", answer)
         number = len(collection.labels.labels())
-    shown = f"{judgement}: “{shortened(label.question, SHOWN_CHARACTERS)}”"
+    shown = f"{judgement}: “{shortened(label.question, 80)}”"
     target.show(label, lambda _: output.say(f"{shown}; {counted(number, 'label')} in this collection"))

@@ -55,7 +55,7 @@ def show(
 
 
 def _describe(name: str, given: Mapping[str, str], home: Home | None = None) -> dict[str, Any]:
-    """A recipe by its own settings and those given; with those of files and variables where there is a home."""
+    """A recipe with its settings and those given; with those of files and variables where there is a home."""
     recipe = thresher.recipes.get(name)
     return recipe.describe(recipe.configured(given, home=home))
 
@@ -122,7 +122,7 @@ def _show_budget(target: Target, recipe: str, file: Path | None, number: int, se
 
 
 def _with_answers(file: Path) -> list[tuple[str, Sequence[str]]]:
-    """The questions of a file that have answers, or none because the documents do not answer them."""
+    """The questions of a file that have answers, or whose answer is not in the documents."""
     from thresher.recipes.answerer import labelled_answers
 
     _labelled(file)  # what is no labelled question is refused with its line
@@ -131,7 +131,7 @@ def _with_answers(file: Path) -> list[tuple[str, Sequence[str]]]:
 
 
 def _answerer(target: Target, recipe: str, file: Path) -> AnswererWorth | None:
-    """What the chat model is worth as an answerer; None without one, or for too few questions with answers."""
+    """The chat model's worth as an answerer; None without one, or for too few questions with answers."""
     from thresher.recipes.answerer import LEAST_LABELLED
 
     judged = _with_answers(file)

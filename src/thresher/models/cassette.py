@@ -1,4 +1,4 @@
-"""Everything that came from outside for one question, so that the question can be asked again without a network."""
+"""All replies from outside to one question, so that it can be asked again without a network."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ Value = TypeVar("Value")
 
 
 class Exchanges:
-    """Records what is asked of the outside and what came back; with `stored`, plays a record back and asks nothing.
+    """Records requests to the outside and their replies; with `stored`, plays a record back and asks nothing.
 
-    What was asked is kept as a hash only. The same thing asked twice may get two replies; they are played back in the
-    order in which they came. Safe to use from several threads.
+    A request is kept as a hash only. The same request may get two replies; they are played back in the order in which
+    they came. Safe to use from several threads.
     """
 
     def __init__(self, stored: Mapping[str, Sequence[Mapping[str, Any]]] | None = None) -> None:
         self.replaying = stored is not None
-        """Whether this is a record played back."""
         self._entries = {key: [dict(entry) for entry in entries] for key, entries in (stored or {}).items()}
         self._played: dict[str, int] = {}
         self._lock = threading.Lock()
 
     def reply(self, key_parts: Sequence[str], make: Callable[[], str], *, meter: Meter | None = None) -> str:
-        """What `make` returns, recorded; or what it returned when it was recorded, without calling it.
+        """The result of `make`, recorded; at playback the recorded result, without a call.
 
-        `key_parts` say what is asked: all that the reply may depend on. A ProviderError or BudgetSpent of `make` is
-        recorded and raised like a reply. What `make` spends on `meter` in its thread is recorded too, and spent again
-        at playback, so that both answers cost the same. Raises NotRecorded at playback.
+        `key_parts` are all that the reply may depend on. A ProviderError or BudgetSpent of `make` is recorded and
+        raised like a reply. What `make` spends on `meter` in its thread is recorded too, and spent again at playback,
+        so that both answers cost the same. Raises NotRecorded at playback.
         """
         key = content_hash(key_parts)
         return self._play(key, meter) if self.replaying else self._record(key, make, meter)
@@ -49,15 +48,13 @@ class Exchanges:
         read: Callable[[str], Value],
         meter: Meter | None = None,
     ) -> Value:
-        """`reply` for what is not a text: written to one when it is recorded and read back from it, both times."""
+        """`reply` for a value that is no text: written as one, and read back from it when recording too."""
         return read(self.reply(key_parts, lambda: write(make()), meter=meter))
 
     def stored(self) -> dict[str, list[dict[str, Any]]]:
         """The record, in JSON types: for `Exchanges(stored)`."""
         with self._lock:
             return {key: [dict(entry) for entry in self._entries[key]] for key in sorted(self._entries)}
-
-    # --- inside
 
     def _record(self, key: str, make: Callable[[], str], meter: Meter | None) -> str:
         failure: ProviderError | BudgetSpent | None = None

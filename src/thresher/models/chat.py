@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import BudgetSpent, ProviderError, without_password
@@ -31,27 +32,16 @@ if TYPE_CHECKING:
 Schema = Mapping[str, Any]
 OnText = Callable[[str], None]
 
-_listener: ContextVar[OnText | None] = ContextVar("listener", default=None)
-"""Who receives the pieces of the reply that this thread asks for."""
+_listener: ContextVar[OnText | None] = ContextVar("listener", default=None)  # gets the reply this thread asks for
 
-PAUSES_SECONDS = (0.5, 1.0)
-"""Before the second and the third try: the SDK's own pauses, enough for a server that is restarting."""
-
-LONGEST_PAUSE_SECONDS = 10.0
-"""A server that asks for a longer pause (Retry-After) is not waited for."""
-
-THINKING_TOKENS = 2048
-"""Tokens for the thoughts of a model that was seen to think, besides those of its answer: small reasoning models end
-most thoughts about a page or two of text within."""
-
-NO_WEIGHTS = "null"
-"""What stands for the weights of a server that reports no log-probabilities, in a record."""
-
-UNREPORTED_PROMPT_TOKENS = 1_000
-"""Of a prompt besides its bytes, of which each is a token at the most: a server's own preamble and its marks."""
+PAUSES_SECONDS = (0.5, 1.0)  # before the second and the third try: the SDK's own, enough for a restart of the server
+LONGEST_PAUSE_SECONDS = 10.0  # a server that asks for a longer one (Retry-After) is not waited for
+THINKING_TOKENS = 2048  # besides those of the answer: small models end most thoughts about a page or two within
+NO_WEIGHTS = "null"  # in a record: the server reports no log-probabilities
+UNREPORTED_PROMPT_TOKENS = 1_000  # of a prompt, besides one for each byte: a server's own preamble and marks
 
 _forms: dict[tuple[str, str], Form] = {}
-"""What servers and models of this process were found to take."""
+"""What the server of an address takes for a model, as found in this process."""
 
 
 @dataclass(frozen=True)
@@ -59,16 +49,15 @@ class ChatModel:
     """One model of one server; the connection is made at the first call. Safe to use from several threads.
 
     A failure that may pass (429, 5xx, no connection, an unreadable or empty reply) is tried again after `pauses`; a
-    reply that took longer than `timeout_seconds`, from the first byte sent to the last one read, is not, and neither is
-    one that is larger than its tokens can be. The SDK's own retries are off: they do not know the budget.
-    Every request that is sent counts as a call, also those sent again: the server may bill it, and a budget of calls
-    is then a bound on requests. When the budget ends the tries, the failure that had come is raised.
+    reply that took longer than `timeout_seconds`, from the first byte sent to the last one read, or that is larger than
+    its tokens can be, is not. The SDK's own retries are off: they do not know the budget. Every request counts as a
+    call, also a retry: the server may bill it. When the budget ends the tries, the last failure is raised.
 
     A schema is sent as `response_format`. A server that refuses it, the temperature or `max_tokens` is asked once more
-    without (or with `max_completion_tokens`), and when that goes well, the model is asked so for the rest of the
-    process; so is one that reports no log-probabilities (`weigh`). A model that was seen to think has `thinking_tokens`
-    for it besides `max_tokens`; one that spends all of them without an answer is not asked again. `reasoning_effort`
-    is sent as it is where it is set; "none" turns thinking off.
+    without (or with `max_completion_tokens`); if that works, the model is asked so for the rest of the process. So is
+    one that reports no log-probabilities (`weigh`). A model that was seen to think has `thinking_tokens` besides
+    `max_tokens`; one that spends all of them without an answer is not asked again. `reasoning_effort` is sent as it is
+    where it is set; "none" turns thinking off.
 
     `exchanges` records every reply or plays it back. `cache` gives replies that cost nothing; it is used at
     temperature 0 only, where the same prompt is meant to get the same reply.
@@ -99,10 +88,7 @@ class ChatModel:
     @property
     def context_tokens(self) -> int | None:
         """Tokens of prompt and reply together, if the server reports it; recorded like a reply."""
-
-        def fetch() -> int | None:
-            return context_tokens(self.base_url, self.model, self.api_key, seconds_left=self.meter.seconds_left)
-
+        fetch = partial(context_tokens, self.base_url, self.model, self.api_key, seconds_left=self.meter.seconds_left)
         if self.exchanges is None:
             return fetch()
         size: int | None = self.exchanges.recall(("context", self.model), fetch, write=json.dumps, read=json.loads)
@@ -140,9 +126,9 @@ class ChatModel:
         return weights
 
     def stream(self, system: str, user: str, on_text: OnText) -> str:
-        """The reply; `on_text` gets it piece by piece as it comes, but nothing of one from a cache or a record.
+        """The reply; `on_text` gets its pieces as they come, but not from a cache or a record.
 
-        What breaks off after the first piece is not asked for again: raises ProviderError, BudgetSpent.
+        A reply that breaks off after its first piece is not asked for again. Raises ProviderError, BudgetSpent.
         """
         before = _listener.set(on_text)
         try:
@@ -150,10 +136,7 @@ class ChatModel:
         finally:
             _listener.reset(before)
 
-    # --- inside
-
     def _recorded(self, key: tuple[str, ...], request: _Request) -> str:
-        """The reply, recorded or played back where that is wanted."""
         key += () if self.reasoning_effort is None else (self.reasoning_effort,)
         if self.exchanges is None:
             return self._remembered(key, request)
@@ -179,7 +162,7 @@ class ChatModel:
         form, failure = _forms.get(server, Form()), None
         while True:
             if request.options and not form.top_logprobs:
-                _forms[server] = replace(_forms.get(server, Form()), top_logprobs=0)
+                self._learn(top_logprobs=0)
                 return NO_WEIGHTS
             try:
                 reply = self._tried(request, form, failure)
@@ -200,7 +183,10 @@ class ChatModel:
         pauses = iter(self.pauses)
         while True:
             try:
-                self._begin()
+                self.meter.allow()  # before the wait: a call that the budget does not cover takes no turn
+                if self.rate is not None:
+                    self.rate.wait(self.meter.seconds_left)
+                self.meter.start(self.base_url)
             except BudgetSpent:
                 if failure is None:
                     raise
@@ -220,13 +206,6 @@ class ChatModel:
         if seconds is None or seconds > LONGEST_PAUSE_SECONDS or (left is not None and seconds >= left):
             raise failure.error from failure
         time.sleep(seconds)
-
-    def _begin(self) -> None:
-        """Wait for a turn and count the call. Raises BudgetSpent."""
-        self.meter.allow()  # before the wait: a call that the budget does not cover takes no turn
-        if self.rate is not None:
-            self.rate.wait(self.meter.seconds_left)
-        self.meter.start(self.base_url)
 
     def _asked(self, request: _Request, form: Form) -> str:
         """One request. Raises ProviderError, or _TryAgain or _Less around one."""
@@ -248,19 +227,14 @@ class ChatModel:
         return "".join(received)
 
     def _of(self, trouble: Trouble, seconds: float, received: Sequence[str]) -> Exception:
-        """What comes of it; a reply of which pieces were handed on cannot be asked for again."""
+        """The error to raise; a reply of which pieces were handed on cannot be asked for again."""
         if isinstance(trouble, TooLate):
             return self._failed(f"no reply within {seconds:.3g} s", "set llm.timeout_seconds", retryable=True)
         if isinstance(trouble, Refused):
             words = words_of(trouble.body, self.api_key)
-            error = self._failed(
-                trouble.what + (f": {words}" if words else ""),
-                advice(trouble.status, words),
-                retryable=trouble.passing,
-            )
-            if trouble.passing:
-                return _TryAgain(error, trouble.after)
-            return _Less(error, trouble.status, words)
+            what = f"{trouble.what}: {words}" if words else trouble.what
+            error = self._failed(what, advice(trouble.status, words), retryable=trouble.passing)
+            return _TryAgain(error, trouble.after) if trouble.passing else _Less(error, trouble.status, words)
         if received and _listener.get() is not None:
             return self._failed("broke off its reply", retryable=True)
         if isinstance(trouble, Unreached):
@@ -317,15 +291,15 @@ class ChatModel:
         finally:
             self._count(usage, request, most=spoken.full)
             if spoken.thought:
-                self._thinks()
+                self._learn(thinks=True)
         if silent:
             raise self._nothing(thought=ended or (spoken.thought and not spoken.answering))
 
     def _nothing(self, *, thought: bool) -> Exception:
-        """What to raise for a reply without an answer; one that spent its tokens on thoughts would do so again."""
+        """The error for a reply without an answer; one that spent its tokens on thoughts would do so again."""
         if not thought:
             return _TryAgain(self._failed("answered with no text", retryable=True))
-        self._thinks()
+        self._learn(thinks=True)
         what = "thought until its tokens were spent, and did not answer"
         next_step = "set llm.reasoning_effort=none, or llm.max_tokens higher"
         return self._failed(what, next_step, retryable=False)
@@ -337,8 +311,7 @@ class ChatModel:
         content = logprobs.get("content") if logprobs else None
         likely = content[0].get("top_logprobs") if content else None
         if not likely:
-            server = (self.base_url, self.model)
-            _forms[server] = replace(_forms.get(server, Form()), top_logprobs=0)
+            self._learn(top_logprobs=0)
             return NO_WEIGHTS
         weights = dict.fromkeys(request.options, 0.0)
         for token in likely:
@@ -361,10 +334,9 @@ class ChatModel:
         elif most:
             self.meter.used(0, self.max_tokens, prices=self.prices)
 
-    def _thinks(self) -> None:
-        """Remember that the model thinks before it answers."""
+    def _learn(self, **found: Any) -> None:
         server = (self.base_url, self.model)
-        _forms[server] = replace(_forms.get(server, Form()), thinks=True)
+        _forms[server] = replace(_forms.get(server, Form()), **found)
 
     def _failed(self, what: str, next_step: str = "", *, retryable: bool) -> ProviderError:
         next_step = next_step or "check llm.base_url, llm.model and llm.api_key"
@@ -373,7 +345,7 @@ class ChatModel:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What is asked; with `options`, only for how probable each is as the first word of the reply."""
+    """One exchange; with `options`, it asks only for the probability of each as the first word of the reply."""
 
     system: str
     user: str
@@ -397,7 +369,7 @@ class _Failure(Exception):
 
 
 class _TryAgain(_Failure):
-    """A failure that may pass; `after` seconds the server asked to wait."""
+    """A failure that may pass, after so many seconds where the server states them."""
 
     def __init__(self, error: ProviderError, after: float = 0.0) -> None:
         super().__init__(error)
@@ -405,7 +377,7 @@ class _TryAgain(_Failure):
 
 
 class _Less(_Failure):
-    """The server takes the request not as it is; `words` are its own."""
+    """The server refuses a part of the request; `words` are its own."""
 
     def __init__(self, error: ProviderError, status: int, words: str) -> None:
         super().__init__(error)
@@ -413,7 +385,7 @@ class _Less(_Failure):
 
 
 def _text_of(reply: Any) -> tuple[str, bool]:
-    """What a reply, or an event of a stream, says; and whether it ended for want of tokens. Raises one of MALFORMED."""
+    """The text of a reply or an event; and whether it ended for want of tokens. Raises one of MALFORMED."""
     choices = reply.get("choices")
     if not choices:
         return "", False

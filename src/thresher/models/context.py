@@ -9,12 +9,10 @@ from typing import Any
 from thresher.models.replies import MALFORMED, parsed
 from thresher.net.http import Bounds, NotFetched, send
 
-SECONDS = 2.0
-"""A server that takes longer to list its models is not waited for."""
-LISTED_BYTES = 5_000_000
-"""The longest public lists of models are a few hundred kilobytes."""
+SECONDS = 2.0  # a server that takes longer to list its models is not waited for
+LISTED_BYTES = 5_000_000  # the longest public lists of models are a few hundred kilobytes
 FIELDS = ("max_model_len", "context_length", "context_window", "max_context_length", "loaded_context_length")
-"""What vLLM, OpenRouter, Groq, Mistral and LM Studio call it in their lists of models; llama.cpp has meta.n_ctx."""
+"""Names in the lists of vLLM, OpenRouter, Groq, Mistral and LM Studio; llama.cpp has meta.n_ctx."""
 
 _reported: dict[tuple[str, str], int | None] = {}
 """What servers stated of their models, in this process."""
@@ -52,16 +50,12 @@ def _read(listed: Any, model: str) -> int | None:
     """The length of one model of a list; the only one there is meant by any name, as llama.cpp takes it."""
     entries = listed.get("data") if isinstance(listed, Mapping) else None
     entries = entries if isinstance(entries, list) else []
-    for entry in entries:
-        if isinstance(entry, Mapping) and (len(entries) == 1 or model in (entry.get("id"), *_names(entry))):
+    for entry in filter(lambda entry: isinstance(entry, Mapping), entries):
+        aliases = entry.get("aliases")
+        names = [entry.get("id"), *(aliases if isinstance(aliases, list) else [])]
+        if len(entries) == 1 or model in names:
             meta = entry.get("meta")
             lengths = [entry.get(name) for name in FIELDS]
             lengths += [meta.get("n_ctx")] if isinstance(meta, Mapping) else []
-            whole = [length for length in lengths if type(length) is int and length > 0]
-            return min(whole, default=None)
+            return min((length for length in lengths if type(length) is int and length > 0), default=None)
     return None
-
-
-def _names(entry: Mapping[str, Any]) -> list[Any]:
-    aliases = entry.get("aliases")
-    return aliases if isinstance(aliases, list) else []

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from thresher.deadline import Allow, watch
-from thresher.models.onnx import (
-    ON_CPU,
-    LeastRecentlyUsed,
-    Loaded,
-    digest,
-    encodable,
-    load,
-    usable_cores,
-    weights_file,
-)
+from thresher.models.onnx import ON_CPU, LeastRecentlyUsed, WeightsFolder, encodable
 from thresher.models.pool import run_each
 from thresher.types import LOGIT, Reading, Score, SupportReading
 
@@ -32,7 +22,7 @@ if TYPE_CHECKING:
 _WEIGHTS = Path(__file__).resolve().parent / "weights"
 BUNDLED_JUDGE = _WEIGHTS / "thresher-judge-int8"
 BUNDLED_CHECKER = _WEIGHTS / "thresher-checker-int8"
-"""Trained on claims with a text: it says whether the text supports a claim, denies it, or neither."""
+"""Trained on claims with a text: the text supports the claim, denies it, or neither."""
 
 MAX_TOKENS = 256  # question, title and text together; trained at 144 and measured at both
 QUESTION_TOKENS, TITLE_TOKENS = 64, 16  # of longer ones the beginning is read
@@ -44,33 +34,20 @@ BLANK_LINE = re.compile(r"\n\s*\n")
 REMEMBERED = 4096  # readings: the chunks and sentences of a few questions, which several parts read again
 
 
-class BundledJudge:
+class BundledJudge(WeightsFolder):
     """Questions and texts to readings, with a folder that holds onnx/model.onnx and tokenizer.json.
 
-    A text of more than `MAX_TOKENS` tokens is read in windows that overlap: the most relevant one counts. Safe to use
-    from several threads; `threads` defaults to the cores this process may use, `providers` are those of ONNX Runtime
-    that it is run on, the first that can a part of it.
+    A text of more than `MAX_TOKENS` tokens is read in windows that overlap: the most relevant one counts.
     """
+
+    model_file, tool = "onnx/model.onnx", "research/export_judge.py"
 
     def __init__(
         self, folder: Path = BUNDLED_JUDGE, *, threads: int | None = None, providers: Sequence[str] = ON_CPU
     ) -> None:
-        self._folder = Path(folder)
-        self._threads = threads or usable_cores()
-        self._providers = tuple(providers)
-        self._lock = threading.Lock()
-        self._loaded: Loaded | None = None
+        super().__init__(folder, threads, providers)
         self._known: LeastRecentlyUsed[tuple[str, str, str], Reading] = LeastRecentlyUsed(REMEMBERED)
         self._checked: LeastRecentlyUsed[tuple[str, str, str], SupportReading] = LeastRecentlyUsed(REMEMBERED)
-
-    @cached_property
-    def name(self) -> str:
-        """The folder's name and a hash of what decides the readings."""
-        return f"{self._folder.name}@{digest(self._file('onnx/model.onnx'), self._file('tokenizer.json'))}"
-
-    def warm_up(self) -> None:
-        """Loads the weights; raises ModelError when they are not there or cannot be read."""
-        self._load()
 
     def __call__(self, question: str, texts: Sequence[str]) -> list[Score]:
         """One logit per text, in their order."""
@@ -84,10 +61,9 @@ class BundledJudge:
         return self._each(self._known, partial(self._read, allow=watch()), question, texts, titles)
 
     def check(self, claim: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[SupportReading]:
-        """What each text says to a claim, in their order; of a long one the window that supports it most.
+        """The support of each text for a claim, in their order; of a long one the window that supports it most.
 
-        Raises BudgetSpent between two texts when the question's seconds are over, and ModelError for weights that were
-        exported before they could tell.
+        Raises BudgetSpent between two texts when the question's seconds are over.
         """
         return self._each(self._checked, partial(self._check, allow=watch()), claim, texts, titles)
 
@@ -99,7 +75,7 @@ class BundledJudge:
         texts: Sequence[str],
         titles: Sequence[str] | None,
     ) -> list[Read]:
-        """What `read` gives for each text, remembered, over the cores, which are shared with other questions."""
+        """`read` of each text, remembered, over the cores, which are shared with other questions."""
         keys = [(question, title, text) for title, text in zip(titles or [""] * len(texts), texts, strict=True)]
         known = known_before.get(keys)
         # The longest first, so that no thread begins a long text when the others have nothing left to do.
@@ -129,7 +105,7 @@ class BundledJudge:
     def _run(
         self, key: tuple[str, str, str], most: int, outputs: Sequence[str]
     ) -> Iterator[tuple[list[NDArray[np.float32]], list[tuple[int, int]]]]:
-        """What the model gives for each window of a text, and where the window's tokens stand in it."""
+        """The model's outputs for each window of a text, and where the window's tokens stand in it."""
         question, title, text = (encodable(part) for part in key)
         loaded = self._load()
         question_tokens = _tokens(loaded.tokenizer, question).ids[:most]
@@ -142,17 +118,6 @@ class BundledJudge:
             types[:, len(head) :] = 1
             inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": types}
             yield loaded.session.run(list(outputs), inputs), body.offsets[start:end]
-
-    def _load(self) -> Loaded:
-        if self._loaded is None:
-            with self._lock:
-                self._loaded = self._loaded or load(
-                    self._file("onnx/model.onnx"), self._file("tokenizer.json"), self._providers
-                )
-        return self._loaded
-
-    def _file(self, name: str) -> Path:
-        return weights_file(self._folder, name, "research/export_judge.py")
 
 
 def _tokens(tokenizer: tokenizers.Tokenizer, text: str) -> tokenizers.Encoding:

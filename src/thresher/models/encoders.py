@@ -1,13 +1,12 @@
 """The bundled encoder: all-MiniLM-L6-v2 in int8, through ONNX Runtime and tokenizers and nothing else; wrappers.
 
-Texts are encoded one by one, as many at a time as there are threads. That is as fast as batching, because 192 tokens
-already fill the integer products, and it makes a vector depend on its text alone: activations are quantised with one
-scale per tensor, so in a batch the neighbours and the padding would change it.
+Texts are encoded one by one, a text for each thread. That is as fast as batching, because 192 tokens already fill the
+integer products, and a vector depends on its text alone: in a batch the neighbours and the padding would change the one
+scale of a tensor's quantised activations.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -19,21 +18,11 @@ import numpy as np
 
 from thresher.deadline import Allow, watch
 from thresher.errors import ModelError, UsageError
-from thresher.models.onnx import (
-    ON_CPU,
-    LeastRecentlyUsed,
-    Loaded,
-    digest,
-    encodable,
-    load,
-    usable_cores,
-    weights_file,
-)
+from thresher.models.onnx import ON_CPU, LeastRecentlyUsed, Loaded, WeightsFolder, encodable
 from thresher.models.pool import run_each
 from thresher.protocols import Encoder, Progress
 
 if TYPE_CHECKING:
-    from thresher.protocols import Progress
     from thresher.types import Vectors
 
 BUNDLED = Path(__file__).resolve().parent / "weights" / "all-MiniLM-L6-v2-int8"
@@ -46,55 +35,32 @@ Pieces = list[list[int]]
 """The token ids of one text, cut to what the model reads at once."""
 
 ENCODERS: dict[str, Callable[[], Encoder]] = {}
-"""What makes an encoder of a program's own, by the name that the setting `encoder` gives it; made when first used."""
+"""Makers of a program's own encoders, by the name in the setting `encoder`; called at the first use."""
 
 
-class BundledEncoder:
+class BundledEncoder(WeightsFolder):
     """Texts to unit vectors with a model folder that holds model.onnx and tokenizer.json; mean pooling.
 
     A text of more than `MAX_TOKENS` tokens is cut into pieces of nearly equal length and pooled over the tokens of all
     of them, so that a piece weighs as much as it is long. The empty text is encoded like any other, as [CLS] [SEP].
-
-    Safe to use from several threads. `threads` defaults to the cores this process may use, `providers` are those of
-    ONNX Runtime that it is run on, the first that can a part of it.
     """
+
+    model_file, tool = "model.onnx", "research/export_encoder.py"
+    dimension = DIMENSION
+    max_tokens = MAX_TOKENS
 
     def __init__(
         self, folder: Path = BUNDLED, *, threads: int | None = None, providers: Sequence[str] = ON_CPU
     ) -> None:
         if threads is not None and threads < 1:
             raise UsageError("an encoder needs at least one thread", subject=str(threads))
-        self._folder = Path(folder)
-        self._threads = threads or usable_cores()
-        self._providers = tuple(providers)
-        self._lock = threading.Lock()
-        self._loaded: Loaded | None = None
-
-    @cached_property
-    def name(self) -> str:
-        """The folder's name and a hash of what decides the vectors."""
-        return f"{self._folder.name}@{digest(self._file('model.onnx'), self._file('tokenizer.json'))}"
-
-    @property
-    def dimension(self) -> int:
-        """Numbers in a vector."""
-        return DIMENSION
-
-    @property
-    def max_tokens(self) -> int:
-        """Tokens read at once, [CLS] and [SEP] included."""
-        return MAX_TOKENS
-
-    def warm_up(self) -> None:
-        """Loads the weights; raises ModelError when they are not there or cannot be read."""
-        self._load()
+        super().__init__(folder, threads, providers)
 
     def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
         """(n_texts, dimension) float32, rows of unit length, in the order of the texts.
 
         A row is the same, bit for bit, whatever texts are encoded with it. `progress` gets the number of texts just
-        finished, in this thread. Raises BudgetSpent between two texts when the seconds of the question it is done for
-        are over.
+        finished, in this thread. Raises BudgetSpent between two texts when the question's seconds are over.
         """
         encode = partial(self._vector, allow=watch())
         vectors = np.empty((len(texts), DIMENSION), np.float32)
@@ -128,22 +94,14 @@ class BundledEncoder:
         encodings = self._load().tokenizer.encode_batch_fast(clean, add_special_tokens=False)
         return [windows(encoding.ids, MAX_TOKENS - 2) for encoding in encodings]
 
-    def _load(self) -> Loaded:
-        if self._loaded is None:
-            with self._lock:
-                self._loaded = self._loaded or self._opened()
-        return self._loaded
-
     def _opened(self) -> Loaded:
-        model = self._file("model.onnx")
-        loaded = load(model, self._file("tokenizer.json"), self._providers)
+        loaded = super()._opened()
         width = loaded.session.get_outputs()[0].shape[-1]
         if width != DIMENSION:
-            raise ModelError(f"gives {width} numbers, expected {DIMENSION}", subject=str(model))
+            raise ModelError(
+                f"gives {width} numbers, expected {DIMENSION}", subject=str(self._folder / self.model_file)
+            )
         return loaded
-
-    def _file(self, name: str) -> Path:
-        return weights_file(self._folder, name, "research/export_encoder.py")
 
 
 def windows(ids: list[int], most: int) -> Pieces:
@@ -154,7 +112,7 @@ def windows(ids: list[int], most: int) -> Pieces:
 
 
 class EncoderWrapper:
-    """Name, dimension, tokens and weights of `encoder`; what is read, and how, is the subclass's."""
+    """Name, dimension, tokens and weights of `encoder`; the subclass encodes."""
 
     encoder: Encoder
 
@@ -178,8 +136,7 @@ class EncoderWrapper:
         self.encoder.warm_up()
 
 
-REMEMBERED_TEXTS = 20_000
-"""About 40 MB with 384 dimensions and sentences of 200 characters: the sentences of a few hundred questions."""
+REMEMBERED_TEXTS = 20_000  # 40 MB with 384 dimensions and sentences of 200 characters: a few hundred questions
 
 
 @dataclass

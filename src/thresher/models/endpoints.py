@@ -1,7 +1,6 @@
 """Encoders and cross-encoders behind an address: `/v1/embeddings` of OpenAI's form, `/rerank` of Cohere's.
 
-The connection is made at the first call. Whatever a server does wrong becomes a ProviderError that says whether trying
-again may help. The chat model is in `chat`.
+Every fault of a server is a ProviderError that states whether a retry may help. The chat model is in `chat`.
 """
 
 from __future__ import annotations
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
     from thresher.protocols import Encoder, Progress
     from thresher.types import Vectors
 
-SCALES = {scale.name: scale for scale in (LOGIT, UNIT)}
-"""Those that a reranker's scores may have."""
+SCALES = {scale.name: scale for scale in (LOGIT, UNIT)}  # that a reranker's scores may have
 
 MAX_RETRIES = 2  # the SDK's own default
 LONGEST_PAUSE_SECONDS = 60.0  # that a server may ask for (Retry-After), as long as the SDK waits for one
@@ -52,9 +50,9 @@ EMPTY = " "  # what stands for the empty text, which OpenAI refuses
 class EndpointEncoder:
     """One embedding model of one server; the connection is made at the first call.
 
-    `max_tokens` is the input limit of the server's model, which the protocol does not report: the caller states it. The
-    server refuses (ProviderError) or cuts a longer text; its tokenizer is not available here. A reply whose vectors
-    are not of `dimension` numbers is an error; left out, the first reply decides it. Vectors are scaled to unit length.
+    `max_tokens` is the input limit of the server's model, which the protocol does not report. The server refuses
+    (ProviderError) or cuts a longer text; its tokenizer is not available here. A reply whose vectors are not of
+    `dimension` numbers is an error; left out, the first reply decides it. Vectors are scaled to unit length.
     """
 
     def __init__(
@@ -120,10 +118,15 @@ class EndpointEncoder:
     def _asked(self, batch: list[str]) -> list[tuple[int, list[float]]]:
         """Index and vector of every row of the reply, asked for again after a pause where a failure may pass."""
         pause, tries = PAUSE_SECONDS, 1 + self._max_retries
+        max_bytes = SPARE_BYTES + NUMBER_BYTES * len(batch) * (self._dimension or WIDEST)
+        # As numbers: several servers know no base64, which the SDK would ask for.
+        sent = {"model": self._model, "input": batch, "encoding_format": "float"}
         while True:
             seconds = min(self._timeout_seconds, max(ends() - monotonic(), 0.001))
             try:
-                return self._tried(batch, seconds)
+                with asked(self._client.embeddings, Bounds(monotonic() + seconds, max_bytes), **sent) as pieces:
+                    rows = parsed(pieces)["data"]
+                    return [(int(number(row["index"])), [number(value) for value in row["embedding"]]) for row in rows]
             except Trouble as trouble:
                 tries -= 1
                 pause = max(pause, trouble.after)
@@ -133,17 +136,7 @@ class EndpointEncoder:
             time.sleep(pause)
             pause *= 2
 
-    def _tried(self, batch: list[str], seconds: float) -> list[tuple[int, list[float]]]:
-        numbers = len(batch) * (self._dimension or WIDEST)
-        bounds = Bounds(monotonic() + seconds, SPARE_BYTES + NUMBER_BYTES * numbers)
-        # As numbers: several servers know no base64, which the SDK would ask for.
-        sent = {"model": self._model, "input": batch, "encoding_format": "float"}
-        with asked(self._client.embeddings, bounds, **sent) as pieces:
-            rows = parsed(pieces)["data"]
-            return [(int(number(row["index"])), [number(value) for value in row["embedding"]]) for row in rows]
-
     def _of(self, trouble: Trouble, seconds: float) -> ProviderError:
-        """What comes of it."""
         match trouble:
             case TooLate():
                 return self._failed(f"no reply within {seconds:.3g} s", retryable=True)
@@ -173,12 +166,8 @@ class EndpointEncoder:
         return vectors
 
     def _failed(self, what: str, *, retryable: bool) -> ProviderError:
-        return ProviderError(
-            what,
-            subject=self.name,
-            next_step="check the encoder's base_url, model, api_key and dimension",
-            retryable=retryable,
-        )
+        next_step = "check the encoder's base_url, model, api_key and dimension"
+        return ProviderError(what, subject=self.name, next_step=next_step, retryable=retryable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,13 +202,13 @@ class QuestionEncoder(EncoderWrapper):
                 self.meter.allow_waiting()  # what the budget ended is no failure of the server
                 raise
 
-        def read(text: str) -> Vectors:
-            return np.frombuffer(b64decode(text), dtype="<f4").astype(np.float32)
-
-        def write(vectors: Vectors) -> str:
-            return b64encode(vectors.astype("<f4").tobytes()).decode("ascii")
-
-        return self.exchanges.recall([what, self.name, *texts], make, write=write, read=read, meter=self.meter)
+        return self.exchanges.recall(
+            [what, self.name, *texts],
+            make,
+            write=lambda vectors: b64encode(vectors.astype("<f4").tobytes()).decode("ascii"),
+            read=lambda text: np.frombuffer(b64decode(text), dtype="<f4").astype(np.float32),
+            meter=self.meter,
+        )
 
 
 @dataclass(frozen=True)
@@ -256,15 +245,14 @@ class EndpointCrossEncoder:
     def _ranked(self, question: str, texts: Sequence[str]) -> list[Score]:
         body = {"model": self.model, "query": question, "documents": list(texts), "top_n": len(texts)}
         content = json.dumps(body).encode()
-        headers = {"Content-Type": "application/json"}
-        if self.api_key:
-            headers["Authorization"] = f"Bearer {self.api_key}"
+        key = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         self.meter.allow_waiting()
         self.meter.visit(self.url)
         left = self.meter.seconds_left
         seconds = self.timeout_seconds if left is None else min(self.timeout_seconds, max(left, 0.001))
         bounds = Bounds(monotonic() + seconds, SPARE_BYTES + RESULT_BYTES * len(texts) + len(content))
         try:
+            headers = {"Content-Type": "application/json", **key}
             reply = send("POST", self.url, bounds=bounds, headers=headers, content=content, proxied=True)
             if reply.status == 200:
                 return _scores(parsed([reply.body]), len(texts))
@@ -284,7 +272,7 @@ class EndpointCrossEncoder:
 def _scores(reply: Any, texts: int) -> list[Score]:
     """Scores by the index each result names; every text must be scored exactly once.
 
-    Cohere's form promises 0..1; some servers send the model's logits instead, and those are called what they are.
+    Cohere's form promises 0..1; some servers send the model's logits instead, which are labelled so.
     """
     values = {int(number(item["index"])): number(item["relevance_score"]) for item in reply["results"]}
     if sorted(values) != list(range(texts)) or len(reply["results"]) != texts:

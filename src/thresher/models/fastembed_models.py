@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from thresher.protocols import Progress
     from thresher.types import Vectors
 
-LIKE = "sentence-transformers/all-MiniLM-L6-v2"
-"""The fastembed entry whose loading code is used for a folder: model.onnx, mean pooling."""
-
+LIKE = "sentence-transformers/all-MiniLM-L6-v2"  # its loading code is used for a folder: model.onnx, mean pooling
 BATCH_TEXTS = 4  # sorted by length, small batches lose little to padding: 52 texts/s, where batches of 32 gave 38
 BLOCK_TEXTS = 256  # tokenised, sorted and encoded together: bounds what is held at once
 
@@ -36,9 +34,9 @@ class FastembedEncoder:
     """Texts to unit vectors with fastembed; a text of more than `max_tokens` tokens is windowed and its pieces pooled.
 
     `model` is a name that fastembed lists, or a folder in the layout of the listed model `like`. Windows are pooled as
-    unit vectors weighted by their tokens, since not every model offers its vectors per token. A batch shares its
-    padding and, where activations are quantised, their scale: beside other texts a short one's vector can be at a
-    cosine of 0.99 from its vector alone. The same list gives the same vectors.
+    unit vectors weighted by their tokens, since not every model offers its vectors per token. A batch shares padding
+    and quantisation scale: a short text's vector can be at a cosine of 0.99 from its vector alone. The same list gives
+    the same vectors.
     """
 
     def __init__(
@@ -70,7 +68,7 @@ class FastembedEncoder:
 
     @property
     def max_tokens(self) -> int:
-        """Tokens read at once; loads the model, whose files say it."""
+        """Tokens read at once; loads the model, whose files state it."""
         truncation = self._tokenizer.truncation
         if truncation is None:
             raise ModelError("its tokenizer states no length", subject=self._model, next_step="choose another encoder")
@@ -103,8 +101,7 @@ class FastembedEncoder:
         """Fills `vectors`, one row per text."""
         pieces = []
         for row, text in enumerate(map(encodable, texts)):
-            spans = self._spans(text)
-            pieces += [(row, text[start:end], tokens) for start, end, tokens in spans]
+            pieces += [(row, text[start:end], tokens) for start, end, tokens in self._spans(text)]
         pieces.sort(key=lambda piece: -piece[2])
         embedded = self._loaded.passage_embed([text for _, text, _ in pieces], batch_size=BATCH_TEXTS)
         for (row, _, tokens), vector in zip(pieces, embedded, strict=True):
@@ -154,12 +151,8 @@ class FastembedEncoder:
         try:
             return text_embedding()(name, **options)
         except Exception as error:  # whatever the hub's client and ONNX Runtime raise becomes one line here
-            detail = (str(error).splitlines() or ["no detail"])[0]
-            raise ModelError(
-                f"cannot be loaded ({type(error).__name__}: {detail})",
-                subject=f"encoder {self._model}",
-                next_step="check the name and that a model hub can be reached, or give a folder",
-            ) from error
+            next_step = "check the name and that a model hub can be reached, or give a folder"
+            raise _not_loaded(error, f"encoder {self._model}", next_step) from error
 
     @property
     def _tokenizer(self) -> Tokenizer:
@@ -182,8 +175,9 @@ def text_embedding() -> type[TextEmbedding]:
     return TextEmbedding  # type: ignore[no-any-return]
 
 
-_BASE_MODEL = "Xenova/ms-marco-MiniLM-L-6-v2"
-"""The fastembed entry whose loading code is used for a model in a folder (model file `onnx/model.onnx`)."""
+def _not_loaded(error: Exception, subject: str, next_step: str) -> ModelError:
+    detail = (str(error).splitlines() or ["no detail"])[0]
+    return ModelError(f"cannot be loaded ({type(error).__name__}: {detail})", subject=subject, next_step=next_step)
 
 
 @dataclass(frozen=True)
@@ -209,15 +203,12 @@ class FastembedCrossEncoder:
         folder, providers = Path(self.model), list(self.providers)
         try:
             if folder.is_dir():
-                return TextCrossEncoder(_BASE_MODEL, providers=providers, specific_model_path=str(folder))
+                base = "Xenova/ms-marco-MiniLM-L-6-v2"  # its loading code takes a folder with onnx/model.onnx
+                return TextCrossEncoder(base, providers=providers, specific_model_path=str(folder))
             return TextCrossEncoder(self.model, providers=providers)
         except Exception as error:  # fastembed raises whatever its hub client does: turned into one line here
-            detail = str(error).splitlines()[0] if str(error) else "no detail"
-            raise ModelError(
-                f"cannot be loaded ({type(error).__name__}: {detail})",
-                subject=f"reranker {self.model}",
-                next_step="give a folder with onnx/model.onnx and tokenizer.json, a name fastembed lists, or none",
-            ) from error
+            next_step = "give a folder with onnx/model.onnx and tokenizer.json, a name fastembed lists, or none"
+            raise _not_loaded(error, f"reranker {self.model}", next_step) from error
 
     def __call__(self, question: str, texts: Sequence[str]) -> list[Score]:
         """One logit per text, in their order."""

@@ -1,4 +1,4 @@
-"""What the bundled models share: a model file and its tokenizer, opened the same way, and a memory of results."""
+"""What the bundled models share: a folder with a model file and its tokenizer, and a memory of results."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import hashlib
 import os
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
 
 from thresher.errors import ModelError, UsageError
 
@@ -21,11 +22,8 @@ Value = TypeVar("Value")
 
 HASH_CHARACTERS = 12  # 48 bits of SHA-256: enough to tell weights apart, short enough to print
 
-
 CPU = "CPUExecutionProvider"
-
-ON_CPU = (CPU,)
-"""Where models run by default: the bundled ones are in int8, which graphics cards run no faster."""
+ON_CPU = (CPU,)  # by default: the bundled models are in int8, which graphics cards run no faster
 
 
 class Loaded(NamedTuple):
@@ -52,7 +50,7 @@ def check_providers(providers: Sequence[str]) -> None:
 
 
 def load(model: Path, tokenizer_file: Path, providers: Sequence[str] = ON_CPU) -> Loaded:
-    """Opens both files; ModelError says which one is damaged.
+    """Opens both files; raises ModelError for a damaged one.
 
     Raises UsageError for a provider that is not there, or does not start here (ONNX Runtime would go on without it).
     """
@@ -77,7 +75,7 @@ def load(model: Path, tokenizer_file: Path, providers: Sequence[str] = ON_CPU) -
 
 
 def load_tokenizer(file: Path) -> tokenizers.Tokenizer:
-    """A tokenizer that neither pads nor cuts off; ModelError says that its file is damaged."""
+    """A tokenizer that neither pads nor truncates; raises ModelError for a damaged file."""
     import tokenizers
 
     try:
@@ -107,13 +105,51 @@ def damaged(path: Path, error: Exception) -> ModelError:
 
 
 def weights_file(folder: Path, name: str, tool: str) -> Path:
-    """A file of a weights folder; ModelError when it is not there."""
+    """A file of a weights folder; raises ModelError when it is missing."""
     path = folder / name
     if not path.is_file():
-        raise ModelError(
-            "the weights are not there", subject=str(path), next_step=f"reinstall thresher, or make them with {tool}"
-        )
+        next_step = f"reinstall thresher, or make them with {tool}"
+        raise ModelError("the weights are not there", subject=str(path), next_step=next_step)
     return path
+
+
+class WeightsFolder:
+    """A folder with a model file and tokenizer.json, opened at the first use. Safe to use from several threads.
+
+    `threads` defaults to the cores this process may use, `providers` are those of ONNX Runtime by preference.
+    """
+
+    model_file: ClassVar[str]
+    tool: ClassVar[str]  # which makes the weights
+
+    def __init__(self, folder: Path, threads: int | None, providers: Sequence[str]) -> None:
+        self._folder = Path(folder)
+        self._threads = threads or usable_cores()
+        self._providers = tuple(providers)
+        self._lock = Lock()
+        self._loaded: Loaded | None = None
+
+    @cached_property
+    def name(self) -> str:
+        """The folder's name and a hash of both files."""
+        return f"{self._folder.name}@{digest(*self._files())}"
+
+    def warm_up(self) -> None:
+        """Loads the weights; raises ModelError when they are missing or cannot be read."""
+        self._load()
+
+    def _load(self) -> Loaded:
+        if self._loaded is None:
+            with self._lock:
+                self._loaded = self._loaded or self._opened()
+        return self._loaded
+
+    def _opened(self) -> Loaded:
+        return load(*self._files(), self._providers)
+
+    def _files(self) -> tuple[Path, Path]:
+        folder, tool = self._folder, self.tool
+        return weights_file(folder, self.model_file, tool), weights_file(folder, "tokenizer.json", tool)
 
 
 def digest(*files: Path) -> str:
@@ -129,8 +165,7 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-SHARE = "_THRESHER_CORES"
-"""Set for a process that shares the machine with others like it: so many cores are its own."""
+SHARE = "_THRESHER_CORES"  # the number of cores of a process that shares the machine with others like it
 
 
 def usable_cores() -> int:

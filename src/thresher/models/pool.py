@@ -1,8 +1,8 @@
 """One pool of threads for all models of the process: work of many callers shares the cores, in turns.
 
-Each caller queues at most `threads` turns; while others are here too, a turn does one item and queues again behind
-them. So a caller with 10 items does not wait for one with 10,000, and any number of callers keeps no more threads busy
-than there are cores. The threads start with the first call; a process that was forked starts its own.
+Each caller queues at most `threads` turns; beside other callers, a turn does one item and queues again behind them. So
+a caller with 10 items does not wait for one with 10,000, and no more threads than cores are busy. The threads start
+with the first call; a process that was forked starts its own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 def run_each(
     work: Callable[[Item], Result], items: Sequence[Item], *, threads: int, progress: Progress | None = None
 ) -> list[Result]:
-    """What `work` gives for each item, in their order, at most `threads` of them at the same time.
+    """`work(item)` for each item, in their order, at most `threads` of them at the same time.
 
     `progress` gets the number of items just finished, in the caller's thread. After an error no further item begins;
     it is raised (the first in the order of the items, if several raise) once the items that had begun have ended.
@@ -55,19 +55,17 @@ class Pool:
         self, work: Callable[[Item], Result], items: Sequence[Item], threads: int, progress: Progress | None = None
     ) -> list[Result]:
         """See the function `run_each`."""
-        self._count(1)
+        with self._counting:
+            self._callers += 1
         try:
             return _Batch(self, work, items, tell_each=progress is not None).run(threads, progress)
         finally:
-            self._count(-1)
+            with self._counting:
+                self._callers -= 1
 
     def queue(self, turn: Callable[[], None]) -> None:
         """Have a turn taken once those that were queued before have been."""
         self._executor.submit(turn)
-
-    def _count(self, change: int) -> None:
-        with self._counting:
-            self._callers += change
 
 
 class _Batch(Generic[Item, Result]):
@@ -99,7 +97,6 @@ class _Batch(Generic[Item, Result]):
         return [self._results[index] for index in range(len(self._items))]
 
     def _wait(self, progress: Progress | None) -> None:
-        """Until all items are done, or one failed."""
         reported = 0
         while reported < len(self._items):
             with self._changed:
@@ -115,7 +112,8 @@ class _Batch(Generic[Item, Result]):
 
     def _take_turn(self) -> None:
         """Do the next item, then queue for another turn; with no other caller here, go on with the one after it."""
-        index = self._begin()
+        with self._changed:
+            index = self._next()
         while index is not None:
             index = self._do(index)
 
@@ -127,27 +125,16 @@ class _Batch(Generic[Item, Result]):
             if not go_on and self._begun < len(self._items):
                 self._pool.queue(self._take_turn)
         except BaseException as error:  # whatever it is, it belongs to the caller, who is waiting
-            self._fail(index, error)
+            with self._changed:
+                self._errors[index] = error
+                self._stopped = True
+                self._changed.notify_all()
             return None
-        return self._finish(index, result, go_on=go_on)
-
-    def _begin(self) -> int | None:
-        with self._changed:
-            return self._next()
-
-    def _finish(self, index: int, result: Result, *, go_on: bool) -> int | None:
-        """Keep a result; with `go_on` the next item is begun."""
         with self._changed:
             self._results[index] = result
             if self._tell_each or self._stopped or len(self._results) == len(self._items):
                 self._changed.notify_all()
             return self._next() if go_on else None
-
-    def _fail(self, index: int, error: BaseException) -> None:
-        with self._changed:
-            self._errors[index] = error
-            self._stopped = True
-            self._changed.notify_all()
 
     def _next(self) -> int | None:
         """The number of the item that is begun now; call with the lock held."""
@@ -169,8 +156,7 @@ def shared_pool() -> Pool:
     global _pool
     with _making:
         if _pool is None:
-            threads = ThreadPoolExecutor(usable_cores(), thread_name_prefix="models", initializer=_mark_thread)
-            _pool = Pool(threads)
+            _pool = Pool(ThreadPoolExecutor(usable_cores(), thread_name_prefix="models", initializer=_mark_thread))
         return _pool
 
 

@@ -1,8 +1,8 @@
-"""What a model's server wrote, read as what it may be: a reply is a stranger's text like any page of the web.
+"""Replies of a model's server, read with suspicion: a reply is a stranger's text like any page of the web.
 
 Shared by chats, embeddings and rankings. A reply of the wrong form raises one of MALFORMED, which `transport.asked`
-turns into Trouble; a reply of the right form is made harmless: counts are no fewer than none and no more than they can
-be, characters are whole, runs of blanks are short, and the text ends where the most tokens that were asked for end.
+turns into Trouble; one of the right form is made harmless: counts lie in their range, characters are whole, runs of
+blanks are short, and the text is no longer than the tokens that were asked for.
 """
 
 from __future__ import annotations
@@ -15,34 +15,20 @@ from typing import Any
 import numpy as np
 
 MALFORMED = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
-"""What reading a reply of another form than was asked for may raise: nested lists without end, infinite numbers, half a
-JSON, a text in the place of a list."""
+"""Errors of reading a reply of the wrong form: nested lists without end, infinite numbers, half a JSON, a text in the
+place of a list."""
 
-CHARACTERS_PER_TOKEN = 16
-"""On average over a reply: English has 4 to 5, the longest words of German or Finnish have as many for one token."""
-
-SPARE_CHARACTERS = 2_000
-"""A page, which a server that counts a little otherwise, or a reply of few tokens, may have besides."""
-
-SPARE_BYTES = 262_144
-"""Of a reply besides what grows with its length: identifiers, timings, a first event with what filters found."""
-
-BYTES_PER_TOKEN = 1_024
-"""Of a chat: a streamed token is an event of 200 to 500 bytes; one with its log-probabilities, alone."""
-
-DEEPEST = 200
-"""Brackets within brackets: what was asked for has ten, and the interpreter goes down a thousand."""
-
-MOST_BLANKS = 8
-"""Spaces and tabs in one run: two levels of a list. Beyond, patterns that look for blanks take quadratic time."""
-
-MOST_LINES = 2
-"""Line breaks in one run: an empty line."""
+CHARACTERS_PER_TOKEN = 16  # on average: English has 4 to 5, the longest words of German or Finnish 16 for one token
+SPARE_CHARACTERS = 2_000  # a page, for a server that counts a little otherwise or a reply of few tokens
+SPARE_BYTES = 262_144  # besides what grows with a reply: identifiers, timings, a first event with what filters found
+BYTES_PER_TOKEN = 1_024  # of a chat: a streamed token is an event of 200 to 500 bytes; with log-probabilities, alone
+DEEPEST = 200  # brackets within brackets: replies to our requests have ten, and the interpreter goes down a thousand
+MOST_BLANKS = 8  # in one run: two levels of a list; beyond, patterns that look for blanks take quadratic time
+MOST_LINES = 2  # line breaks in one run: an empty line
 
 _RUN = re.compile(rf"\s{{{MOST_LINES + 1},}}")
 _HALF = re.compile(r"[\ud800-\udfff]")
-_OPENED, _CLOSED = "<think>", "</think>"
-"""What reasoning models put around their thoughts, before their answer, when the server does not take them off."""
+_OPENED, _CLOSED = "<think>", "</think>"  # around the thoughts before an answer, where the server leaves them in
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------------
@@ -50,10 +36,7 @@ _OPENED, _CLOSED = "<think>", "</think>"
 
 def parsed(pieces: Iterable[bytes]) -> Any:
     """The JSON of a reply. Raises one of MALFORMED."""
-    return _read(b"".join(pieces))
-
-
-def _read(written: bytes) -> Any:
+    written = b"".join(pieces)
     if is_deep(written):
         raise ValueError("nested too deeply")
     return json.loads(written)
@@ -88,7 +71,7 @@ def events(pieces: Iterable[bytes]) -> Iterator[Any]:
                 data.clear()
                 if event == b"[DONE]":
                     return
-                yield _no_error(_read(event))
+                yield _no_error(parsed([event]))
         begun.append(rest)
 
 
@@ -106,9 +89,9 @@ def number(value: Any) -> float:
 
 
 def count(value: Any, most: int) -> int:
-    """A number of tokens as a reply states it: no more than `most`; none for what is no number.
+    """A number of tokens as a reply states it: at most `most`; 0 for what is no number.
 
-    What cannot be (fewer than none) counts as `most`: a reply must not talk its way past a budget.
+    A negative number counts as `most`: a reply must not talk its way past a budget.
     """
     if isinstance(value, int | float) and value < 0:
         return most
@@ -145,11 +128,10 @@ def folded(text: str) -> str:
 def _shortened(run: str) -> str:
     kept, blanks, lines = [], 0, 0
     for character in run:
-        if character == "\n":
-            lines += 1
-        else:
-            blanks += 1
-        if (lines <= MOST_LINES) if character == "\n" else (blanks <= MOST_BLANKS):
+        is_line = character == "\n"
+        lines += is_line
+        blanks += not is_line
+        if (lines <= MOST_LINES) if is_line else (blanks <= MOST_BLANKS):
             kept.append(character)
     return "".join(kept)
 
@@ -161,12 +143,9 @@ class Spoken:
     """
 
     def __init__(self, max_tokens: int, thinking_tokens: int = 0) -> None:
-        self.thought = False
-        """Whether the reply begins with thoughts."""
-        self.answering = False
-        """Whether the answer has begun: the thoughts are over, or there are none."""
-        self.full = False
-        """Whether the most that may come has come; more is not taken."""
+        self.thought = False  # whether the reply begins with thoughts
+        self.answering = False  # whether the answer has begun: the thoughts are over, or there are none
+        self.full = False  # whether the most that may come has come; more is not taken
         self._left = most_characters(max_tokens)
         self._thoughts_left = most_characters(max_tokens + thinking_tokens)
         self._held = ""  # not decided yet: blanks at the end, the beginning of a tag
@@ -174,7 +153,7 @@ class Spoken:
         self._begun = False
 
     def add(self, piece: str) -> str:
-        """What the next piece of the reply adds to the answer."""
+        """The text that the next piece of the reply adds to the answer."""
         if self.full:
             return ""
         text, self._held, self._half = self._held + self._half + piece, "", ""
@@ -184,13 +163,13 @@ class Spoken:
         return self._cut(folded(text if self._begun else text.lstrip())) if self.answering else ""
 
     def end(self) -> str:
-        """What is left of the answer when the reply is over: half a character, half a tag."""
+        """The rest of the answer when the reply is over: half a character, half a tag."""
         rest, self._half = whole_characters(self._half), ""
         self.answering = self.answering or not self.thought
         return self.add(rest)
 
     def _answered(self, text: str) -> str:
-        """What of it belongs to the answer; what comes before is kept as long as it is not known what it is."""
+        """The part that belongs to the answer; text before is held until it is known what it is."""
         if self.answering:
             return text
         if not self.thought:
@@ -216,7 +195,7 @@ class Spoken:
         return ""
 
     def _cut(self, text: str) -> str:
-        """What of it is handed on now: blanks at the end only when something follows, nothing beyond the limit."""
+        """The part to hand on now: blanks at the end only when something follows, nothing beyond the limit."""
         shown = text.rstrip()
         self._held = text[len(shown) :]
         if len(shown) >= self._left:

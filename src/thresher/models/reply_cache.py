@@ -11,23 +11,17 @@ from thresher.errors import StoreError
 from thresher.models.cassette import content_hash
 from thresher.protocols import Files
 
-MAX_REPLIES = 20_000
-"""Replies kept at most: some hundreds of questions of a recipe that judges every chunk, well below 100 MB."""
-
-FOLDERS = 256
-"""Named by the first two digits of the hash; the bound is kept in each, so that a write looks at one folder only."""
-
-_REPLY = re.compile("[0-9a-f]{2}/[0-9a-f]+[.]json")
+MAX_REPLIES = 20_000  # some hundreds of questions of a recipe that judges every chunk, well below 100 MB
+FOLDERS = 256  # by the first two digits of the hash; the bound is kept in each: a write looks at one folder only
 
 _log = logging.getLogger(__name__)
 
 
 class ReplyCache:
-    """Replies by the hash of what was asked, one file each; the oldest go when there are too many.
+    """Replies by the hash of the request, one file each; the oldest go when there are too many.
 
-    Never the reason that a question fails: what cannot be read is missing, what cannot be written is left out. Several
-    threads and processes may share the files. A reply that could not be read as what it should be does stay here, but
-    the second try asks with another prompt (`structured.asked`) and so never meets it.
+    A file that cannot be read or written never fails a question. Several threads and processes may share the files. A
+    reply of the wrong form stays here; the second try asks with another prompt (`structured.asked`) and never meets it.
     """
 
     def __init__(self, files: Files, *, max_replies: int = MAX_REPLIES) -> None:
@@ -35,7 +29,7 @@ class ReplyCache:
         self._per_folder = max(1, max_replies // FOLDERS)
 
     def get(self, key_parts: Sequence[str]) -> str | None:
-        """The reply to what these parts say was asked; None for none."""
+        """The stored reply to this request; None for none."""
         try:
             content = self._files.read(_name(key_parts))
             stored = None if content is None else json.loads(content)
@@ -46,7 +40,7 @@ class ReplyCache:
         return reply if isinstance(reply, str) else None
 
     def put(self, key_parts: Sequence[str], reply: str) -> None:
-        """Keep a reply, in place of an older one to the same."""
+        """Store a reply, in place of an older one to the same request."""
         name = _name(key_parts)
         try:
             self._files.write(name, json.dumps({"reply": reply}).encode())
@@ -57,7 +51,8 @@ class ReplyCache:
 
     def clear(self) -> None:
         """Forget every reply. Raises StoreError when a file cannot be removed."""
-        self._files.remove(file.name for file in self._files.list() if _REPLY.fullmatch(file.name))
+        names = [file.name for file in self._files.list()]
+        self._files.remove(name for name in names if re.fullmatch("[0-9a-f]{2}/[0-9a-f]+[.]json", name))
 
 
 def _name(key_parts: Sequence[str]) -> str:

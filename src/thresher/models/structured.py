@@ -29,11 +29,10 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[Value]):
-    """What was read of a reply; None when neither the first nor the second reply could be read."""
+    """The value of a reply; None when neither the first nor the second reply could be read."""
 
     value: Value | None
-    unreadable: int
-    """Replies that could not be read, 0 to 2."""
+    unreadable: int  # replies that could not be read, 0 to 2
 
 
 def asked(
@@ -56,8 +55,7 @@ def asked(
 def in_parallel(tasks: Sequence[Callable[[], Value]], *, workers: int) -> list[Value]:
     """The results in the order of the tasks, at most `workers` of them running at once.
 
-    When a task raises, those not begun never begin; once those that run have ended, the error is raised (the first in
-    the order of the tasks, if several raise).
+    After an error no further task begins; the first error, in the order of the tasks, is raised once those running end.
     """
     if workers < 2 or len(tasks) < 2:
         return [task() for task in tasks]
@@ -93,8 +91,7 @@ class _NotBegun(Exception):
 # --- schemas ----------------------------------------------------------------------------------------------------------
 
 
-TOP_GRADE = 3
-"""Grades are whole numbers from 0 to here."""
+TOP_GRADE = 3  # grades are whole numbers from 0 to here
 
 
 def scores_schema(number: int) -> dict[str, Any]:
@@ -116,12 +113,8 @@ def text_schema(field: str) -> dict[str, Any]:
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
     """An object with exactly these fields."""
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    fields = {"properties": dict(properties), "required": list(properties)}
+    return {"type": "object", **fields, "additionalProperties": False}
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -145,8 +138,8 @@ _ONE_NUMBER = re.compile(
 def read_scores(text: str, number: int) -> list[float]:
     """The scores of a reply: exactly that many, each from 0 to 1. Raises Unreadable.
 
-    Read are `scores` of an object, a bare list, and numbers given as texts; where one score is asked, also `score` of
-    an object, the number alone, and a decimal comma.
+    Accepts `scores` of an object, a bare list, and numbers given as texts; for one score also `score` of an object, the
+    number alone, and a decimal comma.
     """
     alone = _ONE_NUMBER.fullmatch(text.strip()) if number == 1 else None
     if alone:
@@ -171,10 +164,9 @@ def read_grades(text: str, number: int) -> list[int]:
         return [read_integer(text, "grade", 0, TOP_GRADE)]
     grades = _json(text)
     if isinstance(grades, dict):
-        names = [str(at) for at in range(1, number + 1)]
-        if grades.keys() != set(names):
+        if grades.keys() != {str(at) for at in range(1, number + 1)}:
             raise Unreadable("not a grade under each number")
-        grades = [grades[name] for name in names]
+        grades = [grades[str(at)] for at in range(1, number + 1)]
     return [_whole(value, "a grade", 0, TOP_GRADE) for value in _of_length(grades, number)]
 
 
@@ -195,10 +187,7 @@ def read_integer(text: str, field: str, low: int, high: int) -> int:
 
 
 def read_choice(text: str, field: str, options: Sequence[str]) -> str:
-    """The option that a field or the reply itself is, in the spelling of `options`. Raises Unreadable.
-
-    Upper and lower case do not matter; anything more than the option does.
-    """
+    """The option that a field or the reply itself is, in the spelling of `options`, case ignored. Raises Unreadable."""
     value = _labelled(text, field) if _is_bare(text) else _field(_json(text), field)
     if isinstance(value, str):
         for option in options:
@@ -212,7 +201,7 @@ def _is_bare(text: str) -> bool:
 
 
 def _labelled(text: str, field: str) -> str:
-    """A reply without JSON, rid of its block, quotes, closing full stop and the name of the field before it."""
+    """A reply without JSON, less its block, quotes, closing full stop and the name of the field before it."""
     block = _BLOCK.fullmatch(text.strip())
     bare = (block[1] if block else text).strip().strip("*\"'`").removesuffix(".")
     return re.sub(rf"\A[*\s]*{re.escape(field)}[*\s]*[:=][*\s\"']*", "", bare, flags=re.IGNORECASE).strip("*\"' ")
@@ -271,28 +260,19 @@ def _json(text: str) -> Any:
     values = _values(alone)
     if not values:
         raise Unreadable("no JSON")
-    if len({value.canonical for value in values}) > 1:
+    if len({canonical for _, _, canonical in values}) > 1:
         raise Unreadable("several JSON values that differ")
-    first = values[0]
-    if isinstance(first.value, list) and first.written != alone:
+    value, written, _ = values[0]
+    if isinstance(value, list) and written != alone:
         raise Unreadable("a list in running text")
-    return first.value
+    return value
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
-    """One JSON value of a reply, as it was written, and in the one form that equal values share."""
-
-    value: Any
-    written: str
-    canonical: str
-
-
-def _values(text: str) -> list[_Value]:
-    """Every object and list at the top level of a text. Raises Unreadable at the first broken one."""
+def _values(text: str) -> list[tuple[Any, str, str]]:
+    """Value, text and canonical form of each object and list at the top level. Raises Unreadable for a broken one."""
     if is_deep(text.encode("utf-8", "replace")):
         raise Unreadable("broken JSON")
-    values: list[_Value] = []
+    values = []
     at = 0
     while opening := _OPENING.search(text, at):
         try:
@@ -300,7 +280,7 @@ def _values(text: str) -> list[_Value]:
             canonical = json.dumps(value, sort_keys=True)
         except (ValueError, RecursionError) as error:
             raise Unreadable("broken JSON") from error
-        values.append(_Value(value, text[opening.start() : at], canonical))
+        values.append((value, text[opening.start() : at], canonical))
     return values
 
 

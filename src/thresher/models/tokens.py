@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 class TokenCount:
     """Counts the tokens of a text with the bundled tokenizer, that of all-MiniLM-L6-v2 (WordPiece, 30,522 pieces).
 
-    The tokenizers of chat models have other vocabularies and differ from it by some 10 to 20 % for English prose, by
-    more for code, numbers and other languages: leave so much room where a limit is hard. White space always ends a
-    token, so that a text has as many as the pieces it is cut into there.
+    The tokenizers of chat models differ from it by some 10 to 20 % for English prose, by more for code, numbers and
+    other languages: leave so much room where a limit is hard. White space always ends a token.
     """
 
     def __init__(self, folder: Path = BUNDLED) -> None:

@@ -1,9 +1,8 @@
-"""How the server of a model is spoken to: OpenAI's SDK over the one HTTP client of `thresher.net.http`.
+"""Requests to the server of a model: OpenAI's SDK over the one HTTP client of `thresher.net.http`.
 
 A server is a stranger: it may drip its answer, never end it, pack a gigabyte into a kilobyte or send the request on to
 somebody else. So every exchange has a deadline over all of it and a bound on the unpacked body, and a redirect is an
-error: what is sent goes to the host that was named and to no other. What can go wrong comes out of one door, `asked`,
-as one of four kinds of Trouble.
+error. Every failure leaves `asked` as one of four kinds of Trouble.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -42,11 +41,8 @@ if TYPE_CHECKING:
 
     from thresher.net.sockets import Sockets
 
-LONGEST_PLACE = 200
-"""Characters of the address a redirect names that an error shows."""
-
-PASSED_ON = ("retry-after", "content-type")
-"""Headers of an answer that the SDK sees, besides where it leads."""
+LONGEST_PLACE = 200  # characters of the address a redirect names that an error shows
+PASSED_ON = ("retry-after", "content-type")  # headers of an answer that the SDK sees, besides `location`
 
 
 # --- what can go wrong ------------------------------------------------------------------------------------------------
@@ -55,10 +51,8 @@ PASSED_ON = ("retry-after", "content-type")
 class Trouble(Exception):
     """A server did not answer as it was asked."""
 
-    passing = False
-    """Whether the same request may be answered later."""
-    after = 0.0
-    """Seconds that the server asks to wait before."""
+    passing = False  # whether the same request may be answered later
+    after = 0.0  # seconds that the server asks to wait before
 
 
 class TooLate(Trouble):
@@ -72,7 +66,7 @@ class Unreached(Trouble):
 
 
 class Unfit(Trouble):
-    """What came cannot be what was asked for; gives the reason where it is known."""
+    """The answer has the wrong form; gives the reason where it is known."""
 
 
 class Refused(Trouble):
@@ -81,10 +75,8 @@ class Refused(Trouble):
     def __init__(self, status: int, body: object, headers: Mapping[str, str]) -> None:
         super().__init__(f"answered with status {status}")
         self.status = status
-        self.body = body
-        """What came with it: read as JSON where it is some, else a text."""
-        self.headers = headers
-        """With `location`, the whole address, where it leads elsewhere."""
+        self.body = body  # parsed where it is JSON, else a text
+        self.headers = headers  # of a redirect with `location`, the whole address
         self.passing = status == 429 or status >= 500
         self.after = _seconds(headers.get("retry-after", ""))
 
@@ -103,7 +95,7 @@ def _seconds(header: str) -> float:
 
 
 def leads_to(status: int, headers: Mapping[str, str]) -> str:
-    """Where a redirect would have led, in words that follow its status; empty for any other answer."""
+    """The target of a redirect, in words that follow its status; empty for any other answer."""
     if status not in REDIRECTS:
         return ""
     place = "".join(character for character in headers.get("location", "") if character.isprintable())
@@ -112,15 +104,14 @@ def leads_to(status: int, headers: Mapping[str, str]) -> str:
 
 # --- asking -----------------------------------------------------------------------------------------------------------
 
-_bounds: ContextVar[Bounds] = ContextVar("bounds")
-"""What the exchange that this thread begins may take: the SDK has no place for it."""
+_bounds: ContextVar[Bounds] = ContextVar("bounds")  # of the exchange this thread begins: the SDK has no place for them
 
 
 @contextmanager
 def asked(resource: Any, bounds: Bounds, **request: Any) -> Iterator[Iterator[bytes]]:
     """The answer of `resource.create(**request)`, unpacked, piece by piece as it comes. Raises Trouble.
 
-    Reading it belongs into the block: whatever is raised there because of what came leaves as Trouble too.
+    Read it inside the block: errors of a malformed answer become Trouble too.
     """
     with _one_door(), ExitStack() as stack:
         token = _bounds.set(bounds)
@@ -133,7 +124,7 @@ def asked(resource: Any, bounds: Bounds, **request: Any) -> Iterator[Iterator[by
 
 @contextmanager
 def _one_door() -> Iterator[None]:
-    """Whatever the SDK, the connection or the reading of an answer may raise, as Trouble."""
+    """Turns the errors of the SDK, the connection and the reading of an answer into Trouble."""
     openai = sdk()
     try:
         yield
@@ -160,9 +151,9 @@ def sdk() -> Any:
 
 
 def connection(base_url: str, api_key: str | None, *, sockets: Sockets | None = None) -> OpenAI:
-    """A client of a server, to be given to `asked`; nothing is sent yet. `sockets` can end its calls.
+    """A client of a server, for `asked`; nothing is sent yet. `sockets` can end its calls.
 
-    It never tries again by itself: its tries would know no deadline. Raises MissingExtra.
+    It never retries: its retries would know no deadline. Raises MissingExtra.
     """
     http: Any = httpx.Client(
         transport=GuardedTransport(_certificates()),
@@ -178,7 +169,7 @@ def connection(base_url: str, api_key: str | None, *, sockets: Sockets | None = 
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Whom to trust: read once a process, since reading takes 23 ms and every question makes a client."""
+    """Read once a process: that takes 23 ms, and every question makes a client."""
     return httpx.create_ssl_context()
 
 
@@ -186,13 +177,13 @@ def _certificates() -> ssl.SSLContext:
 
 
 class _NotTaken(httpx.TransportError):
-    """What came is not taken; says why."""
+    """The answer is refused; says why."""
 
 
 class GuardedTransport(httpx.BaseTransport):
     """Sends the requests of an httpx client within the bounds of `asked`. Safe to use from several threads.
 
-    Of an answer only what the SDK needs is handed on: no character set, no cookies, the body unpacked.
+    Of an answer it hands on only what the SDK needs: no character set, no cookies, the body unpacked.
     """
 
     def __init__(self, tls: ssl.SSLContext) -> None:
@@ -231,13 +222,9 @@ class GuardedTransport(httpx.BaseTransport):
     def _kept(self, proxy: httpx.URL | None) -> Connections:
         with self._lock:
             if proxy not in self._connections:
-                self._connections[proxy] = Connections(_addresses, tls=self._tls, proxy=proxy)
+                addresses = partial(checked_addresses, resolve=resolved, allowed=anywhere)  # somebody configured it
+                self._connections[proxy] = Connections(addresses, tls=self._tls, proxy=proxy)
             return self._connections[proxy]
-
-
-def _addresses(host: str, port: int) -> list[str]:
-    """Of a server that somebody configured: it may be anywhere."""
-    return checked_addresses(host, port, resolve=resolved, allowed=anywhere)
 
 
 def _whole(url: httpx.URL, location: str) -> str:
@@ -267,7 +254,6 @@ class _Body(httpx.SyncByteStream):
 
 
 def _as_httpx(error: NotFetched) -> httpx.TransportError:
-    """The error that the SDK understands."""
     if isinstance(error, Late):
         return httpx.ReadTimeout(str(error))
     return _NotTaken(str(error)) if isinstance(error, NotTaken) else httpx.ConnectError(str(error))

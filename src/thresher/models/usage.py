@@ -32,15 +32,12 @@ class Prices:
     completion: float
 
     def of(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Of one reply."""
+        """The price of one reply."""
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1_000_000
 
 
-RESERVED_SECONDS = 3.0
-"""Of a budget, kept for the answer without a model: a question takes 0.3 to 1 second then, 3 on a busy machine."""
-
-RESERVED_SHARE = 0.5
-"""Of a smaller budget kept at most."""
+RESERVED_SECONDS = 3.0  # of a budget, for the answer without a model: it takes 0.3 to 1 s, on a busy machine 3
+RESERVED_SHARE = 0.5  # of a smaller budget, at most
 
 
 @dataclass(slots=True)
@@ -66,11 +63,11 @@ class Meter:
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Meter:
         """The meter of a question that is asked with these options: `budget_calls`, `_tokens` and `_seconds`."""
-        calls, tokens, seconds = (options.get(f"budget_{what}") for what in ("calls", "tokens", "seconds"))
+        calls, tokens, seconds = map(options.get, ("budget_calls", "budget_tokens", "budget_seconds"))
         return cls(calls, tokens, seconds)
 
     def on_cancel(self, end: Callable[[], None]) -> None:
-        """Call `end` when the question is cancelled; at once when it is already."""
+        """Call `end` when the question is cancelled; at once if it already is."""
         with self._lock:
             self._endings.append(end)
         if self._cancelled:
@@ -91,10 +88,7 @@ class Meter:
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds that a server may be waited for, 0 for a cancelled question; None without a budget.
-
-        What the answer needs that is made without it is kept back.
-        """
+        """Seconds to wait for a server, less those for an answer without it; 0 if cancelled, None without a budget."""
         if self._cancelled:
             return 0.0
         if self.max_seconds is None:
@@ -199,14 +193,8 @@ def _host(url: str) -> tuple[str]:
 # --- how often a server may be called: so many times a minute, for all callers of the process -------------------------
 
 
-MINUTE = 60.0
-
-
 class Rate:
-    """At most `per_minute` calls begin in any minute; callers are served in the order they come.
-
-    Safe to use from several threads. `clock` and `sleep` are for tests.
-    """
+    """At most `per_minute` calls begin in any minute, in the order of the callers. Safe to use from several threads."""
 
     def __init__(
         self,
@@ -218,19 +206,17 @@ class Rate:
         self.per_minute = per_minute
         self._clock = clock
         self._sleep = sleep
-        self._begun: deque[float] = deque(maxlen=per_minute)
-        """When the last calls began or, for those that wait, will begin."""
+        self._begun: deque[float] = deque(maxlen=per_minute)  # when the last calls began or, if they wait, will begin
         self._lock = threading.Lock()
 
     def wait(self, seconds_left: float | None = None) -> None:
         """Wait for one's turn. Raises BudgetSpent at once when it comes after `seconds_left`."""
         with self._lock:
             now = self._clock()
-            turn = max(now, self._begun[0] + MINUTE) if len(self._begun) == self.per_minute else now
+            turn = max(now, self._begun[0] + 60.0) if len(self._begun) == self.per_minute else now
             if seconds_left is not None and turn - now > seconds_left:
-                raise BudgetSpent(
-                    f"the limit of {self.per_minute} calls per minute leaves no turn within the budget's seconds"
-                )
+                what = f"the limit of {self.per_minute} calls per minute leaves no turn within the budget's seconds"
+                raise BudgetSpent(what)
             self._begun.append(turn)
         if turn > now:
             self._sleep(turn - now)

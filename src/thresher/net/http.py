@@ -1,11 +1,10 @@
 """The one HTTP client: documents that are indexed by URL, web pages, search providers and models' servers use it.
 
-Beside `types`, because rooms that do not know each other need it. Every exchange has a deadline over all of it and a
-bound on the unpacked body; nothing is remembered, no cookies. `send` asks an endpoint that somebody configured,
-wherever it is, and follows nothing. `follow` fetches what an address leads to, and checks every hop like the first.
+Every exchange has a deadline and a bound on the unpacked body; there are no cookies. `send` asks an endpoint that
+somebody configured, anywhere, and follows nothing. `follow` follows redirects, and checks every hop like the first.
 
-Spoken through httpcore instead of httpx: only there can the connection be made to an address that was checked before
-while TLS still verifies the host's name, and only there does a deadline hold over the headers too.
+It uses httpcore instead of httpx: only there can the connection go to an address that was checked before while TLS
+still verifies the host's name, and only there does a deadline hold over the headers too.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import ssl
 import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from time import monotonic
@@ -29,25 +28,13 @@ import httpx
 
 _log = logging.getLogger(__name__)
 
-AGENT = "thresher"
-"""What we call ourselves, to servers and in robots.txt."""
-
-MAX_REDIRECTS = 5
-"""Browsers allow 20; a page that needs more than 5 is a loop or a login."""
-
-MAX_ADDRESS = 2_000
-"""Characters of a URL that a stranger wrote."""
-
+AGENT = "thresher"  # the name sent to servers and looked for in robots.txt
+MAX_REDIRECTS = 5  # browsers allow 20; a page that needs more than 5 is a loop or a login
+MAX_ADDRESS = 2_000  # characters of a URL that a stranger wrote
 DEFAULT_PORTS = {"http": 80, "https": 443}
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-
-KEPT_SECONDS = 5.0
-"""How long a connection is kept for the next request: what httpx and OpenAI's SDK keep theirs."""
-
-MOST_DIGITS = 15
-"""Of a length that a header states: a petabyte; Python refuses to read numbers of thousands of digits."""
-
-_GZIP = zlib.MAX_WBITS + 16
+KEPT_SECONDS = 5.0  # for the next request of a connection: what httpx and OpenAI's SDK keep theirs
+MOST_DIGITS = 15  # of a length in a header: a petabyte; Python refuses to read numbers of thousands of digits
 
 
 class NotFetched(Exception):
@@ -67,7 +54,7 @@ class Late(NotFetched):
 
 
 class NotTaken(NotFetched):
-    """What came is larger than it may be, or packed in a way that is not read."""
+    """The answer is larger than it may be, or packed in a way that is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,23 +92,18 @@ def exchange(
     tls: ssl.SSLContext | None = None,
     proxy: httpx.URL | None = None,
 ) -> Reply:
-    """Ask and read the answer. Raises NotFetched.
+    """Send a request and read the answer. Raises NotFetched.
 
-    The connection goes to the first of `addresses` that answers, never to what the host's name means by now; through a
-    `proxy`, they are the proxy's. `wanted` sees status and headers and says whether the body is read. The public
-    certificates are trusted unless `tls` says otherwise.
+    The connection goes to the first of `addresses` (of the `proxy`, if any) that answers; the host's name is not
+    resolved again. `wanted` decides by status and headers whether the body is read. `tls` defaults to the public
+    certificates.
     """
-    sent = {
-        "Host": url.netloc.decode("ascii"),
-        "User-Agent": AGENT,
-        "Accept-Encoding": "gzip",
-        "Connection": "close",
-        **(headers or {}),
-    }
+    sent = {"Host": url.netloc.decode("ascii"), "User-Agent": AGENT, "Accept-Encoding": "gzip", "Connection": "close"}
+    sent |= headers or {}
     if content:
         sent["Content-Length"] = str(len(content))
     with (
-        Connections(lambda host, port: addresses, tls=tls, proxy=proxy) as connections,
+        closing(Connections(lambda host, port: addresses, tls=tls, proxy=proxy)) as connections,
         connections.opened(method, url, bounds=bounds, headers=sent, content=content) as (head, pieces),
     ):
         return Reply(head.status, head.headers, b"".join(pieces)) if wanted(head) else head
@@ -153,12 +135,6 @@ class Connections:
             )
         )
 
-    def __enter__(self) -> Connections:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
     def close(self) -> None:
         """Let go of them."""
         self._pool.close()
@@ -172,12 +148,9 @@ class Connections:
         bounds: Bounds,
         headers: Mapping[str, str],
         content: bytes = b"",
-        trace: Callable[[str, Mapping[str, Any]], None] | None = None,
+        trace: Callable[[str, Mapping[str, Any]], None] | None = None,  # gets the events of httpcore
     ) -> Iterator[tuple[Reply, Iterator[bytes]]]:
-        """Status and headers, and the unpacked body piece by piece as it comes. Both raise NotFetched.
-
-        `trace` receives the events of httpcore.
-        """
+        """Status and headers, and the unpacked body piece by piece as it comes. Both raise NotFetched."""
         moments = dict.fromkeys(("connect", "read", "write"), bounds.deadline)
         extensions: dict[str, Any] = {"timeout": {**moments, "pool": bounds.seconds_left}}
         if trace is not None:
@@ -195,7 +168,7 @@ class Connections:
 
 @contextmanager
 def _in_words() -> Iterator[None]:
-    """What httpcore raises, as NotFetched."""
+    """Turns the errors of httpcore into NotFetched."""
     try:
         yield
     except httpcore.TimeoutException as error:
@@ -216,7 +189,7 @@ def _headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def _body(head: Reply, pieces: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:
-    """The unpacked body; what is packed in a way that was not asked for (or packed twice) is refused."""
+    """The unpacked body; refused where it is packed in a way that was not asked for, or twice."""
     packed = head.headers.get("content-encoding", "").strip().lower()
     length = head.headers.get("content-length", "")
     if length.isdecimal() and (len(length) > MOST_DIGITS or int(length) > max_bytes):
@@ -234,7 +207,7 @@ def _body(head: Reply, pieces: Iterable[bytes], max_bytes: int) -> Iterator[byte
 
 def _unpacked(pieces: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:
     """Never more than one byte beyond the limit is unpacked, however small what came is."""
-    unpack = zlib.decompressobj(_GZIP)
+    unpack = zlib.decompressobj(zlib.MAX_WBITS + 16)  # gzip
     left = max_bytes + 1
     try:
         for piece in pieces:
@@ -255,8 +228,8 @@ def _too_large(max_bytes: int) -> NotTaken:
 class _CheckedNetwork(httpcore.NetworkBackend):
     """Connects to the given addresses only.
 
-    Its timeouts are moments on the clock of `time.monotonic`: httpcore hands them on as a request has them, so that
-    connections which outlive a request end each read and write at the deadline of the request they serve.
+    Its timeouts are moments on the clock of `time.monotonic`, which httpcore hands on: connections that outlive a
+    request end each read and write at the deadline of the request they serve.
     """
 
     def __init__(self, addresses_of: Callable[[str, int], Sequence[str]]) -> None:
@@ -334,7 +307,7 @@ METADATA_HOSTS = frozenset(
         "metadata.azure.internal",
     }
 )
-"""Names under which clouds hand a machine its own secrets, refused whatever they resolve to."""
+"""Names under which clouds hand a machine its own secrets, refused however they resolve."""
 
 _NOT_PUBLIC_4 = tuple(
     IPv4Network(network)
@@ -379,7 +352,7 @@ def is_public(address: Address) -> bool:
 
 
 def resolved(host: str, port: int) -> list[str]:
-    """The addresses the system knows for a host. How long that takes is up to the system's resolver."""
+    """The addresses the system knows for a host, for as long as its resolver takes."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(place[0]) for *_, place in found))
 
@@ -405,7 +378,7 @@ def checked_addresses(host: str, port: int, *, resolve: Resolve, allowed: Callab
 
 
 def anywhere(address: Address) -> bool:
-    """What may be connected to where a person named the host."""
+    """Every address, where a person named the host."""
     return True
 
 
@@ -449,7 +422,7 @@ def proxy_of(url: httpx.URL) -> httpx.URL | None:
 
 
 def _authorization(url: httpx.URL) -> dict[str, str]:
-    """What a name and password in an address mean."""
+    """The header for a name and password in an address."""
     if not url.userinfo:
         return {}
     return {"Authorization": f"Basic {b64encode(unquote(url.userinfo.decode('ascii')).encode()).decode('ascii')}"}
@@ -469,8 +442,7 @@ def send(
 ) -> Reply:
     """The answer of an endpoint that was configured, hence is trusted: it may be anywhere. Raises NotFetched.
 
-    A redirect is not followed: what is sent goes to the host that was named and to no other. `proxied` keeps to the
-    proxies of the environment.
+    A redirect is not followed: nothing is sent to another host. `proxied` keeps to the proxies of the environment.
     """
     target = parsed_address(url)
     proxy = proxy_of(target) if proxied else None
@@ -486,8 +458,8 @@ def send(
 class Reach:
     """Where requests may go. The defaults are for addresses that a stranger wrote: a page, a search result.
 
-    `resolve`, `allowed`, `ports` and `tls` are for tests, which have no public internet: they map a name to a server
-    of theirs and allow exactly its address. No setting leads here.
+    `resolve`, `allowed`, `ports` and `tls` are for tests, which map a name to a local server and allow its address
+    only. No setting leads here.
     """
 
     named: bool = False
@@ -510,9 +482,9 @@ def follow(
     before: Callable[[httpx.URL], None] = lambda url: None,
     sending: Callable[[httpx.URL], None] = lambda url: None,
 ) -> tuple[httpx.URL, Reply]:
-    """Where the redirects end, and what is there; every hop passes the same checks. Raises NotFetched.
+    """The address at the end of the redirects and its answer; every hop passes the same checks. Raises NotFetched.
 
-    `before` may refuse an address by raising, `sending` is called with those that are really asked.
+    `before` may refuse an address by raising; `sending` is called with each address that is requested.
     """
     allowed = anywhere if reach.named else reach.allowed
     site = (url.scheme, url.netloc)
@@ -528,10 +500,9 @@ def follow(
             raise NotFetched(f"refused: an address of more than {MAX_ADDRESS:,} characters")
         before(url)
         proxy = proxy_of(url) if reach.named else None
+        resolve = reach.resolve if proxy is None else _literal
         try:
-            addresses = checked_addresses(
-                host, port, resolve=reach.resolve if proxy is None else _literal, allowed=allowed
-            )
+            addresses = checked_addresses(host, port, resolve=resolve, allowed=allowed)
         except NoAddress:
             if proxy is None:
                 raise
@@ -541,15 +512,9 @@ def follow(
         if proxy is not None:
             addresses = checked_addresses(*host_and_port(proxy), resolve=reach.resolve, allowed=anywhere)
         sending(url)
+        sent = {**(headers or {}), **(secret if (url.scheme, url.netloc) == site else {})}
         reply = exchange(
-            "GET",
-            url,
-            addresses=addresses,
-            bounds=bounds,
-            headers={**(headers or {}), **(secret if (url.scheme, url.netloc) == site else {})},
-            wanted=wanted,
-            tls=reach.tls,
-            proxy=proxy,
+            "GET", url, addresses=addresses, bounds=bounds, headers=sent, wanted=wanted, tls=reach.tls, proxy=proxy
         )
         if reply.status not in REDIRECTS:
             return url, reply

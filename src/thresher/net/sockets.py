@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import httpx
 
-OPENED = ("connection.connect_tcp.complete", "connection.start_tls.complete")
-"""Events of httpcore that return a stream; TLS puts another one in the place of the first."""
+OPENED = ("connection.connect_tcp.complete", "connection.start_tls.complete")  # return a stream; TLS replaces the first
 
 
 class Sockets:
