@@ -1,32 +1,34 @@
 """From a judge's raw score to the probability that what was retrieved suffices, and where that probability decides.
 
 Raw scores order chunks; they are no probabilities, and 0.7 means something else for every judge, encoder and
-collection. A calibration is fitted on questions of which it is known whether the collection can answer them: for each
-one, the best raw score among what was retrieved. Without labelled questions, they are made of the collection's
-own sentences: asked of the collection as it is, and with the documents that answer them out of reach.
+collection. A calibration is fitted on the best raw score of each of some questions that are known to be answerable or
+not: labelled ones, or ones made of the collection's own sentences (`synthetic_questions`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from math import log
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thresher.errors import StoreError, UsageError
 from thresher.judging.logistic import (
-    FOLDS,
     RESAMPLES,
+    Fitted,
     Numbers,
     drawn_in,
     even_folds,
+    interval,
+    log_losses,
     log_odds,
     logistic_weights,
+    out_of_fold,
     sigmoid,
 )
 from thresher.judging.model_weight import ModelWeight
@@ -69,7 +71,7 @@ LEAST_BEYOND = 10
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What a raw score of one judge over one encoder's vectors is worth, and how sure that is.
+    """From a raw score of one judge over one encoder's vectors to a probability, with intervals of 95 %.
 
     The probability is the one at the share of answerable questions it was fitted on, half where questions are made.
     """
@@ -110,8 +112,7 @@ class Calibration:
                     return None
                 if not 0 < probability < 1:
                     return probability
-                odds = (log(probability / (1 - probability)) - intercept) / slope
-                return logistic(odds)
+                return logistic((log(probability / (1 - probability)) - intercept) / slope)
             case "isotonic":
                 knots, values = np.array(self.parameters).T
                 reached = int(np.searchsorted(values, probability))
@@ -143,24 +144,16 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class CalibratedScorer:
-    """Another scorer's scores as probabilities.
-
-    The curve is fitted on the best chunk of each question; for a single chunk the probability is therefore that of a
-    question whose best chunk scores like this one.
-    """
+    """Another scorer's scores as probabilities: of a chunk, that of a question whose best chunk scores like it."""
 
     scorer: Scorer
     calibration: Calibration
+    scale: ClassVar[Scale] = PROBABILITY
 
     @property
     def name(self) -> str:
         """The scorer's name, marked."""
         return f"{self.scorer.name}, calibrated"
-
-    @property
-    def scale(self) -> Scale:
-        """Probability."""
-        return PROBABILITY
 
     @property
     def about(self) -> str:
@@ -173,18 +166,15 @@ class CalibratedScorer:
         others = raw.others or ({},) * len(hits)
         return replace(
             raw,
-            scores=tuple(None if score is None else self._probability(score) for score in raw.scores),
+            scores=tuple(
+                None if score is None else Score(self.calibration.probability(score.value), PROBABILITY)
+                for score in raw.scores
+            ),
             others=tuple(
                 dict(parts) if score is None else {**parts, self.scorer.name: score}
                 for parts, score in zip(others, raw.scores, strict=True)
             ),
         )
-
-    def _probability(self, score: Score) -> Score:
-        return Score(self.calibration.probability(score.value), PROBABILITY)
-
-
-# --- fitting ----------------------------------------------------------------------------------------------------------
 
 
 def check_enough(answerable: int, unanswerable: int) -> None:
@@ -208,8 +198,7 @@ def fit(
 ) -> Calibration:
     """The calibration of a judge from the best raw scores, 0 to 1, of answerable and of unanswerable questions.
 
-    `elsewhere` is what such scores are worth in other collections, learned on people's questions: made ones are then
-    trusted only half.
+    `elsewhere` is what such scores are worth in other collections; made questions then count only half.
     """
     check_enough(len(positives), len(negatives))
     raw = np.array([*positives, *negatives], np.float64)
@@ -220,18 +209,19 @@ def fit(
     folds = even_folds(answerable, generator)
     fit_curve = partial(_fit_made, elsewhere) if source == "questions made of the collection" else _fit_logistic
     method: Method = "logistic"
-    unseen = _unseen(method, fit_curve, raw, answerable, folds)
+    unseen = out_of_fold(_curves(method, fit_curve), raw, answerable, folds)
     if source == "labels" and min(len(positives), len(negatives)) >= ISOTONIC_QUESTIONS:
-        free = _unseen("isotonic", _fit_isotonic, raw, answerable, folds)
-        if _log_loss(free, answerable) < _log_loss(unseen, answerable) - ISOTONIC_GAIN:
+        free = out_of_fold(_curves("isotonic", _fit_isotonic), raw, answerable, folds)
+        if log_losses(free, answerable).mean() < log_losses(unseen, answerable).mean() - ISOTONIC_GAIN:
             method, fit_curve, unseen = "isotonic", _fit_isotonic, free
     parameters = fit_curve(raw, answerable)
     probabilities = _curve(method, parameters)(raw)
     lower, upper = decision_bounds(probabilities, answerable)
-    drawn = [_draw(answerable, generator) for _ in range(RESAMPLES)]
+    kinds = (np.flatnonzero(answerable), np.flatnonzero(~answerable))  # a sample has as many questions of each kind
+    drawn = [np.concatenate([generator.choice(kind, len(kind)) for kind in kinds]) for _ in range(RESAMPLES)]
     areas = [auroc(raw[rows], answerable[rows]) for rows in drawn]
     bounds = np.array([decision_bounds(probabilities[rows], answerable[rows]) for rows in drawn])
-    area = _interval(areas)
+    area = interval(areas)
     return Calibration(
         judge=judge,
         encoder=encoder,
@@ -239,8 +229,8 @@ def fit(
         parameters=parameters,
         lower=lower,
         upper=upper,
-        lower_interval=_interval(bounds[:, 0]),
-        upper_interval=_interval(bounds[:, 1]),
+        lower_interval=interval(bounds[:, 0]),
+        upper_interval=interval(bounds[:, 1]),
         auroc=auroc(raw, answerable),
         auroc_interval=area,
         ece=calibration_error(unseen, answerable),
@@ -253,19 +243,15 @@ def fit(
 
 def auroc(scores: Numbers, answerable: NDArray[np.bool_]) -> float:
     """Probability that an answerable question scores higher than an unanswerable one; a tie counts half."""
-    negatives = np.sort(scores[~answerable])
-    positives = scores[answerable]
+    negatives, positives = np.sort(scores[~answerable]), scores[answerable]
     below = np.searchsorted(negatives, positives, "left") + np.searchsorted(negatives, positives, "right")
     return float(below.mean() / 2 / len(negatives))
 
 
 def calibration_error(probabilities: Numbers, answerable: NDArray[np.bool_]) -> float:
-    """Mean distance of probability and answerable share over 10 bins of equal width, weighted by their questions
-    (Guo et al. 2017, equation 3).
-    """
+    """Expected calibration error over 10 bins of equal width (Guo et al. 2017, equation 3)."""
     bins = np.minimum((probabilities * BINS).astype(int), BINS - 1)
-    gaps = np.bincount(bins, probabilities - answerable, BINS)
-    return float(np.abs(gaps).sum() / len(probabilities))
+    return float(np.abs(np.bincount(bins, probabilities - answerable, BINS)).sum() / len(probabilities))
 
 
 def decision_bounds(probabilities: Numbers, answerable: NDArray[np.bool_]) -> tuple[float, float]:
@@ -276,9 +262,8 @@ def decision_bounds(probabilities: Numbers, answerable: NDArray[np.bool_]) -> tu
     if not len(cuts):
         return 0.0, 1.0
     found = np.cumsum(right)[cuts - 1]  # answerable ones among them
-    saved = (
-        FALSE_POSITIVE_COST * (cuts - found) - found
-    )  # against calling all sufficient: unanswerable ones kept out, others lost
+    # Against calling all sufficient: unanswerable ones kept out, others lost.
+    saved = FALSE_POSITIVE_COST * (cuts - found) - found
     best = cuts[np.argmax(saved)]
     low = cuts[(cuts >= LEAST_BEYOND) & (cuts - found >= NPV_TARGET * cuts)]
     upper = float(sorted_[best - 1 : best + 1].mean())
@@ -287,7 +272,6 @@ def decision_bounds(probabilities: Numbers, answerable: NDArray[np.bool_]) -> tu
 
 
 def _curve(method: Method, parameters: Parameters) -> Callable[[Numbers], Numbers]:
-    """The fitted curve."""
     match method:
         case "logistic":
             ((slope, intercept),) = parameters
@@ -308,65 +292,36 @@ def _fit_logistic(raw: Numbers, answerable: NDArray[np.bool_]) -> Parameters:
 def _fit_isotonic(raw: Numbers, answerable: NDArray[np.bool_]) -> Parameters:
     """The best curve that never falls (pool adjacent violators), a step's value at the mean of its scores."""
     blocks: list[tuple[float, float, int]] = []  # sum of scores, answerable, questions
-    for score, count, total in _tied(raw, answerable):
+    scores, which = np.unique(raw, return_inverse=True)
+    counts, totals = np.bincount(which, answerable), np.bincount(which)
+    for score, count, total in zip(scores.tolist(), counts.tolist(), totals.tolist(), strict=True):
         block = (score * total, count, total)
         while blocks and blocks[-1][1] * block[2] >= block[1] * blocks[-1][2]:
             last = blocks.pop()
             block = (last[0] + block[0], last[1] + block[1], last[2] + block[2])
         blocks.append(block)
     # One example of each kind added to a step, as in Platt's targets: no score is worth a probability of 0 or 1.
-    return tuple((scores / n, (count + 1) / (n + 2)) for scores, count, n in blocks)
-
-
-def _tied(raw: Numbers, answerable: NDArray[np.bool_]) -> Iterable[tuple[float, float, int]]:
-    """Each distinct score in order, with how many answerable and how many questions have it."""
-    scores, which = np.unique(raw, return_inverse=True)
-    counts = np.bincount(which, answerable)
-    return zip(scores.tolist(), counts.tolist(), np.bincount(which).tolist(), strict=True)
+    return tuple((total / n, (count + 1) / (n + 2)) for total, count, n in blocks)
 
 
 def _fit_made(elsewhere: Calibration | None, raw: Numbers, answerable: NDArray[np.bool_]) -> Parameters:
     """Made questions say how this collection differs, people's questions how people ask: halfway between the two."""
-    ((slope, intercept),) = _fit_logistic(raw, answerable)
+    made = _fit_logistic(raw, answerable)
     if elsewhere is None:
-        return ((slope, intercept),)
-    ((usual_slope, usual_intercept),) = elsewhere.parameters
+        return made
+    ((slope, intercept),), ((usual_slope, usual_intercept),) = made, elsewhere.parameters
     return (((slope + usual_slope) / 2, (intercept + usual_intercept) / 2),)
 
 
-def _unseen(
-    method: Method,
-    fit_curve: FitCurve,
-    raw: Numbers,
-    answerable: NDArray[np.bool_],
-    folds: NDArray[np.int64],
-) -> Numbers:
-    """Probability of each question from a curve fitted on the other folds."""
-    probabilities = np.empty(len(raw))
-    for fold in range(FOLDS):
-        out = folds == fold
-        parameters = fit_curve(raw[~out], answerable[~out])
-        probabilities[out] = _curve(method, parameters)(raw[out])
-    return probabilities
+def _curves(method: Method, fit_curve: FitCurve) -> Fitted:
+    return lambda raw, answerable: _curve(method, fit_curve(raw, answerable))
 
 
-def _log_loss(probabilities: Numbers, answerable: NDArray[np.bool_]) -> float:
-    return float(-np.log(np.where(answerable, probabilities, 1 - probabilities)).mean())
+WEIGHTS = 2
+"""Which weights of the trained judge these are: what was fitted on the scores of earlier ones does not count."""
 
-
-def _draw(answerable: NDArray[np.bool_], generator: np.random.Generator) -> NDArray[np.int64]:
-    """A bootstrap sample with as many questions of each kind."""
-    kinds = (np.flatnonzero(answerable), np.flatnonzero(~answerable))
-    return np.concatenate([generator.choice(kind, len(kind)) for kind in kinds])
-
-
-def _interval(values: Sequence[float] | Numbers) -> Interval:
-    low, high = np.quantile(values, (0.025, 0.975))
-    return float(low), float(high)
-
-
-_USUAL = (
-    Calibration(
+SHIPPED: Mapping[str, Calibration] = {
+    "local": Calibration(
         judge="local",
         encoder="all-MiniLM-L6-v2-int8@8fd7f1cf8e1d",
         method="logistic",
@@ -383,7 +338,7 @@ _USUAL = (
         source="shipped",
         separated=True,
     ),
-    Calibration(
+    "trained": Calibration(
         judge="trained",
         encoder="all-MiniLM-L6-v2-int8@8fd7f1cf8e1d",
         method="logistic",
@@ -400,12 +355,7 @@ _USUAL = (
         source="shipped",
         separated=True,
     ),
-)
-
-WEIGHTS = 2
-"""Which weights of the trained judge these are: what was fitted on the scores of earlier ones does not count."""
-
-SHIPPED: Mapping[str, Calibration] = {usual.judge: usual for usual in _USUAL}
+}
 """For a collection that was never calibrated, by judge. The local judge: 200 training questions of PopQA, NQ, TriviaQA
 and SQuAD each, asked with and without what answers them (`research/calibration.py`). The trained judge: 494 questions
 that it was not trained on, the tune fifths of these sets and the dev questions of real text to papers and manuals, of
@@ -419,12 +369,9 @@ def usual(judge: str, encoder: str) -> Calibration | None:
     return shipped if shipped is not None and shipped.encoder == encoder else None
 
 
-# --- the calibrations of a collection: one for each judge and encoder, in one JSON file -------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Calibrations:
-    """A file of calibrations; absent until the first one is put."""
+    """A JSON file with a calibration for each judge and encoder; absent until the first one is put."""
 
     files: Files
     name: str = "calibrations.json"
@@ -448,10 +395,8 @@ class Calibrations:
 
     def _read(self) -> dict[str, dict[str, object]]:
         content = self.files.read(self.name)
-        if content is None:
-            return {}
         try:
-            read = json.loads(content)
+            read = {} if content is None else json.loads(content)
             if not isinstance(read, dict):
                 raise ValueError("not an object")
         except ValueError as error:
@@ -459,11 +404,8 @@ class Calibrations:
         return read
 
     def _damaged(self) -> StoreError:
-        return StoreError(
-            "the stored calibrations are damaged",
-            subject=self.files.where(self.name),
-            next_step="call `calibrate()` again",
-        )
+        where = self.files.where(self.name)
+        return StoreError("the stored calibrations are damaged", subject=where, next_step="call `calibrate()` again")
 
 
 def _key(judge: str, encoder: str) -> str:

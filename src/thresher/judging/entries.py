@@ -6,24 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.judging.scorers import WrappedScorer
+from thresher.judging.thresholds import value_of
 from thresher.structure.entries import Named, answers, as_written, named_in
 from thresher.text.identifiers import heads_in
 from thresher.types import NO_NOTES, UNIT, Document, Hit, Query, Score, Scores
 
 Known = tuple[Score | None, Mapping[str, Score]]
-"""A score and what it is made of."""
-
-NONE = Score(0.0, UNIT)
+"""A score and its parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntryScorer(WrappedScorer):
-    """Another scorer, 0 to 1, which reads the entry that is asked for; a hit under other identifiers alone has 0."""
+    """Another scorer, 0 to 1, which reads the entry that is asked for; a hit under other identifiers alone scores 0."""
 
     documents: Callable[[Sequence[str]], Mapping[str, Document]]
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
-        """One score per hit, that of its best entry where it reaches into one that is asked for."""
+        """One score per hit; a hit that reaches into entries asked for has the score of the best of them."""
         if not any(heads_in(query.question)):
             return self.scorer(query, hits)
         documents = self.documents(sorted({hit.chunk.document_id for hit in hits}))
@@ -31,30 +30,27 @@ class EntryScorer(WrappedScorer):
         entries = {hit.chunk.id: _entries(hit, documents, named) for hit in hits}
         distinct = {(one.chunk.document_id, one.chunk.start): one for each in entries.values() for one in each}
         rest = [hit for hit in hits if not entries[hit.chunk.id] and not _is_other(hit, named)]
-        plain, found = self.scorer(query, rest), self.scorer(_as_written(query, documents, named), [*distinct.values()])
+        question = query.question
+        for id_, known in named.items():
+            for entry in known.exact:
+                question = as_written(question, documents[id_], entry)
+        plain, found = self.scorer(query, rest), self.scorer(replace(query, question=question), [*distinct.values()])
         scored = dict(zip(distinct, _known(query, found, lifted=True), strict=True))
         unnamed = dict(zip((hit.chunk.id for hit in rest), _known(query, plain), strict=True))
 
         def of(hit: Hit) -> Known:
             own = [scored[one.chunk.document_id, one.chunk.start] for one in entries[hit.chunk.id]]
-            return max(own, key=_value) if own else unnamed.get(hit.chunk.id, (NONE, {}))
+            if not own:
+                return unnamed.get(hit.chunk.id, (Score(0.0, UNIT), {}))
+            return max(own, key=lambda known: value_of(known[0]))
 
         each = [of(hit) for hit in hits]
         notes = (plain if rest else found).notes if hits else NO_NOTES
         return Scores(tuple(score for score, _ in each), notes, tuple(others for _, others in each))
 
 
-def _as_written(query: Query, documents: Mapping[str, Document], named: Mapping[str, Named]) -> Query:
-    """The query with its identifiers as the entries spell them."""
-    question = query.question
-    for id_, known in named.items():
-        for entry in known.exact:
-            question = as_written(question, documents[id_], entry)
-    return replace(query, question=question)
-
-
 def _entries(hit: Hit, documents: Mapping[str, Document], named: Mapping[str, Named]) -> list[Hit]:
-    """The entries asked for that a hit reaches into, each as a hit whose vector is not known."""
+    """The entries asked for that a hit reaches into, each as a hit without scores."""
     chunk = hit.chunk
     if chunk.document_id not in documents:
         return []
@@ -71,7 +67,7 @@ def _is_other(hit: Hit, named: Mapping[str, Named]) -> bool:
 
 
 def _known(query: Query, scores: Scores, *, lifted: bool = False) -> list[Known]:
-    """Each score with what it is made of; of an entry asked for at least what the trained judge says of it."""
+    """Each score with its parts; `lifted`, an entry scores at least what the trained judge's `answers` is worth."""
     others = scores.others or ({},) * len(scores.scores)
     return [
         (Score(max(score.value, answers(query.question, made["answers"].value)), UNIT), made)
@@ -79,7 +75,3 @@ def _known(query: Query, scores: Scores, *, lifted: bool = False) -> list[Known]
         else (score, made)
         for score, made in zip(scores.scores, others, strict=True)
     ]
-
-
-def _value(known: Known) -> float:
-    return -1.0 if known[0] is None else known[0].value

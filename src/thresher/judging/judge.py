@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
-from thresher.judging.thresholds import Threshold, ThresholdResult
+from thresher.judging.thresholds import Threshold, ThresholdResult, value_of
 from thresher.protocols import CrossEncoder, Judge, Scorer, about
 from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, ranked_judgements
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringJudge:
-    """Keeps the hits whose score is enough.
+    """Keeps the hits whose score is enough; a chunk whose score could not be read is kept, and counted.
 
-    A score that could not be read is nothing known against a chunk: it is kept, and counted. Where the scorer failed,
-    `otherwise` is asked; without it the chunk is kept.
+    Where the scorer failed, `otherwise` scores; without it the chunk is kept.
     """
 
     scorer: Scorer
@@ -32,11 +31,8 @@ class ScoringJudge:
             return
         ours, theirs = self.scorer.scale, self.otherwise.scale
         if (ours.low, ours.high) != (theirs.low, theirs.high):
-            raise UsageError(
-                f"cannot stand in for one on {ours}",
-                subject=f"scorer {self.otherwise.name} on {theirs}",
-                next_step="bring both to the same scale",
-            )
+            subject, next_step = f"scorer {self.otherwise.name} on {theirs}", "bring both to the same scale"
+            raise UsageError(f"cannot stand in for one on {ours}", subject=subject, next_step=next_step)
 
     @property
     def about(self) -> str:
@@ -49,9 +45,7 @@ class ScoringJudge:
             return Judged(())
         opinions, notes = self._opinions(query, hits)
         cut = self.threshold(query, [opinion.score for opinion in opinions])
-        judged = [
-            self._judged(hit, opinion, cut, at) for at, (hit, opinion) in enumerate(zip(hits, opinions, strict=True))
-        ]
+        judged = [self._judged(hit, one, cut, keep) for hit, one, keep in zip(hits, opinions, cut.keep, strict=True)]
         judged.sort(key=self._place)
         if self.order:
             judged = list(ranked_judgements(judged))
@@ -64,7 +58,7 @@ class ScoringJudge:
         return Judged(tuple(judged), Notes(facts={"scorer": self.scorer.name}) + notes + Notes(facts=facts))
 
     def _opinions(self, query: Query, hits: Sequence[Hit]) -> tuple[list[_Opinion], Notes]:
-        """What the scorer says of each hit, or `otherwise` where the scorer failed, and what both say of themselves."""
+        """The scorer's opinions, those of `otherwise` where the scorer failed, and the notes of both."""
         first = self.scorer(query, hits)
         left = first.missing
         others = first.others or ({},) * len(hits)
@@ -81,7 +75,7 @@ class ScoringJudge:
         lack = f"judge: {self.otherwise.name} scored {helped} of these chunks instead"
         return opinions, first.notes + second.notes.without_facts + Notes((lack,))
 
-    def _judged(self, hit: Hit, opinion: _Opinion, cut: ThresholdResult, at: int) -> Judgement:
+    def _judged(self, hit: Hit, opinion: _Opinion, cut: ThresholdResult, keep: bool) -> Judgement:
         score = opinion.score
         if score is None:
             hit = replace(hit, scores={**hit.scores, **opinion.others})
@@ -89,36 +83,22 @@ class ScoringJudge:
         hit = replace(hit, scores={**hit.scores, **opinion.others, opinion.scorer: score})
         if self.order:
             hit = replace(hit, score=score)
-        keep = cut.keep[at]
-        return Judgement(hit, keep, f"{opinion.scorer} {score.value:.3g}{_compared(cut, keep=keep)}", score)
+        sign = (">=" if keep else "<") if cut.inclusive else (">" if keep else "<=")
+        compared = "" if cut.value is None else f" {sign} {cut.value:.3g}"
+        return Judgement(hit, keep, f"{opinion.scorer} {score.value:.3g}{compared}", score)
 
     def _place(self, judgement: Judgement) -> tuple[bool, float]:
         """Kept before dropped; by score, those without one last, where the order is ours."""
-        if not self.order:
-            return not judgement.keep, 0.0
-        return not judgement.keep, float("inf") if judgement.score is None else -judgement.score.value
+        return not judgement.keep, -value_of(judgement.score) if self.order else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Opinion:
-    """What was found out about one hit: by whom, the score, the scores on the way to it."""
-
     scorer: str
     score: Score | None
     others: Mapping[str, Score]
     failed: bool
     """Without a score because the scorer failed; without one and not failed is unreadable."""
-
-
-def _compared(cut: ThresholdResult, *, keep: bool) -> str:
-    """How a score compares with the threshold."""
-    if cut.value is None:
-        return ""
-    sign = (">=" if keep else "<") if cut.inclusive else (">" if keep else "<=")
-    return f" {sign} {cut.value:.3g}"
-
-
-# --- A judge that also reorders: what retrieval ranked and what the judge thinks, together ----------------------------
 
 
 BLEND = Scale("retrieval and judge", 0.0, 1.0)
@@ -129,8 +109,7 @@ class BlendedJudge:
     """Orders what `judge` keeps by (1 - weight) * retrieval + weight * judgement. Not published.
 
     `judge` scores from 0 to 1 and leaves the order alone; the retrieval's scores are brought to 0..1 by their minimum
-    and maximum. Only the best `most` are judged: a judge reads sentences, and nobody reads the fiftieth result. The
-    others follow behind them, kept and not judged.
+    and maximum. Only the best `most` are judged, for speed; the others follow, kept.
     """
 
     judge: Judge
@@ -146,7 +125,9 @@ class BlendedJudge:
         """Kept hits by both scores, best first, then those that were not judged, then the dropped ones."""
         first, rest = hits[: self.most], hits[self.most :]
         judged = self.judge(query, first)
-        near = _spread(first)
+        values = [hit.score.value for hit in first]
+        low, high = min(values, default=0.0), max(values, default=0.0)
+        near = {hit.chunk.id: (hit.score.value - low) / (high - low) if high > low else 1.0 for hit in first}
         kept = [self._blended(one, near) for one in judged.judgements if one.keep]
         kept.sort(key=lambda one: -one.hit.score.value)
         follow = [Judgement(hit, keep=True, reason=f"not judged: behind the best {self.most}") for hit in rest]
@@ -161,22 +142,9 @@ class BlendedJudge:
         return replace(judgement, hit=replace(judgement.hit, score=score))
 
 
-def _spread(hits: Sequence[Hit]) -> dict[str, float]:
-    """The hits' scores from 0 to 1, by chunk; 1 where all are equal."""
-    values = [hit.score.value for hit in hits]
-    low, high = min(values, default=0.0), max(values, default=0.0)
-    return {hit.chunk.id: (hit.score.value - low) / (high - low) if high > low else 1.0 for hit in hits}
-
-
-# --- what a judge keeps, in the order of a cross-encoder --------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class RerankedJudge:
-    """Orders what another judge kept (ChunkRAG, Algorithm 1, line 24; Y16: a reranker only sorts).
-
-    A cross-encoder that fails leaves the order as it was, and says so.
-    """
+    """Orders what another judge kept (ChunkRAG, Algorithm 1, line 24; Y16); if the cross-encoder fails, as it was."""
 
     judge: Judge
     cross_encoder: CrossEncoder
@@ -194,9 +162,9 @@ class RerankedJudge:
         kept = [judgement for judgement in judged.judgements if judgement.keep]
         if not kept:
             return judged
+        texts = [one.hit.chunk.titled if self.titled else one.hit.chunk.text for one in kept]
         try:
-            chunks = [judgement.hit.chunk for judgement in kept]
-            scores = self.cross_encoder(query.search, [chunk.titled if self.titled else chunk.text for chunk in chunks])
+            scores = self.cross_encoder(query.search, texts)
         except (ProviderError, BudgetSpent) as error:
             lack = f"judge: {error}; the order of the scores was kept"
             return replace(judged, notes=judged.notes + Notes((lack,)))
@@ -206,6 +174,5 @@ class RerankedJudge:
         ]
         scored.sort(key=lambda one: -one.hit.score.value)
         dropped = [judgement for judgement in judged.judgements if not judgement.keep]
-        return Judged(
-            (*ranked_judgements(scored), *dropped), judged.notes + Notes(facts={"reranker": self.cross_encoder.name})
-        )
+        notes = judged.notes + Notes(facts={"reranker": self.cross_encoder.name})
+        return Judged((*ranked_judgements(scored), *dropped), notes)

@@ -1,8 +1,8 @@
 """ECRAG's knowledge detection: a confidence from cosine and BM25, to choose chunks and to route the question.
 
-Two readings of one number. To choose among the candidates of one query both parts are brought to 0..1 by their minimum
-and maximum (Fig. 6 of the thesis); that always calls something the best, so routing uses the parts as they are: the
-cosine, and BM25 as a share of the highest value it can have (X8 to X10 in docs/methods.md).
+To choose among the candidates of one query both parts are brought to 0..1 by their minimum and maximum (Fig. 6 of the
+thesis). That always calls something the best, so routing uses the cosine as it is, and BM25 as a share of the highest
+value it can have (X8 to X10 in docs/methods.md).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from math import log
 from typing import ClassVar, Literal
 
 from thresher.errors import UsageError
-from thresher.judging.thresholds import DIGITS
+from thresher.judging.thresholds import DIGITS, check_on
 from thresher.protocols import ChunkTable
 from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, Scores, Terms, ranked_judgements
 
@@ -39,7 +39,6 @@ class AbsoluteConfidence:
     ceiling: Callable[[str], float]
     """The highest BM25 any text can have for a query; 0 for a query without terms."""
     weights: tuple[float, float] = WEIGHTS
-
     name: ClassVar[str] = "absolute confidence"
     scale: ClassVar[Scale] = KDM
 
@@ -65,13 +64,10 @@ class AbsoluteConfidence:
 class ConfidenceJudge:
     """Keeps the hits whose confidence, relative to the other candidates, reaches `cut`; best first.
 
-    `combine`: `weighted` is on 0..1, `sum` (Fig. 6) on 0..2.
-    `nonzero_rule`: which hits are dropped besides: `raw` those whose cosine or BM25 is not above 0, `off` none,
-    `normalized` those that are the minimum of either list, as Fig. 6 prints it. A list whose values are all equal has
-    no minimum to speak of and keeps its absolute values, so that a single candidate can survive; with `normalized` it
-    is all zeros, as printed.
-
-    Every hit also gets its absolute confidence, for routing.
+    `combine`: `weighted` is on 0..1, `sum` (Fig. 6) on 0..2. `nonzero_rule` drops further hits: `raw` those whose
+    cosine or BM25 is not above 0, `off` none, `normalized` (Fig. 6) those that are the minimum of a list. A list of
+    equal values keeps its absolute values, so that a single candidate can survive; with `normalized` it is all zeros,
+    as printed. Every hit also gets its absolute confidence, for routing.
     """
 
     lexical: Lexical
@@ -82,15 +78,11 @@ class ConfidenceJudge:
     cut: float = CUT
     keep: int | None = None
     """Hits kept at most; as many as results are wanted if those are more."""
-
     name: ClassVar[str] = "confidence"
 
     def __post_init__(self) -> None:
         _check(self.weights)
-        if not self.scale.low <= self.cut <= self.scale.high:
-            raise UsageError(
-                f"is not on the scale {self.scale}", subject=f"cut {self.cut:g}", next_step="give one that is"
-            )
+        check_on(self.scale, self.cut, name="cut")
 
     @property
     def scale(self) -> Scale:
@@ -110,8 +102,7 @@ class ConfidenceJudge:
         cosines = [_cosine(hit) for hit in hits]
         lexical = list(self.lexical(query, hits))
         plain_cosines, plain_shares = self.absolute.parts(query, hits)
-        near = self._spread(cosines, plain_cosines)
-        shared = self._spread(lexical, plain_shares)
+        near, shared = self._spread(cosines, plain_cosines), self._spread(lexical, plain_shares)
         absolute = map(self.absolute.combined, plain_cosines, plain_shares)
         judged = [
             self._judged(hit, _Parts(*parts), score)
@@ -120,11 +111,13 @@ class ConfidenceJudge:
         judged.sort(key=lambda judgement: (not judgement.keep, -judgement.hit.score.value))
         if self.keep is not None:
             most = max(self.keep, query.limit)
-            judged[most:] = [_beyond(judgement, most) for judgement in judged[most:]]
+            judged[most:] = [
+                replace(one, keep=False, reason=f"{one.reason}, below the best {most}") if one.keep else one
+                for one in judged[most:]
+            ]
         return Judged(ranked_judgements(judged), Notes(facts={"cut": self.cut, "scale": str(self.scale)}))
 
     def _spread(self, values: Sequence[float], absolute: Sequence[float]) -> list[float]:
-        """A list brought to 0..1 by its minimum and maximum."""
         low, high = min(values), max(values)
         if low < high:
             return [(value - low) / (high - low) for value in values]
@@ -169,20 +162,10 @@ class _Parts:
     shared: float
 
 
-def _beyond(judgement: Judgement, most: int) -> Judgement:
-    """A judgement behind the `most` best."""
-    if not judgement.keep:
-        return judgement
-    return replace(judgement, keep=False, reason=f"{judgement.reason}, below the best {most}")
-
-
 def _cosine(hit: Hit) -> float:
     if "dense" not in hit.scores:
-        raise UsageError(
-            "has no dense score",
-            subject=f"chunk {hit.chunk.label or hit.chunk.id}",
-            next_step="use the confidence behind a dense retriever",
-        )
+        subject = f"chunk {hit.chunk.label or hit.chunk.id}"
+        raise UsageError("has no dense score", subject=subject, next_step="use the confidence behind a dense retriever")
     return hit.scores["dense"].value
 
 
@@ -196,14 +179,8 @@ def _clipped(value: float) -> float:
 
 def _check(weights: tuple[float, float]) -> None:
     if min(weights) < 0 or round(sum(weights), DIGITS) != 1:
-        raise UsageError(
-            "must not be negative and must sum to 1",
-            subject=f"weights of the confidence {weights}",
-            next_step="e.g. 0.7, 0.3",
-        )
-
-
-# --- BM25 of a text by hand, its highest possible value, and the two ways to count how rare a term is -----------------
+        subject = f"weights of the confidence {weights}"
+        raise UsageError("must not be negative and must sum to 1", subject=subject, next_step="e.g. 0.7, 0.3")
 
 
 K1 = 1.2
@@ -237,8 +214,7 @@ def retrieved_statistics(texts_terms: Sequence[Sequence[str]]) -> Statistics:
 def idf(n: int, total: int, kind: Rarity = "robertson") -> float:
     """How rare a term is that occurs in `n` of `total` texts.
 
-    `robertson` is ln(1 + (N-n+.5)/(n+.5)) and always above 0; `okapi` is ln((N-n+.5)/(n+.5)): 0 for a term that half
-    of the texts hold and negative above.
+    `robertson` is ln(1 + (N-n+.5)/(n+.5)), always above 0; `okapi` is ln((N-n+.5)/(n+.5)), negative from half of N on.
     """
     odds = (total - n + 0.5) / (n + 0.5)
     return log(1 + odds) if kind == "robertson" else log(odds)
@@ -277,9 +253,6 @@ def ceiling(
     return sum(max(0.0, idf(frequencies.get(term, 0), total, kind)) for term in query_terms) * (k1 + 1)
 
 
-# --- BM25 of retrieved hits for the confidence: by the whole table's statistics, or by the handful's (X11) ------------
-
-
 @dataclass(frozen=True, slots=True)
 class LexicalConfidence:
     """BM25 of each hit's text with its title (unless `titled` is false), and the most that a query can reach.
@@ -299,7 +272,11 @@ class LexicalConfidence:
         """One number per hit; with `okapi` it may be below 0."""
         titles = [f"{hit.chunk.title} " if self.titled else "" for hit in hits]
         texts = [self.terms(f"{title}{hit.chunk.text}") for title, hit in zip(titles, hits, strict=True)]
-        known = self._statistics(query.search) if self.fit == "corpus" else retrieved_statistics(texts)
+        if self.fit == "retrieved":
+            known = retrieved_statistics(texts)
+        else:
+            frequencies = self.table.document_frequencies(query.search)
+            known = Statistics(frequencies, self.table.count(), self.table.average_terms())
         return [
             bm25(
                 self.query_terms(query.search),
@@ -315,17 +292,9 @@ class LexicalConfidence:
 
     def ceiling(self, search: str) -> float:
         """The highest BM25 any text can have for a query."""
-        return ceiling(
-            self.query_terms(search),
-            frequencies=self.table.document_frequencies(search),
-            total=self.table.count(),
-            k1=self._k1,
-        )
+        frequencies = self.table.document_frequencies(search)
+        return ceiling(self.query_terms(search), frequencies=frequencies, total=self.table.count(), k1=self._k1)
 
     @property
     def _k1(self) -> float:
         return K1 if self.kind == "robertson" else OKAPI_K1
-
-    def _statistics(self, search: str) -> Statistics:
-        table = self.table
-        return Statistics(table.document_frequencies(search), table.count(), table.average_terms())

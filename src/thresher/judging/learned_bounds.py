@@ -1,8 +1,7 @@
-"""The bounds of a published recipe, learned on a collection: a calibration of the score that is compared with them.
+"""The bounds of a published recipe, learned on a collection by a calibration of the score compared with them.
 
-Printed bounds are for one judge and one collection. A calibration maps a score to the probability that the evidence
-suffices; its inverse gives the bounds on the recipe's scale. A recipe without verdicts has a floor below which no chunk
-is kept: the lower of the two bounds.
+A calibration maps a score to the probability that the evidence suffices; its inverse gives the bounds on the recipe's
+scale. A recipe without verdicts has a floor below which no chunk is kept: the lower of the two bounds.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ def bounded(decide: Decider) -> Bounded | None:
 def best_score(decide: Decider, judged: Sequence[Judgement]) -> float | None:
     """The highest score that is compared with the bounds, or that the judge gave, as 0..1; None without any score."""
     inner = bounded(decide)
-    if inner is None:
-        scores = [one.score for one in judged if one.score is not None]
-        return max((_unit(score.value, score.scale) for score in scores), default=None)
-    return max((_unit(score.value, inner.bounds.scale) for score in inner.scores(judged)), default=None)
+    scores = [one.score for one in judged if one.score is not None] if inner is None else inner.scores(judged)
+    scales = [score.scale if inner is None else inner.bounds.scale for score in scores]
+    unit = ((score.value - at.low) / (at.high - at.low) for score, at in zip(scores, scales, strict=True))
+    return max((min(max(value, 0.0), 1.0) for value in unit), default=None)
 
 
 def learned_bounds(learned: Calibration, scale: Scale) -> tuple[float, float] | None:
@@ -72,7 +71,3 @@ class ConfidentDecider:
             return decision
         notes = decision.notes + Notes(facts={"mapping": self.mapping})
         return replace(decision, confidence=self.learned.probability(best), notes=notes)
-
-
-def _unit(value: float, scale: Scale) -> float:
-    return min(max((value - scale.low) / (scale.high - scale.low), 0.0), 1.0)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
+Fitted = Callable[[Numbers, NDArray[np.bool_]], Callable[[Numbers], Numbers]]
+"""Inputs and whether each question is answerable to a curve of probabilities."""
 
 FOLDS = 5
 RESAMPLES = 1000
@@ -15,9 +19,7 @@ CLIP = 0.01
 
 
 def log_odds(raw: Numbers) -> Numbers:
-    """The judge's scores are on the scale of a probability already: on their log odds, the identity is a logistic
-    curve of slope 1, which it is not on the scores themselves (Kull et al. 2017).
-    """
+    """Log odds of scores from 0 to 1: on these the identity is a logistic curve of slope 1 (Kull et al. 2017)."""
     clipped = np.clip(raw, CLIP, 1 - CLIP)
     odds: Numbers = np.log(clipped / (1 - clipped))
     return odds
@@ -30,17 +32,11 @@ def sigmoid(odds: Numbers) -> Numbers:
 
 
 def logistic_weights(
-    inputs: Numbers,
-    target: Numbers,
-    *,
-    precision: Numbers,
-    prior: Numbers | None = None,
-    share: Numbers | float = 1.0,
+    inputs: Numbers, target: Numbers, *, precision: Numbers, prior: Numbers | None = None, share: Numbers | float = 1.0
 ) -> Numbers:
     """The likeliest weights of `inputs` (rows by weights) for `target` (0 to 1 each), under a normal prior.
 
-    `precision` is that of the prior around `prior` (0 where none is given), one for each weight; `share` is how much
-    a row counts.
+    `precision` (one for each weight) is that of the prior around `prior`, by default 0; `share` is the weight of a row.
     """
     around = np.zeros(inputs.shape[1]) if prior is None else prior
     found = around.copy()
@@ -68,3 +64,24 @@ def drawn_in(answerable: NDArray[np.bool_]) -> Numbers:
     positive, negative = answerable.sum(), (~answerable).sum()
     targets: Numbers = np.where(answerable, (positive + 1) / (positive + 2), 1 / (negative + 2))
     return targets
+
+
+def out_of_fold(fitted: Fitted, inputs: Numbers, answerable: NDArray[np.bool_], folds: NDArray[np.int64]) -> Numbers:
+    """Probability of each question by what is fitted on the other folds."""
+    probabilities = np.empty(len(inputs))
+    for fold in range(FOLDS):
+        out = folds == fold
+        probabilities[out] = fitted(inputs[~out], answerable[~out])(inputs[out])
+    return probabilities
+
+
+def log_losses(probabilities: Numbers, answerable: NDArray[np.bool_]) -> Numbers:
+    """Log loss of each question, in nats."""
+    losses: Numbers = -np.log(np.where(answerable, probabilities, 1 - probabilities))
+    return losses
+
+
+def interval(values: Sequence[float] | Numbers) -> tuple[float, float]:
+    """95 % interval of bootstrapped values."""
+    low, high = np.quantile(values, (0.025, 0.975))
+    return float(low), float(high)

@@ -1,13 +1,12 @@
 """How much a chat model's judgement counts beside the trained judge: measured, not assumed.
 
-A chat model may recognise evidence better than our judge, equally well, or not at all. On questions of which it is
-known whether the collection answers them, and of which our judge is unsure, the log odds of both are weighed by a
-logistic regression; the model counts where that predicts questions it was not fitted on better than our judge alone.
+On labelled questions of which our judge is unsure, a logistic regression weighs the log odds of both; the model counts
+where this predicts questions it was not fitted on better than our judge alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thresher.judging.logistic import (
-    FOLDS,
     RESAMPLES,
     Numbers,
     drawn_in,
     even_folds,
+    interval,
+    log_losses,
     log_odds,
     logistic_weights,
+    out_of_fold,
     sigmoid,
 )
 
@@ -77,11 +78,7 @@ class ModelWeight:
 
 
 def weighed(model: str, opinions: Sequence[Opinion], *, seed: int = 0) -> ModelWeight | None:
-    """How much the model counts; None for too few opinions.
-
-    Weight 0 where the gain on questions held out is not above 0 with 95 % certainty, or the model's word speaks for the
-    contrary of what it says.
-    """
+    """How much the model counts: 0 without a gain at 95 % certainty or a weight above 0; None for too few opinions."""
     answerable = np.array([one.answerable for one in opinions], bool)
     if min(answerable.sum(), (~answerable).sum()) < LEAST_UNSURE:
         return None
@@ -90,14 +87,11 @@ def weighed(model: str, opinions: Sequence[Opinion], *, seed: int = 0) -> ModelW
     generator = np.random.default_rng(seed)
     folds = even_folds(answerable, generator)
     saved = _loss(inputs[:, [0, 2]], answerable, folds) - _loss(inputs, answerable, folds)
-    drawn = saved[generator.integers(len(saved), size=(RESAMPLES, len(saved)))].mean(axis=1)
-    low, high = np.quantile(drawn, (0.025, 0.975))
-    weights = _weights(inputs, answerable)
-    if low <= 0 or weights[1] <= 0:
-        weights = np.array([1.0, 0.0, 0.0])
-    of_own, of_model, intercept = weights.tolist()
-    interval = float(low), float(high)
-    return ModelWeight(model, of_own, of_model, intercept, len(own), float(saved.mean()), interval)
+    gains = interval(saved[generator.integers(len(saved), size=(RESAMPLES, len(saved)))].mean(axis=1))
+    of_own, of_model, intercept = _weights(inputs, answerable).tolist()
+    if gains[0] <= 0 or of_model <= 0:
+        of_own, of_model, intercept = 1.0, 0.0, 0.0
+    return ModelWeight(model, of_own, of_model, intercept, len(own), float(saved.mean()), gains)
 
 
 def _weights(inputs: Numbers, answerable: NDArray[np.bool_]) -> Numbers:
@@ -106,9 +100,9 @@ def _weights(inputs: Numbers, answerable: NDArray[np.bool_]) -> Numbers:
 
 def _loss(inputs: Numbers, answerable: NDArray[np.bool_], folds: NDArray[np.int64]) -> Numbers:
     """Log loss of each question by weights fitted on the other folds."""
-    probabilities = np.empty(len(inputs))
-    for fold in range(FOLDS):
-        out = folds == fold
-        probabilities[out] = sigmoid(inputs[out] @ _weights(inputs[~out], answerable[~out]))
-    losses: Numbers = -np.log(np.where(answerable, probabilities, 1 - probabilities))
-    return losses
+
+    def fitted(known: Numbers, labels: NDArray[np.bool_]) -> Callable[[Numbers], Numbers]:
+        weights = _weights(known, labels)
+        return lambda unseen: sigmoid(unseen @ weights)
+
+    return log_losses(out_of_fold(fitted, inputs, answerable, folds), answerable)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from thresher.judging.scorers import WrappedScorer
+from thresher.judging.thresholds import value_of
 from thresher.questions import searches
-from thresher.types import Hit, Query, Scores
+from thresher.types import NO_NOTES, Hit, Query, Scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +20,10 @@ class EachPartScorer(WrappedScorer):
         found = [self.scorer(replace(query, question=asked), hits) for asked in searches(query.question)]
         if len(found) == 1:
             return found[0]
-        best = [max(found, key=lambda scores: _value(scores, at)) for at in range(len(hits))]
-        notes = found[0].notes
-        for scores in found[1:]:
-            notes += scores.notes
+        best = [max(found, key=lambda scores: value_of(scores.scores[at])) for at in range(len(hits))]
         return Scores(
             tuple(scores.scores[at] for at, scores in enumerate(best)),
-            notes,
+            sum((scores.notes for scores in found), NO_NOTES),
             tuple(scores.others[at] for at, scores in enumerate(best)) if all(one.others for one in found) else (),
             found[0].failed,
         )
-
-
-def _value(scores: Scores, at: int) -> float:
-    score = scores.scores[at]
-    return float("-inf") if score is None else score.value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nextafter
 from typing import ClassVar, Literal
@@ -43,7 +43,7 @@ def words_of(query: Query, text: QueryText) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WrappedScorer:
-    """Base of what changes what another scorer reads: the scores are of its kind, and its calibration holds."""
+    """Base of scorers that change what another one reads: name and scale are the other's, its calibration holds."""
 
     scorer: Scorer
 
@@ -65,7 +65,7 @@ class WrappedScorer:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the relevance of one text is made of; `start` and `end` are where its best sentence stands in the text."""
+    """The parts of the relevance of one text; `start` and `end` are those of its best sentence in the text."""
 
     sentence: float
     """Cosine of the question and the sentence that supports it best, 0 to 1."""
@@ -116,7 +116,7 @@ class LocalRelevance:
         return logistic(self.slope * (self._support(parts) - self.middle))
 
     def parts(self, question: str, text: str, title: str = "") -> dict[str, float]:
-        """What the relevance of one text is made of, by name."""
+        """The parts of the relevance of one text, by name."""
         return self.judged(question, [text], [title])[0].to_dict()
 
     def judged(
@@ -128,10 +128,9 @@ class LocalRelevance:
         cosines: Sequence[float | None] | None = None,
     ) -> list[Parts]:
         """The parts of each text. A text of one sentence is not encoded again where its cosine is known."""
-        weights = self.rarity(question)
-        named = titles or [""] * len(texts)
-        given = cosines or [None] * len(texts)
-        places = [self._places(text, title, weights) for text, title in zip(texts, named, strict=True)]
+        weights, given = self.rarity(question), cosines or [None] * len(texts)
+        titled = zip(texts, titles or [""] * len(texts), strict=True)
+        places = [self._places(text, title, weights) for text, title in titled]
         known = [cosine if len(found) == 1 else None for found, cosine in zip(places, given, strict=True)]
         unread = [
             text[start:end]
@@ -141,10 +140,11 @@ class LocalRelevance:
         ]
         read = iter(self._cosines(question, unread))
         judged = []
-        for found, cosine in zip(places, known, strict=True):
-            sentences = [
-                Parts(_unit(next(read) if cosine is None else cosine), share, start, end) for start, end, share in found
-            ]
+        for found, known_cosine in zip(places, known, strict=True):
+            sentences = []
+            for start, end, share in found:
+                cosine = next(read) if known_cosine is None else known_cosine
+                sentences.append(Parts(min(1.0, max(0.0, cosine)), share, start, end))
             judged.append(max(sentences, key=self._support))
         return judged
 
@@ -152,10 +152,15 @@ class LocalRelevance:
         return self.sentence_weight * parts.sentence + (1 - self.sentence_weight) * parts.terms
 
     def _places(self, text: str, title: str, weights: Mapping[str, float]) -> list[tuple[int, int, float]]:
-        """The sentences worth reading, at least one: start, end and share of the question's terms."""
+        """The sentences worth reading, at least one: start, end and share of the question's terms, by their rarity."""
         spans = [(0, len(text))] if self.spans is None else _readable(text, self.spans(text))
-        above = set(self.terms(title))
-        places = [(start, end, _share(weights, above.union(self.terms(text[start:end])))) for start, end in spans]
+        above, total = set(self.terms(title)), sum(weights.values())
+
+        def share(start: int, end: int) -> float:
+            present = above.union(self.terms(text[start:end]))
+            return sum(weight for term, weight in weights.items() if term in present) / total if total else 0.0
+
+        places = [(start, end, share(start, end)) for start, end in spans]
         return sorted(places, key=lambda place: -place[2])[: self.sentences]
 
     def _cosines(self, question: str, sentences: Sequence[str]) -> list[float]:
@@ -172,55 +177,30 @@ class LocalRelevance:
 
 
 def _readable(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Sentences of a readable length; the whole text where there is none."""
+    """Sentences of a readable length, too long ones by their lines; the whole text where there is none."""
     low, high = SENTENCE_CHARACTERS
-    pieces = [piece for start, end in spans for piece in _lines(text, start, end, high)]
+    pieces: list[tuple[int, int]] = []
+    for start, end in spans:
+        if end - start <= high:
+            pieces.append((start, end))
+            continue
+        for line in text[start:end].splitlines(keepends=True):
+            pieces.append((start, start + len(line.rstrip())))
+            start += len(line)
     return [(start, end) for start, end in pieces if end - start >= low] or [(0, len(text))]
-
-
-def _lines(text: str, start: int, end: int, most: int) -> list[tuple[int, int]]:
-    """A span that is too long for a sentence, by its lines."""
-    if end - start <= most:
-        return [(start, end)]
-    lines = []
-    for line in text[start:end].splitlines(keepends=True):
-        lines.append((start, start + len(line.rstrip())))
-        start += len(line)
-    return lines
-
-
-def _share(weights: Mapping[str, float], present: Set[str]) -> float:
-    """Share of the question's terms, weighted by rarity; 0 for a question without terms."""
-    total = sum(weights.values())
-    return sum(weight for term, weight in weights.items() if term in present) / total if total else 0.0
-
-
-def _unit(cosine: float) -> float:
-    return min(1.0, max(0.0, cosine))
-
-
-# --- the judge that is always there: relevance from the bundled encoder and word statistics, without a chat m----------
 
 
 @dataclass(frozen=True, slots=True)
 class LocalScorer:
-    """Relevance of each hit to the question a person asked, 0 to 1; strips are scored as chunks are.
-
-    The score is spread so that fixed thresholds mean something: on the training questions 0.5 is where a best chunk
-    suffices as often as not. It is a probability only after calibration (`thresher.judging.calibration`).
-    """
+    """Relevance of each hit, or strip, to the question a person asked, 0 to 1; no probability before calibration."""
 
     relevance: LocalRelevance
     name: str = "local"
     scale: ClassVar[Scale] = UNIT
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return "relevance by the local judge"
+    about: ClassVar[str] = "relevance by the local judge"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
-        """One score per hit; `others` says what it is made of. A `dense` score of the hit is not computed again."""
+        """One score per hit; `others` has its parts. A `dense` score of the hit is not computed again."""
         judged = self.judged(query, hits)
         return Scores(
             scores=tuple(Score(self.relevance.relevance(parts), UNIT) for parts in judged),
@@ -228,16 +208,13 @@ class LocalScorer:
         )
 
     def judged(self, query: Query, hits: Sequence[Hit]) -> list[Parts]:
-        """What the relevance of each hit is made of."""
+        """The parts of the relevance of each hit."""
         return self.relevance.judged(
             query.question,
             [hit.chunk.text for hit in hits],
             [hit.chunk.title for hit in hits],
             cosines=[hit.scores["dense"].value if "dense" in hit.scores else None for hit in hits],
         )
-
-
-# --- our judge: the trained cross-encoder -----------------------------------------------------------------------------
 
 
 LOGIT_WEIGHT, INTERCEPT = 0.482, -0.911
@@ -263,8 +240,7 @@ class LogOdds:
 class TrainedScorer:
     """Relevance of each hit to the question a person asked, 0 to 1: logistic(0.482 logit of the cross-encoder - 0.911).
 
-    It is the probability that the hit suffices where half of the questions can be answered; calibration says what it is
-    in a collection.
+    It is the probability that the hit suffices where half of the questions can be answered.
     """
 
     reader: PairReader
@@ -290,9 +266,6 @@ class TrainedScorer:
         )
 
 
-# --- A cross-encoder as a judge: it reads the query and a chunk together and gives one number -------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class CrossEncoderScorer:
     """Logits through a logistic function to 0..1, or, with `to_unit=False`, as they are and called `raw`.
@@ -308,10 +281,7 @@ class CrossEncoderScorer:
     titled: bool = True
     """Whether it reads a chunk with its title in front."""
 
-    @property
-    def name(self) -> str:
-        """What its scores are called in the trace."""
-        return "relevance"
+    name: ClassVar[str] = "relevance"
 
     @property
     def scale(self) -> Scale:
@@ -335,7 +305,6 @@ class CrossEncoderScorer:
         return Scores(tuple(Score(self._value(score), self.scale) for score in scores), Notes(facts=facts))
 
     def _value(self, score: Score) -> float:
-        """A score on our scale."""
         bounded = score.scale != LOGIT
         if self.to_unit:
             return score.value if bounded else logistic(score.value)
@@ -345,26 +314,17 @@ class CrossEncoderScorer:
 
 
 @dataclass(frozen=True, slots=True)
-class StandInForT5:
-    """A scorer from 0 to 1 in the place of the CRAG paper's fine-tuned evaluator: twice its score minus one.
+class StandInForT5(WrappedScorer):
+    """Twice a score from 0 to 1 minus one, in place of the CRAG paper's fine-tuned evaluator.
 
     Thresholds fitted to the evaluator mean something else for it, so every answer says that it stood in.
     """
 
-    scorer: Scorer
-
     def __post_init__(self) -> None:
         if (self.scorer.scale.low, self.scorer.scale.high) != (UNIT.low, UNIT.high):
-            raise UsageError(
-                f"is on the scale {self.scorer.scale}",
-                subject=f"judge {self.scorer.name}",
-                next_step="only a judge from 0 to 1 can stand in for the T5 evaluator",
-            )
-
-    @property
-    def name(self) -> str:
-        """Of the scorer."""
-        return self.scorer.name
+            subject = f"judge {self.scorer.name}"
+            next_step = "only a judge from 0 to 1 can stand in for the T5 evaluator"
+            raise UsageError(f"is on the scale {self.scorer.scale}", subject=subject, next_step=next_step)
 
     @property
     def scale(self) -> Scale:
@@ -384,16 +344,12 @@ class StandInForT5:
         return replace(scored, scores=scores, notes=scored.notes + Notes((lack,)))
 
 
-# --- the local judge first, a chat model only for the chunks it cannot tell: most questions need no call, som----------
-
-
 @dataclass(frozen=True, slots=True)
 class BandedScorer:
-    """Scores of `local`; those from `lower` to below `upper` are put together with what `second` says. Not published.
+    """Scores of `local`; those from `lower` to below `upper` are combined with those of `second`. Not published.
 
-    `local` gives probabilities, `second` a relevance from 0 to 1. How much that is worth says `weight`; where it was
-    not measured the mean of both counts, within the bounds, and no verdict turns on `second` alone. A chunk that it
-    failed on, or whose reply could not be read, keeps its local score.
+    `local` gives probabilities, `second` a relevance from 0 to 1, combined by `weight`; without it by their mean,
+    within the bounds so that no verdict turns on `second` alone. A chunk without a score of `second` keeps its own.
     """
 
     local: Scorer
@@ -410,29 +366,28 @@ class BandedScorer:
         return f"{about(self.local)}, {about(self.second)} where it is unsure"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
-        """One probability per hit; `others` has the local one and, where it was asked, the second one."""
+        """One probability per hit; `others` has the local score and, for unsure hits, the second one."""
         first = self.local(query, hits)
         unsure = [
             at for at, score in enumerate(first.scores) if score is not None and self.lower <= score.value < self.upper
         ]
         scores = list(first.scores)
-        others = [dict(first.others[at]) if first.others else {} for at in range(len(hits))]
-        for at, score in enumerate(first.scores):
-            if score is not None:
-                others[at][self.local.name] = score
+        others = [
+            dict(parts) if score is None else {**parts, self.local.name: score}
+            for parts, score in zip(first.others or ({},) * len(hits), scores, strict=True)
+        ]
         notes = first.notes + Notes(facts={"unsure": len(unsure)})
         if unsure:
             second = self.second(query, [hits[at] for at in unsure])
             for at, score in zip(unsure, second.scores, strict=True):
                 if score is not None:
+                    own = others[at][self.local.name].value
                     others[at][self.second.name] = score
-                    scores[at] = Score(self._together(others[at][self.local.name].value, score.value), PROBABILITY)
+                    if self.weight is None:
+                        both = min(max((own + score.value) / 2, self.lower), nextafter(self.upper, 0.0))
+                    else:
+                        both = self.weight.probability(own, score.value)
+                    scores[at] = Score(both, PROBABILITY)
             lacks = tuple(f"{lack}; their local score stands" for lack in second.notes.degraded)
             notes += replace(second.notes, degraded=lacks)
         return Scores(tuple(scores), notes, tuple(others), failed=first.missing)
-
-    def _together(self, own: float, model: float) -> float:
-        """The probability of both."""
-        if self.weight is not None:
-            return self.weight.probability(own, model)
-        return min(max((own + model) / 2, self.lower), nextafter(self.upper, 0.0))

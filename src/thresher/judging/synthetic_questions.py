@@ -1,7 +1,6 @@
 """Questions made of a collection's own texts, to calibrate a judge without labels.
 
-A question is asked of the collection as it is, and with the documents that answer it out of reach; some of the latter
-give their place to near misses.
+Each is asked of the collection as it is, and with the documents that answer it out of reach or as a near miss.
 """
 
 from __future__ import annotations
@@ -29,16 +28,12 @@ class SyntheticQuestion:
 
 
 def gather(questions: Sequence[SyntheticQuestion], scores_of: ScoresOf) -> tuple[list[float], list[float]]:
-    """Best raw scores of each question as it is, and with the documents that answer it out of reach, or of its near
-    miss.
-    """
+    """Best raw scores of the questions with answers, and of their near misses or without the documents that answer."""
     positives, negatives = [], []
     for made in questions:
         inside = scores_of(made.question, frozenset())
-        unanswerable = (
-            (made.near_miss, frozenset[str]()) if made.near_miss else (made.question, frozenset(made.answered_by))
-        )
-        outside = scores_of(*unanswerable)
+        without: Set[str] = frozenset() if made.near_miss else frozenset(made.answered_by)
+        outside = scores_of(made.near_miss or made.question, without)
         if inside is not None and outside is not None:
             positives.append(inside)
             negatives.append(outside)
@@ -46,7 +41,7 @@ def gather(questions: Sequence[SyntheticQuestion], scores_of: ScoresOf) -> tuple
 
 
 def gather_labelled(questions: Iterable[tuple[str, bool]], scores_of: ScoresOf) -> tuple[list[float], list[float]]:
-    """Best raw scores of the questions a person called answerable, and of the others; nothing retrieved scores 0."""
+    """Best raw scores of answerable and of other labelled questions; nothing retrieved scores 0."""
     scores: dict[bool, list[float]] = {True: [], False: []}
     for question, answerable in questions:
         scores[answerable].append(scores_of(question, frozenset()) or 0.0)

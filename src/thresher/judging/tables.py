@@ -1,7 +1,7 @@
 """Tables judged as sentences: a model that reads text is given "caption. header: cell; header: cell".
 
-Where a rule finds the row or the fields that are asked for, it points at them and no more: the judge reads them in
-words as another window of the chunk, and the chunk has the score of its best window.
+Where a rule finds the row or fields asked for, the judge reads them in words as another window of the chunk; a chunk
+has the score of its best window.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from thresher.judging.scorers import WrappedScorer
+from thresher.judging.thresholds import value_of
 from thresher.structure.answers import answered, form_near, grids_near
 from thresher.structure.forms import Form, to_pay_in_words
 from thresher.structure.grid import Cell, Grid
@@ -28,7 +29,7 @@ to 6 office files the logit of three is above that of the best one for 21, and a
 
 @dataclass(frozen=True, slots=True)
 class TableScorer(WrappedScorer):
-    """Another scorer, which reads the rows of a table in words, and what fits the question as a window of its own."""
+    """Another scorer, which reads the rows of a table in words, and cells that fit the question in further windows."""
 
     documents: Callable[[Sequence[str]], Mapping[str, Document]]
     """Header and caption may stand in another chunk."""
@@ -36,10 +37,13 @@ class TableScorer(WrappedScorer):
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit, that of its best window."""
         documents = self.documents(sorted({hit.chunk.document_id for hit in hits}))
-        tables = {id_: _near(document, hits) for id_, document in documents.items()}
-        parts: dict[str, list[Grid | Form]] = {
-            id_: [*tables[id_], *_form(document, hits)] for id_, document in documents.items()
-        }
+        tables: dict[str, list[Grid]] = {}
+        parts: dict[str, list[Grid | Form]] = {}
+        for id_, document in documents.items():
+            own = [hit.chunk for hit in hits if hit.chunk.document_id == document.id]
+            start, end = min(chunk.start for chunk in own), max(chunk.end for chunk in own)
+            tables[id_], form = list(grids_near(document, start, end)), form_near(document, start, end)
+            parts[id_] = [*tables[id_], *([] if form is None else [form])]
         windows = [_in_words(hit, _touched(tables, hit), query.question) for hit in hits]
         of_hit = list(range(len(hits)))
         for at, hit in enumerate(hits):
@@ -51,46 +55,27 @@ class TableScorer(WrappedScorer):
 
 
 def _best_of_each(scored: Scores, of_hit: Sequence[int], count: int) -> Scores:
-    """The scores of windows as scores of hits: of each hit its best window's, with what that one is made of."""
-    best: dict[int, int] = {}
+    """The score of each hit's best window, with its parts."""
+    windows: list[list[int]] = [[] for _ in range(count)]
     for window, at in enumerate(of_hit):
-        known, score = scored.scores[best[at]] if at in best else None, scored.scores[window]
-        if at not in best or (score is not None and (known is None or score.value > known.value)):
-            best[at] = window
-    chosen = [best[at] for at in range(count)]
-    failed = None if scored.failed is None else tuple(at for at in chosen if at in scored.failed)
+        windows[at].append(window)
+    best = [max(own, key=lambda window: value_of(scored.scores[window])) for own in windows]
     return replace(
         scored,
-        scores=tuple(scored.scores[window] for window in chosen),
-        others=tuple(scored.others[window] for window in chosen) if scored.others else (),
-        failed=None if failed is None else tuple(of_hit[window] for window in failed),
+        scores=tuple(scored.scores[window] for window in best),
+        others=tuple(scored.others[window] for window in best) if scored.others else (),
+        failed=scored.failed and tuple(at for at, window in enumerate(best) if window in scored.failed),
     )
 
 
-def _near(document: Document, hits: Sequence[Hit]) -> list[Grid]:
-    """The tables of a document that may reach into one of the hits, each read once."""
-    return list(grids_near(document, *_stretch(document, hits)))
-
-
-def _form(document: Document, hits: Sequence[Hit]) -> list[Form]:
-    """The form that a document is, where it reaches into one of the hits."""
-    form = form_near(document, *_stretch(document, hits))
-    return [] if form is None else [form]
-
-
-def _stretch(document: Document, hits: Sequence[Hit]) -> tuple[int, int]:
-    own = [hit.chunk for hit in hits if hit.chunk.document_id == document.id]
-    return min(chunk.start for chunk in own), max(chunk.end for chunk in own)
-
-
 def _touched(tables: Mapping[str, Sequence[Part]], hit: Hit) -> list[Part]:
-    """Those of the tables and forms, by document, that reach into a hit."""
+    """The tables and forms, given by document, that reach into a hit."""
     start, end = hit.chunk.start, hit.chunk.end
     return [grid for grid in tables.get(hit.chunk.document_id, ()) if grid.start < end and start < grid.end]
 
 
 def _in_words(hit: Hit, grids: Sequence[Grid], question: str) -> Hit:
-    """The hit with words for its text: what stands around the table, and the rows that share most with the question."""
+    """The hit with the text around its table, and the rows that share most words with the question."""
     if hit.chunk.kind != "table" or not grids:
         return hit
     grid, start, end = grids[0], hit.chunk.start, hit.chunk.end
@@ -99,17 +84,16 @@ def _in_words(hit: Hit, grids: Sequence[Grid], question: str) -> Hit:
         return hit
     asked = term_set(question)
     best = sorted(rows, key=lambda form: -len(asked & term_set(form)))[:ROWS]
-    text = " ".join([*map(_stopped, (cell.text for cell in grid.around)), *map(_stopped, best)])
-    return _worded(hit, text)
+    return _worded(hit, " ".join(map(_stopped, (*(cell.text for cell in grid.around), *best))))
 
 
 def _worded(hit: Hit, text: str) -> Hit:
-    """The hit with other words for its text: what is known of the old ones, their vector above all, says nothing."""
+    """The hit with other text; the scores of the old text, that of its vector above all, do not hold for it."""
     return replace(hit, chunk=replace(hit.chunk, text=text), scores={})
 
 
 def _found_in_words(part: Grid | Form, question: str) -> Iterator[str]:
-    """Where a table or form has the cells that a question asks for: those, with the names of their rows and columns."""
+    """The cells of a table or form that a question asks for, with the names of their rows and columns."""
     found = answered(part, question)
     if found is None:
         return
@@ -135,7 +119,7 @@ def _found_in_words(part: Grid | Form, question: str) -> Iterator[str]:
 
 
 def _as_sentences(grid: Grid, row: Sequence[Cell], columns: Sequence[int]) -> Iterator[str]:
-    """The cells of a row as sentences: by the names of their columns, and as people say it where those are persons'."""
+    """The cells of a row as sentences, by the names of their columns; also as a fact where a rule words one."""
     at, name, head = grid.rows.index(tuple(row)), row[0].text, grid.header[0].text
     sentences = [grid.cell_sentence(at, column) for column in columns]
     yield " ".join(sentences)
@@ -150,7 +134,7 @@ def _place(cell: Cell) -> tuple[int, int]:
 
 
 def _rows(grid: Grid, asked: Set[tuple[int, int]]) -> Iterator[str]:
-    """Of each row with a cell that is asked for its name and those cells."""
+    """The name and the cells asked for of each row that has some."""
     for row in grid.rows:
         if not asked.isdisjoint(map(_place, row)):
             pairs = [(head, cell) for at, (head, cell) in enumerate(zip(grid.header, row, strict=True))

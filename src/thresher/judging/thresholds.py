@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean, pstdev, pvariance
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.protocols import LanguageModel
@@ -40,24 +40,19 @@ class Threshold(Protocol):
 
     def check(self, scale: Scale) -> None:
         """Raise UsageError when the threshold does not fit scores on this scale; called when a judge is built."""
-        ...
 
     def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         """Which of the scores are enough; None never is."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
 class KeepAll:
     """Every score is enough."""
 
+    about: ClassVar[str] = "none"
+
     def check(self, scale: Scale) -> None:
         """Fits every scale."""
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return "none"
 
     def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         """All that have a score."""
@@ -73,7 +68,7 @@ class Fixed:
 
     def check(self, scale: Scale) -> None:
         """The value must lie on the scale."""
-        _check(self.value, scale)
+        check_on(scale, self.value)
 
     @property
     def about(self) -> str:
@@ -90,9 +85,9 @@ class Statistical:
     """The mean of the scores; mean plus standard deviation where they are close together (ChunkRAG, Algorithm 1).
 
     As printed (lines 19 to 22) this keeps nothing when more than half of the scores, but not all, tie at the top, so
-    at least the `min_keep` best stay, with all that tie with them; 0 is as printed. It also keeps half of a retrieval
-    that is irrelevant throughout: below `floor` nothing is kept, 0 being the published one (Y13 in docs/methods.md).
-    Standard deviation and variance are those of the whole population.
+    at least the `min_keep` best stay, with all ties; 0 is as printed. It also keeps half of an irrelevant retrieval:
+    below `floor` nothing is kept, 0 is as published (Y13 in docs/methods.md). Standard deviation and variance are those
+    of the whole population.
     """
 
     min_keep: int = 1
@@ -100,7 +95,7 @@ class Statistical:
 
     def check(self, scale: Scale) -> None:
         """The floor must lie on the scale."""
-        _check(self.floor, scale)
+        check_on(scale, self.floor)
 
     @property
     def about(self) -> str:
@@ -133,14 +128,11 @@ Reply with a JSON object {"scores": [X]}, X being your threshold, one number fro
 
 @dataclass(frozen=True, slots=True)
 class FromModel:
-    """A threshold that a model proposes from the list of scores; strictly above it is kept.
-
-    ChunkRAG's first version, and the prompts of its second (Y12 in docs/methods.md). `otherwise` decides, visibly,
-    when the model fails or its reply cannot be read.
-    """
+    """A threshold that a model proposes (ChunkRAG's first version; Y12), exclusive; if that fails, `otherwise`."""
 
     model: LanguageModel
     otherwise: Statistical = Statistical()
+    about: ClassVar[str] = "by the chat model"
 
     def check(self, scale: Scale) -> None:
         """The model sees scores from 0 to 1."""
@@ -152,33 +144,26 @@ class FromModel:
             )
         self.otherwise.check(scale)
 
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return "by the chat model"
-
     def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         """All above the model's threshold."""
         values = sorted((score.value for score in scored if score is not None), reverse=True)
         if not values:
             return ThresholdResult(None, (False,) * len(scored))
-        listed = ", ".join(f"{value:.3g}" for value in values)
         from thresher.models.structured import asked, read_scores, scores_schema
 
+        listed = ", ".join(f"{value:.3g}" for value in values)
         user = f"<query>{fenced(query.search)}</query>\nScores: {listed}"
         try:
             answer = asked(self.model, SYSTEM, user, schema=scores_schema(1), read=partial(read_scores, number=1))
+            why, unreadable, found = "the model's threshold could not be read", answer.unreadable, answer.value
         except (ProviderError, BudgetSpent) as error:
-            return self._instead(query, scored, str(error), unreadable=0)
-        if answer.value is None:
-            return self._instead(query, scored, "the model's threshold could not be read", unreadable=answer.unreadable)
-        notes = Notes(unreadable=answer.unreadable, facts={"threshold_prompt": PROMPT_VERSION})
-        return _cut(scored, answer.value[0], inclusive=False, notes=notes)
-
-    def _instead(self, query: Query, scored: Sequence[Score | None], why: str, *, unreadable: int) -> ThresholdResult:
-        cut = self.otherwise(query, scored)
-        lack = f"judge: {why}; the threshold is from the mean of the scores"
-        return replace(cut, notes=cut.notes + Notes((lack,), unreadable))
+            why, unreadable, found = str(error), 0, None
+        if found is None:
+            cut = self.otherwise(query, scored)
+            lack = f"judge: {why}; the threshold is from the mean of the scores"
+            return replace(cut, notes=cut.notes + Notes((lack,), unreadable))
+        notes = Notes(unreadable=unreadable, facts={"threshold_prompt": PROMPT_VERSION})
+        return _cut(scored, found[0], inclusive=False, notes=notes)
 
 
 def _cut(
@@ -190,6 +175,12 @@ def _cut(
     return ThresholdResult(value, keep, notes, inclusive)
 
 
-def _check(value: float, scale: Scale) -> None:
+def value_of(score: Score | None) -> float:
+    """The value of a score, to order by; no score is below every other."""
+    return float("-inf") if score is None else score.value
+
+
+def check_on(scale: Scale, value: float, *, name: str = "threshold") -> None:
+    """Raise UsageError for a value that is not on a scale."""
     if not scale.low <= value <= scale.high:
-        raise UsageError(f"is not on the scale {scale}", subject=f"threshold {value:g}", next_step="give one that is")
+        raise UsageError(f"is not on the scale {scale}", subject=f"{name} {value:g}", next_step="give one that is")

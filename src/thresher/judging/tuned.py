@@ -37,9 +37,8 @@ class TunedJudge:
             next_step = "give `judge_model` a folder that `thresher train-judge` wrote, or 'bundled'"
             raise UsageError("holds no trained judge", subject=str(folder), next_step=next_step) from error
         except (ValueError, TypeError, KeyError, UsageError) as error:
-            raise ModelError(
-                "is damaged, or of an older version", subject=str(file), next_step="train the judge again"
-            ) from error
+            next_step = "train the judge again"
+            raise ModelError("is damaged, or of an older version", subject=str(file), next_step=next_step) from error
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""

@@ -1,15 +1,14 @@
-"""What the judged hits are worth together, decided in the way of each family of recipes.
+"""The verdict on judged hits, decided in the way of each family of recipes.
 
 An empty retrieval is always incorrect (Z6 in docs/methods.md), unless that verdict is taken away (`RestrictedDecider`).
-Where scores decide, a hit without one counts neither way; if no hit has one, nothing is known and the verdict is
-ambiguous.
+Where scores decide, a hit without one does not count; if no hit has one, the verdict is ambiguous.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from thresher.errors import UsageError
 from thresher.judging.thresholds import Fixed
@@ -30,17 +29,12 @@ class Bounds:
 
     def __post_init__(self) -> None:
         if not self.scale.low <= self.lower < self.upper <= self.scale.high:
-            raise UsageError(
-                f"are not in order on the scale {self.scale}",
-                subject=f"bounds lower {self.lower:g} and upper {self.upper:g}",
-                next_step="give a lower bound below the upper one, both on the scale",
-            )
+            subject = f"bounds lower {self.lower:g} and upper {self.upper:g}"
+            next_step = "give a lower bound below the upper one, both on the scale"
+            raise UsageError(f"are not in order on the scale {self.scale}", subject=subject, next_step=next_step)
 
     def verdict(self, scores: Sequence[Score]) -> Verdict:
-        """Correct when one score is above the upper bound, incorrect when all are below the lower one or there is none.
-
-        One score above the lower bound is enough for ambiguous (Z3), an empty retrieval is incorrect (Z6).
-        """
+        """Correct if a score is above the upper bound, ambiguous above the lower one (Z3), else incorrect."""
         if any(self.reaches(score) for score in scores):
             return Verdict.CORRECT
         if any(self.keeps(score) for score in scores):
@@ -72,11 +66,7 @@ class Bounds:
         return score.value
 
 
-# --- what the judged hits are worth together, decided in the way of each family of recipes ----------------------------
-
-
 NOTHING = Decision(Verdict.INCORRECT, reason="nothing was retrieved")
-
 
 INSTEAD: Mapping[Actions, Mapping[Verdict, Verdict]] = {
     "all": {},
@@ -126,8 +116,7 @@ class Routing:
 
     def scores(self, judged: Sequence[Judgement]) -> list[Score]:
         """What the bounds are compared with."""
-        given = (judgement.hit.scores.get(self.absolute) for judgement in judged)
-        return [score for score in given if score is not None]
+        return [one.hit.scores[self.absolute] for one in judged if self.absolute in one.hit.scores]
 
     def __call__(self, judged: Sequence[Judgement]) -> Decision:
         """The verdict, and why in words."""
@@ -138,10 +127,7 @@ class Routing:
 class Survivors:
     """Correct when the judge kept anything, else incorrect: how Fig. 6 of ECRAG reads when nothing else routes."""
 
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return "whether any chunk stayed"
+    about: ClassVar[str] = "whether any chunk stayed"
 
     def __call__(self, judged: Sequence[Judgement]) -> Decision:
         """The verdict, and how many hits stayed."""
@@ -149,9 +135,7 @@ class Survivors:
             return NOTHING
         kept = sum(judgement.keep for judgement in judged)
         verdict = Verdict.CORRECT if kept else Verdict.INCORRECT
-        return Decision(
-            verdict, reason=f"{kept or 'none'} of {len(judged)} chunks stayed", notes=Notes(facts={"kept": kept})
-        )
+        return Decision(verdict, None, f"{kept or 'none'} of {len(judged)} chunks stayed", Notes(facts={"kept": kept}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +163,9 @@ class RestrictedDecider:
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """Our own: the scores are probabilities that the evidence suffices, and the verdict may be that we cannot tell.
+    """Our own: scores are probabilities that the evidence suffices. Correct from `upper` on, incorrect below `lower`.
 
-    Correct from `upper` on, incorrect below `lower`; in between ambiguous, or unsure when the calibration found that
-    the judge does not separate (`separated` is False).
+    In between ambiguous, or unsure when the calibration found that the judge does not separate (`separated` is False).
     """
 
     lower: float
@@ -195,11 +178,9 @@ class Calibrated:
 
     def __post_init__(self) -> None:
         if not 0 <= self.lower <= self.upper <= 1:
-            raise UsageError(
-                "are not probabilities in order",
-                subject=f"bounds lower {self.lower:g} and upper {self.upper:g}",
-                next_step="give 0 <= lower <= upper <= 1, or calibrate again",
-            )
+            subject = f"bounds lower {self.lower:g} and upper {self.upper:g}"
+            next_step = "give 0 <= lower <= upper <= 1, or calibrate again"
+            raise UsageError("are not probabilities in order", subject=subject, next_step=next_step)
 
     @property
     def about(self) -> str:
@@ -214,8 +195,7 @@ class Calibrated:
         best = max(score.value for score in scores)
         stated = f"best probability {best:.3g}"
         notes = _notes(best, self.lower, self.upper, unscored=len(judged) - len(scores))
-        if self.mapping:
-            notes += Notes(facts={"mapping": self.mapping})
+        notes += Notes(facts={"mapping": self.mapping} if self.mapping else {})
         confidence = best if self.calibrated else None
         if best >= self.upper:
             return Decision(Verdict.CORRECT, confidence, f"{stated} reaches {self.upper:.3g}", notes)
@@ -228,17 +208,13 @@ class Calibrated:
 
 
 def in_light_of_question(query: Query, decision: Decision) -> Decision:
-    """The decision, which knows scores alone, for the question that was asked. Not published.
-
-    One word asks nothing that evidence could be sure to answer: its verdict is at most ambiguous.
-    """
+    """The decision for the question asked: the verdict on a question of one word is at most ambiguous. Our own."""
     if decision.verdict is not Verdict.CORRECT or len(query.question.split()) > 1:
         return decision
     return replace(decision, verdict=Verdict.AMBIGUOUS, reason=f"{decision.reason}, and one word is no question")
 
 
 def _bounded(bounds: Bounds, scores: Sequence[Score], hits: int, name: str) -> Decision:
-    """The verdict of two bounds."""
     if not scores:
         return _unscored(hits, name)
     best = max(scores, key=lambda score: score.value)
@@ -257,11 +233,8 @@ def _bounded(bounds: Bounds, scores: Sequence[Score], hits: int, name: str) -> D
 def _unscored(hits: int, name: str) -> Decision:
     if not hits:
         return NOTHING
-    return Decision(
-        Verdict.AMBIGUOUS,
-        reason=f"cannot tell: none of {hits} chunks has a {name}",
-        notes=Notes(facts={"unscored": hits}),
-    )
+    reason = f"cannot tell: none of {hits} chunks has a {name}"
+    return Decision(Verdict.AMBIGUOUS, None, reason, Notes(facts={"unscored": hits}))
 
 
 def _notes(best: float, lower: float, upper: float, *, unscored: int) -> Notes:

@@ -1,4 +1,4 @@
-"""What a chat model is worth as an answerer in one collection: its answers beside those without it."""
+"""How a chat model answers in one collection, compared with the answerer without one."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ Z95 = 1.959964
 LEAST_LABELLED = 20
 """Questions with answers below which an interval says nothing."""
 
-_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
-
 
 @dataclass(frozen=True, slots=True)
 class Share(Public):
@@ -31,31 +29,29 @@ class Share(Public):
     high: float = field(init=False)
 
     def __post_init__(self) -> None:
-        """Fill in the interval (Wilson 1927); of no questions it is everything."""
-        value, low, high = wilson(self.right, self.n)
-        for name, number in (("value", value), ("low", low), ("high", high)):
+        for name, number in zip(("value", "low", "high"), wilson(self.right, self.n), strict=True):
             object.__setattr__(self, name, number)
 
 
 @dataclass(frozen=True, slots=True)
 class AnswererWorth(Public):
-    """Right answers of a chat model and of the reader without one, to the same questions."""
+    """Right answers of a chat model and of the answerer without one to the same questions."""
 
     model: str
     by_model: Share
     by_reader: Share
     refused_by_model: Share
-    """Of the questions without an answer, those that were refused."""
+    """Of the questions without an answer."""
     refused_by_reader: Share
     only_model: int
-    """Questions that the model alone got right."""
+    """Questions that only the model answered right."""
     only_reader: int
     worse: bool
     """Whether the model is worse than the reader with 95 % certainty (sign test on the questions they differ on)."""
 
     @property
     def advice(self) -> str:
-        """What to do about a model that is worse; empty for one that is not known to be."""
+        """What to do about a worse model; empty for one that is not known to be."""
         advice = "answers are better without the chat model here: answer.by=reader keeps it for judging alone"
         return advice if self.worse else ""
 
@@ -69,29 +65,22 @@ def measured(model: str, questions: Sequence[Labelled], ask: Callable[[str, bool
     won: dict[bool, list[bool]] = {True: [], False: []}
     refused: dict[bool, list[bool]] = {True: [], False: []}
     for question, answers in questions:
-        for by_model in (True, False):
-            answer = ask(question, by_model)
-            (won if answers else refused)[by_model].append(is_right(answer, answers))
+        for model_answers in (True, False):
+            answer = ask(question, model_answers)
+            (won if answers else refused)[model_answers].append(is_right(answer, answers))
     pairs = list(zip(won[True], won[False], strict=True))
     only_model, only_reader = sum(m and not r for m, r in pairs), sum(r and not m for m, r in pairs)
-
-    def share(each: Sequence[bool]) -> Share:
-        return Share(sum(each), len(each))
-
+    by_model, by_reader, refused_by_model, refused_by_reader = (
+        Share(sum(each), len(each)) for each in (won[True], won[False], refused[True], refused[False])
+    )
+    worse = wilson(only_model, only_model + only_reader)[2] < 0.5
     return AnswererWorth(
-        model,
-        share(won[True]),
-        share(won[False]),
-        share(refused[True]),
-        share(refused[False]),
-        only_model,
-        only_reader,
-        wilson(only_model, only_model + only_reader)[2] < 0.5,
+        model, by_model, by_reader, refused_by_model, refused_by_reader, only_model, only_reader, worse
     )
 
 
 def is_right(answer: Answer, answers: Sequence[str]) -> bool:
-    """Whether an answer holds one of the right ones, case, articles and punctuation aside; a refusal where none is."""
+    """Whether an answer contains a right one, case, articles and punctuation aside; or refuses where there is none."""
     if not answers:
         return answer.abstained
     text = f" {plain(answer.text)} "
@@ -100,7 +89,8 @@ def is_right(answer: Answer, answers: Sequence[str]) -> bool:
 
 def plain(text: str) -> str:
     """Words in lower case, without articles and punctuation."""
-    return " ".join(_ARTICLE.sub(" ", re.sub(r"[^\w.%]+|\.(?!\d)", " ", text.casefold())).split())
+    words = re.sub(r"[^\w.%]+|\.(?!\d)", " ", text.casefold())
+    return " ".join(re.sub(r"\b(?:a|an|the)\b", " ", words).split())
 
 
 def wilson(right: int, n: int) -> tuple[float, float, float]:
@@ -114,7 +104,7 @@ def wilson(right: int, n: int) -> tuple[float, float, float]:
 
 
 def labelled_answers(rows: Sequence[dict[str, Any]]) -> list[Labelled]:
-    """Of the rows of a questions file those that can be judged: with answers, or marked as having none."""
+    """The rows of a questions file with answers, or marked as having none."""
     found: list[Labelled] = []
     for row in rows:
         answers = [one for one in row.get("answers") or () if isinstance(one, str)]

@@ -1,4 +1,4 @@
-"""The parts that answer, made from settings: the answerer without a chat model, the chat model, what checks both."""
+"""The parts that answer, made from settings: the answerer without a chat model, the chat model, their checks."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from thresher.verification.check import Checker
 
 OF_ANSWERS = 0.8
-"""Share of a chat model's sentences that are taken to be supported before they are read: it was shown the evidence.
-What that gains and costs is in docs/decisions.md."""
+"""Prior share of a chat model's sentences that are supported: it was shown the evidence (docs/decisions.md)."""
 
 HEDGE_BELOW = 0.5
-"""Without a model: a passage that is less probable than not to answer is shown as doubtful."""
+"""Without a model: probability of the best passage below which it is shown as doubtful."""
 
 NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); answered by quoting"
 
@@ -31,10 +30,7 @@ NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); ans
 def generator(
     settings: RecipeSettings, parts: Components, table: ChunkTable, *, rivals: bool = False
 ) -> tuple[Generator, tuple[str, ...]]:
-    """The chat model, or what answers where none is configured, with what that lacks.
-
-    `rivals` is whether that one shows answers of two documents that cannot both be right.
-    """
+    """The chat model, or the answerer where none is configured, and what is lacking; `rivals` is the answerer's."""
     offline = without_model(settings, parts, table, rivals=rivals)
     model = parts.language_model(settings.llm)
     if model is None:
@@ -57,7 +53,7 @@ def generator(
 
 
 def without_model(settings: RecipeSettings, parts: Components, table: ChunkTable, *, rivals: bool) -> Answerer:
-    """What shows the best passage or cell."""
+    """The answerer: it shows the best passage or cell."""
     from thresher.answering.answerer import Answerer
     from thresher.answering.confidence import Confidence
     from thresher.answering.spans import SpanFinder
@@ -75,7 +71,7 @@ def without_model(settings: RecipeSettings, parts: Components, table: ChunkTable
 
 
 def checker(settings: RecipeSettings, parts: Components, prior: float = OF_ANSWERS) -> Checker:
-    """What holds sentences against the documents; `prior` is the share that is taken to be supported."""
+    """Checks sentences against the documents; `prior` is the share of supported ones that is assumed."""
     from thresher.verification.check import Checker
     from thresher.verification.rows import rows_in_words
     from thresher.verification.rules import RuleCheck
@@ -94,19 +90,19 @@ def quotes(parts: Components) -> QuoteChecker:
 
 
 def quote_checker(parts: Components) -> Verifier:
-    """Looks every citation up in its document, here or in the other collection, and cites what contradicts it."""
+    """Looks every citation up in its document, here or in the other collection, and cites contradictions."""
     looks_up = quotes(parts)
     return ConflictCiter(looks_up, looks_up.placed, parts.whole_documents())
 
 
 def style_of(answer: AnswerSettings) -> Style:
-    """What a chat model is asked for."""
+    """Style, length and further instructions for a chat model."""
     from thresher.answering.chat_model import Style
 
     return Style(answer.style, answer.max_words, answer.instructions)
 
 
 def display_of(answer: AnswerSettings) -> Display:
-    """What is shown of the sentences of an answer; the mode wins over the check."""
+    """Which sentences of an answer are shown; the mode wins over the check."""
     of_mode: dict[str, Display] = {"strict": "strict", "balanced": "mark", "open": "open"}
     return of_mode[answer.mode] if answer.mode else answer.check

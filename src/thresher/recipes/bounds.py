@@ -1,8 +1,7 @@
 """The bounds of a published recipe in one collection: the printed ones, or those that `calibrate` learned there.
 
-Printed bounds belong to one judge and one collection. `thresher calibrate --recipe crag` learns others for this judge
-and this collection; they replace the printed ones, and every answer states it. Bounds set by hand stay. Of `chunkrag`,
-which gives no verdict, the floor of its scores is learned (`score_floor`).
+Learned bounds replace the printed ones, and every answer states it; bounds set by hand stay. For `chunkrag`, which
+gives no verdict, `calibrate` learns the floor of its scores (`score_floor`).
 """
 
 from __future__ import annotations
@@ -31,16 +30,17 @@ def with_learned(
     preset: Mapping[str, Any],
     wired: Callable[[RecipeSettings, Components], Pipeline],
 ) -> Pipeline:
-    """The recipe by the bounds learned in this collection; `printed` where none were learned or others are set by hand.
-
-    `keys` are the settings of its lower and upper bound, or of its floor; `preset` what it sets of its own.
-    """
+    """The recipe by learned bounds, `printed` without any or where those at `keys` are set by hand."""
     if parts.calibrations is None or not isinstance(settings, JudgeSettings) or not learns(printed, settings, keys):
         return printed
     learned = parts.calibrations.get(judge_of(name, settings), parts.encoder(settings).name)
-    if learned is None or not _as_printed(settings, keys, preset):
+    if learned is None:
         return printed
-    found = _values(printed, learned)
+    given, own = flat(settings), flat(resolved(type(settings), {}, preset=preset))
+    if any(given[key] != own[key] for key in keys):  # set by hand
+        return printed
+    inner = bounded(printed.decide)
+    found = _floor(learned) if inner is None else learned_bounds(learned, inner.bounds.scale)
     if found is None:
         return printed
     made = wired(_changed(settings, keys, found), parts)
@@ -54,17 +54,13 @@ def learns(pipeline: Pipeline, settings: RecipeSettings, keys: tuple[str, ...]) 
     return len(keys) == 2 and bounded(pipeline.decide) is not None
 
 
-def _values(pipeline: Pipeline, learned: Calibration) -> tuple[float, ...] | None:
-    """The learned bounds on the scale of the recipe's, or its floor."""
-    inner = bounded(pipeline.decide)
-    if inner is not None:
-        return learned_bounds(learned, inner.bounds.scale)
+def _floor(learned: Calibration) -> tuple[float, ...] | None:
     floor = learned_floor(learned)
     return None if floor is None else (floor,)
 
 
 def judge_of(recipe: str, settings: JudgeSettings) -> str:
-    """The name that a recipe's calibration is kept under: whose retrieval, and which judge's scores."""
+    """The name of a recipe's calibration: its retrieval, and whose scores."""
     judge = settings.judge
     if judge in ("auto", "llm"):
         judge = f"llm {settings.llm.model}" if settings.llm.configured else "local"
@@ -78,22 +74,15 @@ def bounds_here(pipeline: Pipeline) -> tuple[float, ...] | None:
     inner = bounded(pipeline.decide if confident is None else confident.decide)
     if inner is not None:
         return inner.bounds.lower, inner.bounds.upper
-    floor = None if confident is None else learned_floor(confident.learned)
-    return None if floor is None else (floor,)
-
-
-def _as_printed(settings: RecipeSettings, keys: tuple[str, ...], preset: Mapping[str, Any]) -> bool:
-    """Whether the bounds are those the recipe comes with, so that none were set by hand."""
-    given, own = flat(settings), flat(resolved(type(settings), {}, preset=preset))
-    return all(given[key] == own[key] for key in keys)
+    return None if confident is None else _floor(confident.learned)
 
 
 def _changed(settings: RecipeSettings, keys: tuple[str, ...], values: tuple[float, ...]) -> RecipeSettings:
     """The settings with other values of dotted keys, whatever their range: a learned bound lies on its scale."""
     for key, value in zip(keys, values, strict=True):
         table, _, name = key.rpartition(".")
+        update: dict[str, Any] = {name: value}
         if table:
-            settings = settings.model_copy(update={table: getattr(settings, table).model_copy(update={name: value})})
-        else:
-            settings = settings.model_copy(update={name: value})
+            update = {table: getattr(settings, table).model_copy(update=update)}
+        settings = settings.model_copy(update=update)
     return settings

@@ -1,4 +1,4 @@
-"""A budget of tokens for what is found: the parts that spend it, and what such budgets are worth in one collection."""
+"""A budget of tokens for evidence: the parts that spend it, and what budgets keep in one collection."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ BUDGETS = (100, 200, 400, 800, 1600, 3200)
 """Tokens, each twice the one before: from a line of a tool's result to more than the chunks of most questions have."""
 
 MOST_OF_CHUNKS = 0.2
-"""From this share on the part of the chunks is given in per cent."""
+"""Share from which on the part of the chunks is given in per cent."""
 
 Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What reads evidence and counts tokens; made once for a recipe."""
+    """Reads evidence and counts tokens; made once for a recipe."""
 
     read: EvidenceReader
     count: TokenCount
@@ -48,19 +48,16 @@ def spending(settings: RecipeSettings, parts: Components) -> Spending:
     return Spending(EvidenceReader(models.judge(), parts.whole_documents()), token_count())
 
 
-# --- what budgets are worth -------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class BudgetPoint(Public):
-    """One budget: the share of the answers in the chunks that are still in the spans, and what the spans take."""
+    """One budget: the share of the answers in the chunks that the spans keep, and their tokens."""
 
     max_tokens: int
     kept: Share
     tokens: float
-    """That a question takes on average; the best spans may be fewer than the budget."""
+    """Per question, on average; may be fewer than the budget."""
     of_chunks: float
-    """The same as a share of the tokens of the chunks."""
+    """Share of the tokens of the chunks."""
 
     def __str__(self) -> str:
         """For people, in a sentence."""
@@ -73,28 +70,27 @@ class BudgetPoint(Public):
         if self.of_chunks >= MOST_OF_CHUNKS or not self.of_chunks:
             return f"{100 * self.of_chunks:.0f} % of the chunks"
         nth = round(1 / self.of_chunks)
-        endings = {1: "st", 2: "nd", 3: "rd"} if nth // 10 != 1 else {}
-        return (
-            f"{'an' if nth in (8, 11, 18) or 80 <= nth < 90 else 'a'} {nth}{endings.get(nth % 10, 'th')} of the chunks"
-        )
+        ending = {1: "st", 2: "nd", 3: "rd"}.get(nth % 10, "th") if nth // 10 != 1 else "th"
+        article = "an" if nth in (8, 11, 18) or 80 <= nth < 90 else "a"
+        return f"{article} {nth}{ending} of the chunks"
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetCurve(Public):
-    """What budgets of tokens are worth in a collection, over the questions whose answers are in the chunks."""
+    """What budgets of tokens keep in a collection, over the questions whose answers are in the chunks."""
 
     recipe: str
     source: Literal["questions made of the collection", "labels"]
     found: Share
-    """Of the questions those whose answer is in the chunks that the recipe hands on whole."""
+    """Questions whose answer is in the chunks that the recipe hands on whole."""
     chunk_tokens: float
-    """Of those chunks, for a question, on average."""
+    """Of those chunks, per question, on average."""
     points: tuple[BudgetPoint, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """A question, and how its answer is known: by its place, or by its words."""
+    """A question, and its answer, given by its place or by its words."""
 
     question: str
     answers: tuple[str, ...] = ()
@@ -102,7 +98,7 @@ class Sought:
     place: tuple[int, int] = (0, 0)
 
     def stands_in(self, evidence: Sequence[Evidence]) -> bool:
-        """Whether evidence holds the answer: its very place, or the words of one, case and marks aside."""
+        """Whether evidence holds the place of the answer, or the words of one, case and marks aside."""
         if self.document_id:
             start, end = self.place
             own = [one for one in evidence if one.hit.chunk.document_id == self.document_id]
@@ -125,14 +121,6 @@ def made(recipe: Recipe, settings: RecipeSettings, parts: Components, number: in
     return [Sought(one.question, document_id=one.document_id, place=one.place) for one in questions]
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """A question whose answer is in its chunks: their tokens; for each budget its tokens and whether it stays."""
-
-    chunks: int
-    spans: tuple[tuple[int, bool], ...]
-
-
 def measured(
     pipeline: Pipeline,
     spend: Spending,
@@ -145,24 +133,25 @@ def measured(
     """Search for every question once and spend every budget on what is found. Raises UsageError for no questions."""
     if not sought:
         raise UsageError("have no answers", subject="the questions", next_step='give "answers" with each of them')
-    seen: list[_Seen] = []
+    tokens: list[int] = []
+    spans: list[list[tuple[int, bool]]] = []  # per question and budget the tokens, and whether the answer stays
     for one in sought:
         asked = pipeline.rewrite(query(one.question))
         judged = pipeline.judge(asked, pipeline.retrieve(asked).kept)
         evidence = pipeline.refine(asked, judged.kept).evidence
         if one.stands_in(evidence):
             read = spend.read(asked, evidence)
-            spans = tuple(_spent(one, read.within(most, spend.count)) for most in budgets)
-            seen.append(_Seen(sum(spend.count(piece.text) for piece in evidence), spans))
+            spans.append([_spent(one, read.within(most, spend.count)) for most in budgets])
+            tokens.append(sum(spend.count(piece.text) for piece in evidence))
         if progress is not None:
             progress(1)
-    chunks = sum(one.chunks for one in seen)
+    chunks = sum(tokens)
     return BudgetCurve(
         pipeline.recipe,
         MADE if sought[0].document_id else "labels",
-        Share(len(seen), len(sought)),
-        chunks / len(seen) if seen else 0.0,
-        tuple(_point(most, [one.spans[at] for one in seen], chunks) for at, most in enumerate(budgets)),
+        Share(len(spans), len(sought)),
+        chunks / len(spans) if spans else 0.0,
+        tuple(_point(most, [one[at] for one in spans], chunks) for at, most in enumerate(budgets)),
     )
 
 

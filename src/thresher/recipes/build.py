@@ -1,4 +1,4 @@
-"""What the recipes that judge and correct have in common, made from settings."""
+"""Parts that several recipes share to judge, correct, refine and verify, made from settings."""
 
 from __future__ import annotations
 
@@ -14,37 +14,18 @@ from thresher.judging.calibration import Calibration
 from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier, about
 from thresher.recipes.answering import checker, display_of, quote_checker
 from thresher.recipes.components import Components, Outside
-from thresher.recipes.settings import (
-    OutsideSettings,
-    RecipeSettings,
-    RedundancySettings,
-)
+from thresher.recipes.settings import OutsideSettings, RecipeSettings, RedundancySettings
 from thresher.refinement.refine import CODE_MIN_WORDS, MIN_WORDS, PassageRefiner, StripRefiner
 from thresher.refinement.strips import DECOMPOSITIONS
 from thresher.retrieval.wrappers import Facts, Redundancy
 from thresher.text.entities import names_in
 from thresher.text.numbers import numbers_in
 from thresher.text.terms import index_terms
-from thresher.types import (
-    NO_NOTES,
-    Correction,
-    Decision,
-    Evidence,
-    Generation,
-    Hit,
-    Judgement,
-    Origin,
-    Query,
-    Refined,
-)
+from thresher.types import NO_NOTES, Correction, Decision, Evidence, Generation, Hit, Judgement, Origin, Query, Refined
 from thresher.verification.conflicts import ConflictFinder, find_conflicts
 
 if TYPE_CHECKING:
-    from thresher.correction.corrector import (
-        FetchPage,
-        OutsideResult,
-        OutsideSource,
-    )
+    from thresher.correction.corrector import FetchPage, OutsideResult, OutsideSource
     from thresher.correction.search_query import SearchQueryWriter
     from thresher.judging.model_weight import ModelWeight
     from thresher.types import Vectors
@@ -58,9 +39,6 @@ PASSAGE_CHARACTERS = 900
 NO_WORDS = "correct: no chat model is configured (llm.base_url, llm.model); the question itself was searched for"
 
 
-# --- judging ----------------------------------------------------------------------------------------------------------
-
-
 def mapping(learned: Calibration, *, fits: bool) -> str:
     """Which calibration was used, for the trace; `fits` is whether it is for the encoder in use."""
     if learned.source != "shipped":
@@ -69,47 +47,39 @@ def mapping(learned: Calibration, *, fits: bool) -> str:
 
 
 def weight_note(weight: ModelWeight | None) -> str:
-    """How much the chat model counts beside our judge, for the trace; empty where that was not measured."""
+    """The weight of the chat model beside our judge, for the trace; empty where it was not measured."""
     if weight is None:
         return ""
     return f"; {weight.model} counts {weight.model_weight:.2f}" if weight.counts else f"; {weight.model} is not asked"
 
 
 def redundancy(settings: RedundancySettings, table: ChunkTable, *, facts: Facts | None = None) -> Redundancy:
-    """What drops a chunk that says what a better one says; vectors are those of the index."""
+    """Drops a chunk that says what a better one says; vectors are those of the index."""
 
     def embed(hits: Sequence[Hit]) -> Vectors:
+        """(n_hits, dimension) float32; zeros, which are like no chunk, for a chunk that is not there any more."""
         ids = [hit.chunk.id for hit in hits]
-        try:
+        with suppress(KeyError):  # a document was replaced since its chunks were found
             return table.vectors(ids)
-        except KeyError:  # a document was replaced since its chunks were found
-            return _vectors_or_zeros(table, ids)
+        import numpy as np
+
+        vectors = np.zeros((len(ids), table.vectors([]).shape[1]), np.float32)
+        for at, id_ in enumerate(ids):
+            with suppress(KeyError):
+                vectors[at] = table.vectors([id_])[0]
+        return vectors
 
     return Redundancy(settings.vectors, settings.threshold, embed=embed, terms=index_terms, facts=facts)
 
 
-def _vectors_or_zeros(table: ChunkTable, ids: Sequence[str]) -> Vectors:
-    """(n_ids, dimension) float32; zeros, which are like no chunk, for one that is not there any more."""
-    import numpy as np
-
-    vectors = np.zeros((len(ids), table.vectors([]).shape[1]), np.float32)
-    for at, id_ in enumerate(ids):
-        with suppress(KeyError):
-            vectors[at] = table.vectors([id_])[0]
-    return vectors
-
-
 def names_and_numbers(hit: Hit) -> frozenset[str]:
-    """What distinguishes near copies: the names and numbers of a chunk and its title."""
+    """The names and numbers of a chunk and its title, which distinguish near copies."""
     return _names_and_numbers(hit.chunk.titled)
 
 
 @lru_cache(maxsize=1024)
 def _names_and_numbers(text: str) -> frozenset[str]:
     return frozenset(name.casefold() for name in names_in(text)) | numbers_in(text)
-
-
-# --- correction -------------------------------------------------------------------------------------------------------
 
 
 def nowhere(query: Query, decision: Decision) -> Correction:
@@ -126,19 +96,16 @@ def corrector(
     keywords: bool = False,
     sure: float = 0.0,
 ) -> tuple[Corrector, tuple[str, ...]]:
-    """What goes outside, and what it lacks; `retriever` and `judge` make the recipe's own over another collection.
+    """The corrector, and what it lacks; `retriever` and `judge` make the recipe's own over another collection.
 
-    Without a chat model the web is asked for the question itself, or, with `keywords`, for its content words; with
-    `search.style=question` always for the question itself.
+    Without a chat model, and with `search.style=question`, the question itself is searched for; without one and with
+    `keywords`, its content words are.
     """
     if parts.outside is None:
         return nowhere, ()
     correct = searching(settings, parts, parts.outside, retriever, judge=judge, keywords=keywords, sure=sure)
     as_wished = keywords or settings.search.style == "question" or parts.language_model(settings.llm) is not None
     return correct, () if as_wished else (NO_WORDS,)
-
-
-# --- refinement -------------------------------------------------------------------------------------------------------
 
 
 def strips(
@@ -149,10 +116,7 @@ def strips(
     first: int = 0,
     first_score: float | None = None,
 ) -> Refiner:
-    """Strips that reach the score, the best ones, put together; of the hits that `refine.of` names.
-
-    A score that the settings give counts for all of them, the `first` ones as well.
-    """
+    """The best strips that reach the score, of the hits that `refine.of` names; a score of the settings wins."""
     given = settings.refine.min_score
     refiner = StripRefiner(
         DECOMPOSITIONS[settings.decompose],
@@ -171,7 +135,7 @@ def strips(
 
 @dataclass(frozen=True, slots=True)
 class RefinerInPart:
-    """Refines the hits from there alone; the others are handed over whole, and all are looked through for conflicts."""
+    """Refines the hits of one origin; the others are handed over whole, and conflicts are sought among all."""
 
     refine: Refiner
     of: Literal["inside", "outside", "none"]
@@ -183,7 +147,7 @@ class RefinerInPart:
         return about(PassageRefiner()) if self.of == "none" else f"{about(self.refine)}, of what is {self.of} alone"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
-        """What both leave, inside first."""
+        """The evidence of both, inside first."""
         evidence: list[Evidence] = []
         judgements: list[Judgement] = []
         notes = NO_NOTES
@@ -197,20 +161,15 @@ class RefinerInPart:
         return Refined(tuple(evidence), tuple(judgements), found.pairs, notes + found.notes)
 
 
-# --- verification -----------------------------------------------------------------------------------------------------
-
-
 def verifier(settings: RecipeSettings, parts: Components) -> Verifier:
     """Checks each sentence against the evidence, then each quote against its document."""
     claims = ClaimVerifier(partial(checker, settings, parts), display_of(settings.answer))
-    quotes = quote_checker(parts)
-
-    return VerifiersInTurn((claims, quotes))
+    return VerifiersInTurn((claims, quote_checker(parts)))
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiersInTurn:
-    """One verifier after the other, each reads what the one before left."""
+    """One verifier after the other; each reads the result of the one before."""
 
     verifiers: tuple[Verifier, ...]
 
@@ -226,9 +185,6 @@ class VerifiersInTurn:
         return draft
 
 
-# --- where the recipes that correct go: the web, or another collection ------------------------------------------------
-
-
 def searching(
     settings: OutsideSettings,
     parts: Components,
@@ -239,7 +195,7 @@ def searching(
     keywords: bool,
     sure: float,
 ) -> Corrector:
-    """Searches outside; see `thresher.recipes.correcting.corrector`."""
+    """Searches outside; see `corrector`."""
     # Imported when a question may go outside: a question of one's own documents needs no HTTP client.
     from thresher.correction.corrector import SearchingCorrector
     from thresher.correction.search_query import AsAsked, KeywordQuery, LLMSearchQuery
@@ -260,7 +216,7 @@ def searching(
 
 @dataclass(frozen=True, slots=True)
 class SketchedSource:
-    """Stands for the place outside in a recipe that is described, not run."""
+    """The place outside in a recipe that is described, not run."""
 
     about: str
 
@@ -274,7 +230,8 @@ def _source(
 ) -> OutsideSource:
     from thresher.correction.restriction import Restriction
 
-    only = Restriction(tuple(filter(None, settings.web.sites.split(","))), settings.web.since)
+    web = settings.web
+    only = Restriction(tuple(filter(None, web.sites.split(","))), web.since)
     if parts.sketched:
         return SketchedSource(f"{outside.given}{only.about}")
     from thresher.correction.corrector import RetrieverSource, WebSource
@@ -285,25 +242,16 @@ def _source(
     def passages(text: str) -> Sequence[tuple[int, int]]:
         return list(split_at_whitespace(text, 0, len(text), PASSAGE_CHARACTERS))
 
-    from thresher.correction.providers import (
-        Fields,
-        ProviderSettings,
-        RecordedSearch,
-        RestrictedSearch,
-        web_search,
-    )
+    from thresher.correction.providers import Fields, ProviderSettings, RecordedSearch, RestrictedSearch, web_search
 
-    key = None if settings.web.api_key is None else settings.web.api_key.get_secret_value()
+    key = None if web.api_key is None else web.api_key.get_secret_value()
     if parts.exchanges.replaying:
         key = key or "played back"  # keys are not stored, and nothing is asked
-    web = settings.web
     fields = dict(one.split("=", 1) for one in web.fields.split(",") if one)
     given = ProviderSettings(parts.meter, web.base_url, key, fields=Fields(**fields), only=only)
     own = None if outside.search is None else RestrictedSearch(outside.search, only)
-    asked = own or web_search(settings.web.provider, given)
-    search = RecordedSearch(asked, parts.exchanges, parts.meter)
-    fetch = page_fetcher(parts) if settings.web.fetch else None
-    return WebSource(search, fetch, passages, limit=RESULTS, only=only)
+    search = RecordedSearch(own or web_search(web.provider, given), parts.exchanges, parts.meter)
+    return WebSource(search, page_fetcher(parts) if web.fetch else None, passages, limit=RESULTS, only=only)
 
 
 def page_fetcher(parts: Components) -> FetchPage:

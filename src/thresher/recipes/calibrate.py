@@ -1,7 +1,7 @@
 """Calibrates the scores of a judge in one collection: of `corrective`, and of every recipe with bounds or a floor.
 
-`corrective` calibrates its own judge, with its retrieval, and measures how much the chat model counts beside it. Of a
-published recipe that score is calibrated which is compared with its bounds, with its own retrieval and its own judge.
+For `corrective` it also measures how much the chat model counts beside the judge. For a published recipe it calibrates
+the score that is compared with the bounds, with that recipe's retrieval and judge.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from thresher.errors import UsageError
 from thresher.filters import In, Not
@@ -35,7 +36,7 @@ Progress = Callable[[int], None]
 
 @dataclass(slots=True)
 class Observed:
-    """The best raw score of a recipe for a question, as the questions are made or given; what was seen is kept."""
+    """The best raw scores of a recipe for questions; keeps what it retrieved."""
 
     name: str
     encoder: str
@@ -76,15 +77,12 @@ def calibrated(
 ) -> Calibration:
     """Fitted on (question, whether the collection answers it), or on `number` questions made of its texts.
 
-    Those of `feedback` count beside either, each as much as one of the others; a question that is labelled twice counts
-    as `labelled` has it.
-
-    Raises UsageError for a recipe that decides by no bounds, and for too few questions.
+    Those of `feedback` are added to either; for a question labelled twice the label in `labelled` counts. Raises
+    UsageError for a recipe that decides by no bounds, and for too few questions.
     """
     if labelled is None and number < LEAST_QUESTIONS:
-        raise UsageError(
-            "are too few to calibrate on", subject=f"{number} questions", next_step=f"make at least {LEAST_QUESTIONS}"
-        )
+        subject, next_step = f"{number} questions", f"make at least {LEAST_QUESTIONS}"
+        raise UsageError("are too few to calibrate on", subject=subject, next_step=next_step)
     if recipe.bounds is None and not isinstance(settings, CorrectiveSettings):
         raise _without_bounds(recipe)
     if labelled is not None:  # checked before the searches, which may take minutes
@@ -96,24 +94,17 @@ def calibrated(
         evidence = _of_corrective(settings, parts, limit, progress)
     else:
         evidence = _of_printed_bounds(recipe, settings, parts, limit, progress)
+    fitted = partial(fit, judge=evidence.name, encoder=evidence.encoder, seed=seed)
     if labelled is not None:
-        positives, negatives = gather_labelled(labelled, evidence.best)
-        made = fit(positives, negatives, judge=evidence.name, encoder=evidence.encoder, source="labels", seed=seed)
+        made = fitted(*gather_labelled(labelled, evidence.best), source="labels")
         known = dict(labelled)
     else:
         questions = questions_of(evidence.texts, number, seed)
         positives, negatives = gather(questions, evidence.best)
         known_positives, known_negatives = gather_labelled(feedback, evidence.best)
         known = {**{one.near_miss: False for one in questions}, **dict(feedback)}
-        made = fit(
-            [*positives, *known_positives],
-            [*negatives, *known_negatives],
-            judge=evidence.name,
-            encoder=evidence.encoder,
-            source=MADE,
-            elsewhere=evidence.usually,
-            seed=seed,
-        )
+        positives, negatives = [*positives, *known_positives], [*negatives, *known_negatives]
+        made = fitted(positives, negatives, source=MADE, elsewhere=evidence.usually)
     if not isinstance(settings, CorrectiveSettings):
         return made
     return replace(made, model=_model_weight(settings, parts, made, evidence, known, seed=seed))
@@ -155,11 +146,8 @@ def _of_printed_bounds(
 
 def _without_bounds(recipe: Recipe) -> UsageError:
     can = [one.name for one in RECIPES.values() if one.bounds is not None or one.module == "corrective"]
-    return UsageError(
-        "decides by no bounds that could be learned",
-        subject=f"recipe {recipe.name}",
-        next_step=f"calibrate one of {', '.join(can)}",
-    )
+    subject, next_step = f"recipe {recipe.name}", f"calibrate one of {', '.join(can)}"
+    return UsageError("decides by no bounds that could be learned", subject=subject, next_step=next_step)
 
 
 def _model_weight(
@@ -171,7 +159,7 @@ def _model_weight(
     *,
     seed: int,
 ) -> ModelWeight | None:
-    """What the chat model is worth where our judge is unsure; None without one, or for too few such questions."""
+    """The weight of the chat model where our judge is unsure; None without one, or for too few such questions."""
     model = parts.language_model(settings.llm) if settings.judge == "auto" else None
     if model is None:
         return None
@@ -188,22 +176,18 @@ def _model_weight(
         lacks += scored.notes.degraded
         scores = [score.value for score in scored.scores if score is not None]
         if scores:
-            answerable = known.get(question, not without)
-            opinions.append(Opinion(best[0][0], max(scores), answerable))
+            opinions.append(Opinion(best[0][0], max(scores), known.get(question, not without)))
         if evidence.progress is not None:
             evidence.progress(1)
     log, weight = logging.getLogger("thresher"), weighed(model.name, opinions, seed=seed)
     if lacks:
         log.warning("%d times the chat model was of no help: %s", len(lacks), lacks[0])
     if weight is None:
-        few = (
-            "of %d questions our judge is unsure: too few to say what the chat model's word is worth (20 of each kind)"
-        )
-        log.warning(few, len(opinions))
+        few = "too few to say what the chat model's word is worth (20 of each kind)"
+        log.warning("of %d questions our judge is unsure: %s", len(opinions), few)
     return weight
 
 
 def answerable(labels: Iterable[Label]) -> list[tuple[str, bool]]:
     """Questions with whether the collection answers them, where the labels say so; of two that differ the later one."""
-    known = ((label.question, label.answerable) for label in labels)
-    return list({question: answers for question, answers in known if answers is not None}.items())
+    return list({one.question: one.answerable for one in labels if one.answerable is not None}.items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from thresher.answering.citations import cite
@@ -20,42 +20,33 @@ from thresher.verification.findings import Cited, Finding
 from thresher.verification.rules import SAME_SENTENCE
 
 Passage = str | Mapping[str, str] | Hit | Evidence
-"""What a text may be checked against: a text; a mapping with `text`, perhaps `title` and `source`; a search hit."""
-
-_NO_CLAIM = re.compile(r"#{1,6} |[-=|: ]*$|```")
-"""Headings, rules, and lines of tables and fences state nothing."""
+"""A text may be checked against a text; a mapping with `text`, perhaps `title` and `source`; a search hit."""
 
 
 def checked(
     text: str, check: Checker, evidence_for: Callable[[str], Sequence[Evidence]], placed: Callable[[Citation], Citation]
 ) -> Check:
     """The claims of a text, each against the evidence that is found for it; `placed` sets page and locator."""
-    claims = tuple(_claims(text, check, evidence_for, placed))
-    held = [claim.state is ClaimState.SUPPORTED for claim in claims]
-    return Check(text, sum(held) / len(held) if held else None, claims)
-
-
-def _claims(
-    text: str, check: Checker, evidence_for: Callable[[str], Sequence[Evidence]], placed: Callable[[Citation], Citation]
-) -> Iterator[CheckedClaim]:
+    claims = []
     allow = watch()
     for start, end, _ in claim_spans(text):
         words = without_markers(text[start:end])
-        if _NO_CLAIM.match(words):
+        if re.match(r"#{1,6} |[-=|: ]*$|```", words):  # headings, rules, lines of tables and fences state nothing
             continue
         allow()
         evidence = evidence_for(words)
         (found,) = check("", [Cited(words)], evidence).each
         shown = () if found.state is ClaimState.UNVERIFIED else found.places
-        cited = tuple(
-            placed(_citation(number, words, place, check, found)) for number, place in enumerate(shown, start=1)
-        )
+        cited = [placed(_citation(number, words, place, check, found)) for number, place in enumerate(shown, start=1)]
         reason = found.reason
         if found.state is ClaimState.SUPPORTED and (other := _otherwise(words, evidence)):
             sentence, why = other
-            cited += (placed(cite(len(cited) + 1, sentence)),)
+            cited.append(placed(cite(len(cited) + 1, sentence)))
             reason = f"[{len(cited)}] says otherwise: {why}"
-        yield CheckedClaim(start, end, text[start:end], found.state, round(found.support, 4), cited, reason)
+        support = round(found.support, 4)
+        claims.append(CheckedClaim(start, end, text[start:end], found.state, support, tuple(cited), reason))
+    held = [claim.state is ClaimState.SUPPORTED for claim in claims]
+    return Check(text, sum(held) / len(held) if held else None, tuple(claims))
 
 
 def _otherwise(claim: str, evidence: Sequence[Evidence]) -> tuple[Sentence, str] | None:
@@ -64,8 +55,7 @@ def _otherwise(claim: str, evidence: Sequence[Evidence]) -> tuple[Sentence, str]
         for start, end in sentence_spans(piece.text):
             share = term_share(claim, piece.text[start:end])
             if share >= SAME_SENTENCE and (why := contradiction(claim, piece.text[start:end])):
-                score = Score(share, SUPPORT)
-                return Sentence(piece, piece.start + start, piece.start + end, piece.text[start:end], score), why
+                return _sentence(piece, start, end, share), why
     return None
 
 
@@ -73,12 +63,15 @@ def _citation(number: int, claim: str, place: Evidence, check: Checker, found: F
     """The sentence of a place that is nearest to a claim, with how sure the state is."""
     start, end, _ = check.nearest(claim, place)
     sure = found.support if found.state is ClaimState.SUPPORTED else found.denial
-    sentence = Sentence(place, place.start + start, place.start + end, place.text[start:end], Score(sure, SUPPORT))
-    return cite(number, sentence)
+    return cite(number, _sentence(place, start, end, sure))
+
+
+def _sentence(piece: Evidence, start: int, end: int, support: float) -> Sentence:
+    return Sentence(piece, piece.start + start, piece.start + end, piece.text[start:end], Score(support, SUPPORT))
 
 
 def passages(given: Sequence[Passage]) -> list[Evidence]:
-    """Given passages as evidence. Raises UsageError for what is none."""
+    """Given passages as evidence. Raises UsageError for anything else."""
     check_type("evidence", given, Sequence, "a list of passages")
     return [_evidence(one, number) for number, one in enumerate([given] if isinstance(given, str) else given, start=1)]
 
@@ -95,15 +88,12 @@ def _evidence(given: Passage, number: int) -> Evidence:
             text, title = given["text"], str(given.get("title") or "")
             source = str(given.get("source") or f"passage {number}")
         case _:
-            raise UsageError(
-                "is no passage",
-                subject=f"evidence {number}, {type(given).__name__}",
-                next_step="give texts, or mappings with text, title and source",
-            )
+            next_step = "give texts, or mappings with text, title and source"
+            raise UsageError("is no passage", subject=f"evidence {number}, {type(given).__name__}", next_step=next_step)
     chunk = Chunk(source, source, source, title, 0, len(text), text)
     return Evidence(Hit(chunk, Score(1.0, UNIT), number), 0, len(text), text)
 
 
 def unplaced(citation: Citation) -> Citation:
-    """Of a given passage nothing more is known than its text."""
+    """The citation of a given passage, whose pages are not known."""
     return replace(citation, page=None)

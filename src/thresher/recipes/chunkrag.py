@@ -87,11 +87,7 @@ def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeli
     generate, without_model = generator(settings, parts, table)
     rewrite: Rewriter = LLMRewriter(model) if settings.rewrite and model is not None else as_asked
     reranker = parts.chosen_reranker(settings)
-    judge = ScoringJudge(
-        scorer,
-        threshold(settings, parts),
-        otherwise=stand_in(settings, parts, table, scorer),
-    )
+    judge = ScoringJudge(scorer, threshold(settings, parts), otherwise=stand_in(settings, parts, table, scorer))
     dedup, reading = settings.dedup, parts.encoder(settings, reading=True)
 
     def texts_alone(hits: Sequence[Hit]) -> Vectors:
@@ -100,9 +96,7 @@ def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeli
     def similarities(query: Query, hits: Sequence[Hit]) -> Sequence[float]:
         return [float(cosine) for cosine in texts_alone(hits) @ reading.encode_query(query.search)]
 
-    once = DeduplicatedRetriever(
-        retrieve, Redundancy(dedup.vectors, dedup.threshold, embed=texts_alone, terms=index_terms)
-    )
+    alike = Redundancy(dedup.vectors, dedup.threshold, embed=texts_alone, terms=index_terms)
     degraded = (
         *((NOT_REWRITTEN,) if settings.rewrite and model is None else ()),
         *without_judge,
@@ -112,7 +106,7 @@ def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeli
     return Pipeline(
         recipe=name,
         rewrite=rewrite,
-        retrieve=SimilarityRetriever(once, similarities),
+        retrieve=SimilarityRetriever(DeduplicatedRetriever(retrieve, alike), similarities),
         judge=judge if reranker is None else RerankedJudge(judge, reranker, titled=settings.titled),
         refine=PassageRefiner("edge" if settings.edge_order else "given"),
         generate=generate,
@@ -123,7 +117,7 @@ def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeli
 
 
 def stages(settings: ChunkragSettings, parts: Components, table: ChunkTable) -> tuple[Scorer, tuple[str, ...]]:
-    """Base score, reflection and critic; the base alone where another judge was chosen or there is no model."""
+    """Base score, reflection and critic; the base alone with another judge or without a model."""
     base, lacks = evaluator(settings, parts, table, score_query=settings.score_query)
     model = parts.language_model(settings.llm)
     if settings.judge not in ("auto", "llm"):
@@ -133,22 +127,12 @@ def stages(settings: ChunkragSettings, parts: Components, table: ChunkTable) -> 
     query_text: Literal["search", "question"] = "question" if settings.score_query == "original" else "search"
     second = settings.critic.model
     critic = parts.language_model(settings.llm.model_copy(update={"model": second})) if second else None
-    workers, weigh = settings.llm.concurrency, settings.combine
-    return MultiStageScorer(
-        base,
-        Reflection(model, batch=settings.batch, workers=workers, query_text=query_text) if weigh.reflection else None,
-        Critic(
-            critic or model,
-            batch=settings.batch,
-            workers=workers,
-            sees_scores=settings.critic.sees_scores,
-            heuristics=(temporal,) if settings.critic.sees_scores else (),
-            query_text=query_text,
-        )
-        if weigh.critic
-        else None,
-        weights=(1.0, weigh.reflection, weigh.critic),
-    ), lacks
+    batch, workers, weigh = settings.batch, settings.llm.concurrency, settings.combine
+    sees = settings.critic.sees_scores
+    reflect = Reflection(model, batch, workers, query_text) if weigh.reflection else None
+    heuristics = (temporal,) if sees else ()
+    criticise = Critic(critic or model, batch, workers, sees, heuristics, query_text) if weigh.critic else None
+    return MultiStageScorer(base, reflect, criticise, weights=(1.0, weigh.reflection, weigh.critic)), lacks
 
 
 def threshold(settings: ChunkragSettings, parts: Components) -> Threshold:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,12 +20,7 @@ from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter, Prices, shared_rate
 from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, CrossEncoder, Encoder, LanguageModel, in_silence
-from thresher.recipes.settings import (
-    EncoderSettings,
-    LanguageModelSettings,
-    RecipeSettings,
-    RerankerSettings,
-)
+from thresher.recipes.settings import EncoderSettings, LanguageModelSettings, RecipeSettings, RerankerSettings
 from thresher.types import Document, Judged, Query
 
 if TYPE_CHECKING:
@@ -60,66 +55,55 @@ def _bundled(kind: str, make: Callable[[], Model], providers: Sequence[str]) -> 
 class Models:
     """Loaded models, kept from question to question; the bundled ones are shared with other open collections."""
 
-    _encoders: dict[tuple[str, EncoderSettings], Encoder] = field(default_factory=dict)
-    _readers: dict[tuple[str, EncoderSettings], Encoder] = field(default_factory=dict)
-    _rerankers: dict[str, CrossEncoder] = field(default_factory=dict)
-    _judges: dict[Path | None, BundledJudge] = field(default_factory=dict)
-    _checker: BundledJudge | None = None
     providers: tuple[str, ...] = ON_CPU
     """Execution providers of ONNX Runtime that they run on."""
-    _elsewhere: dict[tuple[str, ...], Models] = field(default_factory=dict)
+    _kept: dict[Hashable, object] = field(default_factory=dict)
 
     def on(self, providers: Sequence[str]) -> Models:
         """The same models on other execution providers."""
         wanted = tuple(providers) or ON_CPU
-        if wanted == self.providers:
-            return self
-        return self._elsewhere.setdefault(wanted, Models(providers=wanted))
+        return self if wanted == self.providers else self._keep(("on", wanted), partial(Models, wanted))
 
     def encoder(self, name: str, settings: EncoderSettings) -> Encoder:
         """The bundled encoder, one that fastembed loads, or an endpoint's."""
-        key = (name, settings)
-        if key not in self._encoders:
-            self._encoders[key] = _make_encoder(name, settings, self.providers)
-        return self._encoders[key]
+        return self._keep(("encoder", name, settings), partial(_make_encoder, name, settings, self.providers))
 
     def reading_encoder(self, name: str, settings: EncoderSettings) -> Encoder:
-        """The same encoder for the sentences of a question, which several parts read one after the other."""
-        key = (name, settings)
-        if key not in self._readers:
-            encoder = self.encoder(name, settings)
-            remembering = partial(RememberingEncoder, encoder)
-            shared = name == BUNDLED
-            self._readers[key] = _bundled("reading encoder", remembering, self.providers) if shared else remembering()
-        return self._readers[key]
+        """The same encoder, which remembers the sentences of a question for several parts."""
+        make = partial(RememberingEncoder, self.encoder(name, settings))
+        shared = partial(_bundled, "reading encoder", make, self.providers) if name == BUNDLED else make
+        return self._keep(("reading encoder", name, settings), shared)
 
     def judge(self, folder: Path | None = None) -> BundledJudge:
         """The bundled cross-encoder, which judges, reranks and reads answers out, or one from another folder."""
-        if folder not in self._judges:
-            from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
+        from thresher.models.cross_encoders import BUNDLED_JUDGE
 
-            own = partial(BundledJudge, folder or BUNDLED_JUDGE, providers=self.providers)
-            self._judges[folder] = _bundled(f"judge {folder}", own, self.providers)
-        return self._judges[folder]
+        return self._judge(f"judge {folder}", folder or BUNDLED_JUDGE)
 
     def checker(self) -> BundledJudge:
-        """The bundled cross-encoder that holds claims against texts."""
-        if self._checker is None:
-            from thresher.models.cross_encoders import BUNDLED_CHECKER, BundledJudge
+        """The bundled cross-encoder that checks claims against texts."""
+        from thresher.models.cross_encoders import BUNDLED_CHECKER
 
-            own = partial(BundledJudge, BUNDLED_CHECKER, providers=self.providers)
-            self._checker = _bundled("checker", own, self.providers)
-        return self._checker
+        return self._judge("checker", BUNDLED_CHECKER)
+
+    def _judge(self, kind: str, folder: Path) -> BundledJudge:
+        from thresher.models.cross_encoders import BundledJudge
+
+        make = partial(BundledJudge, folder, providers=self.providers)
+        return self._keep(kind, partial(_bundled, kind, make, self.providers))
 
     def local_reranker(self, name: str) -> CrossEncoder:
         """The bundled cross-encoder, or one that fastembed loads."""
         if name == BUNDLED:
             return self.judge()
-        if name not in self._rerankers:
-            from thresher.models.fastembed_models import FastembedCrossEncoder
+        from thresher.models.fastembed_models import FastembedCrossEncoder
 
-            self._rerankers[name] = FastembedCrossEncoder(name, self.providers)
-        return self._rerankers[name]
+        return self._keep(("reranker", name), partial(FastembedCrossEncoder, name, self.providers))
+
+    def _keep(self, key: Hashable, make: Callable[[], Model]) -> Model:
+        if key not in self._kept:
+            self._kept[key] = make()
+        return cast("Model", self._kept[key])
 
 
 def _make_encoder(name: str, settings: EncoderSettings, providers: tuple[str, ...]) -> Encoder:
@@ -129,16 +113,12 @@ def _make_encoder(name: str, settings: EncoderSettings, providers: tuple[str, ..
         return _bundled("encoder", partial(BundledEncoder, providers=providers), providers)
     if name.startswith(ENDPOINT):
         if not settings.base_url:
-            raise UsageError(
-                "has no address",
-                subject=f"encoder {name}",
-                next_step="give one with `settings` embeddings.base_url=URL",
-            )
+            next_step = "give one with `settings` embeddings.base_url=URL"
+            raise UsageError("has no address", subject=f"encoder {name}", next_step=next_step)
         from thresher.models.endpoints import EndpointEncoder
 
         key = None if settings.api_key is None else settings.api_key.get_secret_value()
-        model = name.removeprefix(ENDPOINT)
-        return EndpointEncoder(model, base_url=settings.base_url, api_key=key)
+        return EndpointEncoder(name.removeprefix(ENDPOINT), base_url=settings.base_url, api_key=key)
     from thresher.models.encoders import ENCODERS
 
     if name in ENCODERS:
@@ -150,10 +130,7 @@ def _make_encoder(name: str, settings: EncoderSettings, providers: tuple[str, ..
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """Where a recipe that corrects may look, as it was given: `web`, or `collection:NAME` with its store.
-
-    `web:HOST` is a web search of the caller's own, `search`.
-    """
+    """Where a recipe that corrects may look: `web`, `web:HOST` with the caller's `search`, `collection:NAME`."""
 
     given: str
     store: DocumentStore | None = None
@@ -161,7 +138,7 @@ class Outside:
 
 
 class _Nothing:
-    """Stands for a collection that is not there: whatever is asked of it is as little there."""
+    """Null collection for recipes that are described, not run."""
 
     def __getattr__(self, name: str) -> Callable[..., _Nothing]:
         return lambda *given, **named: self
@@ -169,13 +146,13 @@ class _Nothing:
 
 @dataclass
 class Components:
-    """What a recipe is made from, for one question: the collection, the models, the meter."""
+    """The collection, the models, the meter and so on that a recipe is made from, for one question."""
 
     store: DocumentStore
     models: Models
     meter: Meter
     completing: Callable[[int, int], None] | None = None
-    """Called with documents done and in total while a missing or outdated chunk table is made from the stored text."""
+    """Called with documents done and in total while a chunk table is made from the stored text."""
     outside: Outside | None = None
     exchanges: Exchanges = field(default_factory=Exchanges)
     """Records what comes from outside, or plays it back."""
@@ -183,19 +160,19 @@ class Components:
     """Used where `llm.cache` is on."""
     calibrations: Calibrations | None = None
     indexing: bool = False
-    """Whether documents are taken in rather than a question asked: only then is a chat model paid to prepare them."""
+    """Whether documents are indexed: only then is a chat model paid to prepare them."""
     announce: Callable[[str], None] | None = None
-    """Called with one line about a cost before it arises."""
+    """Called with a line about a cost before it arises."""
     on_sentence: Callable[[str], None] = in_silence
     """Called with each sentence of the answer once it is checked."""
     sketched: bool = False
     """Whether there is no collection: parts can be made and described, not run."""
     _documents: dict[str, Document] = field(default_factory=dict, repr=False)
-    """Those of this question: several parts read them whole, one after the other."""
+    """Those of this question, which several parts read whole."""
 
     @classmethod
     def sketch(cls) -> Components:
-        """What parts are made from to be described: over no collection, with a place outside to go to."""
+        """For parts that are described, not run: without a collection, with a place outside."""
         store = cast("DocumentStore", _Nothing())
         return cls(store, Models(), Meter(), outside=Outside("another collection or the web"), sketched=True)
 
@@ -208,18 +185,15 @@ class Components:
         return replace(self, models=self.models.on(tuple(filter(None, settings.onnx_providers.split(",")))))
 
     def encoder(self, settings: RecipeSettings, *, reading: bool = False) -> Encoder:
-        """The encoder the settings name; what one behind an endpoint is sent is on the meter.
-
-        With `reading` it remembers texts: for sentences, which several parts of a question read.
-        """
+        """The encoder the settings name, metered behind an endpoint; with `reading` it remembers sentences."""
         make = self.models.reading_encoder if reading else self.models.encoder
         encoder = make(settings.encoder, settings.embeddings)
         url = settings.embeddings.base_url
-        if settings.encoder.startswith(ENDPOINT) and url:
-            from thresher.models.endpoints import QuestionEncoder
+        if not (settings.encoder.startswith(ENDPOINT) and url):
+            return encoder
+        from thresher.models.endpoints import QuestionEncoder
 
-            return QuestionEncoder(encoder, url, self.meter, self.exchanges)
-        return encoder
+        return QuestionEncoder(encoder, url, self.meter, self.exchanges)
 
     def table(self, config: IndexConfig, level: str = "chunk") -> ChunkTable:
         """A chunk table in step with the documents."""
@@ -231,10 +205,7 @@ class Components:
         return chat_model(settings, self.meter, exchanges=self.exchanges, cache=cache)
 
     def reranker(self, name: str | None, *, api_key: str | None = None) -> CrossEncoder | None:
-        """The cross-encoder of that name or folder, an endpoint for a URL, None for `none` or nothing.
-
-        What stands behind a # of a URL is the name of the server's model.
-        """
+        """The cross-encoder of that name or folder, an endpoint for URL or URL#MODEL, None for `none` or None."""
         if name is None or name == "none":
             return None
         if name.startswith(("http://", "https://")):
@@ -251,20 +222,16 @@ class Components:
 
     def rarity(self, table: ChunkTable) -> Callable[[str], Mapping[str, float]]:
         """How rare each term of a question is in a table."""
-
-        def rarity(question: str) -> Mapping[str, float]:
-            return rarity_from(table.document_frequencies(question), table.count())
-
-        return rarity
+        return lambda question: rarity_from(table.document_frequencies(question), table.count())
 
     def unanswering(self, name: str, lack: str) -> Pipeline:
-        """What stands for a recipe that there was no time to make: it finds nothing and says what it lacks."""
+        """In place of a recipe that there was no time to make: finds nothing and says what it lacks."""
         from thresher.answering.citations import abstention
 
         return Pipeline(name, nothing, lambda query, evidence: abstention(lack), self.meter, degraded=(lack,))
 
     def whole_documents(self) -> Callable[[Sequence[str]], Mapping[str, Document]]:
-        """What gives the documents of some ids, of this collection and of the other one."""
+        """A function from ids to documents of this collection and of the one outside."""
         stores = [self.store]
         if self.outside is not None and self.outside.store is not None:
             stores.append(self.outside.store)
@@ -288,7 +255,7 @@ def chat_model(
     exchanges: Exchanges | None = None,
     cache: ReplyCache | None = None,
 ) -> ChatModel | None:
-    """The chat model, if one is configured; whether `cache` is wanted is for the caller to say."""
+    """The chat model, if one is configured; `cache` is used whatever `settings.cache`."""
     if not (settings.base_url and settings.model):
         return None
     from thresher.models.chat import ChatModel

@@ -124,9 +124,8 @@ def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
         settings.lexical.depth,
         partial(weighted_fusion, weights=weights),
     )
-    found = DeduplicatedRetriever(
-        ExactRetriever(EachPartRetriever(found), chunks), redundancy(settings.dedup, chunks, facts=names_and_numbers)
-    )
+    alike = redundancy(settings.dedup, chunks, facts=names_and_numbers)
+    found = DeduplicatedRetriever(ExactRetriever(EachPartRetriever(found), chunks), alike)
     reranker = parts.chosen_reranker(settings)
     if reranker is not None:
         found = RerankedRetriever(found, reranker, titled=settings.titled)
@@ -158,17 +157,11 @@ def judging_scorer(
     weight = measured_weight(learned, model)
     if model is None or (weight is not None and not weight.counts):
         return scorer
-    return BandedScorer(
-        scorer,
-        model_relevance(settings, model, parts),
-        lower,
-        upper,
-        weight=weight,
-    )
+    return BandedScorer(scorer, model_relevance(settings, model, parts), lower, upper, weight=weight)
 
 
 def measured_weight(learned: Calibration, model: LanguageModel | None) -> ModelWeight | None:
-    """How much this very chat model counts, where that was measured in this collection."""
+    """The weight of this chat model, where it was measured in this collection."""
     return learned.model if model is not None and learned.model and learned.model.model == model.name else None
 
 
@@ -176,10 +169,9 @@ def model_relevance(settings: CorrectiveSettings, model: LanguageModel, parts: C
     """How the chat model judges; a budget of calls is for one call that grades all chunks."""
     from thresher.judging.llm_scorers import GRADES, LikelihoodRelevance, LLMRelevance
 
-    graded = LLMRelevance(model, batch=settings.batch, workers=settings.llm.concurrency, prompt=GRADES)
-    if parts.meter.max_calls is not None:
-        return graded
-    return LikelihoodRelevance(model, graded, workers=settings.llm.concurrency)
+    workers = settings.llm.concurrency
+    graded = LLMRelevance(model, batch=settings.batch, workers=workers, prompt=GRADES)
+    return LikelihoodRelevance(model, graded, workers=workers) if parts.meter.max_calls is None else graded
 
 
 def judges(settings: CorrectiveSettings, scorer: Callable[[Components], Scorer], parts: Components) -> Judge:

@@ -40,7 +40,6 @@ from thresher.judging.scorers import CrossEncoderScorer, StandInForT5
 from thresher.judging.thresholds import Fixed, KeepAll, Threshold, ThresholdResult
 from thresher.judging.verdicts import INSTEAD, Bounds, RestrictedDecider, ThreeWay
 from thresher.pipeline import Pipeline
-from thresher.protocols import Scorer
 from thresher.recipes import cuts
 from thresher.recipes.answering import generator, quote_checker
 from thresher.recipes.build import corrector, strips
@@ -57,19 +56,17 @@ def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
     scorer, degraded = evaluator(settings, parts, table)
     if isinstance(scorer, CrossEncoderScorer):
         scorer = replace(scorer, titled=settings.titled)
-    if settings.t5:
-        scorer = _on_t5_scale(scorer)
+        if settings.t5:  # a cross-encoder's logit as it is
+            scorer = replace(scorer, to_unit=False, raw=T5)
+    elif settings.t5:
+        scorer = StandInForT5(scorer)
     bounds = Bounds(settings.lower, settings.upper, settings.bounds, scorer.scale)
     correct, without_words = corrector(settings, parts, lambda there: _retriever(settings, there))
     generate, without_model = generator(settings, parts, table)
     return Pipeline(
         recipe=name,
         retrieve=_retriever(settings, parts),
-        judge=ScoringJudge(
-            scorer,
-            threshold(settings),
-            otherwise=stand_in(settings, parts, table, scorer),
-        ),
+        judge=ScoringJudge(scorer, threshold(settings), otherwise=stand_in(settings, parts, table, scorer)),
         decide=RestrictedDecider(ThreeWay(bounds), settings.actions),
         correct=correct,
         refine=strips(settings, scorer, settings.lower),
@@ -81,7 +78,7 @@ def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
 
 
 def threshold(settings: CragSettings) -> Threshold:
-    """What is above the lower bound; where an incorrect retrieval is used all the same, all of it when nothing is."""
+    """Keeps what is above the lower bound; where an incorrect retrieval is used all the same, all if nothing is."""
     fixed = Fixed(settings.lower, inclusive=settings.bounds != "blog")
     incorrect = INSTEAD[settings.actions].get(Verdict.INCORRECT, Verdict.INCORRECT)
     return fixed if incorrect is Verdict.INCORRECT else _OrAll(fixed)
@@ -99,13 +96,6 @@ class _OrAll:
     def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         cut = self.threshold(query, scored)
         return cut if any(cut.keep) else KeepAll()(query, scored)
-
-
-def _on_t5_scale(scorer: Scorer) -> Scorer:
-    """A cross-encoder's logit as it is; any other judge stands in, and says so in every answer."""
-    if isinstance(scorer, CrossEncoderScorer):
-        return replace(scorer, to_unit=False, raw=T5)
-    return StandInForT5(scorer)
 
 
 def _retriever(settings: CragSettings, parts: Components) -> DenseRetriever:

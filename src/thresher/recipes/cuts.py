@@ -74,7 +74,7 @@ def corrective(settings: CorrectiveSettings, parts: Components) -> IndexConfig:
 def ecrag(settings: EcragSettings, parts: Components) -> IndexConfig:
     """Chunks encoded by their summaries, and subchunks.
 
-    A question pays for no summaries: where the model's are not there for every document, sentences stand for them.
+    A question pays for no summaries: without the model's summary of every document, extracted sentences take its place.
     """
     from thresher.chunking.summaries import LLMSummarizer
 
@@ -84,9 +84,8 @@ def ecrag(settings: EcragSettings, parts: Components) -> IndexConfig:
     if parts.indexing:
         announce = _announcing(wanted.summarizer.name, settings, parts)
         return replace(wanted, workers=settings.llm.concurrency, announce=announce)
-    if parts.store.prepared(wanted):
-        return wanted
-    return _summarised(settings.model_copy(update={"summary": "extractive"}), parts)
+    prepared = parts.store.prepared(wanted)
+    return wanted if prepared else _summarised(settings.model_copy(update={"summary": "extractive"}), parts)
 
 
 def _summarised(settings: EcragSettings, parts: Components) -> IndexConfig:
@@ -100,24 +99,20 @@ def _summarised(settings: EcragSettings, parts: Components) -> IndexConfig:
 
 
 def _summarizer(settings: EcragSettings, parts: Components) -> Summarizer | None:
-    """What a chunk is encoded by; None for its own text.
-
-    The model's summaries are kept as replies on disk, whatever `llm.cache` says: to go on with an index that was cut
-    off then costs nothing twice.
-    """
+    """Summaries to encode chunks by; None for their own text. Replies are cached, so that nothing is paid twice."""
     from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer
     from thresher.text.sentences import sentence_spans
     from thresher.text.terms import index_terms
 
+    if settings.summary == "text":
+        return None
     kept = settings.llm.model_copy(update={"cache": True})
     model = parts.language_model(kept) if settings.summary in ("auto", "llm") else None
-    if model is not None:
-        return LLMSummarizer(model)
-    return None if settings.summary == "text" else ExtractiveSummarizer(sentence_spans, index_terms)
+    return ExtractiveSummarizer(sentence_spans, index_terms) if model is None else LLMSummarizer(model)
 
 
 def _announcing(name: str, settings: EcragSettings, parts: Components) -> Callable[[Sequence[str]], None]:
-    """Says what the summaries of some texts will cost before they are made."""
+    """Announces the cost of summaries before they are made."""
     from thresher.chunking.summaries import price
 
     def announce(texts: Sequence[str]) -> None:
@@ -134,7 +129,6 @@ def _announcing(name: str, settings: EcragSettings, parts: Components) -> Callab
 
 
 def _hierarchy(settings: CorrectiveSettings | EcragSettings) -> HierarchicalChunker:
-    """Chunks of whole sentences, and their subchunks."""
     from thresher.chunking.hierarchical import HierarchicalChunker
 
     cut, sub = settings.chunk, settings.subchunk
@@ -149,7 +143,6 @@ def _hierarchy(settings: CorrectiveSettings | EcragSettings) -> HierarchicalChun
 
 
 def _left_out(settings: RecipeSettings) -> SpanFinder | None:
-    """What finds the span to leave out when cutting, if references are dropped."""
     if not settings.drop_references:
         return None
     from thresher.documents.cleaning import references_span

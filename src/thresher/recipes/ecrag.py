@@ -56,7 +56,6 @@ FINAL = 5
 STRIP_LOWER = 0.3
 """Score a strip needs: CRAG's lower bound, since the thesis does not say how it refines."""
 
-
 EXTRACTED = (
     "retrieve: no chat model is configured (llm.base_url, llm.model); chunks are found by sentences of theirs, not by "
     "summaries"
@@ -108,14 +107,12 @@ def judged(settings: EcragSettings, parts: Components, table: ChunkTable) -> tup
     weights = (kdm.cosine_weight, round(1 - kdm.cosine_weight, 12))
     absolute = AbsoluteConfidence(lexical, lexical.ceiling, weights)
     judge = ConfidenceJudge(lexical, absolute, kdm.combine, weights, kdm.nonzero_rule, kdm.cut, keep=FINAL)
-    routing = Routing(Bounds(kdm.external, kdm.internal, "code", KDM), absolute.name)
-    match kdm.route:
-        case "absolute":
-            return judge, routing, ()
-        case "survivors":
-            return judge, Survivors(), ()
-        case "off":
-            return judge, always_correct, ()
+    routes: dict[str, Decider] = {
+        "absolute": Routing(Bounds(kdm.external, kdm.internal, "code", KDM), absolute.name),
+        "survivors": Survivors(),
+        "off": always_correct,
+    }
+    return judge, routes[kdm.route], ()
 
 
 def _retriever(settings: EcragSettings, parts: Components) -> CoarseToFineRetriever:

@@ -1,12 +1,11 @@
-"""The evidence for a question without an answer: for callers that write the answer themselves.
-
-The slots run as for an answer up to the refinement; nothing is generated, nothing is stored.
-"""
+"""The evidence for a question: the slots run up to the refinement; nothing is generated, nothing is stored."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from thresher.answer import Answer
@@ -19,7 +18,6 @@ from thresher.types import (
     Evidence,
     Hit,
     Judged,
-    Judgement,
     Query,
     Refined,
     Score,
@@ -37,17 +35,17 @@ class Passage:
     probability: Score | None
     """What the judge gave it; `hit.score`, which the order is by, may count retrieval too."""
     spans: tuple[Evidence, ...]
-    """In the order of the document: the chunk whole, or those of its sentences that are evidence; empty for a chunk
-    beyond those that the recipe hands on."""
+    """In the order of the document: the chunk whole, or its sentences that are evidence; empty for a chunk that the
+    recipe does not hand on."""
     text: str
-    """The chunk's; of a refined passage that of its spans, with … where something between them is left out."""
+    """The chunk's; of a refined passage that of its spans, with … between them."""
     locator: str = ""
     """As of `Citation`."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceResult:
-    """What was found for a question, and what it is worth."""
+    """The evidence for a question, with its verdict."""
 
     question: str
     recipe: str
@@ -58,19 +56,16 @@ class EvidenceResult:
     reason: str
     """Of the verdict, in words."""
     passages: tuple[Passage, ...]
-    """Best first, at most as many as were asked for, inside before outside; what the verdict rejects is not there."""
+    """Best first, at most as many as were asked for, inside before outside; without those that the verdict rejects."""
     rejected: tuple[Passage, ...]
-    """What the judge would have kept and the verdict rejects: all that is inside, where it is incorrect; whole."""
+    """Kept by the judge, rejected by the verdict: all that is inside, where it is incorrect; whole."""
     evidence: tuple[Evidence, ...]
-    """What a generator would be given, in its order; also of chunks beyond those asked for."""
+    """The input of a generator, in its order; also of chunks beyond those asked for."""
     degraded: tuple[str, ...]
     usage: Usage
 
     def metadata(self, passage: Passage) -> dict[str, Any]:
-        """One of the passages for a document of another framework: flat JSON, what is not known left out.
-
-        `spans` are pairs of offsets in the document, as `start` and `end` are.
-        """
+        """A passage as flat JSON without unknown values; `spans` are offsets in the document, as `start` and `end`."""
         hit, chunk = passage.hit, passage.hit.chunk
         described = {
             "source": chunk.source,
@@ -110,7 +105,7 @@ def gathered(
     """
     later = tuple(f"{slot}:" for slot in SLOTS[SLOTS.index("generate") :])
     lacks = tuple(lack for lack in pipeline.degraded if not lack.startswith(later))
-    steps: dict[str, object] = {}
+    steps: dict[str, Any] = {}
     degraded = dict.fromkeys(lacks)
     for step in replace(pipeline, degraded=lacks).run(query, strict=strict):
         assert not isinstance(step, Answer)
@@ -118,51 +113,50 @@ def gathered(
         degraded |= dict.fromkeys(step.value.notes.degraded)
         if step.name == "refine":
             break
-    judged, decision, correction, left = (steps[slot] for slot in ("judge", "decide", "correct", "refine"))
-    assert isinstance(judged, Judged)
-    assert isinstance(decision, Decision)
-    assert isinstance(correction, Correction)
-    assert isinstance(left, Refined)
+    judged: Judged = steps["judge"]
+    decision: Decision = steps["decide"]
+    correction: Correction = steps["correct"]
+    left: Refined = steps["refine"]
     chosen = select(decision, judged.kept, correction.hits)
     inside = {hit.chunk.id for hit in chosen}
     rejected = [hit for hit in judged.kept if hit.chunk.id not in inside]
-    passages = _Passages((*judged.judgements, *correction.judgements), left.evidence, placed, linked, refined)
+    scores = {one.hit.chunk.id: one.score for one in (*judged.judgements, *correction.judgements)}
+    passages = partial(_passages, scores, left.evidence, placed, linked, query.limit)
     return EvidenceResult(
         question=query.question,
         recipe=pipeline.recipe,
         verdict=decision.verdict,
         confidence=decision.confidence,
         reason=decision.reason,
-        passages=passages(chosen, query.limit),
-        rejected=replace(passages, refined=False)(rejected, query.limit),
+        passages=passages(chosen, refined=refined),
+        rejected=passages(rejected, refined=False),
         evidence=left.evidence,
         degraded=tuple(degraded),
         usage=pipeline.meter.usage,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Passages:
-    judgements: Sequence[Judgement]
-    evidence: Sequence[Evidence]
-    placed: Placed
-    linked: Callable[[Hit], Hit]
-    refined: bool
-
-    def __call__(self, hits: Sequence[Hit], limit: int) -> tuple[Passage, ...]:
-        """The first hits with what is known of them, ranked anew; refined, those that have evidence."""
-        shown = [hit for hit in hits if self._spans(hit) or not self.refined][:limit]
-        return tuple(map(self._passage, ranked(shown), self.placed(shown)))
-
-    def _passage(self, hit: Hit, place: str) -> Passage:
-        scores = {judgement.hit.chunk.id: judgement.score for judgement in self.judgements}
-        spans = self._spans(hit)
-        text = " … ".join(span.text for span in spans) if self.refined else hit.chunk.text
-        return Passage(self.linked(hit), scores.get(hit.chunk.id), spans, text, place)
-
-    def _spans(self, hit: Hit) -> tuple[Evidence, ...]:
-        own = [piece for piece in self.evidence if piece.hit.chunk.id == hit.chunk.id]
-        return tuple(sorted(own, key=lambda piece: piece.start))
+def _passages(
+    scores: Mapping[str, Score | None],
+    evidence: Sequence[Evidence],
+    placed: Placed,
+    linked: Callable[[Hit], Hit],
+    limit: int,
+    hits: Sequence[Hit],
+    *,
+    refined: bool,
+) -> tuple[Passage, ...]:
+    """The first `limit` hits as passages, ranked anew; refined, those that have evidence."""
+    spans: dict[str, tuple[Evidence, ...]] = defaultdict(tuple)
+    for piece in sorted(evidence, key=lambda piece: piece.start):
+        spans[piece.hit.chunk.id] += (piece,)
+    shown = [hit for hit in hits if not refined or hit.chunk.id in spans][:limit]
+    passages = []
+    for hit, place in zip(ranked(shown), placed(shown), strict=True):
+        own = spans[hit.chunk.id]
+        text = " … ".join(span.text for span in own) if refined else hit.chunk.text
+        passages.append(Passage(linked(hit), scores.get(hit.chunk.id), own, text, place))
+    return tuple(passages)
 
 
 def placing(parts: Components) -> Placed:
@@ -170,12 +164,9 @@ def placing(parts: Components) -> Placed:
     documents = parts.whole_documents()
 
     def placed(hits: Sequence[Hit]) -> list[str]:
-        known = documents(sorted({hit.chunk.document_id for hit in hits}))
-        return [
-            locate(known[hit.chunk.document_id], hit.chunk.start, hit.chunk.end)
-            if hit.chunk.document_id in known
-            else ""
-            for hit in hits
-        ]
+        chunks = [hit.chunk for hit in hits]
+        known = documents(sorted({chunk.document_id for chunk in chunks}))
+        found = ((known.get(chunk.document_id), chunk) for chunk in chunks)
+        return ["" if document is None else locate(document, chunk.start, chunk.end) for document, chunk in found]
 
     return placed

@@ -52,7 +52,6 @@ WEIGHTED = (0.4, 0.6)
 """Dense and lexical. SciFact training questions, nDCG@10 without a reranker: weighted .3/.7 .735, .4/.6 .741,
 .5/.5 .737, .6/.4 .730; reciprocal ranks 1/1 .719, 1/1.5 .726."""
 
-
 BUNDLED_WEIGHT = 0.5
 """Of the bundled cross-encoder, which alone makes good lists worse: mean nDCG@10 of the tune questions of five sets at
 0, .3, .5, .7, 1: .821 .834 .837 .830 .796 (docs/decisions.md)."""
@@ -62,20 +61,19 @@ def pipeline(settings: HybridSettings, parts: Components, name: str) -> Pipeline
     """Two lists, fused, reranked, cut."""
     encoder = parts.encoder(settings)
     table = parts.table(cuts.hybrid(settings, parts))
+    dense = DenseRetriever(table, encoder, settings.dense.depth, literal=settings.literal)
+    lexical = LexicalRetriever(table, settings.lexical.depth, literal=settings.literal)
     retrieve: Retriever = FusedRetriever(
         (
-            nothing
-            if settings.fuse.dense_weight == 0
-            else DenseRetriever(table, encoder, settings.dense.depth, literal=settings.literal),
-            nothing
-            if settings.fuse.lexical_weight == 0
-            else LexicalRetriever(table, settings.lexical.depth, literal=settings.literal),
+            nothing if settings.fuse.dense_weight == 0 else dense,
+            nothing if settings.fuse.lexical_weight == 0 else lexical,
         ),
         fusion(settings.fuse, reranked=settings.rerank not in (None, "none")),
     )
     reranker = parts.chosen_reranker(settings)
     if reranker is not None:
-        retrieve = RerankedRetriever(retrieve, reranker, _rerank_weight(settings), titled=settings.titled)
+        weight = BUNDLED_WEIGHT if settings.rerank == BUNDLED and not settings.literal else 1.0
+        retrieve = RerankedRetriever(retrieve, reranker, weight, titled=settings.titled)
     generate, degraded = generator(settings, parts, table)
     return Pipeline(
         recipe=name,
@@ -90,10 +88,6 @@ def pipeline(settings: HybridSettings, parts: Components, name: str) -> Pipeline
         meter=parts.meter,
         degraded=degraded,
     )
-
-
-def _rerank_weight(settings: HybridSettings) -> float:
-    return BUNDLED_WEIGHT if settings.rerank == BUNDLED and not settings.literal else 1.0
 
 
 def fusion(settings: FuseSettings, *, reranked: bool) -> Fusion:

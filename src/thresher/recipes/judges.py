@@ -1,7 +1,7 @@
-"""The judges by name: what makes the scorer, the scale its scores are on, and the calibration it comes with.
+"""The judges by name: what makes the scorer, its scale, and the calibration it comes with.
 
-Adding a judge is a scorer (anything with `name`, `scale` and a call, see `thresher.protocols.Scorer`) in a file of its
-own and a line in `JUDGES`. What is no name here is a cross-encoder: a fastembed name, a folder or a `/rerank` address.
+Adding a judge is a scorer (see `thresher.protocols.Scorer`) in a file of its own and a line in `JUDGES`. Any other name
+is a cross-encoder: a fastembed name, a folder or a `/rerank` address.
 """
 
 from __future__ import annotations
@@ -27,18 +27,16 @@ NO_CHAT_MODEL = "judge: no chat model is configured (llm.base_url, llm.model); t
 
 ScoreQuery = Literal["rewritten", "original"]
 
-MakeScorer = Callable[[RecipeSettings, Components, ChunkTable], Scorer]
-
 
 @dataclass(frozen=True, slots=True)
 class JudgeEntry:
     """A judge that needs no chat model."""
 
-    make: MakeScorer
+    make: Callable[[RecipeSettings, Components, ChunkTable], Scorer]
     scale: Scale
-    """What its scores are on: a threshold is checked against it."""
+    """A threshold is checked against it."""
     shipped: Calibration | None = None
-    """What its scores are worth where a collection was never calibrated, for one encoder; None for no such fit."""
+    """For a collection that was never calibrated, for one encoder; None for no such fit."""
 
 
 def local_scorer(settings: RecipeSettings, components: Components, table: ChunkTable) -> LocalScorer:
@@ -78,10 +76,7 @@ JUDGES: dict[str, JudgeEntry] = {
 
 
 def calibration(settings: RecipeSettings, components: Components, judge: str) -> Calibration:
-    """The collection's own calibration of a judge, or the one it came with, whatever encoder that is for.
-
-    Raises UsageError for a judge without either.
-    """
+    """The collection's calibration of a judge, or the shipped one, for any encoder. Raises UsageError for neither."""
     encoder = components.encoder(settings).name
     stored = None if components.calibrations is None else components.calibrations.get(judge, encoder)
     entry, folder = JUDGES.get(judge), judge_folder(settings)
@@ -100,10 +95,7 @@ def calibration(settings: RecipeSettings, components: Components, judge: str) ->
 
 
 def raw_scorer(settings: JudgeSettings, components: Components, table: ChunkTable, *, default: str) -> Scorer:
-    """The scorer of the judge that the settings name, to be calibrated, tables by their rows; `default` is `auto`.
-
-    Raises UnknownSetting.
-    """
+    """The uncalibrated scorer the settings name, tables by their rows; `default` for `auto`. Raises UnknownSetting."""
     name = default if settings.judge == "auto" else settings.judge
     raw = [known for known, entry in JUDGES.items() if entry.scale is not PROBABILITY]
     if name not in raw:
@@ -116,7 +108,7 @@ def raw_scorer(settings: JudgeSettings, components: Components, table: ChunkTabl
 def evaluator(
     settings: JudgeSettings, components: Components, table: ChunkTable, *, score_query: ScoreQuery = "rewritten"
 ) -> tuple[Scorer, tuple[str, ...]]:
-    """What gives each chunk its relevance, and what had to be done without."""
+    """The scorer that gives each chunk its relevance, and what is lacking."""
     query_text: Literal["search", "question"] = "question" if score_query == "original" else "search"
     if settings.judge in ("auto", "llm"):
         model = components.language_model(settings.llm)
@@ -135,6 +127,6 @@ def evaluator(
 
 
 def stand_in(settings: RecipeSettings, components: Components, table: ChunkTable, scorer: Scorer) -> Scorer | None:
-    """What scores the chunks that a model failed on: the local judge, where it is on the same scale."""
+    """Scores the chunks that a model failed on: the local judge, where it is on the same scale."""
     unit = (scorer.scale.low, scorer.scale.high) == (UNIT.low, UNIT.high)
     return None if not unit or isinstance(scorer, LocalScorer) else local_scorer(settings, components, table)

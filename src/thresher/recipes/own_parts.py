@@ -1,4 +1,4 @@
-"""Parts of a caller's own in the slots of a recipe: checked when they are given, and what they return when they run."""
+"""A caller's own parts in the slots of a recipe: their shape is checked when given, what they return when they run."""
 
 from __future__ import annotations
 
@@ -9,17 +9,7 @@ from typing import Any, get_type_hints
 
 from thresher.errors import PartError, ThresherError, UnknownSetting, UsageError, WrongType, check_awaits_nothing
 from thresher.pipeline import SLOTS, Pipeline, as_decided
-from thresher.protocols import (
-    Corrector,
-    Decider,
-    Generator,
-    Judge,
-    Refiner,
-    Retriever,
-    Rewriter,
-    Verifier,
-    about,
-)
+from thresher.protocols import Corrector, Decider, Generator, Judge, Refiner, Retriever, Rewriter, Verifier, about
 from thresher.types import Decision, Judgement
 
 SHAPES = dict(zip(SLOTS, (Rewriter, Retriever, Judge, Decider, Corrector, Refiner, Generator, Verifier), strict=True))
@@ -28,7 +18,7 @@ SHAPES = dict(zip(SLOTS, (Rewriter, Retriever, Judge, Decider, Corrector, Refine
 
 @dataclass(frozen=True, slots=True)
 class OwnPart:
-    """A part of the caller's in a slot: what it returns must be what the slot hands on."""
+    """A caller's part in a slot; it must return the type of the slot."""
 
     slot: str
     part: Callable[..., Any]
@@ -39,18 +29,15 @@ class OwnPart:
         return about(self.part)
 
     def __call__(self, *given: Any) -> Any:
-        """What the part makes of it. Raises UsageError for another type than the slot's, PartError where it raises."""
+        """What the part returns. Raises UsageError for another type than the slot's, PartError where it raises."""
         try:
             made = self.part(*given)
         except ThresherError as error:
             error.add_note(f"raised in the slot `{self.slot}`")
             raise
         except Exception as error:
-            raise PartError(
-                f"raised {type(error).__name__}: {error}",
-                subject=f"`{self.slot}` {self.about}",
-                next_step="repair the part; its own error is the cause",
-            ) from error
+            subject, next_step = f"`{self.slot}` {self.about}", "repair the part; its own error is the cause"
+            raise PartError(f"raised {type(error).__name__}: {error}", subject=subject, next_step=next_step) from error
         wanted: type = get_type_hints(SHAPES[self.slot].__call__)["return"]
         if not isinstance(made, wanted):
             raise UsageError(
@@ -63,7 +50,7 @@ class OwnPart:
 
 @dataclass(frozen=True, slots=True)
 class WithoutConfidence:
-    """A recipe's own decider over another judge's scores: they are no probabilities that were calibrated."""
+    """A recipe's decider over another judge's scores, which are not calibrated."""
 
     decide: Decider
 
@@ -78,7 +65,7 @@ class WithoutConfidence:
 
 
 def check_parts(parts: Mapping[str, object]) -> None:
-    """Raise UsageError for a slot that there is not, and for what cannot be called as the slot's parts are."""
+    """Raise UsageError for an unknown slot, and for a part that cannot be called as the slot's parts are."""
     for slot, part in parts.items():
         if slot not in SHAPES:
             raise UnknownSetting(slot, SLOTS, kind="slot")
@@ -99,7 +86,7 @@ def check_parts(parts: Mapping[str, object]) -> None:
 
 
 def with_parts(made: Pipeline, parts: Mapping[str, Callable[..., Any]]) -> Pipeline:
-    """The pipeline with other parts in their slots; every question goes through them, and what they do away with."""
+    """The pipeline with a caller's parts in their slots."""
     own = {slot: OwnPart(slot, part) for slot, part in parts.items()}
     if "judge" in own and "decide" not in own:
         own["decide"] = WithoutConfidence(made.decide)  # type: ignore[assignment]

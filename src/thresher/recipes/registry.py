@@ -1,7 +1,7 @@
-"""The recipes by name, as data: what each is, its settings, its presets. A recipe's parts are imported when it is run.
+"""The recipes by name, as data: summary, settings, presets. A recipe's parts are imported when it is run.
 
 Adding a recipe is a file with a docstring (Follows / Departs / Left open), `index_config` and `pipeline`, its settings
-in `recipes.settings`, and a line in `RECIPES`. What ours cut is in `cuts`: `index` imports no part of a question.
+in `recipes.settings`, and a line in `RECIPES`. Our `index_config`s are in `cuts`, which imports no part of a question.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Recipe:
         )
 
     def wired(self, settings: RecipeSettings, components: Components) -> Pipeline:
-        """The recipe as its settings say, whatever was learned."""
+        """The recipe by its settings, without learned bounds."""
         made = cast("Pipeline", self._wiring.pipeline(settings, components.running(settings), self.name))
         made = replace(made, only_correct=settings.answer.mode == "strict")
         if not self.parts:
@@ -101,7 +101,7 @@ class Recipe:
         return with_parts(made, self.parts)
 
     def describe(self, settings: RecipeSettings) -> dict[str, Any]:
-        """JSON form of the public contract: what its parts say of themselves, and the settings."""
+        """JSON form of the public contract: descriptions of its parts, and the settings."""
         from thresher.recipes.components import Components
         from thresher.settings import flat
 
@@ -232,18 +232,12 @@ _RECIPES = (
         "chunkrag",
         "ChunkragV1Settings",
         preset_of="chunkrag",
-        preset={
-            "chunk.theta": 0.7,
-            "dedup.vectors": "tfidf",
-            "critic.sees_scores": False,
-            "threshold": "llm",
-        },
+        preset={"chunk.theta": 0.7, "dedup.vectors": "tfidf", "critic.sees_scores": False, "threshold": "llm"},
     ),
     Recipe(
         "no-retrieval", "the generator alone, without evidence", "no_retrieval", "NoRetrievalSettings", needs_llm=True
     ),
 )
-
 
 RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in _RECIPES}
 
@@ -275,9 +269,9 @@ def derive(
     """A recipe with parts of your own: `derive("corrective", judge=my_judge)`, to be given as `recipe` to a question.
 
     A part is named by its slot (rewrite, retrieve, judge, decide, correct, refine, generate, verify) and is anything
-    callable with the shape of `thresher.protocols`; what it returns is checked when it runs. `settings` are other
-    defaults of the base's settings. `name` is `corrective+judge` and so on where none is given; `register`
-    makes it known by that name. Raises UsageError for a slot, a setting or a shape that does not fit.
+    callable with the shape of `thresher.protocols`; its result is checked when it runs. `settings` are other defaults;
+    `name` is `corrective+judge` and so on where none is given. Raises UsageError for an unknown slot, and for a setting
+    or a shape that does not fit.
     """
     from thresher.recipes.own_parts import check_parts
     from thresher.settings import check_known, keys

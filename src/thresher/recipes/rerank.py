@@ -23,7 +23,6 @@ from thresher.judging.calibration import SHIPPED
 from thresher.judging.parts import EachPartScorer
 from thresher.judging.scorers import TrainedScorer
 from thresher.judging.verdicts import Calibrated, in_light_of_question
-from thresher.protocols import Scorer
 from thresher.recipes.components import BUNDLED, Models
 from thresher.recipes.settings import EncoderSettings
 from thresher.refinement.refine import StripRefiner
@@ -87,7 +86,7 @@ class Reranker:
         """
         hits = _hits(texts, titles)
         _check(question, top_n, span_score)
-        query, scorer = Query(question, question), self._scorer()
+        query, scorer = Query(question, question), EachPartScorer(TrainedScorer(self._models.judge()))
         raw = [0.0 if score is None else score.value for score in scorer(query, hits).scores]
         best = sorted(range(len(hits)), key=lambda at: -raw[at])[:top_n]
         refine = StripRefiner(sentences, scorer, top_k=None, min_score=_TRAINED.raw(span_score))
@@ -103,9 +102,6 @@ class Reranker:
             for one, hit in zip(ranked, _hits([""] * len(ranked), None), strict=True)
         ]
         return in_light_of_question(Query(question, question), decider(judged))
-
-    def _scorer(self) -> Scorer:
-        return EachPartScorer(TrainedScorer(self._models.judge()))
 
 
 @lru_cache(maxsize=1)

@@ -14,8 +14,6 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from thresher.settings import Address, AddressOrNothing, Frozen, Listed, check_weights
 from thresher.types import Actions
 
-# --- what recipes share -----------------------------------------------------------------------------------------------
-
 
 class LanguageModelSettings(Frozen):
     """A chat model behind an OpenAI-compatible endpoint; nothing is sent anywhere until both are given."""
@@ -83,7 +81,6 @@ class AnswerSettings(Frozen):
         description="one choice for a person, which wins over answer.check: strict = nothing unverified, refused when "
         "the verdict is not correct; balanced = answer.check=mark; open = as the model says, marked",
     )
-
     abstain_below: float = Field(
         0.3, ge=0, le=1, description="without a model: probability of the best passage below which nothing is shown"
     )
@@ -93,9 +90,7 @@ class CheckedAnswerSettings(AnswerSettings):
     """The same, for a recipe that shows what the documents say to each sentence."""
 
     check: Literal["none", "mark", "strict"] = Field(
-        "mark",
-        description="model: what is shown of its sentences, all of which are checked: none = the words as they came, "
-        "mark = unverified ones marked and contradicted ones removed, strict = supported ones alone",
+        "mark", description=AnswerSettings.model_fields["check"].description
     )
 
 
@@ -373,14 +368,8 @@ class ProtectSettings(Frozen):
     )
 
 
-# --- no-retrieval -----------------------------------------------------------------------------------------------------
-
-
 class NoRetrievalSettings(RecipeSettings):
     """Settings of `no-retrieval`."""
-
-
-# --- rag --------------------------------------------------------------------------------------------------------------
 
 
 class RagSettings(RecipeSettings):
@@ -388,9 +377,6 @@ class RagSettings(RecipeSettings):
 
     chunk: FixedChunking = FixedChunking()
     dense: DenseSettings = DenseSettings(depth=5)
-
-
-# --- hybrid, hybrid-literal -------------------------------------------------------------------------------------------
 
 
 class HybridSettings(RecipeSettings, RerankerSettings):
@@ -413,9 +399,6 @@ class HybridLiteralSettings(HybridSettings):
 
     titled = False
     literal = True
-
-
-# --- crag, crag-paper, crag-code --------------------------------------------------------------------------------------
 
 
 class CragSettings(OutsideSettings):
@@ -443,9 +426,6 @@ class PrintedCragSettings(CragSettings):
     t5 = True
 
 
-# --- ecrag, ecrag-literal ---------------------------------------------------------------------------------------------
-
-
 class EcragSubchunking(Subchunking):
     """Subchunks of a chunk."""
 
@@ -461,8 +441,7 @@ class ConfidenceSettings(Frozen):
     nonzero_rule: Literal["raw", "off", "normalized"] = Field("raw", description="which zero drops a subchunk")
     fit: Literal["corpus", "retrieved"] = Field("corpus", description="whose statistics BM25 uses")
     idf: Literal["robertson", "okapi"] = Field(
-        "robertson",
-        description="which idf BM25 uses; with it k1 is 1.2, or 1.5 as in the code's rank_bm25",
+        "robertson", description="which idf BM25 uses; with it k1 is 1.2, or 1.5 as in the code's rank_bm25"
     )
     route: Literal["absolute", "survivors", "off"] = Field(
         "absolute",
@@ -498,9 +477,6 @@ class EcragLiteralSettings(EcragSettings):
 
     titled = False
     literal = True
-
-
-# --- chunkrag, chunkrag-v1 --------------------------------------------------------------------------------------------
 
 
 class SemanticChunking(Frozen):
@@ -567,9 +543,6 @@ class ChunkragV1Settings(ChunkragSettings):
     """Settings of `chunkrag-v1`."""
 
     titled = False
-
-
-# --- corrective -------------------------------------------------------------------------------------------------------
 
 
 class CorrectiveSettings(OutsideSettings, RerankerSettings):
