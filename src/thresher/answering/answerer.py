@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from math import exp
-from typing import Any
+from typing import Any, ClassVar
 
 from thresher.answering.cells import Tables
 from thresher.answering.citations import NO_EVIDENCE, abstention, cite
@@ -35,20 +35,18 @@ MOST_READ = 5
 MOST_ALTERNATIVES = 2
 
 LEADS_FROM = 0.55
-"""Probability of a span from which its words stand before the passage: a wrong one misleads more than a right one
-helps."""
+"""Probability from which a span stands before its passage: a wrong one misleads more than a right one helps."""
 
 SPAN_LOGITS = 3.0
-"""What the probability of the span is worth beside the judge's logit of its sentence. With the weights of before 26
-November 2026, of 200 answerable questions of SQuAD (tune fifth) the sentence with the answer was marked for .86 by the
-judge alone and .89 with it."""
+"""Weight of the span's probability beside the judge's logit of its sentence. With the weights before 26 November 2026
+the sentence with the answer of 200 questions of SQuAD (tune fifth) was marked for .89, by the judge alone for .86."""
 
 ALTERNATIVE_FROM, ALTERNATIVE_SHARE = 0.1, 0.2
 """Least probability of an alternative, and least share of the best one's: more is read past."""
 
 RIVAL_FROM, RIVAL_SHARE = 0.2, 0.4
-"""Least probability of a span elsewhere that is shown as contradicting the best one, and least share of that
-one's. Chosen on the half of benchmarks/planted_conflicts.py that is for choosing."""
+"""Least probability, absolute and relative to the best span's, of a span elsewhere that is shown as contradicting it.
+Chosen on the half of benchmarks/planted_conflicts.py that is for choosing."""
 
 REPORTED = 12
 """Proposals in the trace."""
@@ -94,10 +92,7 @@ class Answerer:
     """Whether a span elsewhere that contradicts the answer is shown beside it."""
     today: Callable[[], date] = date.today
 
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return "best passage or cell"
+    about: ClassVar[str] = "best passage or cell"
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The most probable passage or cell, cited; of a question with two question words, one for each."""
@@ -120,11 +115,12 @@ class Answerer:
         of_time, of_other_times, others = parted(evidence, time)
         found = [*proposed(asked.rest, of_time), *proposed(question, others)]
         past = proposed(asked.rest, of_other_times)
-        if not found:
-            found = [replace(one, probability=0.0) for one in past]
-        if not found:
-            return _without_proposals(evidence)
-        return self._answer(question, _in_order(found), time, past)
+        found = found or [replace(one, probability=0.0) for one in past]
+        if found:
+            return self._answer(question, _in_order(found), time, past)
+        chunk = evidence[0].hit.chunk if evidence else None
+        reason = NO_EVIDENCE if chunk is None else not_answered(evidence[0].text, chunk.title or chunk.source)
+        return abstention(reason, Notes(facts={"proposals": []}))
 
     def _allowed(self, question: str) -> Allowed:
         """Sentences but those that hold at another time than the question asks about, or say its opposite."""
@@ -132,11 +128,7 @@ class Answerer:
         return lambda sentence: asked.allows(sentence, today) and not tells_opposite(question, sentence)
 
     def proposals(
-        self,
-        question: str,
-        evidence: Sequence[Evidence],
-        documents: Mapping[str, Document],
-        allowed: Allowed,
+        self, question: str, evidence: Sequence[Evidence], documents: Mapping[str, Document], allowed: Allowed
     ) -> list[Proposal]:
         """What may answer, the most probable first; of sentences those that are `allowed`."""
         stretches = stretches_of(evidence, documents)
@@ -148,8 +140,7 @@ class Answerer:
         places = self.spans(question, tables.text)
         found = self._passages(question, places, stretches, allowed)
         if (cell := tables.answer(kept)) is not None:
-            text, citations = cell
-            found.append(Proposal(self.confidence.cell.lower_bound, text, citations, leads=True))
+            found.append(Proposal(self.confidence.cell.lower_bound, *cell, leads=True))
         if any(heads_in(question)):
             named = {id_: named_in(document, question) for id_, document in documents.items()}
             found = [one for one in found if not any(_is_listed(cited, named, one.passage) for cited in one.citations)]
@@ -162,33 +153,23 @@ class Answerer:
         self, question: str, places: Sequence[Place], stretches: Sequence[Stretch], allowed: Allowed
     ) -> list[Proposal]:
         """The passages around the spans and the best sentences of the most relevant windows, each once."""
-        references = asks_for_references(question)
-        found: dict[tuple[str, int, int], Passage] = {}
-        near: dict[tuple[str, int, int], Place] = {}
-        for place, anchors in zip(
-            places[:MOST_READ], self._anchors(question, places[:MOST_READ], allowed), strict=True
-        ):
+        references, read = asks_for_references(question), places[:MOST_READ]
+        found: dict[tuple[str, int, int], tuple[Passage, Place]] = {}
+        for place, anchors in zip(read, self._anchors(question, read, allowed), strict=True):
             for start, end in anchors:
                 stretch = next((one for one in stretches if one.holds(place.document_id, start, end)), None)
                 passage = passage_of(stretch, start, end, references=references) if stretch is not None else None
                 if passage is not None:
-                    key = (passage.document_id, passage.start, passage.end)
-                    found.setdefault(key, passage)
-                    near.setdefault(key, place)
+                    found.setdefault((passage.document_id, passage.start, passage.end), (passage, place))
         spoken = [place for place in places if allowed(place.sentence.text)]
-        passages = list(found.values())
-        titles = [passage.stretch.title for passage in passages]
-        readings = self.judge.read(question, [passage.quote for passage in passages], titles)
+        quotes, titles = [one.quote for one, _ in found.values()], [one.stretch.title for one, _ in found.values()]
+        readings = self.judge.read(question, quotes, titles)
         rarity = self.spans.rarity(question)
         proposals = []
-        for key, passage, reading in zip(found, passages, readings, strict=True):
+        for (passage, place), reading in zip(found.values(), readings, strict=True):
             known = f"{passage.stretch.title}. {passage.quote}"
-            signs = replace(
-                near[key].signs,
-                whole=reading.relevance,
-                terms=share_of_terms(rarity, question, known),
-                uncovered=uncovered(question, known),
-            )
+            terms, lacking = share_of_terms(rarity, question, known), uncovered(question, known)
+            signs = replace(place.signs, whole=reading.relevance, terms=terms, uncovered=lacking)
             probability = self.confidence.passage.probability(signs)
             proposals.append(_proposal(passage, _best_span(passage, spoken), probability, signs.to_dict()))
         return proposals
@@ -203,13 +184,12 @@ class Answerer:
             if document is None or known is None:
                 continue
             for entry in known.of(stretch.start, stretch.end):
-                passage = _within(stretch, entry)
-                rivals = known.renamed(document, entry)
-                asked = as_written(question, document, entry)
-                own, *others = self.judge.read(asked, [passage.quote, *rivals], [stretch.title] * (1 + len(rivals)))
+                passage, asked = _within(stretch, entry), as_written(question, document, entry)
+                texts = [passage.quote, *known.renamed(document, entry)]
+                own, *others = self.judge.read(asked, texts, [stretch.title] * len(texts))
                 probability = answers(question, own.relevance, [other.relevance for other in others])
-                place = _best_span(passage, places)
-                proposals.append(_proposal(passage, place, probability, {"whole": round(own.relevance, 3)}))
+                signs = {"whole": round(own.relevance, 3)}
+                proposals.append(_proposal(passage, _best_span(passage, places), probability, signs))
         return proposals
 
     def _anchors(self, question: str, places: Sequence[Place], allowed: Allowed) -> list[list[Span]]:
@@ -218,18 +198,14 @@ class Answerer:
         def may_answer(sentence: str) -> bool:
             return allowed(sentence) and not says_nothing(sentence)
 
-        sentences = [
-            [span for span in sentence_spans(place.window.text) if may_answer(place.window.text[slice(*span)])]
-            for place in places
-        ]
-        texts = [place.window.text[slice(*span)] for place, spans in zip(places, sentences, strict=True)
-                 for span in spans]  # fmt: skip
-        above = [place.window.above for place, spans in zip(places, sentences, strict=True) for _ in spans]
+        windows = [place.window for place in places]
+        each = [[span for span in sentence_spans(one.text) if may_answer(one.text[slice(*span)])] for one in windows]
+        pairs = [(window, span) for window, spans in zip(windows, each, strict=True) for span in spans]
+        texts, above = [window.text[slice(*span)] for window, span in pairs], [window.above for window, _ in pairs]
         readings = iter(self.judge.read(question, texts, above))
         anchors = []
-        for place, spans in zip(places, sentences, strict=True):
-            scored = [(next(readings).relevance, span) for span in spans]
-            best = max(scored, default=None)
+        for place, spans in zip(places, each, strict=True):
+            best = max(((next(readings).relevance, span) for span in spans), default=None)
             found = [(place.start, place.end)] if allowed(place.sentence.text) else []
             if best is not None:
                 piece, start, end = place.window.piece_at(*best[1])
@@ -238,26 +214,21 @@ class Answerer:
         return anchors
 
     def _shown(self, question: str, proposal: Proposal) -> str:
-        """What a person reads, with markers from [1]: of a passage the words that answer where they are nearly certain,
-        else its best sentence marked.
-        """
+        """The text with markers from [1]; of a passage the words that answer in front, or its best sentence marked."""
         passage, place = proposal.passage, proposal.place
         if passage is None:
             return proposal.text
         if proposal.leads and place is not None:
-            span = (place.start - passage.start, place.end - passage.start)
-            shown = passage.shown(span)
+            shown = passage.shown((place.start - passage.start, place.end - passage.start))
             parted = "" if shown.startswith("\n") else "\n"
             return f"{place.words} [1]{parted}{shown.rstrip()}"
         shown = passage.shown(self._best_sentence(question, passage, place))
-        parted = "" if shown.endswith("\n") else " "
-        return f"{shown}{parted}[1]"
+        return f"{shown}[1]" if shown.endswith("\n") else f"{shown} [1]"
 
     def _best_sentence(self, question: str, passage: Passage, place: Place | None) -> Span | None:
         """The sentence of a passage that the judge puts first, that of the span having a start.
 
-        Where a question has its topic in brackets, sentences with a word of what was typed come first. None of one
-        sentence alone, and of an entry.
+        Of a topic in brackets sentences with a typed word come first. None for one sentence and for an entry.
         """
         every, allowed = passage.sentences, self._allowed(question)
         spans = [span for span in every if allowed(passage.quote[slice(*span)])]
@@ -266,9 +237,8 @@ class Answerer:
         if (added := ADDED.fullmatch(question)) is not None:
             typed = term_set(added["typed"])
             spans = [span for span in spans if typed & term_set(passage.quote[slice(*span)])] or spans
-        readings = self.judge.read(
-            question, [passage.quote[slice(*span)] for span in spans], [passage.stretch.title] * len(spans)
-        )
+        texts = [passage.quote[slice(*span)] for span in spans]
+        readings = self.judge.read(question, texts, [passage.stretch.title] * len(spans))
 
         def score(at: int) -> float:
             start, end = spans[at]
@@ -282,12 +252,10 @@ class Answerer:
     def _answer(
         self, question: str, proposals: Sequence[Proposal], time: Timed, past: Sequence[Proposal]
     ) -> Generation:
-        """The best proposal, or an abstention that names what is nearest; `past` is what versions say that are not in
-        force at the time.
-        """
-        notes = Notes(facts={"proposals": [_reported(one) for one in proposals[:REPORTED]]})
+        """The best proposal, or an abstention that names the nearest; `past` are those of versions not in force."""
         best, *others = proposals
-        notes += Notes(facts={"certainty": best.probability})
+        reported = [_reported(one) for one in proposals[:REPORTED]]
+        notes = Notes(facts={"proposals": reported, "certainty": best.probability})
         if best.probability < self.abstain_below:
             return abstention(not_answered(*nearest(best)), notes)
         hedge = "" if best.leads else (PERHAPS_HERE if best.probability < self.hedge_below else HERE)
@@ -297,10 +265,8 @@ class Answerer:
             text = f"{text.rstrip()}\nIn force {version.days}"
             if version.where is not None:
                 text = f"{text} [{len(citations) + 1}]"
-                citations = (
-                    *citations,
-                    _of_the_same(citations[0], version.document, version.where, len(citations) + 1),
-                )
+                cited = _of_the_same(citations[0], version.document, version.where, len(citations) + 1)
+                citations = (*citations, cited)
             text = f"{text}."
             if (other := self._rival(question, best, past)) is not None:
                 quote, whose = " ".join(other.sentence.text.split()), time.versions[other.document_id]
@@ -310,9 +276,8 @@ class Answerer:
         conflicts: tuple[tuple[int, int], ...] = ()
         if (rival := self._rival(question, best, others)) is not None:
             quote = " ".join(rival.sentence.text.split())
-            where = (
-                "Another place of the document" if rival.document_id == citations[0].document_id else "Another document"
-            )
+            same = rival.document_id == citations[0].document_id
+            where = "Another place of the document" if same else "Another document"
             text = f"{text}\n{where} says {rival.words}: “{quote}” [{len(citations) + 1}]"
             conflicts = ((1, len(citations) + 1),)
             citations = (*citations, cite(len(citations) + 1, rival.sentence))
@@ -332,49 +297,28 @@ class Answerer:
 
     def _rival(self, question: str, best: Proposal, others: Sequence[Proposal]) -> Place | None:
         """The likeliest span outside the best passage that cannot be right where that of the passage is."""
-        if not self.rivals or best.place is None:
-            return None
         own = best.place
+        if not self.rivals or own is None or own.certainty < RIVAL_FROM:
+            return None
         least = max(RIVAL_FROM, RIVAL_SHARE * own.certainty)
         places = [one.place for one in others if one.place is not None and not _shown_by(best, one.place)]
-        if own.certainty < RIVAL_FROM:
-            return None
-        return next(
-            (
-                place
-                for place in sorted(places, key=lambda place: -place.certainty)
-                if place.certainty >= least
-                and are_rivals(
-                    question,
-                    own.in_sentence,
-                    place.in_sentence,
-                    share=SHARED_WITHIN if place.document_id == own.document_id else SHARED,
-                )
-            ),
-            None,
-        )
-
-
-def _without_proposals(evidence: Sequence[Evidence]) -> Generation:
-    """An abstention that names the best evidence as nearest, if there is any."""
-    notes = Notes(facts={"proposals": []})
-    if not evidence:
-        return abstention(NO_EVIDENCE, notes)
-    chunk = evidence[0].hit.chunk
-    return abstention(not_answered(evidence[0].text, chunk.title or chunk.source), notes)
+        for place in sorted(places, key=lambda place: -place.certainty):
+            share = SHARED_WITHIN if place.document_id == own.document_id else SHARED
+            if place.certainty >= least and are_rivals(question, own.in_sentence, place.in_sentence, share=share):
+                return place
+        return None
 
 
 def _of_the_same(citation: Citation, document: Document, span: Span, marker: int) -> Citation:
-    """A citation of another place of a cited document."""
     start, end = span
     quote, page = document.text[start:end], document.page_at(start)
     return replace(citation, marker=marker, start=start, end=end, quote=quote, page=page)
 
 
 def in_turn(answers: Sequence[tuple[Part, Generation]]) -> Generation:
-    """The answers to the parts of a question, each on lines of its own; a part that nothing answers is named.
+    """The answers to the parts of a question, one a line, and the parts without an answer; an abstention if all are.
 
-    A passage that answers two parts is shown once. An abstention where no part is answered.
+    A passage that answers two parts is shown once.
     """
     given = [(part, one) for part, one in answers if not one.abstained]
     facts = {"parts": [{"question": part.text, "answered": not one.abstained} for part, one in answers]}
@@ -392,9 +336,9 @@ def in_turn(answers: Sequence[tuple[Part, Generation]]) -> Generation:
             lines.append(renumbered(one.text, one.citations, shift))
             citations += [replace(citation, marker=citation.marker + shift) for citation in one.citations]
             conflicts += [(left + shift, right + shift) for left, right in one.conflicts]
-    others = [other for _, one in given for other in one.alternatives]
-    others = [one for one in others if not any(same_place(one.citation, cited) for cited in citations)]
-    best = sorted(others, key=lambda one: -one.probability)[:MOST_ALTERNATIVES]
+    others = (other for _, one in given for other in one.alternatives)
+    apart = (one for one in others if not any(same_place(one.citation, cited) for cited in citations))
+    best = sorted(apart, key=lambda one: -one.probability)[:MOST_ALTERNATIVES]
     return Generation(
         "\n".join(lines),
         tuple(citations),
@@ -416,7 +360,6 @@ def parted(evidence: Sequence[Evidence], time: Timed) -> tuple[list[Evidence], l
 
 
 def _in_order(proposals: Iterable[Proposal]) -> list[Proposal]:
-    """The most probable first."""
     return sorted(proposals, key=lambda one: (-one.probability, one.text))
 
 
@@ -431,19 +374,13 @@ def _proposal(passage: Passage, place: Place | None, probability: float, signs: 
 
 
 def _best_span(passage: Passage, places: Sequence[Place]) -> Place | None:
-    """The most probable of the spans that lie in a passage."""
-    inside = (
-        one
-        for one in places
-        if passage.stretch.holds(one.document_id, one.start, one.end)
-        and passage.start <= one.start
-        and one.end <= passage.end
-    )
+    kept = (one for one in places if passage.stretch.holds(one.document_id, one.start, one.end))
+    inside = (one for one in kept if passage.start <= one.start and one.end <= passage.end)
     return max(inside, key=lambda one: one.certainty, default=None)
 
 
 def _within(stretch: Stretch, entry: Entry) -> Passage:
-    """What was kept of an entry."""
+    """The kept part of an entry."""
     start, end = max(entry.start, stretch.start), min(entry.end, stretch.end)
     quote = stretch.text[start - stretch.start : end - stretch.start].rstrip()
     return Passage(stretch, start, start + len(quote), quote, entry=True)
@@ -451,27 +388,24 @@ def _within(stretch: Stretch, entry: Entry) -> Passage:
 
 def _is_listed(cited: Citation, named: Mapping[str, Named], passage: Passage | None) -> bool:
     """Whether a citation stands under another identifier than the question names; a passage, under any of its list."""
-    known = named.get(cited.document_id)
-    if known is None:
+    if (known := named.get(cited.document_id)) is None:
         return False
-    other = known.is_other(cited.start, cited.end)
-    return other or (passage is not None and bool(known.of(cited.start, cited.end)))
+    place = (cited.start, cited.end)
+    return known.is_other(*place) or (passage is not None and bool(known.of(*place)))
 
 
 def _shown_by(proposal: Proposal, place: Place) -> bool:
-    """Whether a passage shows a span: what contradicts itself within a passage is read there."""
+    """Whether a passage shows a span: a contradiction within a passage is read there."""
     passage = proposal.passage
     return passage is not None and passage.touches(place.document_id, place.start, place.end)
 
 
 def _apart(others: Sequence[Proposal], best: Proposal, cited: Sequence[Citation]) -> list[Proposal]:
-    """Up to two further passages of places that are not cited yet."""
     shown: list[Proposal] = [best]
     least = max(ALTERNATIVE_FROM, ALTERNATIVE_SHARE * best.probability)
     for one in others:
-        apart = one.passage is not None and not any(
-            other.passage is not None and one.passage.overlaps(other.passage) for other in shown
-        )
+        seen = (other.passage for other in shown if other.passage is not None)
+        apart = one.passage is not None and not any(map(one.passage.overlaps, seen))
         apart = apart and not any(same_place(mine, other) for mine in one.citations for other in cited)
         if apart and one.probability >= least and len(shown) <= MOST_ALTERNATIVES:
             shown.append(one)
@@ -495,14 +429,12 @@ def renumbered(text: str, citations: Sequence[Citation], shift: int) -> str:
 
 def nearest(proposal: Proposal) -> tuple[str, str]:
     """The most probable sentence of what is not shown as an answer, with its title."""
-    cited = proposal.citations[0]
-    place = proposal.place
+    cited, place = proposal.citations[0], proposal.place
     quote = cited.quote if place is None or is_command(place.sentence.text) else place.sentence.text
     return quote, cited.title or cited.source
 
 
 def _reported(proposal: Proposal) -> dict[str, Any]:
-    """A proposal for the trace."""
     kind = "cell" if proposal.passage is None else "passage"
     described = {"kind": kind, "text": proposal.text, "probability": round(proposal.probability, 3)}
     return {**described, **(proposal.facts or {})}

@@ -50,10 +50,10 @@ class Tables:
         return [piece for piece in self.evidence if not any(_within(piece, *each) for each in unfit)]
 
     def answer(self, holds: Holds) -> tuple[str, tuple[Citation, ...]] | None:
-        """The cell with its unit, and citations of its row and of the line that states the unit; of each document.
+        """The cell of each document with its unit, cited with its row and the line that states the unit.
 
-        Only where every line that it rests on `holds`; a header that was not kept is not cited. None where no table
-        answers, or too many differ.
+        Every such line must be kept by `holds`; a header that was not is not cited. None where no table answers, or too
+        many differ.
         """
         every: list[tuple[Evidence, Document, Grid | Form]] = [*self.grids, *self._forms()]
         answers = ((piece, document, grid, answered(grid, self.question)) for piece, document, grid in every)
@@ -70,10 +70,8 @@ class Tables:
             return None
         texts, citations = list[str](), list[Citation]()
         for piece, document, answer, lines in found:
-            cited = [
-                cite(marker, Sentence(piece, start, end, document.text[start:end], piece.hit.score))
-                for marker, (start, end) in enumerate(lines, start=len(citations) + 1)
-            ]
+            places = enumerate(lines, start=len(citations) + 1)
+            cited = [cite(at, Sentence(piece, a, b, document.text[a:b], piece.hit.score)) for at, (a, b) in places]
             subject = f"{document.title}: " if len(found) > 1 else ""
             texts.append(subject + answer.text + "".join(f" [{citation.marker}]" for citation in cited))
             citations += cited
@@ -93,7 +91,6 @@ Answer = tuple[Evidence, Document, Found, list[Span]]
 
 
 def _within(piece: Evidence, document: Document, grid: Grid) -> bool:
-    """Whether a piece of evidence is a part of a table and nothing else."""
     same = piece.hit.chunk.document_id == document.id and piece.hit.chunk.kind == "table"
     return same and grid.start < piece.end and piece.start < grid.end
 
@@ -109,9 +106,8 @@ def _kept(document: Document, grid: Grid | Form, found: Found, holds: Holds) -> 
 
 def _once(found: Sequence[Answer]) -> list[Answer]:
     """Without what another answer of the same document says too: a table, and the form around it with the unit."""
-    fullest = sorted(found, key=lambda one: -len(one[2].text))
     kept: list[Answer] = []
-    for one in fullest:
+    for one in sorted(found, key=lambda one: -len(one[2].text)):
         if not any(one[1].id == other[1].id and one[2].text in other[2].text for other in kept):
             kept.append(one)
     return [one for one in found if any(one is other for other in kept)]

@@ -24,7 +24,7 @@ PROMPT_VERSION = 3
 SYSTEM = """You answer a question from numbered pieces of evidence and from nothing else.
 Rules:
 - Use only what the evidence says. What you know besides does not count."""
-"""How the prompt begins, whatever is asked of the answer."""
+"""How every prompt begins."""
 
 STYLES = {
     "auto": "Answer as briefly as the question allows: a fact in one sentence, an explanation in at most five.",
@@ -49,7 +49,7 @@ PROMPT_TOKENS = 400
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What is asked of the answer besides being right."""
+    """Requirements on the answer."""
 
     style: Literal["auto", "short", "detailed", "list"] = "auto"
     max_words: int | None = None
@@ -71,16 +71,12 @@ class Style:
     @property
     def parametric_system(self) -> str:
         """The rules for the model alone."""
-        return self._prompt(
-            PARAMETRIC_SYSTEM, [*self._of_the_answer, f"If you do not know, write exactly: {NOT_FOUND}"]
-        )
+        rules = [*self._of_the_answer, f"If you do not know, write exactly: {NOT_FOUND}"]
+        return self._prompt(PARAMETRIC_SYSTEM, rules)
 
     @property
     def _of_the_answer(self) -> list[str]:
-        rules = [STYLES[self.style]]
-        if self.max_words:
-            rules.append(f"Use at most {self.max_words} words.")
-        return rules
+        return [STYLES[self.style], *([f"Use at most {self.max_words} words."] if self.max_words else [])]
 
     def _prompt(self, begin: str, rules: Sequence[str]) -> str:
         return "\n".join([begin, *(f"- {rule}" for rule in (*rules, self.instructions) if rule)])
@@ -88,10 +84,10 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class GroundedGenerator:
-    """Asks `model`, and shows its sentences once they are checked, each with its state and what supports it.
+    """Asks `model` and shows its checked sentences, each with its state and what supports it.
 
     Where the model fails, or the budget is spent before its first word, `fallback` answers, and the answer states it.
-    Sentences are given to `on_sentence` as they are shown: together they are the text of the answer.
+    `on_sentence` gets the sentences as they are shown: together they are the text of the answer.
     """
 
     model: LanguageModel
@@ -171,10 +167,7 @@ def prompt(question: str, evidence: Sequence[Evidence]) -> str:
 
 
 def within(evidence: Sequence[Evidence], characters: int | None) -> tuple[list[Evidence], dict[str, Any]]:
-    """The first pieces that there is room for, whole, and for the trace what was cut.
-
-    Of a first piece that is too long alone its first sentences.
-    """
+    """The first pieces that fit whole, else the first sentences of the first, and for the trace what was cut."""
     if characters is None:
         return list(evidence), {}
     given: list[Evidence] = []
@@ -191,5 +184,5 @@ def within(evidence: Sequence[Evidence], characters: int | None) -> tuple[list[E
         end = ends[-1] if ends else min(len(piece.text), max(room, 1))
         given = [replace(piece, end=piece.start + end, text=piece.text[:end])]
     left = len(evidence) - len(given)
-    whole = len(given) == 0 or given[0] == evidence[0]
+    whole = not given or given[0] == evidence[0]
     return given, {} if not left and whole else {"evidence_given": len(given), "evidence_cut": left}

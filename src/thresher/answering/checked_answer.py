@@ -82,7 +82,7 @@ class CheckedAnswer:
     def generation(self, notes: Notes) -> Generation:
         """What was shown, or a refusal that says why there is nothing to show."""
         notes += self.checked.notes
-        shown, removed = tuple(self.checked.shown), tuple(self.checked.removed)
+        removed = tuple(self.checked.removed)
         if not self.cited.text:
             refusal = abstention(self._why_nothing(), notes + Notes(facts={"model_said": self.written.strip()}))
             return replace(refusal, answered_by="model", removed=removed)
@@ -95,7 +95,7 @@ class CheckedAnswer:
             notes=notes,
             exact=True,
             answered_by="model",
-            sentences=shown,
+            sentences=tuple(self.checked.shown),
             removed=removed,
         )
 
@@ -112,7 +112,8 @@ class CheckedAnswer:
             return f"No sentence of the model's answer is supported: {self.checked.removed[0].reason}."
         if not self.refused:
             return "The model wrote nothing."
-        nearest = max((self._nearest(self.query.question, piece) for piece in self.evidence), key=_support)
+        near = (self._nearest(self.query.question, piece) for piece in self.evidence)
+        nearest = max(near, key=lambda sentence: sentence.support.value)
         chunk, page = nearest.evidence.hit.chunk, nearest.evidence.page
         place = f"{chunk.title or chunk.source}{f', page {page}' if page else ''}"
         return f"The model found no answer in the evidence.{NEAREST}{flat(nearest.text)}” ({place})."
@@ -129,14 +130,13 @@ class CheckedAnswer:
         found = self.check(self.query.question, [Cited(claim.text, own)], self.evidence)
         (finding,) = found.each
         self.checked.notes_of_check += found.notes
-        if not own and not _holds(finding) and self._declines(claim.text):
+        if not own and not finding.holds and self._declines(claim.text):
             self.refused = True
             return
-        shown = shown_of(self.display, finding)
-        if not shown:
+        if not shown_of(self.display, finding):
             self.checked.remove(claim, finding, len(named))
             return
-        pieces = own if self.display == "none" else (finding.pieces if _holds(finding) else own)
+        pieces = own if self.display == "none" else (finding.pieces if finding.holds else own)
         citations = self._citations(claim.text, finding, pieces)
         mark = MARKS.get(finding.state, "") if self.display in ("open", "mark") else ""
         remarks = [*finding.remarks, mark] if self.display != "none" else []
@@ -149,32 +149,22 @@ class CheckedAnswer:
         """Whether a sentence is noise: repeated, cut off, a question, part of the prompt; never with display "none"."""
         if self.display == "none":
             return False
-        cut_off = sentence.split()[-1] in STOP_WORDS
+        cut_off = sentence.split()[-1] in STOP_WORDS or sentence.endswith("?")
         leads_in = sentence.endswith(":") and term_set(sentence) <= _ABOUT_THE_ANSWER | term_set(self.query.question)
-        return (
-            sentence in self._seen
-            or cut_off
-            or leads_in
-            or sentence.endswith("?")
-            or bool(_COPIED_FORM.search(sentence))
-        )
+        return sentence in self._seen or cut_off or leads_in or bool(_COPIED_FORM.search(sentence))
 
     def _declines(self, sentence: str) -> bool:
-        """Whether a sentence without support denies something and adds to the question nothing that is in the evidence.
+        """Whether an unsupported sentence denies something and has no number, name or most added terms of the evidence.
 
-        "I do not know", "The documents do not mention it": no number, no name, and most of its other terms are in no
-        piece.
+        "I do not know", "The documents do not mention it".
         """
         words = sentence.lower().replace("’", "'").replace("n't", " not").split()
         if NEGATIONS.isdisjoint(word.strip(".,;:!") for word in words):
             return False
         question, evidence = self.query.question, " ".join(piece.text for piece in self.evidence)
         added = term_set(sentence) - term_set(question)
-        return not (
-            quantities(sentence)
-            or missing_name(sentence, question)
-            or len(added & term_set(evidence)) >= ADDED * len(added)
-        )
+        held = len(added & term_set(evidence)) >= ADDED * len(added)
+        return not (quantities(sentence) or missing_name(sentence, question) or held)
 
     def _citations(self, claim: str, finding: Finding, pieces: Sequence[int]) -> list[Citation]:
         """The sentence nearest to a claim in each place that supports it, or in the pieces that it cites."""
@@ -183,16 +173,8 @@ class CheckedAnswer:
 
     def _nearest(self, claim: str, piece: Evidence) -> Sentence:
         start, end, near = self.check.nearest(claim, piece)
-        score = Score(near, SUPPORT)
-        return Sentence(piece, piece.start + start, piece.start + end, piece.text[start:end], score)
-
-
-def _holds(finding: Finding) -> bool:
-    return finding.state is ClaimState.SUPPORTED
-
-
-def _support(sentence: Sentence) -> float:
-    return sentence.support.value
+        text = piece.text[start:end]
+        return Sentence(piece, piece.start + start, piece.start + end, text, Score(near, SUPPORT))
 
 
 def shown_of(display: Display, finding: Finding) -> bool:

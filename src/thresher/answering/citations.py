@@ -77,14 +77,11 @@ def with_sentences(draft: Generation) -> Generation:
     return replace(draft, sentences=tuple(placed))
 
 
-# --- every citation is looked up in its document: the quote must stand there, and the page is the quote's own ---------
-
-
 @dataclass(frozen=True, slots=True)
 class QuoteChecker:
-    """Sets page and locator of each citation and removes, counted, what its document does not say at that place.
+    """Sets page and locator of each citation; removes and counts those whose quote does not stand in their document.
 
-    A web page is no stored document: what is quoted from one must stand in the evidence that was cut from it.
+    A web page is not stored: its quotes must stand in the evidence.
     """
 
     documents: Callable[[Sequence[str]], Mapping[str, Document]]

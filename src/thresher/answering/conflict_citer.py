@@ -37,7 +37,8 @@ class ConflictCiter:
         pairs = dict.fromkeys(pair for pair in verified.conflicts if markers.issuperset(pair))
         for positions in refined.conflicts:
             one, other = (refined.evidence[position - 1] for position in positions)
-            if self._are_versions(one, other):
+            known = self.documents([one.hit.chunk.document_id, other.hit.chunk.document_id])
+            if len(known) > 1 and are_versions(*known.values()):
                 continue
             for side, against in ((one, other), (other, one)):
                 for citation in [citation for citation in verified.citations if is_quoted_from(side, citation)]:
@@ -49,27 +50,16 @@ class ConflictCiter:
                         pairs[min(citation.marker, marker), max(citation.marker, marker)] = None
         return replace(verified, citations=tuple(citations), conflicts=tuple(pairs))
 
-    def _are_versions(self, one: Evidence, other: Evidence) -> bool:
-        known = self.documents([one.hit.chunk.document_id, other.hit.chunk.document_id])
-        return len(known) > 1 and are_versions(*known.values())
-
 
 def _contradicting(side: Evidence, citation: Citation, other: Evidence) -> list[Sentence]:
     """The sentences of other evidence that contradict what is cited from a piece: they may agree in all the rest."""
     quote = replace(side, start=citation.start, end=citation.end, text=citation.quote)
     spans = sentence_spans(other.text) or [(0, len(other.text))]
-    sentences = [
-        replace(other, start=other.start + start, end=other.start + end, text=other.text[start:end])
-        for start, end in spans
-    ]
+    sentences = [replace(other, start=other.start + a, end=other.start + b, text=other.text[a:b]) for a, b in spans]
     found = find_conflicts([quote, *sentences]).pairs
     return [Sentence.whole(sentences[position - 2], other.hit.score) for first, position in found if first == 1]
 
 
 def _marker(sentence: Sentence, citations: Sequence[Citation]) -> int | None:
-    """The marker of a citation of the same place."""
-    for citation in citations:
-        same = citation.document_id == sentence.evidence.hit.chunk.document_id
-        if same and citation.start < sentence.end and sentence.start < citation.end:
-            return citation.marker
-    return None
+    own = (one for one in citations if one.document_id == sentence.evidence.hit.chunk.document_id)
+    return next((one.marker for one in own if one.start < sentence.end and sentence.start < one.end), None)

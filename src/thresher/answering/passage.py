@@ -19,9 +19,6 @@ _BLOCK_LINE = re.compile(r"\n(?:[ \t|*•-]|\s*\n)")
 """A line that stands for itself: empty, indented, of a list or a table."""
 
 
-# --- the kept text of a question, document by document: what is shown or cited lies inside one stretch of it ----------
-
-
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """Evidence of one document without a gap; `start` and `end` are offsets in the document."""
@@ -46,21 +43,16 @@ class Stretch:
 
 
 def stretches_of(evidence: Sequence[Evidence], documents: Mapping[str, Document]) -> list[Stretch]:
-    """The evidence with pieces that touch or overlap joined, in the order of the best piece of each.
-
-    Two pieces touch where nothing but white space of their document lies between them.
-    """
+    """The evidence, pieces joined that overlap or have only white space between, in the order of their best pieces."""
     rank = {id(piece): at for at, piece in enumerate(evidence)}
     found: list[Stretch] = []
     for piece in sorted(evidence, key=lambda piece: (piece.hit.chunk.document_id, piece.start)):
-        document = documents.get(piece.hit.chunk.document_id)
         last = found[-1] if found else None
         if last is not None and _touches(last, piece):
-            best = min(last.piece, piece, key=lambda one: rank[id(one)])
-            end = max(last.end, piece.end)
-            text = last.text + _beyond(last, piece)
-            found[-1] = replace(last, piece=best, end=end, text=text)
+            best, end = min(last.piece, piece, key=lambda one: rank[id(one)]), max(last.end, piece.end)
+            found[-1] = replace(last, piece=best, end=end, text=last.text + _beyond(last, piece))
         else:
+            document = documents.get(piece.hit.chunk.document_id)
             found.append(Stretch(piece, document, piece.start, piece.end, piece.text))
     return sorted(found, key=lambda stretch: rank[id(stretch.piece)])
 
@@ -75,14 +67,11 @@ def _touches(stretch: Stretch, piece: Evidence) -> bool:
 
 
 def _beyond(stretch: Stretch, piece: Evidence) -> str:
-    """What a piece adds behind a stretch, with the white space between them."""
+    """The text that a piece adds behind a stretch, with the white space between."""
     if piece.start <= stretch.end:
         return piece.text[stretch.end - piece.start :]
     assert stretch.document is not None
     return stretch.document.text[stretch.end : piece.start] + piece.text
-
-
-# --- the passage ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +119,13 @@ class Passage:
     def shown(self, marked: Span | None) -> str:
         """The quote in quotation marks, a span of it in bold; running text on one line, lists with their lines.
 
-        `marked` is in offsets of the quote. All of a quote is not marked, nor what goes over lines of a list. A quote
-        with tables, headings or code is Markdown between blank lines, its prose in quotation marks.
+        `marked` is in offsets of the quote and ignored where it covers all of it or crosses lines of a list. Tables,
+        headings and code are Markdown between blank lines.
         """
         found = blocks(self.quote, within_code=len(_FENCE.findall(self._above)) % 2 == 1)
-        mark = marked if marked is not None and "**" not in self.quote and not self._is_all(marked) else None
+        start, end = marked or (0, 0)
+        parted = start < end and bool(self.quote[:start].strip() or self.quote[end:].strip())
+        mark = marked if parted and "**" not in self.quote else None
         if all(block.kind == "prose" for block in found):
             return _quoted(self.quote, mark)
         laid = [_laid_out(self.quote, block, mark, headed=self._headed(block)) for block in found]
@@ -142,7 +133,6 @@ class Passage:
 
     @property
     def _above(self) -> str:
-        """The text of its document before it."""
         document = self.stretch.document
         return document.text[: self.start] if document is not None else ""
 
@@ -150,16 +140,11 @@ class Passage:
         """Whether a table of it begins with the names of its columns."""
         return block.start > 0 or not self._above.rstrip(" ").endswith("|\n")
 
-    def _is_all(self, span: Span) -> bool:
-        start, end = span
-        return start >= end or not (self.quote[:start].strip() or self.quote[end:].strip())
-
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 
 def _quoted(quote: str, marked: Span | None) -> str:
-    """Prose in quotation marks."""
     lines = quote.strip("\n").splitlines()
     running = all(line.strip() for line in lines) and not any(line[0] in " \t-*•|" for line in lines)
     if marked is not None and (running or not _BLOCK_LINE.search(quote[slice(*marked)])):
@@ -191,10 +176,7 @@ def _laid_out(quote: str, block: Block, marked: Span | None, *, headed: bool) ->
 
 
 def passage_of(stretch: Stretch, start: int, end: int, *, references: bool = False) -> Passage | None:
-    """The passage around a span (offsets in the document) of a stretch that holds it.
-
-    None where it says nothing, or is a bibliography and no `references` are asked for.
-    """
+    """The passage around a span that a stretch holds; None without content, or for references not asked for."""
     text, at = (stretch.document.text, 0) if stretch.document is not None else (stretch.text, stretch.start)
     block = passage_around(text, start - at, end - at)
     kept = (stretch.start - at, stretch.end - at)
@@ -202,10 +184,13 @@ def passage_of(stretch: Stretch, start: int, end: int, *, references: bool = Fal
     low, high = _whole_sentences(text, block, kept, (start - at, end - at), table=table)
     high = high if table else _sentence_end(text, low, high, end - at)
     low, high = _without_orders(text, (low, high), start - at)
-    low = _behind_headings(text, low, min(start - at, high), _headings(stretch))
+    marks = stretch.document.marks if stretch.document is not None else ()
+    # the citation names the title and the heading already
+    headings = {stretch.title.strip(), *(mark.name.strip() for mark in marks if mark.kind == "heading")}
+    low = _behind_headings(text, low, min(start - at, high), headings)
     quote = text[low:high]
-    sentences = [quote[slice(*span)] for span in sentence_spans(quote)]
-    if all(map(says_nothing, sentences)) or (is_bibliography(quote) and not references):
+    nothing = all(says_nothing(quote[slice(*span)]) for span in sentence_spans(quote))
+    if nothing or (is_bibliography(quote) and not references):
         return None
     return Passage(stretch, at + low, at + high, quote)
 
@@ -225,12 +210,9 @@ def _whole_sentences(text: str, block: Span, kept: Span, place: Span, *, table: 
     low, high = max(block[0], kept[0]), min(block[1], kept[1])
     if (low, high) == block:
         return block
+    first, last = place[0], max(place[1], place[0] + 1)
     spans = [(block[0] + one, block[0] + other) for one, other in _spans(text[slice(*block)], table=table)]
-    whole = [
-        span
-        for span in spans
-        if (low <= span[0] and span[1] <= high) or (span[0] < max(place[1], place[0] + 1) and span[1] > place[0])
-    ]
+    whole = [(a, b) for a, b in spans if (low <= a and b <= high) or (a < last and b > first)]
     return (max(low, whole[0][0]), min(high, whole[-1][1])) if whole else (low, high)
 
 
@@ -246,12 +228,6 @@ def _sentence_end(text: str, low: int, high: int, end: int) -> int:
     return behind if end <= behind and _ENDS.search(text[low:behind]) else high
 
 
-def _headings(stretch: Stretch) -> set[str]:
-    """The title of the document and the headings in it: the citation names them already."""
-    marks = stretch.document.marks if stretch.document is not None else ()
-    return {stretch.title.strip(), *(mark.name.strip() for mark in marks if mark.kind == "heading")}
-
-
 def _behind_headings(text: str, low: int, at: int, headings: set[str]) -> int:
     """Where a passage begins that begins with headings, as far as these stand before a place."""
     while (line := text.find("\n", low)) >= 0 and line <= at and text[low:line].strip(" #*") in headings:
@@ -260,7 +236,7 @@ def _behind_headings(text: str, low: int, at: int, headings: set[str]) -> int:
 
 
 def _without_orders(text: str, passage: Span, at: int) -> Span:
-    """A passage without the sentences that give orders to whoever reads them, as far as these part it from a place."""
+    """A passage without orders to the reader, as far as these separate it from a place."""
     low, high = passage
     for start, end in sentence_spans(text[low:high]):
         if is_command(text[passage[0] + start : passage[0] + end]):

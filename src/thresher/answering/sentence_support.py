@@ -28,18 +28,14 @@ class Sentence:
         return cls(piece, piece.start, piece.end, piece.text, score)
 
 
-def _quotable(piece: Evidence) -> list[tuple[int, int]]:
-    """The rows of a table, the sentences of text."""
-    return line_spans(piece.text) if piece.hit.chunk.kind == "table" else sentence_spans(piece.text)
-
-
 def sentence_around(piece: Evidence, start: int, end: int, score: Score) -> Sentence:
-    """The sentences, or rows of a table, that a place of a piece lies in; the whole piece where it lies in none.
+    """The sentences, or rows of a table, that overlap a place of a piece, in its offsets; the whole piece for none.
 
-    `start` and `end` are offsets in the piece; an empty place lies in the sentence it stands at.
+    An empty place lies in the sentence it stands at.
     """
     last = max(end, start + 1)
-    touched = [span for span in _quotable(piece) if span[0] < last and span[1] > start]
+    spans = line_spans(piece.text) if piece.hit.chunk.kind == "table" else sentence_spans(piece.text)
+    touched = [span for span in spans if span[0] < last and span[1] > start]
     if not touched:
         return Sentence.whole(piece, score)
     first, behind = touched[0][0], touched[-1][1]

@@ -19,12 +19,11 @@ if TYPE_CHECKING:
 class ClaimVerifier:
     """Checks the sentences of a draft, sets and moves its markers, and shows what the display shows.
 
-    A draft that is nothing but quotes of the evidence is supported by construction, and one that was checked as it was
-    written is handed on as it is.
+    A draft of quotes alone is supported by construction; one that was checked while it was written is left as it is.
     """
 
     check: Callable[[], ClaimCheck]
-    """Makes what checks, which a draft of quotes alone does without."""
+    """Makes the check, which a draft of quotes alone does without."""
     display: Display = "mark"
     about: ClassVar[str] = "each sentence"
 
@@ -37,7 +36,10 @@ class ClaimVerifier:
             citation.marker: next((at for at, piece in enumerate(evidence) if is_quoted_from(piece, citation)), None)
             for citation in draft.citations
         }
-        if _only_quotes(draft) and None not in places.values():
+        rest = draft.text
+        for citation in draft.citations:
+            rest = rest.replace(quoted(citation), "", 1)
+        if draft.citations and not rest.strip() and None not in places.values():
             return replace(draft, notes=draft.notes + Notes(facts={"sentences": len(places), "quoted": len(places)}))
         from thresher.answering.checked_answer import CheckedAnswer
 
@@ -45,10 +47,3 @@ class ClaimVerifier:
         answer.read(draft.text)
         answer.end()
         return replace(answer.generation(draft.notes), certainty=draft.certainty, answered_by=draft.answered_by)
-
-
-def _only_quotes(draft: Generation) -> bool:
-    rest = draft.text
-    for citation in draft.citations:
-        rest = rest.replace(quoted(citation), "", 1)
-    return bool(draft.citations) and not rest.strip()

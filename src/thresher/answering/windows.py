@@ -1,4 +1,4 @@
-"""What is read at once: stretches of the evidence of about ninety words, with what stands above them."""
+"""The windows that a model reads: about ninety words of the evidence, with title and heading."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _BEHIND_NUMBER = re.compile(r"[ \u00a0]?(%|°[CF]?|[^\W\d_]+)")
 
 @dataclass(slots=True)
 class Window:
-    """What is read at once: sentences of a document as far apart as they stand there, so that offsets agree."""
+    """Sentences that are read at once, as far apart as in their document, so that offsets agree."""
 
     start: int
     """Of the text, in the document."""
@@ -78,10 +78,9 @@ class Window:
 
 
 def windows_of(evidence: Sequence[Evidence]) -> list[Window]:
-    """Sentences that follow each other in a document, whichever pieces they are from, so many words at once.
+    """Neighbouring sentences of a document in windows of `WINDOW_WORDS`, best documents first; orders are left out.
 
-    "It must be replaced after 4,000 hours" says what only with the sentence before it: a window begins with the last
-    sentence of the one before. What orders the reader about is left out. Documents in the order of their best piece.
+    "It must be replaced after 4,000 hours" needs its antecedent: a window begins with the last sentence of another.
     """
     first: dict[str, int] = {}
     for at, piece in enumerate(evidence):
@@ -131,8 +130,7 @@ def _with_unit(text: str, start: int, end: int) -> int:
     """The end of a place with the scale and the unit behind its number: 17.9 million euros."""
     if not text[start:end] or not text[end - 1].isdigit():
         return end
-    while (word := _BEHIND_NUMBER.match(text, end)) and any(
-        form in UNITS or form in SCALES for form in (word[1].lower(), word[1].lower().removesuffix("s"))
-    ):
+    units = UNITS.keys() | SCALES.keys()
+    while (word := _BEHIND_NUMBER.match(text, end)) and units & {word[1].lower(), word[1].lower().removesuffix("s")}:
         end = word.end()
     return end

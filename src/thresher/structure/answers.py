@@ -20,15 +20,13 @@ _EXPLAINED = re.compile(
     r"|describe)",
     re.IGNORECASE,
 )
-"""Questions that no cell answers: for steps, reasons and descriptions."""
-
+"""Questions for steps, reasons and descriptions, which no cell answers."""
 
 _DEFINED = re.compile(
     r"\s*what(?:'s| is| are| was| were| does| do) (?:(?:an?|some) [\w -]+|[\w-]+)(?: mean| stand for)?\s*\??\s*$",
     re.IGNORECASE,
 )
-"""Asks what a thing is ("What is a transformer in deep learning?"): a row that is called so may say it, a column or a
-few shared words do not."""
+"""Asks for a definition ("What is a transformer?"): a row of that name may give it, a column or shared words do not."""
 
 
 def grids_near(document: Document, start: int, end: int) -> Iterator[Grid]:
@@ -75,17 +73,13 @@ def _rows_that_fit(grid: Grid, question: str) -> Found | None:
 
 _MANY = re.compile(r"\s*how many\b", re.IGNORECASE)
 _MUCH = re.compile(r"\s*how (?:many|much)\b", re.IGNORECASE)
-_WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
-_KINDS = (
-    (_WHO, re.compile(r"\b(?:name|owner|manager|person|speaker|author|contact|lead|head|director|responsible)", re.I)),
-    (
-        re.compile(r"\bwhere\b", re.I),
-        re.compile(r"\b(?:city|place|room|location|site|country|address|warehouse|venue)", re.I),
-    ),
-    (
-        re.compile(r"\bwhen\b|\bwhat time\b", re.I),
-        re.compile(r"\b(?:date|time|day|deadline|due|year|month|opened|closed)", re.I),
-    ),
+_KINDS = tuple(
+    (re.compile(rf"\b(?:{asks})\b", re.IGNORECASE), re.compile(rf"\b(?:{names})", re.IGNORECASE))
+    for asks, names in (
+        ("who(?:m|se)?", "name|owner|manager|person|speaker|author|contact|lead|head|director|responsible"),
+        ("where", "city|place|room|location|site|country|address|warehouse|venue"),
+        ("when|what time", "date|time|day|deadline|due|year|month|opened|closed"),
+    )
 )
 """What a question word asks for, by names of columns; used where only one column has such a name."""
 
@@ -102,14 +96,13 @@ def looked_up(grid: Grid, question: str) -> Found | None:
             # A number is only the answer where its column is named, or where no other could be meant and one is wanted.
             named = bool(seen.columns_but({match.column for match in seen.named}))
             fits = _MUCH.match(question) or named if cell.number is not None else not _MANY.match(question)
-            dated = cell.number is None and _MUCH.match(question) and re.search(r"\d", cell.text)
-            fits = fits and not dated and not still_to_come(question, side.header[column].text)
+            fits = fits and not (_MUCH.match(question) and _is_dated(cell))
+            fits = fits and not still_to_come(question, side.header[column].text)
             if not fits or not re.search(r"\w", cell.text) or (side.turned and column == 0):
                 return None
             unit, stated = grid.unit(side.header[column].text, row[0].text)
             value = with_unit(cell.text, unit)
-            used = (cell, *([stated] if stated is not None and value != cell.text else []))
-            return Found(value, used)
+            return Found(value, (cell,) if stated is None or value == cell.text else (cell, stated))
     return None
 
 
@@ -118,11 +111,9 @@ def asked_column(seen: Look, question: str) -> int | None:
     conditions = {match.column for match in seen.named}
     if named := seen.columns_but(conditions):
         return named[0] if len(named) == 1 else None
+    others = [at for at in range(len(seen.grid.header)) if at not in conditions]
     for asks, names in _KINDS:
         if asks.search(question):
-            fitting = [
-                at for at, head in enumerate(seen.grid.header) if at not in conditions and names.search(head.text)
-            ]
+            fitting = [at for at in others if names.search(seen.grid.header[at].text)]
             return fitting[0] if len(fitting) == 1 else None
-    others = [at for at in range(len(seen.grid.header)) if at not in conditions]
     return others[0] if len(others) == 1 and len(seen.grid.header) == 2 else None

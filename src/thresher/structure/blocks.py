@@ -46,13 +46,8 @@ def _blocks(text: str) -> list[Span]:
         piece = text[at:behind]
         if piece.strip():
             found.append((at + len(piece) - len(piece.lstrip("\n")), at + len(piece.rstrip())))
-        at = gap.end() - _indent(text, gap.end()) if gap else behind
+        at = text.rfind("\n", 0, gap.end()) + 1 if gap else behind  # with the indent of code behind the gap
     return found or [(0, len(text))]
-
-
-def _indent(text: str, at: int) -> int:
-    """Blanks between the beginning of the line and a place: they belong to the code behind them."""
-    return at - (text.rfind("\n", 0, at) + 1)
 
 
 def _with_lead_in(text: str, blocks: list[Span], first: int, last: int) -> int:
@@ -75,9 +70,8 @@ def _goes_on(text: str, blocks: list[Span], first: int, last: int) -> bool:
     block, following = text[slice(*blocks[last])], text[slice(*blocks[last + 1])]
     if behind - begin > MOST:
         return False
-    if block.rstrip().endswith(":") or _is_name(block) or following[0] in " \t":
-        return True
-    if _ITEM.match(block) and _ITEM.match(following):
+    items = _ITEM.match(block) and _ITEM.match(following)
+    if items or block.rstrip().endswith(":") or _is_name(block) or following[0] in " \t":
         return True
     return blocks[last][1] - begin < ENOUGH and not _is_name(following) and not _ITEM.match(following)
 
@@ -92,15 +86,13 @@ def _is_name(block: str) -> bool:
 def _sentences_around(text: str, low: int, high: int, start: int, end: int) -> Span:
     """Whole sentences of a long block around a place, or words where a sentence is too long itself."""
     spans = [(low + one, low + other) for one, other in sentence_spans(text[low:high])] or [(low, high)]
-    first = next((at for at, (_, behind) in enumerate(spans) if start < behind), len(spans) - 1)
-    last = first
+    first = last = next((at for at, (_, behind) in enumerate(spans) if start < behind), len(spans) - 1)
     while last + 1 < len(spans) and end > spans[last][1]:
         last += 1
     while True:
         before = spans[last][1] - spans[first - 1][0] if first else MOST + 1
         behind = spans[last + 1][1] - spans[first][0] if last + 1 < len(spans) else MOST + 1
-        grown = spans[last][1] - spans[first][0] >= ENOUGH
-        if grown or min(before, behind) > MOST:
+        if spans[last][1] - spans[first][0] >= ENOUGH or min(before, behind) > MOST:
             break
         first, last = (first, last + 1) if behind <= MOST else (first - 1, last)
     low, high = spans[first][0], spans[last][1]

@@ -1,7 +1,7 @@
-"""What can be worked out from a table: highest and lowest, differences, sums and averages, counts and lists of rows.
+"""Computations on a table: highest and lowest, differences, sums and averages, counts and lists of rows.
 
-Each takes a table and a question and gives an answer only where the question names what it is about with certainty,
-and every cell that is counted in is a number; the computation is part of the answer.
+Each answers only where the question names what it is about with certainty and every cell used is a number; the answer
+shows the computation.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ _PRICED = re.compile(r"\b(?:expensive|dearest|cheapest)\b", re.IGNORECASE)
 _DIFFERENCE = """difference differ more less fewer higher lower larger smaller greater increase increased decrease
 decreased grow grew growth rise rose risen fall fell fallen drop dropped change changed than compare compared between
 percent percentage"""
-_LESS = re.compile(r"\b(?:less|fewer|lower|smaller)\b", re.IGNORECASE)
 _SUM = "total totals sum altogether combined overall together all whole"
 _MEAN = "average mean"
 _PERIODS = "quarter month year half"
@@ -54,15 +53,9 @@ class Series:
 
     def formatted(self, value: Decimal) -> str:
         """A number of this kind with its unit."""
-        return with_unit(
-            written(value, grouped=any("," in cell.text and not cell.decimal_comma for cell in self.cells)),
-            self.unit or self._own,
-        )
-
-    @property
-    def _own(self) -> str:
+        grouped = any("," in cell.text and not cell.decimal_comma for cell in self.cells)
         ends = {re.sub(r"[\d.,\s+−–-]", "", cell.text) for cell in self.cells}
-        return ends.pop() if len(ends) == 1 else ""
+        return with_unit(written(value, grouped=grouped), self.unit or (ends.pop() if len(ends) == 1 else ""))
 
     def found(self, text: str, first: Sequence[Cell] = ()) -> Found:
         """An answer made from these numbers."""
@@ -71,7 +64,7 @@ class Series:
 
 
 def worked_out(grid: Grid, question: str) -> Found | None:
-    """What a question asks for beyond one cell; None where it is not certain."""
+    """The computed answer to a question; None where it is not certain."""
     ways = (extreme, difference, total, rows_named)
     found = (way(side, question) for side in (grid, grid.transposed) for way in ways)
     return next((answer for answer in found if answer is not None), None)
@@ -84,7 +77,9 @@ def extreme(grid: Grid, question: str) -> Found | None:
     highest, lowest = asked & (set(terms_of(_HIGHEST)) | more_is_best), asked & set(terms_of(_LOWEST))
     if bool(highest) == bool(lowest):
         return None
-    seen = look(grid, question, frozenset(highest | lowest | _of_any_row(grid, asked)))
+    periods = terms_of(_PERIODS) if all(is_period(row[0].text) for row in grid.rows) else ()
+    any_row = asked & {*terms_of(_ANYTHING), *periods}
+    seen = look(grid, question, frozenset(highest | lowest | any_row))
     if seen.unexplained:
         return None
     measure = _measure(seen, question)
@@ -100,9 +95,9 @@ def extreme(grid: Grid, question: str) -> Found | None:
 
 
 def _in_every_column(seen: Look, choose: Callable[[list[Decimal]], Decimal]) -> Found | None:
-    """The one row that is highest or lowest in every column, where the caption names what is measured and none does.
+    """The one row that is extreme in every column, where the caption names the measure and no column does.
 
-    Where rows differ and the columns are periods, that of the sums.
+    Where rows differ and the columns are periods, the row with the extreme sum.
     """
     grid = seen.grid
     columns = [at for at in range(1, len(grid.header)) if _counts(grid, at)]
@@ -123,14 +118,13 @@ def _in_every_column(seen: Look, choose: Callable[[list[Decimal]], Decimal]) -> 
     if len(winners) > 1 or len(winner := winners.pop()) > 1:
         return None
     row = winner[0]
-    cells = [one.cells[row] for one in series]
     if summed:
         shown = f"{' + '.join(map(written, (one.values[row] for one in series)))} = {series[0].formatted(sums[row])}"
     else:
         heads = (grid.header[at].text for at in columns)
         shown = ", ".join(f"{head} {one.formatted(one.values[row])}" for head, one in zip(heads, series, strict=True))
     stated = [series[0].stated] if series[0].stated is not None else []
-    return Found(f"{series[0].names[row]}: {shown}", (*cells, *stated))
+    return Found(f"{series[0].names[row]}: {shown}", (*(one.cells[row] for one in series), *stated))
 
 
 def difference(grid: Grid, question: str) -> Found | None:
@@ -145,8 +139,7 @@ def difference(grid: Grid, question: str) -> Found | None:
     if series is None or len(series.cells) != 2:
         return None
     (one, other), shown = series.values, [written(value) for value in series.values]
-    turned = "than" not in besides and other > one
-    if re.search(r"\bfrom\b.*\bto\b", question) or turned:
+    if re.search(r"\bfrom\b.*\bto\b", question) or ("than" not in besides and other > one):
         one, other, shown = other, one, shown[::-1]
     if {"percent", "percentag"} & besides or "%" in question:
         if not other:
@@ -157,7 +150,8 @@ def difference(grid: Grid, question: str) -> Found | None:
     if re.search(r"\bor\b", question):
         text = f"{series.names[series.values.index(max(one, other))]}: {text}"
     if _FIRST.match(question.strip()) and "than" in besides:
-        holds = one < other if _LESS.search(question) else one > other
+        less = re.search(r"\b(?:less|fewer|lower|smaller)\b", question, re.IGNORECASE)
+        holds = one < other if less else one > other
         text = f"{'Yes' if holds else 'No'}: {text}"
     return series.found(text)
 
@@ -180,13 +174,11 @@ def total(grid: Grid, question: str) -> Found | None:
     counted = not grid.turned and not any(is_period(head.text) for head in grid.header)
     if series is None or not whole or len(rows) < 2 or not (set(rows) <= set(seen.rows) or periods or counted):
         return None
-    added = sum(series.values, Decimal(0))
-    shown = " + ".join(map(written, series.values))
-    if len(rows) > MOST_SHOWN:
-        shown = f"the sum of {len(rows)} numbers"
+    numbers = f"the sum of {len(rows)} numbers"
+    shown = numbers if len(rows) > MOST_SHOWN else " + ".join(map(written, series.values))
     if mean:
         return series.found(f"({shown}) / {len(rows)} = {series.formatted(_mean(series))}")
-    return series.found(f"{shown} = {series.formatted(added)}")
+    return series.found(f"{shown} = {series.formatted(sum(series.values, Decimal(0)))}")
 
 
 def rows_named(grid: Grid, question: str) -> Found | None:
@@ -199,35 +191,22 @@ def rows_named(grid: Grid, question: str) -> Found | None:
     if not (many or which) or seen.unexplained or not conditions or 0 in conditions or not one_kind:
         return None
     asked = [match.column for match in seen.columns if match.column not in conditions]
-    column = asked[0] if asked else 0
-    cells = [grid.rows[at][column] for at in seen.rows]
+    cells = [grid.rows[at][asked[0] if asked else 0] for at in seen.rows]
     about_rows = bool(asked) or any(match.column == 0 for match in seen.columns)
-    if not about_rows or len(asked) > 1 or any(cell.number is not None for cell in cells):
-        return None
-    if len(cells) < 2 and not many:
+    several = many or len(cells) > 1
+    if not about_rows or not several or len(asked) > 1 or any(cell.number is not None for cell in cells):
         return None
     named = ", ".join(dict.fromkeys(cell.text for cell in cells))
     return Found(f"{len(cells)}: {named}" if many else named, tuple(cells))
 
 
-def _of_any_row(grid: Grid, asked: set[str]) -> set[str]:
-    """What stands for any row: quarter, month or year, where the rows are such, and item or thing."""
-    periods = all(is_period(row[0].text) for row in grid.rows)
-    return asked & (set(terms_of(_ANYTHING)) | (set(terms_of(_PERIODS)) if periods else set()))
-
-
-# --- columns of numbers -----------------------------------------------------------------------------------------------
-
-
 def _measure(seen: Look, question: str) -> int | None:
     """The one column of numbers that is named; that of prices for what is expensive."""
     conditions = {match.column for match in seen.named}
-    named = [
-        match.column for match in seen.columns if match.column not in conditions and _counts(seen.grid, match.column)
-    ]
+    named = [match.column for match in seen.columns if match.column not in conditions]
     if _PRICED.search(question):
-        every = range(len(seen.grid.header))
-        named = [at for at in every if _PRICE.search(seen.grid.header[at].text) and _counts(seen.grid, at)]
+        named = [at for at, head in enumerate(seen.grid.header) if _PRICE.search(head.text)]
+    named = [at for at in named if _counts(seen.grid, at)]
     return named[0] if len(named) == 1 else None
 
 
@@ -255,7 +234,7 @@ def _series(seen: Look, column: int, rows: Sequence[int]) -> Series | None:
 
 
 def _name(grid: Grid, row: int) -> str:
-    """What a row is called; behind a number or code what it stands for."""
+    """The name of a row; behind a number or code what it stands for."""
     key = grid.rows[row][0].text
     if grid.turned or is_period(key) or not re.search(r"\d", key):
         return key

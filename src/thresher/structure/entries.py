@@ -15,28 +15,23 @@ from thresher.types import Document, logistic
 _BEFORE = re.compile(r"[\W_]*(?:[^\W\d_]+[\W_]+){0,2}$")
 """What may stand before the identifier of an entry: marks of a list, and a word or two (Figure F-204)."""
 
-
-_DIGIT = re.compile(r"\d")
-_ASKS_WHAT = re.compile(r"\W*wh(?:at|ich)\b", re.IGNORECASE)
-
 HEAD = 60
 """Characters of a line in which the identifier of an entry stands."""
 
-
 SLOPE, MIDDLE, MOST = 0.8, -1.1, 0.6
-"""By the trained judge's logit of an entry alone, how probable it is that the entry answers what is asked of its
-identifier: chosen by hand on the questions of benchmarks/signals, with both halves in sight. At the most too little to
-call the evidence sufficient: with the entry 4 of 10 questions are answered there that it does not answer."""
+"""Probability that an entry answers what is asked of its identifier, by the judge's logit of the entry alone: chosen by
+hand on the questions of benchmarks/signals, with both halves in sight. The most is too little to call the evidence
+sufficient: the entry of 4 of 10 such questions does not answer."""
 
 FAR, RIVALS = 2.0, 8
 """Logits by which a neighbour is far better, and neighbours that are read."""
 
 
 def answers(question: str, logit: float, rivals: Sequence[float] = ()) -> float:
-    """How probable it is that the entry under the identifier of a question answers it.
+    """Probability that the entry under the identifier of a question answers it, 0 to 1.
 
-    It does if nothing more is asked. It does not if a neighbour under the same name has a far higher logit: then
-    only the neighbour states what is asked. `rivals` are the logits of the neighbours.
+    Highest if nothing more is asked; 0 if a neighbour under the same name has a far higher logit: then only the
+    neighbour states what is asked. `rivals` are the logits of the neighbours.
 
     >>> [round(answers(question, -3.8), 2) for question in ("What does § 12 say?", "What colour is § 12?")]
     [0.6, 0.01]
@@ -45,7 +40,8 @@ def answers(question: str, logit: float, rivals: Sequence[float] = ()) -> float:
     rest = question
     for one in reversed(named):
         rest = rest[: one.start] + " " * (one.end - one.start) + rest[one.end :]
-    if not telling_terms(rest) and (_ASKS_WHAT.match(question) or not re.search(r"\w", rest)):
+    asks_what = re.match(r"\W*wh(?:at|ich)\b", question, re.IGNORECASE)
+    if not telling_terms(rest) and (asks_what or not re.search(r"\w", rest)):
         return MOST
     return 0.0 if logit < max(rivals, default=logit) - FAR else min(MOST, logistic(SLOPE * (logit - MIDDLE)))
 
@@ -126,9 +122,8 @@ def _entries(document: Document, shapes: set[str]) -> Iterator[Entry]:
     """Each heading, row and line that begins with an identifier of one of the shapes, with what stands under it."""
     text = document.text
     for start, end in (row for table in document.tables for row in table.rows):
-        for one in _shaped(text, (start, end), shapes):
-            if _is_cell(text, one):
-                yield Entry(one.key, "row", start, end, (one.start, one.end))
+        cells = (one for one in _shaped(text, (start, end), shapes) if _is_cell(text, one))
+        yield from (Entry(one.key, "row", start, end, (one.start, one.end)) for one in cells)
     headings = [mark.start for mark in document.marks if mark.kind == "heading"]
     heads: list[tuple[Identifier, Span]] = []
     for line in (found.span() for found in re.finditer(r"[^\n]+", text)):
@@ -142,20 +137,16 @@ def _entries(document: Document, shapes: set[str]) -> Iterator[Entry]:
         at = bisect_left(headings, behind)
         heading = at > 0 and headings[at - 1] >= start
         # A head that stands alone in its line is explained in the paragraph behind it.
-        own = behind if re.search(r"\w", text[one.end : behind]) else _text_from(text, behind)
+        below = text[behind : behind + HEAD]
+        own = behind if re.search(r"\w", text[one.end : behind]) else behind + len(below) - len(below.lstrip())
         ends = [following, *headings[at : at + 1], *([] if heading else [text.find("\n\n", own) % (len(text) + 1)])]
         kind = f"{'section' if heading else 'line'} {text[start : one.start].strip(' #*-')}"
         yield Entry(one.key, kind, start, min(ends), (one.start, one.end))
 
 
-def _text_from(text: str, start: int) -> int:
-    """Where the next text begins behind blanks and empty lines."""
-    return start + len(text[start : start + HEAD]) - len(text[start : start + HEAD].lstrip())
-
-
 def _shaped(text: str, span: Span, shapes: set[str]) -> Iterator[Identifier]:
     """The identifiers of a span that have one of the shapes, with their places in the text."""
-    for one in heads_in(text[slice(*span)]) if _DIGIT.search(text, *span) else ():
+    for one in heads_in(text[slice(*span)]) if re.search(r"\d", text[slice(*span)]) else ():
         if one.shape in shapes:
             yield Identifier(one.key, one.shape, span[0] + one.start, span[0] + one.end)
 

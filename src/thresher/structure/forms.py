@@ -30,17 +30,15 @@ _UNTIL = re.compile(
 
 LONGEST_DAY = 12
 """Characters before a date: "Monday, "."""
-
 _THINGS = frozenset(terms_of("goods item items article articles equipment product products things"))
 _TRADING = frozenset(terms_of("buy bought purchase purchased order ordered hire hired rent rented sell sold"))
 """Words for any item in the rows, and for what is done with it."""
 
 _PAYING = frozenset(terms_of("pay must"))
-
 _TO_PAY = re.compile(
     r"(?:what|how much)\b.*\b(?:pay|owes?|amount (?:due|payable)|balance due|totals?|to be paid)\b", re.IGNORECASE
 )
-"""Asks for the total of a form, in whatever words."""
+"""Asks for the total of a form."""
 _TOTALS = tuple(
     re.compile(rf"\W*(?:{labels})\W*(?:\(.*\))?", re.IGNORECASE)
     for labels in (
@@ -56,11 +54,8 @@ _ANY = frozenset(terms_of("date time number name address place"))
 """What labels are of; the other word says which: of "due date" that is due, whatever label has the date."""
 _COUNT = frozenset(terms_of("number quantity qty pieces units count"))
 _PERSON = frozenset(terms_of("customer client buyer hirer tenant recipient"))
-_HOW_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)
 _HOW_MUCH = re.compile(r"\bhow much\b", re.IGNORECASE)
 _DATE = re.compile(r"\b(?:what|which)\b.*\b(?:date|day|deadline)\b", re.IGNORECASE)
-_WHOLE = re.compile(r"\bhow (?:much|high) (?:is|was)\b", re.IGNORECASE)
-"""Asks for the sum of a form."""
 _WHAT_TRADED = re.compile(r"\s*what (?:did|does|has|have|was|were)\b", re.IGNORECASE)
 _WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 _WHICH = re.compile(r"\b(?:which|what) (?P<kind>[^\W\d_]+)\b", re.IGNORECASE)
@@ -104,15 +99,11 @@ def form_of(document: Document, items: Iterable[Grid]) -> Form | None:
 
 
 def _is_date(text: str) -> bool:
-    """Whether a text begins with a date."""
     return any(isinstance(one, Date) and one.start <= LONGEST_DAY for one in quantities_and_dates(text))
 
 
 def filled_in(form: Form, question: str) -> Found | None:
-    """What the form has for a question: a field, a cell of an item, or all items; None where that is not certain.
-
-    A field is no answer to a question that wants yes or no.
-    """
+    """A field, a cell of an item or all items; None where that is not certain, and for a question of yes or no."""
     if YES_OR_NO.match(question):
         return None
     words = words_of(question)
@@ -153,7 +144,7 @@ Answer = tuple[str, str, tuple[Cell, ...]]
 
 def _of_item(form: Form, grid: Grid, row: Sequence[Cell], question: str, words: Words) -> Answer | None:
     """The column that is asked for of an item, or the field of the form that it stands in."""
-    asked = _COUNT if _HOW_MANY.search(question) else frozenset(words.tokens)
+    asked = _COUNT if re.search(r"\bhow many\b", question, re.IGNORECASE) else frozenset(words.tokens)
     columns = [at for at in range(1, len(row)) if any(means(term, asked) for term in terms_of(grid.header[at].text))]
     if len(columns) == 1:
         head, cell = grid.header[columns[0]].text, row[columns[0]]
@@ -179,20 +170,17 @@ def is_total(label: str) -> bool:
 
 
 def to_pay_in_words(form: Form, cells: Iterable[Cell]) -> str:
-    """What the customer of a form must pay, as a sentence, where one of the cells is its total; "" elsewhere."""
+    """The sentence of what a customer must pay, where one of the cells is the total of the form; "" elsewhere."""
     asked = {cell.start for cell in cells}
-    customer = next(
-        (value for label, value in form.fields if any(term in _PERSON for term in terms_of(label.text))), None
-    )
+    customer = next((value for label, value in form.fields if not _PERSON.isdisjoint(terms_of(label.text))), None)
     total = next((value for label, value in _amounts(form) if value.start in asked and is_total(label.text)), None)
     return f"The total that {customer.text} must pay is {total.text}." if customer and total else ""
 
 
 def _amounts(form: Form) -> list[Field]:
     """The fields, and the last number of each item, that are amounts."""
-    fields = [(label, value) for label, value in form.fields if value.number is not None]
-    rows = [(row[0], cell) for grid in form.items for row in grid.rows for cell in row[:0:-1][:1]]
-    return [*fields, *((label, cell) for label, cell in rows if cell.number is not None)]
+    rows = [(row[0], row[-1]) for grid in form.items for row in grid.rows if len(row) > 1]
+    return [(label, value) for label, value in (*form.fields, *rows) if value.number is not None]
 
 
 def _total(form: Form, question: str) -> Answer | None:
@@ -221,13 +209,12 @@ def _items(form: Form, question: str) -> Answer | None:
 def _field(form: Form, question: str) -> Answer | None:
     """The one field whose label the question says most of, in words that neither title nor another value explains."""
     others = set(terms_of(form.title))
-    whole = terms_of("total") if _WHOLE.search(question) else ()
+    whole = terms_of("total") if re.search(r"\bhow (?:much|high) (?:is|was)\b", question, re.IGNORECASE) else ()
     asked = [term for term in (*terms_of(question), *whole) if term not in others]
+    kind = "time" if _DATE.search(question) else answer_type(question)
     scored = []
     for label, value in form.fields:
-        kind = "time" if _DATE.search(question) else answer_type(question)
-        unfit = is_of_type(value.text, kind) is False
-        if unfit or (_HOW_MUCH.search(question) and value.number is None):
+        if is_of_type(value.text, kind) is False or (_HOW_MUCH.search(question) and value.number is None):
             continue
         terms = set(terms_of(label.text)) - others
         exact, meant = len(terms & set(asked)), sum(means(term, terms) for term in asked)

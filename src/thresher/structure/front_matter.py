@@ -9,7 +9,6 @@ from thresher.text.sentences import Span, trim
 FRONT_CHARACTERS = 4_000
 """Names, addresses and the heading of the abstract are within so many; a paper of a hundred authors has more."""
 
-
 _ABSTRACT = re.compile(
     r"^[#*\s]*(?:abstract|summary|executive summary|overview)[*\s:.—-]*$", re.IGNORECASE | re.MULTILINE
 )
@@ -46,10 +45,7 @@ _PARTICLES = frozenset("de del della den der di da dos du el la las le los ten t
 
 
 def authors_of(text: str, *, title: str, stated: str = "") -> str:
-    """Names with commas between: those that the file states where the page has them, else the page's, else the file's.
-
-    Empty where neither names any.
-    """
+    """The stated authors where the page has them, else those of the page, else the stated; "" for none."""
     stated = ", ".join(name for part in stated.split(",") if (name := part.strip(" *∗†‡§")))
     span = author_lines(text, title)
     lines = text[span[0] : span[1]] if span else ""
@@ -74,9 +70,8 @@ def _names_in(line: str) -> list[str]:
         return []  # what a mark stands before is an affiliation or a note
     parts = [part for part in re.split(r"[,;|·•]|\band\b|&", _MARKS.sub(",", line)) if part.strip()]
     found = [_split_run(part.split()) for part in parts]
-    if sum(1 for names in found if names) * 2 <= len(parts):
-        return []
-    return [name for names in found for name in names]
+    most = sum(map(bool, found)) * 2 > len(parts)
+    return [name for names in found for name in names] if most else []
 
 
 def _split_run(words: list[str]) -> list[str]:

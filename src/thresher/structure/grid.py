@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain, pairwise, takewhile
 
 from thresher.text.figures import without_figures
 from thresher.text.markup import BAR, RULE
@@ -66,10 +66,7 @@ class Grid:
         return Grid(first, tuple(others), self.around, self.title, not self.turned)
 
     def unit(self, *names: str) -> tuple[str, Cell | None]:
-        """The unit of the numbers under these names of a column and a row, and the line that states it for all of them.
-
-        Both may be missing; the line is where a name has a unit of its own.
-        """
+        """The unit of the numbers under these names of column and row, or "", and the line that states it for all."""
         for name in names:
             if own := _unit_of_header(name):
                 return own, None
@@ -86,10 +83,7 @@ class Grid:
         return "; ".join(f"{head.text}: {cell.text}" if head.text else cell.text for head, cell in pairs if cell.text)
 
     def row_sentences(self, number: int) -> str:
-        """A row as sentences behind the lead-in of its table: "Fares in euros. The Adult of Gannet Rock is 11 euros."
-
-        Prose above the table is read for itself. With units where a header, the caption or the lead-in states them.
-        """
+        """A row as sentences behind its lead-in, no prose: "Fares in euros. The Adult of Gannet Rock is 11 euros"."""
         lead = [f"{cell.text.rstrip(' .:')}." for cell in self.around[-1:] if not is_prose(cell.text)]
         columns = range(1, len(self.header))
         return " ".join([*lead, *(sentence for column in columns if (sentence := self.cell_sentence(number, column)))])
@@ -114,7 +108,6 @@ class Found:
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
-
 _VALUE = re.compile(r"[~≈∼]?[+−–-]?[$€£]?\d[\d.,]*(?:[×x%KMBk]|/\d[\d.,]*)?[*†‡]?|[-–—]")
 _NAMES_ROWS = re.compile(
     r"(?:systems?|models?|methods?|approach(?:es)?|tasks?|data(?:sets?)?|names?|sources?|types?|settings?|size|category|"
@@ -124,16 +117,14 @@ _NAMES_ROWS = re.compile(
 )
 """What stands over the names of rows in a PDF, where the words of column names run into each other."""
 MOST_CELLS = 40_000
-"""Of larger tables nothing is read: a question must not wait for a data file."""
+"""Larger tables are not read: a question must not wait for a data file."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class _Itself:
-    """A document that is equal to itself alone, whatever another one holds."""
+    """A document that is compared by identity."""
 
-    __slots__ = ("document",)
-
-    def __init__(self, document: Document) -> None:
-        self.document = document
+    document: Document
 
     def __hash__(self) -> int:
         return id(self.document)
@@ -144,7 +135,7 @@ class _Itself:
 
 @lru_cache(maxsize=20)  # a question reads ten or so
 def _grids_of(one: _Itself) -> dict[Table, Grid | None]:
-    """Those of a document's tables that were parsed."""
+    """The parsed tables of a document."""
     return {}
 
 
@@ -223,26 +214,23 @@ def _pipe_cells(text: str, start: int, end: int) -> list[Cell]:
     """Between the bars of a line; a bar that a backslash goes before belongs to its cell."""
     start, end = trim(text, start, end)
     bars = [bar.start() for bar in BAR.finditer(text, start, end)]
-    edges = sorted({start - 1, *bars, end})
-    if bars and bars[0] == start:
-        edges.remove(start - 1)
-    if bars and bars[-1] == end - 1:
-        edges.remove(end)
-    return [_cell(text, low + 1, high) for low, high in pairwise(edges)]
+    first = [] if bars[:1] == [start] else [start - 1]
+    last = [] if bars[-1:] == [end - 1] else [end]
+    return [_cell(text, low + 1, high) for low, high in pairwise([*first, *bars, *last])]
 
 
 def _line_cells(text: str, spans: Sequence[tuple[int, int]]) -> list[list[Cell]]:
     """Rows of names and numbers, those of the usual number of cells; nothing where the names of the columns differ."""
-    lines = [_words(text, *span) for span in spans]
-    values = [next((n for n, word in enumerate(reversed(line)) if not _VALUE.fullmatch(word.text)), len(line))
-              for line in lines]  # fmt: skip
+    word = re.compile(r"\S+")
+    lines = [[Cell(found[0], *found.span()) for found in word.finditer(text, *span)] for span in spans]
+    values = [sum(1 for _ in takewhile(_is_value, reversed(line))) for line in lines]
     counts = Counter(count for count, line in zip(values, lines, strict=True) if 0 < count < len(line))
     if not counts:
         return []
     width = counts.most_common(1)[0][0]
     first = values.index(width)
     names = next((at for at in range(first - 1, -1, -1) if len(lines[at]) in (width, width + 1)), None)
-    if width < 2 or names is None or any(_VALUE.fullmatch(word.text) for word in lines[names]):
+    if width < 2 or names is None or any(map(_is_value, lines[names])):
         return []
     header = lines[names]
     if len(header) > width and not _NAMES_ROWS.fullmatch(header[0].text):  # a column's name may be of two words
@@ -255,18 +243,15 @@ def _line_cells(text: str, spans: Sequence[tuple[int, int]]) -> list[list[Cell]]
         if not groups or width % len(groups):
             return []
         each = width // len(groups)
-        header[1:] = [Cell(f"{groups[at // each].text} {cell.text}", cell.start, cell.end)
-                      for at, cell in enumerate(header[1:])]  # fmt: skip
-    rows = []
-    for line, count in zip(lines[names + 1 :], values[names + 1 :], strict=True):
-        if count == width < len(line):
-            label = _cell(text, line[0].start, line[-width - 1].end)
-            rows.append([label, *line[-width:]])
-    return [header, *rows]
+        for at, cell in enumerate(header[1:]):
+            header[at + 1] = replace(cell, text=f"{groups[at // each].text} {cell.text}")
+    below = zip(lines[names + 1 :], values[names + 1 :], strict=True)
+    rows = [line for line, count in below if count == width < len(line)]
+    return [header, *([_cell(text, row[0].start, row[-width - 1].end), *row[-width:]] for row in rows)]
 
 
-def _words(text: str, start: int, end: int) -> list[Cell]:
-    return [Cell(word.group(), word.start(), word.end()) for word in re.compile(r"\S+").finditer(text, start, end)]
+def _is_value(word: Cell) -> bool:
+    return _VALUE.fullmatch(word.text) is not None
 
 
 def _cell(text: str, start: int, end: int) -> Cell:
@@ -282,7 +267,6 @@ def _of_width(row: Sequence[Cell], width: int) -> tuple[Cell, ...]:
 
 # --- what stands around a table ---------------------------------------------------------------------------------------
 
-
 _CAPTION = re.compile(r"(?:Table|Tab\.|Exhibit)\s?[A-Z]?\.?\d{1,3}(?:\.\d+)?\s?[:.|–-]", re.IGNORECASE)
 LONGEST = 300
 """Characters of a lead-in; of a longer paragraph its last sentence is one."""
@@ -294,7 +278,7 @@ HEADING_CHARACTERS = 90
 def _around(document: Document, table: Table, *, only_captions: bool) -> list[Cell]:
     """Heading and lead-in before a table, and the caption before or behind it.
 
-    In a PDF what stands before a table is seldom about it: there the caption alone counts.
+    In a PDF the text before a table is seldom about it: there the caption alone counts.
     """
     text = document.text
     found: list[Cell] = []
@@ -310,8 +294,7 @@ def _around(document: Document, table: Table, *, only_captions: bool) -> list[Ce
             break
         leads = all(_CAPTION.match(cell.text) for cell in found)
         if leads or _CAPTION.match(block.text) or stated_unit(block.text):
-            last = block if len(block.text) <= LONGEST else _last_sentence(block)
-            found.append(last)
+            found.append(block if len(block.text) <= LONGEST else last_sentence(block))
     return [*reversed(found), *caption]
 
 
@@ -338,13 +321,13 @@ def is_prose(text: str) -> bool:
     return text.rstrip()[-1:] in ".!?" and not _CAPTION.match(text) and not stated_unit(text)
 
 
-def _last_sentence(block: Cell) -> Cell:
+def last_sentence(block: Cell) -> Cell:
+    """The last sentence of a paragraph, in its place."""
     start, end = sentence_spans(block.text)[-1]
     return Cell(block.text[start:end], block.start + start, block.start + end)
 
 
 # --- numbers and units ------------------------------------------------------------------------------------------------
-
 
 _SCALE = r"thousands?|millions?|billions?|mio\.?|mn|bn|k|m(?=\s*(?:€|eur|usd|gbp|nok|sek|dkk|chf|\b))|'?000s?"
 _CURRENCY = (
@@ -440,7 +423,6 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 
-
 _IN_THE_RED = re.compile(r"\((?!(?:19|20)\d\d\))([$€£]?\d[\d., ]*)\)")
 """As accounts write what is below zero; a year is none."""
 
@@ -454,9 +436,8 @@ def number_in(text: str, *, decimal_comma: bool = False) -> Decimal | None:
     if found is None:
         return None
     digits = found["digits"].replace(" ", "").rstrip(".,")
-    if decimal_comma:
-        digits = digits.replace(".", "")
-    digits = (digits if decimal_comma else re.sub(r",(?=\d{3}(?!\d))", "", digits)).replace(",", ".")
+    digits = digits.replace(".", "") if decimal_comma else re.sub(r",(?=\d{3}(?!\d))", "", digits)
+    digits = digits.replace(",", ".")
     if digits.count(".") > 1:
         return None
     value = Decimal(digits)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from thresher.structure.grid import Cell, blocks_before, is_heading
-from thresher.text.sentences import line_spans, sentence_spans, trim
+from thresher.structure.grid import Cell, blocks_before, is_heading, last_sentence
+from thresher.text.sentences import line_spans, trim
 from thresher.types import Document
 
 _ITEM = re.compile(
@@ -48,7 +48,7 @@ class Listing:
 def lists_of(document: Document, low: int = 0, high: int | None = None) -> Iterator[Listing]:
     """The lists of a document in order: runs of marked lines, and the lines of a slide under its title.
 
-    With `low` and `high` those that overlap that span, as far as they are short enough for an answer.
+    `low` and `high` restrict them to those that overlap that span.
     """
     high = len(document.text) if high is None else high
     found = _lists(document, max(0, low - LONGEST), high + LONGEST)
@@ -61,14 +61,12 @@ def _lists(document: Document, low: int, high: int) -> Iterator[Listing]:
         if mark := _ITEM.match(line.text):
             nested = document.text[max(0, line.start - 1) : line.start] not in ("", "\n")
             begins = mark["number"] is not None and mark["number"].strip("(.)") == "1"
-            if run and not nested and _is_section(document.text, line, mark, run):
+            section = run and not nested and _is_section(document.text, line, mark, run)
+            if section or (run and not nested and (begins or _kind(run[0]) != mark.lastgroup)):
                 yield from _listing(document, run)
                 run = []
-                continue
-            if run and not nested and (begins or _kind(run[0]) != mark.lastgroup):
-                yield from _listing(document, run)
-                run = []
-            run.append(line)
+            if not section:
+                run.append(line)
         elif run and _goes_on(document.text, run[-1], line):
             run[-1] = Cell(document.text[run[-1].start : line.end], run[-1].start, line.end)
         else:
@@ -111,8 +109,7 @@ def _listing(document: Document, run: list[Cell]) -> Iterator[Listing]:
             heading = Cell(block.text.strip("# "), block.start, block.end)
             break
         if lead is None and block.end >= run[0].start - 3:
-            start, end = sentence_spans(block.text)[-1]
-            last = Cell(block.text[start:end], block.start + start, block.start + end)
+            last = last_sentence(block)
             lead = last if _LEADS.search(last.text) else None
     first = lead or heading
     begin = first.start if first is not None and run[0].start - first.end < SLIDE_ITEM else run[0].start
@@ -128,14 +125,9 @@ def _slides(document: Document) -> Iterator[Listing]:
     """A slide that has no table and no long line: its title and what stands below."""
     for page in document.pages:
         start, end = trim(document.text, page.start, page.end)
-        title, *lines = [Cell(document.text[low:high], low, high) for low, high in _spans(document.text, start, end)]
+        spans = [(start + low, start + high) for low, high in line_spans(document.text[start:end])] or [(start, end)]
+        title, *lines = [Cell(document.text[low:high], low, high) for low, high in spans]
         lines = list(takewhile(lambda line: line.text != "Notes:", lines))  # the speaker's
         tabled = any(page.start <= table.start < page.end for table in document.tables)
         if len(lines) >= LEAST and not tabled and all(len(line.text) <= SLIDE_ITEM for line in lines):
             yield Listing(title.start, lines[-1].end, tuple(lines), None, title, False)
-
-
-def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    yield from (
-        ((start + low, start + high) for low, high in line_spans(text[start:end])) if start < end else [(start, end)]
-    )

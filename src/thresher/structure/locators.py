@@ -18,26 +18,36 @@ _CELL = re.compile(r"([A-Z]+)(\d+)")
 
 
 def locate(document: Document, start: int, end: int) -> str:
-    """The place of the span, as in `page 3, under “Results”` or `sheet “Towns”, cells A2:C2`.
+    """The place of the span, as in `page 3, under “Results”` or `sheet “Towns”, cells A2:C2`; "" where none is known.
 
     Rows count from 1 with the header, tables in the order of the file (of the slide in a presentation), paths as in
-    RFC 9535. Empty for a document whose reader says nothing of places.
+    RFC 9535.
     """
     last = max(start, end - 1)
     if start >= document.card:
         return "what the file says of itself"
     here, there = _standing(document.marks, start), _standing(document.marks, last)
-    pieces = [
-        *_pages(document, start, last),
-        *(f"{kind} “{here[kind].name}”" for kind in ("sheet",) if kind in here),
-        *(here[kind].name for kind in ("part",) if kind in here and here[kind].name),
-        *_from_to(here, there, "path"),
-        *_in_table(document, here, there, start, last),
-        *_lines(document, here, there, start, last),
-    ]
+    pieces: list[str] = []
+    if (page := document.page_at(start)) is not None:
+        pieces.append(_numbered("slide" if document.kind == "pptx" else "page", page, document.page_at(last)))
+    if "sheet" in here:
+        pieces.append(f"sheet “{here['sheet'].name}”")
+    if "part" in here and here["part"].name:
+        pieces.append(here["part"].name)
+    if "path" in here:
+        first, final = here["path"].name, there["path"].name
+        pieces.append(first if first == final else f"{first} to {final}")
+    pieces += _in_table(document, here, there, start, last)
+    if "line" in here:
+        lines = _counted(document, here["line"], start), _counted(document, there["line"], last)
+        pieces.append(_numbered("line", *lines))
     if document.kind not in DATA:
         pieces += [*_item(document, start, last), *_heading(document.text, here, start)]
     return ", ".join(pieces)
+
+
+def _numbered(what: str, first: int, final: int | None) -> str:
+    return f"{what} {first}" if first == final else f"{what}s {first} to {final}"
 
 
 def _standing(marks: Iterable[Mark], offset: int) -> dict[MarkKind, Mark]:
@@ -48,21 +58,6 @@ def _standing(marks: Iterable[Mark], offset: int) -> dict[MarkKind, Mark]:
             break
         found[mark.kind] = mark
     return found
-
-
-def _pages(document: Document, start: int, last: int) -> list[str]:
-    first, final = document.page_at(start), document.page_at(last)
-    if first is None:
-        return []
-    what = "slide" if document.kind == "pptx" else "page"
-    return [f"{what} {first}" if first == final else f"{what}s {first} to {final}"]
-
-
-def _from_to(here: dict[MarkKind, Mark], there: dict[MarkKind, Mark], kind: MarkKind) -> list[str]:
-    if kind not in here:
-        return []
-    first, final = here[kind].name, there[kind].name
-    return [first if first == final else f"{first} to {final}"]
 
 
 def _in_table(
@@ -83,7 +78,7 @@ def _in_table(
         first, final = _counted(document, here["row"], start), _counted(document, there["row"], last)
     else:
         first, final = (sum(begin <= offset for begin, _ in table.rows) for offset in (start, last))
-    rows = f"row {first}" if first == final else f"rows {first} to {final}"
+    rows = _numbered("row", first, final)
     if document.kind == "csv":
         return [rows]
     number = str(at + 1)
@@ -109,15 +104,6 @@ def _cell(text: str, mark: Mark, offset: int) -> str:
     return f"{column_name(column_number(column) + max(0, before - 1))}{number}"
 
 
-def _lines(
-    document: Document, here: dict[MarkKind, Mark], there: dict[MarkKind, Mark], start: int, last: int
-) -> list[str]:
-    if "line" not in here:
-        return []
-    first, final = _counted(document, here["line"], start), _counted(document, there["line"], last)
-    return [f"line {first}" if first == final else f"lines {first} to {final}"]
-
-
 def _item(document: Document, start: int, last: int) -> list[str]:
     """Which item of its list contains the span, by the item's own number or its place."""
     for listing in lists_of(document, start, last + 1):
@@ -129,7 +115,6 @@ def _item(document: Document, start: int, last: int) -> list[str]:
 
 
 def _heading(text: str, here: dict[MarkKind, Mark], start: int) -> list[str]:
-    """The heading that the span begins in or is below."""
     mark = here.get("heading")
     if mark is None or not mark.name:
         return []

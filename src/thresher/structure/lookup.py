@@ -1,7 +1,7 @@
-"""What a question names of a table: rows by their cells, columns by their names, and what neither of them explains.
+"""The rows and columns of a table that a question names, and its words that the table does not explain.
 
-A table answers only where every word of the question that says something is a cell, a column name, or a word of the
-caption, heading or title. "Revenue in Q5" is not answered from Q4's row, nor "marketing costs" from "costs".
+A table answers only where every content word of the question is a cell, a column name, or a word of the caption,
+heading or title. "Revenue in Q5" is not answered from Q4's row, nor "marketing costs" from "costs".
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ _IN_BRACKETS = re.compile(r"[(\[].*?[)\]]")
 YES_OR_NO = re.compile(r"\s*(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will)\b", re.I)
 """Questions that want a yes or no."""
 
-_POSSESSIVE = re.compile(r"['’]s\b")
 _RELATIONS = frozenset(
     {"not", "no", "nor", "before", "below", "above", "over", "under", "than", "more", "most", "other", "between"}
 )
@@ -39,14 +38,13 @@ leaves go goes"""
 _LIGHT = frozenset(term for word in _ASKING.split() for term in index_terms(word))
 """Words that ask, or stand for any column or row."""
 
-
 _PAYING = "cost costs price pay expensive"
 """Words for amounts of money, whatever the column is called."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The terms of a text by where they stand; what two words make together stands where both do."""
+    """The terms of a text by place; a compound of two words stands where both do."""
 
     places: dict[str, frozenset[int]]
     tokens: tuple[str, ...]
@@ -71,7 +69,7 @@ class Words:
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     """Terms in order, each with the word it is from: stems, numbers and Q3 or M8 whole, single capital letters."""
-    text = _POSSESSIVE.sub("", _PERIOD.sub(_short_period, text))
+    text = re.sub(r"['’]s\b", "", _PERIOD.sub(_short_period, text))
     for number, months in enumerate(_QUARTERS, start=1):
         text = text.replace(months, f"Q{number}")
     for match in _TOKEN.finditer(text):
@@ -94,12 +92,12 @@ def _short_period(found: re.Match[str]) -> str:
 
 @lru_cache(maxsize=20_000)
 def terms_of(text: str) -> tuple[str, ...]:
-    """The terms of a cell or line."""
+    """The terms of a text."""
     return tuple(term for term, _ in _tokens(text))
 
 
 def telling_terms(text: str) -> list[str]:
-    """The terms of a text that say something: those that ask are left out."""
+    """The terms of a text without those that only ask."""
     return [term for term in terms_of(text) if term not in _LIGHT]
 
 
@@ -125,7 +123,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a question names of one table."""
+    """The cells and columns of one table that a question names."""
 
     grid: Grid
     words: Words
@@ -159,7 +157,10 @@ def look(grid: Grid, question: str, besides: frozenset[str] = frozenset()) -> Lo
     by_rows = frozenset().union(*(match.places for match in named))
     columns = _columns_named(grid, words, by_rows)
     explained = by_rows.union(*(match.places for match in columns))
-    context = {term for text in _context(grid) for term in terms_of(text)}
+    units = [grid.unit(head.text)[0] for head in grid.header]
+    texts = [grid.title, *(cell.text for cell in (*grid.around, *grid.header)), *units]
+    context = {term for text in texts for term in terms_of(text)}
+    context |= set(terms_of(_PAYING)) if any(map(is_money, units)) else set()
     left = tuple(
         at
         for at, token in enumerate(words.tokens)
@@ -173,11 +174,7 @@ def look(grid: Grid, question: str, besides: frozenset[str] = frozenset()) -> Lo
 
 
 def _without_lookalikes(
-    grid: Grid,
-    rows: Sequence[int],
-    cells: Sequence[Sequence[Match]],
-    reach: Sequence[frozenset[int]],
-    words: Words,
+    grid: Grid, rows: Sequence[int], cells: Sequence[Sequence[Match]], reach: Sequence[frozenset[int]], words: Words
 ) -> tuple[int, ...]:
     """The rows without those that are only like a name of which another row has the very words: Bergh for Berg."""
 
@@ -189,18 +186,12 @@ def _without_lookalikes(
     return tuple(at for at in rows if reach[at] not in literal or has_words(at))
 
 
-def _context(grid: Grid) -> list[str]:
-    units = [grid.unit(head.text)[0] for head in grid.header]
-    money = [_PAYING] if any(map(is_money, units)) else []
-    return [grid.title, *(cell.text for cell in (*grid.around, *grid.header)), *units, *money]
-
-
 def _cells_named(grid: Grid, row: Sequence[Cell], words: Words) -> list[Match]:
     """The cells of a row that the question names whole, what stands in brackets aside."""
     found = []
     for column, cell in enumerate(row):
         terms = terms_of(cell.text)
-        needed = [term for term in terms if term not in _LIGHT] or list(terms)
+        needed = telling_terms(cell.text) or list(terms)
         if not needed or len(needed) > LONGEST_NAME:
             continue
         if (places := _places(words, needed)) is not None:
@@ -209,8 +200,7 @@ def _cells_named(grid: Grid, row: Sequence[Cell], words: Words) -> list[Match]:
         bare = terms_of(_IN_BRACKETS.sub(" ", cell.text))
         if bare and bare != terms and (places := _places(words, bare)) is not None:
             found.append(Match(column, places, False))
-    best = [match for match in found if not any(match.places < other.places for other in found)]
-    return best
+    return [match for match in found if not any(match.places < other.places for other in found)]
 
 
 LONGEST_NAME = 8
@@ -224,7 +214,7 @@ def _places(words: Words, terms: Sequence[str]) -> frozenset[int] | None:
 
 
 def _columns_named(grid: Grid, words: Words, taken: frozenset[int]) -> tuple[Match, ...]:
-    """The columns that are named best by words that name no row; several where the question names several.
+    """The columns named best by words that name no row; several where the question names several.
 
     A word of a name may be missing; a year, number or letter only where no other column differs in it.
     """
@@ -233,32 +223,19 @@ def _columns_named(grid: Grid, words: Words, taken: frozenset[int]) -> tuple[Mat
         terms = terms_of(_IN_BRACKETS.sub(" ", head.text)) or terms_of(head.text)
         there = {term: at for term in terms if (at := words.of([term]) or words.within(terms_asking(term)))}
         initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", head.text)).upper()
-        short = [
-            words.places[word.casefold()]
-            for word in words.spoken
-            if word.isupper() and initials.startswith(word) and len(word) > 2
-        ]
-        places = frozenset().union(*there.values(), *short)
+        short = [word for word in words.spoken if word.isupper() and initials.startswith(word) and len(word) > 2]
+        places = frozenset().union(*there.values(), *(words.places[word.casefold()] for word in short))
         telling = any(any(map(str.isdigit, term)) or len(term) == 1 for term in terms if term not in there)
         if places and not places <= taken:
             found.append((Match(column, places, len(there) == len(set(terms))), telling))
-    found = [
-        (match, telling)
-        for match, telling in found
-        if not telling or not any(other.whole and other.places == match.places for other, _ in found)
-    ]
-    best = [
+    whole = {match.places for match, _ in found if match.whole}
+    kept = [match for match, telling in found if not telling or match.places not in whole]
+    whole = {match.places for match in kept if match.whole}
+    return tuple(
         match
-        for match, _ in found
-        if not any(
-            match.places < other.places or (match.places == other.places and other.whole and not match.whole)
-            for other, _ in found
-        )
-    ]
-    return tuple(best)
-
-
-# --- what a table has no row or column for ----------------------------------------------------------------------------
+        for match in kept
+        if (match.whole or match.places not in whole) and not any(match.places < other.places for other in kept)
+    )
 
 
 _PERIODS = tuple(map(re.compile, (r"[qh][1-4]", r"month\d+", r"(?:19|20)\d\d")))
@@ -272,16 +249,16 @@ def is_period(name: str) -> bool:
 
 
 def lacking(grid: Grid, question: str, text: str) -> str:
-    """The first name, number or period of the question that a table has no row or column for; "" for none.
+    """The first name, number or period of the question without a row or column in the table; "" for none.
 
-    A period is lacking where the table has others of its kind, anything else where the whole document lacks it too; so
-    is any word where a column is named and no row.
+    A period is lacking where the table has others of its kind, anything else where the document lacks it too; so is any
+    word where a column is named and no row.
     """
     words = words_of(question)
-    looks = (look(grid, question), look(grid.transposed, question))
-    unexplained = set(looks[0].unexplained) & set(looks[1].unexplained)
+    seen = look(grid, question)
+    unexplained = set(seen.unexplained) & set(look(grid.transposed, question).unexplained)
     # A column is named and no row: what is not in the document either is the row that is asked for.
-    rowless = not looks[0].rows and any(match.whole for match in looks[0].columns)
+    rowless = not seen.rows and any(match.whole for match in seen.columns)
     keys = {"".join(terms_of(cell.text)).casefold() for cell in (*grid.header, *(row[0] for row in grid.rows))}
     for at in sorted(unexplained):
         word = words.spoken[at]

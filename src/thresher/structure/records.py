@@ -1,4 +1,4 @@
-"""Lines read as tables: of "label: value" a form is a table of one row, numbered JSON paths are one of several rows."""
+"""Lines read as tables: "label: value" lines as one of one row, numbered JSON paths as one of several rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from thresher.structure.grid import Cell, Grid
 from thresher.text.figures import without_figures
-from thresher.text.sentences import line_spans
+from thresher.text.sentences import Span, line_spans
 from thresher.types import Document
 
 _FIELD = re.compile(r"[-*• \t]*(?P<label>[^\W_][^:\n|.?!]{0,50}|[\w.-]{1,100}):[ \t]+(?P<value>\S[^\n]{0,300})")
@@ -29,12 +29,11 @@ GAP = 3
 def records_of(document: Document, low: int = 0, high: int | None = None) -> Iterator[Grid]:
     """The forms of a document, in order, and its numbered records; of a long text those around a span of it."""
     text = without_figures(document)
-    high = len(text) if high is None else high
-    if document.kind not in ("json", "jsonl"):  # whose records belong together however many there are
-        low, high = max(0, text.rfind("\n", 0, max(0, low - FORM))), min(len(text), high + FORM)
-    else:
+    if document.kind in ("json", "jsonl"):  # whose records belong together however many there are
         low, high = 0, len(text)
         yield from _maps(document)
+    else:
+        low, high = _stretch(text, low, len(text) if high is None else high)
     low = max(low, head_of(document))
     fields: list[tuple[Cell, Cell]] = []
     last = 0
@@ -66,7 +65,7 @@ def aligned(document: Document, low: int, high: int) -> Iterator[Grid]:
     if document.tables or document.kind == "pdf":
         return
     text, table, before = document.text, list[tuple[Cell, ...]](), None
-    low, high = max(0, text.rfind("\n", 0, max(0, low - FORM))), min(len(text), high + FORM)
+    low, high = _stretch(text, low, high)
     for start, end in [*line_spans(text[low:high]), (high - low, high - low)]:
         cells = tuple(Cell(found[0], *found.span()) for found in _CELL.finditer(text, low + start, low + end))
         if table and len(cells) != len(table[0]):
@@ -77,6 +76,10 @@ def aligned(document: Document, low: int, high: int) -> Iterator[Grid]:
             table.append(cells)
         else:
             before = next(iter(cells), None)
+
+
+def _stretch(text: str, low: int, high: int) -> Span:
+    return max(0, text.rfind("\n", 0, max(0, low - FORM))), min(len(text), high + FORM)
 
 
 def _grids(document: Document, fields: Sequence[tuple[Cell, Cell]]) -> Iterator[Grid]:

@@ -33,10 +33,10 @@ _LIST = re.compile(
 
 
 def row_cells(grid: Grid, question: str, columns: Sequence[int] | None = None) -> Found | None:
-    """The cells that a question names rows of but not one column, each behind its column's name.
+    """The cells of the rows that a question names without one column, each behind its column's name.
 
-    A row is named whole, or by words that a cell of it holds all of: "a bilge pump" is both sizes of it. `columns` are
-    those that a question word asks for; None where it asks for no kind.
+    A row is named whole, or by words that one cell holds: "a bilge pump" is both sizes of it. `columns` are those of a
+    question word's kind; None where it has none.
     """
     seen = look(grid, question)
     rows = _rows(seen)
@@ -66,23 +66,18 @@ def listed(grid: Grid, question: str) -> Found | None:
         return None
     seen = look(grid, question)
     keyed = any(match.column == 0 and match.whole for match in seen.columns)
-    if not keyed or seen.named or seen.unexplained or not 2 <= len(grid.rows) <= MOST_LISTED:
-        return None
-    if any(match.column > 0 for match in seen.columns):
+    others = seen.named or seen.unexplained or any(match.column > 0 for match in seen.columns)
+    if others or not keyed or not 2 <= len(grid.rows) <= MOST_LISTED:
         return None
     entries = []
     for row in grid.rows:
         beside = next((cell.text for cell in row[1:] if cell.number is None and cell.text), "")
-        short = beside if len(beside) <= LONGEST_CELL else ""
-        entries.append(f"{row[0].text} ({short})" if short else row[0].text)
+        entries.append(f"{row[0].text} ({beside})" if 0 < len(beside) <= LONGEST_CELL else row[0].text)
     return Found("; ".join(entries), tuple(row[0] for row in grid.rows))
 
 
 def column_cells(grid: Grid, question: str) -> Found | None:
-    """The numbers of the one column that a question names without a row, each behind its row's name.
-
-    What a sentence above the table speaks of ("The spa costs 40 GBP.") is none of its rows.
-    """
+    """The numbers of the one column that a question names without a row, by row; prose above the table names none."""
     seen = look(replace(grid, around=tuple(cell for cell in grid.around if not is_prose(cell.text))), question)
     named = seen.columns_but({0})
     if len(named) != 1 or seen.named or seen.unexplained or len(grid.rows) > MOST_CELLS or YES_OR_NO.match(question):
@@ -90,11 +85,8 @@ def column_cells(grid: Grid, question: str) -> Found | None:
     rows = [row for row in grid.rows if row[named[0]].number is not None]
     if len(rows) < 2 or len(rows) * 2 < len(grid.rows) or not _tells_apart(grid, 0):
         return None
-    entries = (
-        f"{row[0].text}: {_with_unit(grid, at, named[0], alone=True)}"
-        for at, row in enumerate(grid.rows)
-        if row in rows
-    )
+    counted = [at for at, row in enumerate(grid.rows) if row in rows]
+    entries = (f"{grid.rows[at][0].text}: {_with_unit(grid, at, named[0], alone=True)}" for at in counted)
     return Found("; ".join(entries), tuple(row[named[0]] for row in rows))
 
 
@@ -116,8 +108,8 @@ def _rows(seen: Look) -> list[int]:
     left = [seen.words.tokens[at] for at in seen.unexplained]
     if not any(len(term) > 2 and term.isalpha() for term in left):
         return []
-    among = seen.rows if seen.named else range(len(seen.grid.rows))
-    fitting = (at for at in among if any(_holds(cell, left) for cell in seen.grid.rows[at]))
+    rows = seen.rows if seen.named else range(len(seen.grid.rows))
+    fitting = (at for at in rows if any(_holds(cell, left) for cell in seen.grid.rows[at]))
     found = list(islice(fitting, MOST_ROWS + 1))
     return found if len(found) <= MOST_ROWS else []
 
@@ -133,17 +125,17 @@ LEFT_OUT = 3
 
 
 def _naming(seen: Look, row: int) -> set[int]:
-    """The columns by whose cells a row is named; the first where words were left."""
-    named = {match.column for match in seen.named} if not seen.unexplained else set[int]()
+    """The columns by whose cells a row is named."""
+    if not seen.unexplained:
+        return {match.column for match in seen.named}
     left = [seen.words.tokens[at] for at in seen.unexplained]
-    holding = {at for at, cell in enumerate(seen.grid.rows[row]) if left and _holds(cell, left)}
-    return named | holding
+    return {at for at, cell in enumerate(seen.grid.rows[row]) if _holds(cell, left)}
 
 
 def _names_apart(grid: Grid, rows: Sequence[int], names: set[int], asked: Sequence[int]) -> set[int]:
     """Columns whose cells tell rows from all others: those that name them, of look-alikes others too.
 
-    None where no columns do, where further rows have the same names, and where a kind of row is named.
+    Empty where none do, where further rows have the same names, and where a kind of row is named.
     """
     if 0 not in names and not all(_tells_apart(grid, column) for column in names):
         return set()
@@ -182,18 +174,15 @@ def _asked(seen: Look, rows: Sequence[int], question: str) -> list[int]:
 
 
 def _says_more(seen: Look, rows: Sequence[int], question: str) -> bool:
-    """Whether a word of the question besides the rows' names is a word of the table: what is asked of them.
-
-    A question of nothing but the name of one row asks for all of it.
-    """
+    """Whether a word besides the rows' names is one of the table; a question of one name asks for all of its row."""
     of_rows = [term for row in rows for cell in seen.grid.rows[row] for term in terms_of(cell.text)]
     named = all(among(word, of_rows) for word in seen.words.tokens)
     if len(rows) == 1 and named and _NAME_ALONE.match(question):
         return True
     texts = (*seen.grid.around, *seen.grid.header)
-    around = [term for cell in texts for term in terms_of(cell.text)]
     if _PAYING.search(question):
         return any(_PRICE.search(cell.text) for cell in texts)
+    around = [term for cell in texts for term in terms_of(cell.text)]
     return any(among(word, around) and not among(word, of_rows) for word in seen.words.tokens)
 
 

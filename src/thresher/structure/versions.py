@@ -27,8 +27,7 @@ _EDITION = re.compile(r"\b(?:v(?:ersion)?\.? ?\d[\d.]*|\d[\d./-]*)", re.IGNORECA
 """What tells the titles of two versions apart."""
 
 ALIKE = 0.5
-"""Least share of common terms from which two documents of one title are versions: the minutes of two meetings share
-fewer."""
+"""Least share of common terms of two versions with one title: the minutes of two meetings share fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +66,8 @@ def version_of(document: Document) -> Version | None:
             period = period_of(opening) or next((Period(day) for day, _ in dates_in(opening)), None)
             if period is not None and period.start is not None:
                 return Version(document, period, where=(start, end))
-    dated = [day for day, _ in dates_in(document.date or "")]
-    return Version(document, Period(dated[0]), stated=False) if dated else None
+    dated = dates_in(document.date or "")
+    return Version(document, Period(dated[0][0]), stated=False) if dated else None
 
 
 def versions_of(documents: Iterable[Document]) -> list[list[Version]]:
@@ -76,11 +75,10 @@ def versions_of(documents: Iterable[Document]) -> list[list[Version]]:
     known = [version for one in documents if (version := version_of(one)) is not None]
     groups: list[list[Version]] = []
     for one in sorted(known, key=lambda version: (version.since, version.document.id)):
-        group = next((group for group in groups if _follows(one, group[-1])), None)
-        if group is None:
-            groups.append([one])
-        else:
+        if group := next((group for group in groups if _follows(one, group[-1])), None):
             group.append(one)
+        else:
+            groups.append([one])
     return [_ended(group) for group in groups if len(group) > 1]
 
 
@@ -90,7 +88,6 @@ def are_versions(one: Document, other: Document) -> bool:
 
 
 def _ended(group: Sequence[Version]) -> list[Version]:
-    """The versions with the day before the next one for their last."""
     ended = []
     for one, following in pairwise(group):
         last = following.since - timedelta(days=1)
@@ -114,13 +111,11 @@ def _follows(newer: Version, older: Version) -> bool:
 def _replaces(newer: Version, older: Version) -> bool:
     """Whether the newer document says that it replaces the older one, by its date or its title."""
     head = newer.document.text[:HEAD]
+    titled = term_set(older.document.title) if newer.document.title != older.document.title else frozenset()
     for start, end in sentence_spans(head):
-        _, *replaced = _REPLACES.split(head[start:end], maxsplit=1)
-        if replaced and any(day == older.since for day, _ in dates_in(replaced[0])):
-            return True
-        titled = term_set(older.document.title)
-        if replaced and titled and titled <= term_set(replaced[0]) and newer.document.title != older.document.title:
-            return True
+        for replaced in _REPLACES.split(head[start:end], maxsplit=1)[1:]:
+            if any(day == older.since for day, _ in dates_in(replaced)) or (titled and titled <= term_set(replaced)):
+                return True
     return False
 
 

@@ -1,9 +1,8 @@
-"""What sort of thing a question asks for, and whether an answer is of that sort."""
+"""The type of answer that a question asks for, and whether an answer is of that type."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from typing import Literal
 
 from thresher.text.entities import names_in
@@ -42,7 +41,7 @@ _CLOCK = re.compile(
 
 
 def answer_type(question: str) -> AnswerType:
-    """What sort of thing is asked for, by the first word that asks."""
+    """The type of answer that the first question word asks for."""
     found = [(match.start(), kind) for kind, pattern in _ASKING if (match := pattern.search(question))]
     return min(found)[1] if found else ""
 
@@ -87,9 +86,8 @@ _HEADS: tuple[tuple[re.Pattern[str], str, re.Pattern[str]], ...] = (
 def missing_answer(question: str, answer: str) -> str:
     """What a question asks for and an answer in English does not state: "how many" or "when"; "" if it may state it.
 
-    Of 4,584 such questions that people wrote to passages (SQuAD, Natural Questions, policies, COVID-QA: the training
-    rows) the sentence that answers is taken for such a one in 30; of 996 that their passage does not answer, the
-    sentence that is nearest in 199.
+    Of 4,584 such questions to passages (SQuAD, Natural Questions, policies, COVID-QA: the training rows) it rejects the
+    answering sentence in 30; of 996 that their passage does not answer, the nearest sentence in 199.
     """
     for begins, asked, says in _HEADS:
         figures = (one for one in quantities_and_dates(answer) if asked == "how many" or isinstance(one, Date))
@@ -99,25 +97,13 @@ def missing_answer(question: str, answer: str) -> str:
 
 
 def is_of_type(answer: str, kind: AnswerType) -> bool | None:
-    """Whether an answer is of that sort; None where any may be. Names and places are recognised by their capitals."""
-    return _CHECKS[kind](answer) if kind else None
-
-
-def _is_time(answer: str) -> bool:
-    return bool(_CLOCK.search(answer)) or any(isinstance(one, Date) for one in quantities_and_dates(answer))
-
-
-def _is_number(answer: str) -> bool:
-    return bool(quantities_and_dates(answer))
-
-
-def _is_name(answer: str) -> bool:
-    return bool(names_in(f"by {answer}"))  # what stands at the beginning may have a capital for that alone
-
-
-_CHECKS: Mapping[AnswerType, Callable[[str], bool]] = {
-    "person": _is_name,
-    "place": _is_name,
-    "time": _is_time,
-    "number": _is_number,
-}
+    """Whether an answer is of a type; None for the empty type. Names and places are recognised by their capitals."""
+    match kind:
+        case "person" | "place":
+            return bool(names_in(f"by {answer}"))  # what stands at the beginning may have a capital for that alone
+        case "time":
+            return bool(_CLOCK.search(answer)) or any(isinstance(one, Date) for one in quantities_and_dates(answer))
+        case "number":
+            return bool(quantities_and_dates(answer))
+        case _:
+            return None

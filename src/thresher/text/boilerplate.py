@@ -1,4 +1,4 @@
-"""Sentences that stand in a document and say nothing about its matter: headings, captions, signposts, references."""
+"""Sentences of a document without content: headings, captions, signposts, references."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ _SIGNPOSTS = re.compile(
     re.IGNORECASE,
 )
 
-
 HEADING_WORDS = 8
 """So few words without a stop behind them, a number or a colon within are a heading."""
 
@@ -44,10 +43,8 @@ LEAST_LETTERS = 0.6
 """Share of letters and spaces below which a line is a formula, or a figure's labels."""
 
 LABELS = 7
-"""So many capitals and numbers in a row are a figure's or a table's. Of 10,485 sentences of 25 papers it is true of 62;
-docs/decisions.md."""
+"""Capitals and numbers in a row that a figure or table has; true of 62 of 10,485 sentences (docs/decisions.md)."""
 
-_AROUND = ".,;:“”‘’\"'()[]{}*†‡•"
 _LABEL = re.compile(r"[\w%$€£./&'’+†‡-]*")
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
@@ -88,12 +85,11 @@ _LEANS = re.compile(
 def says_nothing(sentence: str) -> bool:
     """Whether a sentence is a heading, a caption, a signpost, a reference or a formula."""
     text = " ".join(sentence.split())
-    plain = sum(character.isalpha() or character == " " for character in text)
-    is_heading = len(text.split()) <= HEADING_WORDS and not re.search(r"[.!?:;\d]", text)
-    is_heading = is_heading or text.startswith("#") or text.isupper()
     return (
-        is_heading
-        or plain < LEAST_LETTERS * len(text)
+        (len(text.split()) <= HEADING_WORDS and not re.search(r"[.!?:;\d]", text))
+        or text.startswith("#")
+        or text.isupper()
+        or not _is_plain(text)
         or _CAPTION.match(text) is not None
         or _SIGNPOSTS.search(text) is not None
         or is_reference(text)
@@ -101,14 +97,18 @@ def says_nothing(sentence: str) -> bool:
     )
 
 
+def _is_plain(text: str) -> bool:
+    return sum(character.isalpha() or character == " " for character in text) >= LEAST_LETTERS * len(text)
+
+
 def has_labels(sentence: str) -> bool:
-    """Whether the labels of a figure or the cells of a table stand in a sentence: a long run of capitals and numbers.
+    """Whether a sentence holds labels of a figure or cells of a table: a long run of capitals and numbers.
 
     Running text has a small or lower-case word every few words; lists of names have commas, formulas their operators.
     """
     run = 0
     for word in _IN_BRACKETS.sub(" ", sentence).split():
-        bare = word.strip(_AROUND)
+        bare = word.strip(".,;:“”‘’\"'()[]{}*†‡•")
         is_plain = bare.lower() in STOP_WORDS or (len(bare) > 2 and bare.isalpha() and bare.islower())
         run = 0 if is_plain or word[-1] in ",;.:" or not _LABEL.fullmatch(bare) else run + 1
         if run >= LABELS:
@@ -117,15 +117,11 @@ def has_labels(sentence: str) -> bool:
 
 
 def heading_above(text: str, at: int) -> str:
-    """The last paragraph before a place of a text that is a heading, a question above its answer included; "" for none.
-
-    A caption or a formula is none.
-    """
+    """The last heading before a place of a text, or question above its answer, no caption or formula; "" for none."""
     for block in reversed(re.split(r"\n\s*\n", text[:at])[:-1]):
         bare = block.strip(" #*_\n")
         short = 0 < len(bare) <= HEADING_CHARACTERS and "\n" not in bare and bare[-1] not in ".,;:!|"
-        plain = sum(character.isalpha() or character == " " for character in bare) >= LEAST_LETTERS * len(bare)
-        if short and plain and bare[0].isalnum() and not _CAPTION.match(bare):
+        if short and _is_plain(bare) and bare[0].isalnum() and not _CAPTION.match(bare):
             return bare
     return ""
 
@@ -147,5 +143,5 @@ def asks_for_references(question: str) -> bool:
 
 
 def leans(sentence: str) -> bool:
-    """Whether a sentence begins by leaning on the one before it: "It must be replaced after 4,000 hours"."""
+    """Whether a sentence needs the one before it: "It must be replaced after 4,000 hours"."""
     return _LEANS.match(sentence.lstrip(" \"“'(")) is not None

@@ -27,10 +27,7 @@ _NEVER = frozenset(["i", "ok", "mr", "mrs", "ms", "dr", "prof", "st", "etc", *_D
 
 
 def names_in(text: str) -> list[str]:
-    """The words that are names by their look, each once: a capital not at the beginning, or capitals within.
-
-    The first word counts when the second is a name as well (Albert Einstein was). Stop words never do.
-    """
+    """Each word with a capital inside, or at its start unless it begins a sentence alone, once; stop words never."""
     return list(dict.fromkeys(name for _, name in name_places(text)))
 
 
@@ -63,10 +60,7 @@ def whole_names(text: str) -> Iterator[str]:
 
 
 def missing_name(claim: str, known: str) -> str:
-    """The first name of the claim that stands nowhere in the known text; "" for none.
-
-    A name stands there in another case or with another ending, as part of a compound, and as initials or their words.
-    """
+    """The first name of the claim that the text lacks in any case, ending, compound or abbreviation; "" for none."""
     claim, known = without_iso_dates(claim), without_iso_dates(known)
     words = {part for word in _WORD.findall(known) for part in _parts(word)}
     words |= {_folded(letters + digits) for letters, digits in _SPACED.findall(known)}
@@ -77,36 +71,30 @@ def missing_name(claim: str, known: str) -> str:
         if name in spelled_out or _abbreviates(name, first_letters) or _stands(name, words):
             continue
         # Of HIV-positive and anti-CD3 only the part with the capitals or digits is a name.
-        parts = [
-            part for part in re.split(r"[-&]", name) if part[:1].isupper() or _is_inside(part) or part[0].isdigit()
-        ]
+        parts = [part for part in re.split(r"[-&]", name) if _is_inside(part) or part[0].isupper() or part[0].isdigit()]
         if not parts or not all(_stands(part, words) or set(index_terms(part)) <= stems for part in parts):
             return name
     return ""
 
 
 def namesake(claim: str, known: str) -> str:
-    """Who the known text names instead of a person of the claim, with the same last name; "" where it names nobody so.
+    """The person with the same last name whom the known text names instead of one of the claim; "" for none.
 
     Joseph Feilden for Henry Feilden. A first name that stands anywhere in the text is the person's own.
     """
     first_names = set(_WORD.findall(known))
-    runs = [run for run in map(_without_lead, _RUN.findall(known)) if run]
+    runs = list(filter(None, map(_without_lead, _RUN.findall(known))))
     for name in map(_without_lead, _RUN.findall(claim)):
         first, last = name.split()[0], _POSSESSIVE.sub("", name.split()[-1])
         others = [run for run in runs if _POSSESSIVE.sub("", run.split()[-1]) == last]
-        if (
-            first != last
-            and others
-            and first not in first_names
-            and not any(run.startswith(first[0]) for run in others)
-        ):
+        unknown = first != last and first not in first_names
+        if unknown and others and not any(run.startswith(first[0]) for run in others):
             return others[0]
     return ""
 
 
 def _without_lead(run: str) -> str:
-    """Words with capitals without those at their beginning that name nobody: With Batch Normalization, An Orrin X."""
+    """Capitalised words without leading ones that name nobody: With Batch Normalization, An Orrin X."""
     words = run.split()
     while len(words) > 1 and not index_terms(words[0]):
         words = words[1:]
@@ -164,7 +152,7 @@ _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 
 
 def lacking(question: str, known: str) -> tuple[str, ...]:
-    """The names, names with numbers, and numbers of a question that the known text does not have, as they are written.
+    """The names, names with numbers, and numbers of a question that the known text lacks, as they are written.
 
     Gemma 2 does not stand in a text about Gemma 3, nor 2021 in one about 2022. A name and a year may stand apart (the
     budget of 2025, by quarter, for Q3 2025), but not where the name has another year behind it.

@@ -30,24 +30,18 @@ def is_command(sentence: str) -> bool:
     return _COMMAND.search(sentence) is not None
 
 
-# --- text that is set between marks of ours in a prompt, and cannot close them ----------------------------------------
-
-
 def fenced(text: str) -> str:
-    """Text that cannot open or close a block of ours."""
+    """Text that cannot open or close a block of a prompt."""
     return text.replace("<", "‹").replace(">", "›")
 
 
 def fenced_attribute(text: str) -> str:
-    """Text that cannot open or close a block of ours, nor end a quoted attribute of one."""
+    """Text that cannot open or close a block of a prompt, nor end a quoted attribute of one."""
     return fenced(text).replace('"', "”")
 
 
-# --- evidence set between marks that its own text cannot close --------------------------------------------------------
-
-
 def evidence_blocks(evidence: Sequence[Evidence]) -> str:
-    """The pieces numbered from 1, each in a block that says where it is from."""
+    """The pieces numbered from 1, each in a block with its title and page."""
     blocks = []
     for number, piece in enumerate(evidence, start=1):
         chunk = piece.hit.chunk

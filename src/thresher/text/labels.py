@@ -72,7 +72,7 @@ def terms_asking(column: str) -> frozenset[str]:
 def fact_sentence(names: str, name: str, column: str, value: str) -> str:
     """A cell about a person as a sentence ("Ada lives in Paris."); "" for other columns and other names.
 
-    `names` is what the column of the names is called, `column` what that of the value is.
+    `names` is the header of the column of names, `column` that of the value.
     """
     pattern = next((_FACTS[term] for term in index_terms(column) if term in _FACTS), "")
     return pattern.format(name=name, value=value) if _OF_PERSONS & set(index_terms(names)) else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 _SMALL_WORDS = {
     "English": "the of and is are was were what which who how does do did in to for when where why many with has",
@@ -32,23 +33,19 @@ def _words(text: str) -> list[str]:
 
 def foreign_language(question: str) -> str:
     """The language other than English that a question is asked in; "" for English and where it cannot be recognised."""
-    words = _words(question)
-    counts = {language: sum(word in small for word in words) for language, small in _SETS.items()}
-    best = max(counts, key=lambda language: counts[language])
+    return _most_of(_words(question), _SETS)
+
+
+def _most_of(words: Sequence[str], sets: Mapping[str, frozenset[str]]) -> str:
+    """The set that most words are of, at least `LEAST` and more than are English; "" for none."""
+    counts = {name: sum(word in small for word in words) for name, small in sets.items()}
+    best = max(counts, key=lambda name: counts[name])
     # `as` and `by` are no question words, and `as` is Portuguese as well: all small words of English count for it.
     english = sum(word in _PLAIN_ENGLISH for word in words)
-    clear = best != "English" and counts[best] >= LEAST and counts[best] > english
-    return best if clear else ""
+    return best if counts[best] >= LEAST and counts[best] > english else ""
 
 
-LANGUAGES = {
-    "de": "German",
-    "es": "Spanish",
-    "fr": "French",
-    "it": "Italian",
-    "nl": "Dutch",
-    "pt": "Portuguese",
-}
+LANGUAGES = {"de": "German", "es": "Spanish", "fr": "French", "it": "Italian", "nl": "Dutch", "pt": "Portuguese"}
 """The languages besides English that sentences are split and words are stemmed in, by their codes."""
 
 _ALSO = {
@@ -100,11 +97,7 @@ def language_of(text: str) -> str:
 
 def question_language(question: str) -> str:
     """The code of the language that a question is asked in; "" for English and where it cannot be recognised."""
-    words = _words(question)
-    english = sum(word in _PLAIN_ENGLISH for word in words)
-    counts = {code: sum(word in small for word in words) for code, small in _OWN.items()}
-    best = max(counts, key=lambda code: counts[code])
-    return best if counts[best] >= LEAST and counts[best] > english else ""
+    return _most_of(_words(question), _OWN)
 
 
 def small_words(language: str) -> frozenset[str]:
@@ -113,10 +106,7 @@ def small_words(language: str) -> frozenset[str]:
 
 
 def other_language(claim: str, evidence: str, *, asked: str = "") -> str:
-    """The language, or the script, of a claim where it is not that of the evidence; "" where it is or is unknown.
-
-    `asked` is the language that the answer was asked to be in: then one small word of it is enough.
-    """
+    """The language or script of a claim if not that of the evidence, else ""; of `asked` one small word is enough."""
     script = _script(claim)
     if script != _script(evidence):
         return f"{script} script" if script else ""

@@ -17,7 +17,6 @@ RULE = re.compile(r"[\s|:+-]*-[\s|:+-]*")
 _ROW = re.compile(r"[ \t]*\|.*(?<!\\)\|[ \t]*")
 _HEADING = re.compile(r"#{1,6}[ \t]+(?=\S)")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
-_WORD = re.compile(r"\w+")
 
 Kind = Literal["prose", "heading", "table", "code"]
 
@@ -52,7 +51,7 @@ def cells(line: str) -> tuple[str, ...]:
 
 
 def blocks(text: str, *, within_code: bool = False) -> list[Block]:
-    """What a text consists of, in its order, without the blank lines between; `within_code` where it begins so."""
+    """The blocks of a text in order, without blank lines; `within_code` where it begins inside a fence."""
     found: list[list[tuple[int, int]]] = []
     kinds: list[Kind] = []
     at, code, before = 0, within_code, None
@@ -71,7 +70,6 @@ def blocks(text: str, *, within_code: bool = False) -> list[Block]:
 
 
 def _kind(line: str) -> Kind | None:
-    """Of a line outside code; None for a blank one."""
     if not line.strip():
         return None
     if _ROW.fullmatch(line.rstrip("\n")) and len(BAR.findall(line)) > 1:
@@ -137,8 +135,7 @@ def _columns(block: Block) -> str:
 def flat(text: str) -> str:
     """A text on one line, without the signs of its blocks: headings end in a colon, dots part the cells of a row."""
     found = blocks(text)
-    parts = [_flat(block, is_last=block is found[-1]) for block in found]
-    return " ".join(filter(None, parts))
+    return " ".join(filter(None, (_flat(block, is_last=block is found[-1]) for block in found)))
 
 
 def _flat(block: Block, *, is_last: bool) -> str:
@@ -154,5 +151,5 @@ def unescaped(cell: str) -> str:
 
 
 def words(text: str) -> str:
-    """The words of a text, whatever stands between them."""
-    return " ".join(_WORD.findall(text))
+    """The words of a text, joined by spaces."""
+    return " ".join(re.findall(r"\w+", text))

@@ -155,26 +155,22 @@ def quantities(text: str) -> list[Quantity]:
 
 
 def quantities_and_dates(text: str) -> list[Quantity | Date]:
-    """The same, but what is a date, or part of one, as dates."""
+    """The same, with dates instead of their numbers."""
     text = without_iso_dates(text)
     found: list[Quantity | Date] = []
     for match in _MONTH_DATE.finditer(text):
         day, year = match["day"] or match["day_behind"], match["year"]
         if day or year:  # a month by itself is a name as often: May, March, August
-            parts = (
-                int(year) if year else None,
-                MONTHS[match["month"][:3].lower()],
-                int(day.strip("stndrh")) if day else None,
-            )
+            month = MONTHS[match["month"][:3].lower()]
+            parts = (int(year) if year else None, month, int(day.strip("stndrh")) if day else None)
             found.append(Date(*parts, _bound(text, *match.span(), _BEFORE_DATE), *match.span()))
     within_dates = {at for each in found for at in range(each.start, each.end)}
-    for each in quantities(text):
-        if each.start not in within_dates:
-            digits = text[each.start : each.end]
-            alone = re.fullmatch(r"\d{4}", digits) and not text[each.end : each.end + 1].isalpha()
-            is_year = alone and int(digits) in YEARS and not each.unit
-            place = (_bound(text, each.start, each.end, _BEFORE_DATE), each.start, each.end)
-            found.append(Date(int(digits), None, None, *place) if is_year else each)
+    for each in (one for one in quantities(text) if one.start not in within_dates):
+        digits, start, end = text[each.start : each.end], each.start, each.end
+        alone = re.fullmatch(r"\d{4}", digits) and not text[end : end + 1].isalpha()
+        is_year = alone and int(digits) in YEARS and not each.unit
+        bound = _bound(text, start, end, _BEFORE_DATE)
+        found.append(Date(int(digits), None, None, bound, start, end) if is_year else each)
     return sorted(found, key=lambda each: each.start)
 
 
@@ -195,10 +191,7 @@ def numbers_stated(text: str) -> set[str]:
 
 
 def missing_quantity(claim: str, evidence: str) -> str:
-    """The first number of the claim that the evidence does not state, or states of another unit; "" for none.
-
-    A spelled one is often a pronoun and is not asked for.
-    """
+    """The first number of the claim, no "one", that the evidence lacks or states of another unit; "" for none."""
     units_of: dict[str, set[str]] = {}
     for stated in quantities(evidence):
         for value in stated.values:
@@ -268,7 +261,6 @@ def _overlap(bound: Bound, a: float, other_bound: Bound, b: float, slack: float 
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
-
 
 Read = tuple[int, tuple[str, ...], float, bool]
 """The last part of a number, its values, its step, whether it is spelled."""

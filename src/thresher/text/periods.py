@@ -45,11 +45,8 @@ class Period:
 
     def meets(self, other: Period) -> bool:
         """Whether both have a day in common."""
-        return _begins_by(self, other) and _begins_by(other, self)
-
-
-def _begins_by(one: Period, other: Period) -> bool:
-    return one.start is None or other.end is None or one.start <= other.end
+        pairs = ((self.start, other.end), (other.start, self.end))
+        return all(start is None or end is None or start <= end for start, end in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +96,7 @@ def period_of(sentence: str) -> Period | None:
 
 
 def _dated(text: str, otherwise: re.Pattern[str] | None) -> Iterator[tuple[Period, int, int]]:
-    """Each date with what stands before it as a period, and where both stand; `otherwise` are the words for a date
-    itself, None to leave it out.
-    """
+    """Each date with its lead as a period, and the span of both; `otherwise` leads to a date alone, None skips it."""
     for one in quantities_and_dates(text):
         if not isinstance(one, Date) or one.year is None:
             continue
@@ -136,8 +131,7 @@ def dates_in(text: str) -> list[tuple[date, int]]:
 
 
 def _plain(text: str) -> str:
-    iso = _POINTS.sub(lambda found: f"{found[3]}-{int(found[2]):02}-{int(found[1]):02}", text)
-    return without_iso_dates(iso)
+    return without_iso_dates(_POINTS.sub(lambda found: f"{found[3]}-{int(found[2]):02}-{int(found[1]):02}", text))
 
 
 def _without(text: str, start: int, end: int) -> str:

@@ -19,7 +19,7 @@ Span = tuple[int, int]
 VERSION = 1
 """Raised when the same text would be cut elsewhere; part of the fingerprint of chunkers that cut at sentences.
 
-Not raised for sentence ends of other languages than English: chunks with the old ones are as good a place to look.
+Not raised for sentence ends of other languages than English: chunks with the old ones serve as well.
 """
 
 WINDOW_CHARACTERS = 8_000
@@ -35,12 +35,14 @@ _PARAGRAPH_BREAK = re.compile(r"\n\s*\n")
 def sentence_spans(text: str) -> list[Span]:
     """Spans of the sentences, in order; each character that is not whitespace is in exactly one of them.
 
-    A blank line ends a sentence. A sentence of more than 4,000 characters may be cut at whitespace. Its
-    language is that of the text, and English where it cannot be recognised.
+    A blank line ends a sentence; one of more than 4,000 characters may be cut at whitespace. The language is that of
+    the text, else English.
     """
     language = language_of(text) or "en"
     plain = _plain(text)
-    starts = [start for low, high in _paragraphs(plain) for start in _starts(plain, low, high, language)]
+    edges = [0, *(at for gap in _PARAGRAPH_BREAK.finditer(plain) for at in gap.span()), len(plain)]
+    paragraphs = zip(edges[::2], edges[1::2], strict=True)
+    starts = [start for low, high in paragraphs for start in _starts(plain, low, high, language)]
     spans = (trim(text, start, end) for start, end in zip(starts, [*starts[1:], len(text)], strict=True))
     return [span for span in spans if span[0] < span[1]]
 
@@ -60,16 +62,7 @@ def trim(text: str, start: int, end: int) -> Span:
 
 def _plain(text: str) -> str:
     """The text, character for character, without what sentencex cannot take."""
-    text = _CARRIAGE_RETURN_ALONE.sub("\n", text)
-    return _SURROGATE.sub("\ufffd", _ODD_SPACE.sub(" ", text))
-
-
-def _paragraphs(text: str) -> Iterator[Span]:
-    start = 0
-    for gap in _PARAGRAPH_BREAK.finditer(text):
-        yield start, gap.start()
-        start = gap.end()
-    yield start, len(text)
+    return _SURROGATE.sub("\ufffd", _ODD_SPACE.sub(" ", _CARRIAGE_RETURN_ALONE.sub("\n", text)))
 
 
 def _starts(text: str, low: int, high: int, language: str) -> Iterator[int]:
@@ -91,12 +84,10 @@ def _window_starts(text: str, low: int, high: int, language: str) -> list[int]:
     starts = [low]
     position = low
     for sentence in _segment(text[low:high], language):
-        found = text.find(sentence, position, high)
-        if found < 0:
-            continue
-        if found > starts[-1]:
-            starts.append(found)
-        position = found + len(sentence)
+        if (found := text.find(sentence, position, high)) >= 0:
+            if found > starts[-1]:
+                starts.append(found)
+            position = found + len(sentence)
     return starts
 
 

@@ -40,7 +40,7 @@ STOP_WORDS = frozenset(
 _WORD = re.compile(r"\w+")
 # Scripts written without spaces: a run of them is indexed as overlapping pairs, as Lucene's CJK analyzer does.
 _VOICED = "\u3099\u309a"  # These two make another letter of a Japanese one (ka, ga), they are no accents.
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
+_UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+)")
 
 
 def index_terms(text: str, language: str = "") -> list[str]:
@@ -64,8 +64,7 @@ def chunk_terms(title: str, text: str) -> list[str]:
 
 def query_terms(text: str) -> list[str]:
     """The distinct terms of a question in order; a question of stop words only keeps them."""
-    terms = index_terms(text, question_language(text)) or _WORD.findall(folded(text))
-    return list(dict.fromkeys(terms))
+    return list(dict.fromkeys(index_terms(text, question_language(text)) or _WORD.findall(folded(text))))
 
 
 @lru_cache(maxsize=1_024)  # a claim is compared with each sentence, a sentence with each claim
@@ -80,18 +79,17 @@ def term_share(text: str, other: str) -> float:
     return len(wanted & term_set(other)) / len(wanted) if wanted else 1.0
 
 
-_ENDINGS = ("er", "or", "ed", "ing")
-
-
 def alike(one: str, other: str) -> bool:
     """Whether one term is the other's beginning: own and owner, speak and speaker, region and regional."""
     short, long = sorted((one, other), key=len)
     rest = long.removeprefix(short)
-    return short.isalpha() and rest != long and (rest in _ENDINGS if len(short) == 3 else len(short) > 3 >= len(rest))
+    if rest == long or not short.isalpha():
+        return False
+    return rest in ("er", "or", "ed", "ing") if len(short) == 3 else len(short) > 3 >= len(rest)
 
 
 def among(term: str, terms: Iterable[str]) -> bool:
-    """Whether a term, or one that is alike, is among some."""
+    """Whether a term, or one like it, is among some terms."""
     return any(term == other or alike(term, other) for other in terms)
 
 
@@ -109,15 +107,11 @@ def folded(text: str) -> str:
 def _pairs(word: str) -> list[str]:
     """Overlapping pairs of the unspaced runs in a word; what lies between the runs stays whole."""
     terms: list[str] = []
-    at = 0
-    for run in _UNSPACED.finditer(word):
-        if run.start() > at:
-            terms.append(word[at : run.start()])
-        characters = run.group()
-        terms.extend(characters[i : i + 2] for i in range(max(1, len(characters) - 1)))
-        at = run.end()
-    if at < len(word):
-        terms.append(word[at:])
+    for at, piece in enumerate(_UNSPACED.split(word)):
+        if at % 2:  # a run: the group of the pattern
+            terms.extend(piece[i : i + 2] for i in range(max(1, len(piece) - 1)))
+        elif piece:
+            terms.append(piece)
     return terms
 
 

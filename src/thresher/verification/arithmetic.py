@@ -38,11 +38,10 @@ class _Number:
 
 
 def computed(claim: str, evidence: str, asked: str = "") -> Computed:
-    """What of a claim follows from numbers that the evidence states and the claim, or the question, names.
+    """The claim without the numbers that follow from numbers which the evidence states and the claim or question names.
 
-    Only named numbers are computed with: among all numbers of a table some two nearly always give the one that is
-    claimed. A number follows where it is the result as exactly as it is written; a number without a scale is also taken
-    to be of the scale that others have ("6.7 million" of a table in millions).
+    Among all numbers of a table some two nearly always give the claimed one, so only named numbers are operands. A
+    number follows to the precision it is written with; one without a scale may have that of the others.
     """
     evidence = without_iso_dates(evidence)
     claim = _with_scales(without_iso_dates(claim), evidence)
@@ -51,8 +50,7 @@ def computed(claim: str, evidence: str, asked: str = "") -> Computed:
     operands: list[_Number] = []
     for text in (claim, without_iso_dates(asked)):
         for quantity in quantities(text):
-            number = _number(text, quantity)
-            if number is None:
+            if (number := _number(text, quantity)) is None:
                 continue
             if not stated.isdisjoint(quantity.values) or canonical(f"{number.digits:f}") in stated:
                 operands.append(number)
@@ -68,7 +66,7 @@ def computed(claim: str, evidence: str, asked: str = "") -> Computed:
 
 
 def _with_scales(claim: str, evidence: str) -> str:
-    """The claim with a scale that stands once repeated after each of its numbers: "from 17.9 to 24.6 million"."""
+    """The claim with its one scale repeated after each of its numbers: "from 17.9 to 24.6 million"."""
     numbers = [_number(claim, quantity) for quantity in quantities(claim)]
     scales = {number.scale for number in numbers if number} - {1.0}
     held = {(each.digits, each.scale) for one in quantities(evidence) if (each := _number(evidence, one))}
@@ -102,8 +100,7 @@ def _computation(wanted: _Number, operands: Sequence[_Number]) -> str:
         unit = wanted.scale if scaled else 1.0
         for result, written in _results(values, percent=wanted.percent):
             if abs(result / unit - wanted.digits) <= wanted.step / 2 * (1 + 1e-6):
-                total = wanted.value(scaled=scaled)
-                return f"{written} = {_plain(total)}{'%' if wanted.percent else ''}"
+                return f"{written} = {_plain(wanted.value(scaled=scaled))}{'%' if wanted.percent else ''}"
     return ""
 
 

@@ -1,6 +1,4 @@
-"""Which pieces of the evidence support a claim: what it cites, another one, several of them clause by clause, or the
-whole document that it cites.
-"""
+"""The evidence that supports a claim: what it cites, another piece, several by clause, the whole cited document."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ _ASKS = re.compile(r"(?:\w+ )?(?:who|whom|whose|what|when|where|which|why|how)\b
 
 
 class Against(Protocol):
-    """Says what some windows together say to a claim; `known` is what else names may stand in."""
+    """Checks a claim against some windows together; names may also stand in `known`."""
 
     def __call__(self, claim: str, windows: Sequence[Window], *, question: str = "", known: str = "") -> Finding:
         """The finding."""
@@ -72,7 +70,7 @@ class Attribution:
         if is_bare_verdict(claim.text) and not asks_whether(question):
             return Finding(ClaimState.UNVERIFIED, 0.0, reason="it says nothing by itself")
         found = self._supported(claim)
-        if found.state is not ClaimState.SUPPORTED or not question or foreign_language(question):
+        if not found.holds or not question or foreign_language(question):
             return found
         several = len(names_in(question)) > 1
         pieces = range(len(evidence)) if several else found.pieces  # of two things each may have a document of its own
@@ -81,17 +79,16 @@ class Attribution:
         absent = [one for one in lacking(question, known) if one not in measures]  # 45 days are between 30 and 60
         if not absent:
             return found
-        reason = f"the cited document does not speak of {absent[0]}"
-        return replace(found, state=ClaimState.UNVERIFIED, reason=reason)
+        return replace(found, state=ClaimState.UNVERIFIED, reason=f"the cited document does not speak of {absent[0]}")
 
     def _supported(self, claim: Cited) -> Finding:
-        """What supports a claim, whatever was asked: what it cites, another piece, several, the whole document."""
+        """The support of a claim: what it cites, another piece, several pieces, the whole document."""
         own = self._cited(claim)
-        holds = own is not None and _holds(own)
+        holds = own is not None and own.holds
         if own is not None and holds and own.support >= SURE_FROM:
             return own
         other = self._elsewhere(claim)
-        if other is not None and (_holds(other) or (holds and _denies(other))):
+        if other is not None and (other.holds or (holds and other.state is ClaimState.CONTRADICTED)):
             return other
         if own is not None and holds:
             return own
@@ -104,10 +101,10 @@ class Attribution:
             return replace(tried[0], state=ClaimState.CONTRADICTED, support=0.0, reason=OBEYS)
         if own is not None and not own.reason.startswith(NOT_STATED):
             return own  # its numbers stand where it says: that another piece has others denies nothing
-        return next((finding for finding in tried if _denies(finding)), tried[0])
+        return next((one for one in tried if one.state is ClaimState.CONTRADICTED), tried[0])
 
     def _cited(self, claim: Cited) -> Finding | None:
-        """What the pieces say to it that it cites; None where it cites none."""
+        """The finding of the pieces that it cites; None where it cites none."""
         windows = [window for window in self.windows if window.piece in claim.pieces]
         return self._against(claim.text, windows, claim.pieces) if windows else None
 
@@ -128,9 +125,9 @@ class Attribution:
         for clause in clauses if len(clauses) > 1 else ():
             part = Cited(clause, claim.pieces)
             tried = self._cited(part)
-            if tried is None or not _holds(tried):
+            if tried is None or not tried.holds:
                 tried = self._elsewhere(part)
-            if tried is None or not _holds(tried):
+            if tried is None or not tried.holds:
                 return None
             found.append(tried)
         if not found:
@@ -141,7 +138,7 @@ class Attribution:
         return replace(weakest, pieces=tuple(places), places=tuple(places.values()), remarks=remarks)
 
     def _whole_document(self, claim: Cited) -> Finding | None:
-        """The windows of a cited document, beyond its pieces, that are nearest to the claim, where they support it."""
+        """The windows of a cited document that are nearest to the claim, where they support it."""
         for piece in dict.fromkeys(claim.pieces):
             document_id = self.evidence[piece].hit.chunk.document_id
             document = self.documents([document_id]).get(document_id)
@@ -153,29 +150,25 @@ class Attribution:
                 stretch = replace(self.evidence[piece], start=start, end=end, text=document.text[start:end])
                 windows += windows_of(stretch, piece, rows)
             found = self._against(claim.text, windows, (piece,))
-            if _holds(found):
+            if found.holds:
                 return found
         return None
 
     def _against(self, claim: str, windows: Sequence[Window], pieces: Sequence[int]) -> Finding:
-        windows = of_named_rows(claim, windows)
-        return self.against(claim, windows, question=self.question, known=self._documents_of(pieces))
+        known = self._documents_of(pieces)
+        return self.against(claim, of_named_rows(claim, windows), question=self.question, known=known)
 
     def _documents_of(self, pieces: Sequence[int]) -> str:
-        """Titles and whole texts of the documents of some pieces."""
         ids = tuple(dict.fromkeys(self.evidence[at].hit.chunk.document_id for at in pieces))
         if ids not in self._known:
             documents = self.documents(ids)
-            texts = (f"{documents[id_].title} {documents[id_].text}" for id_ in ids if id_ in documents)
-            self._known[ids] = " ".join(texts)
+            known = (documents[id_] for id_ in ids if id_ in documents)
+            self._known[ids] = " ".join(f"{document.title} {document.text}" for document in known)
         return self._known[ids]
 
 
 def obeys(claim: str, question: str, evidence: Sequence[Evidence]) -> bool:
-    """Whether what a claim adds to the question stands only in sentences that tell the reader what to answer.
-
-    Such a sentence states nothing: a claim that repeats it is neither shown by the documents nor left open by them.
-    """
+    """Whether what a claim adds to the question stands only in orders to the reader, which state nothing."""
     added = term_set(claim) - term_set(question)
     texts = [piece.text[a:b] for piece in evidence for a, b in sentence_spans(piece.text)]
     texts += [piece.hit.chunk.title for piece in evidence]
@@ -194,11 +187,3 @@ def clauses_of(sentence: str) -> list[str]:
 def repeats(question: str, claim: str) -> bool:
     """Whether a claim is the question again, with a full stop behind it."""
     return _ASKS.match(claim) is not None and term_set(claim) <= term_set(question)
-
-
-def _holds(finding: Finding) -> bool:
-    return finding.state is ClaimState.SUPPORTED
-
-
-def _denies(finding: Finding) -> bool:
-    return finding.state is ClaimState.CONTRADICTED

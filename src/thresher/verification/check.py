@@ -25,8 +25,8 @@ SUPPORTED_FROM = 0.5
 """Calibrated probability from which a claim is supported: as many supported claims as others are then mistaken."""
 
 CONTRADICTED_FROM = 0.7
-"""Calibrated probability from which a claim that is not supported is contradicted, and may be removed: on the cases for
-fitting at most 1 % of CLAPnq's, SQuAD's and Wikipedia's true sentences reach it, 5 % reach 0.5."""
+"""Calibrated probability from which an unsupported claim is contradicted and may be removed: on the cases for fitting
+at most 1 % of CLAPnq's, SQuAD's and Wikipedia's true sentences reach it, 5 % reach 0.5."""
 
 SHOWN_FROM = 0.4
 """The same where a rule shows what the evidence states instead: the opposite, or another number."""
@@ -40,7 +40,7 @@ _REFERS = re.compile(r"(?:it|he|she|they|this|these|that|those|its|his|her|their
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What is seen of a claim beside some windows."""
+    """What model and rules find in some windows for a claim."""
 
     signs: ClaimSigns
     rules: Signs
@@ -78,7 +78,7 @@ class Checker:
         if seen is None:
             return Finding(ClaimState.UNVERIFIED, 0.0, reason=NOTHING)
         if seen.rules.language:
-            return self._abroad(seen.rules, seen.nearest)
+            return _abroad(seen.rules, seen.nearest)
         found = weighed(seen.signs, self.prior)
         return _finding(found, seen.rules, seen.supporting if found.supported >= SUPPORTED_FROM else (seen.nearest,))
 
@@ -86,8 +86,7 @@ class Checker:
         self, claim: str, windows: Sequence[Window], *, question: str = "", known: str = ""
     ) -> Observation | None:
         """What model and rules see, not yet weighed; None without windows."""
-        windows = nearest_windows(claim, windows)
-        if not windows:
+        if not (windows := nearest_windows(claim, windows)):
             return None
         titles = " ".join(dict.fromkeys(window.title for window in windows))
         sentences = [sentence for window in windows for sentence in window.sentences]
@@ -99,7 +98,7 @@ class Checker:
         readings = self.read.check(statement(expanded, question), read.texts, read.titles)
         if question and _REFERS.match(claim):  # the evidence may say it of the same thing that the question names
             alone = self.read.check(expanded, read.texts, read.titles)
-            readings = [max(both, key=_supported) for both in zip(readings, alone, strict=True)]
+            readings = [max(both, key=lambda one: one.supported) for both in zip(readings, alone, strict=True)]
         if rules.turned:
             readings = [SupportReading(one.contradicted, one.supported) for one in readings]
         of_windows = readings[: len(windows)]
@@ -112,20 +111,11 @@ class Checker:
         supporting = tuple(each[piece] for piece in sorted(each))
         return Observation(signs_of(rules, of_windows[best], *read.rest(readings)), rules, supporting, windows[0])
 
-    def _abroad(self, rules: Signs, place: Window) -> Finding:
-        """Of a sentence in another language the numbers are checked, and what it is about."""
-        reason = rules.number
-        remark = f"in {rules.language}: only its numbers were checked"
-        state = ClaimState.UNVERIFIED if reason else ClaimState.SUPPORTED
-        return Finding(
-            state,
-            0.0 if reason else IN_ANOTHER_LANGUAGE,
-            0.0,
-            reason,
-            (place.piece,),
-            (place.place,),
-            () if reason else (remark,),
-        )
+
+def _abroad(rules: Signs, near: Window) -> Finding:
+    state, support = (ClaimState.UNVERIFIED, 0.0) if rules.number else (ClaimState.SUPPORTED, IN_ANOTHER_LANGUAGE)
+    remarks = () if rules.number else (f"in {rules.language}: only its numbers were checked",)
+    return Finding(state, support, 0.0, rules.number, (near.piece,), (near.place,), remarks)
 
 
 def statement(claim: str, question: str) -> str:
@@ -135,20 +125,10 @@ def statement(claim: str, question: str) -> str:
 
 
 def signs_of(rules: Signs, window: SupportReading, selected: SupportReading, alone: SupportReading) -> ClaimSigns:
-    """What the table weighs."""
-    return ClaimSigns(
-        window.supported,
-        selected.supported,
-        alone.supported,
-        selected.contradicted,
-        bool(rules.number or rules.namesake),
-        bool(rules.name),
-        bool(rules.denial),
-        bool(rules.misplaced),
-        rules.share,
-        rules.added,
-        rules.score,
-    )
+    """The signs that the table weighs."""
+    read = (window.supported, selected.supported, alone.supported, selected.contradicted)
+    exact = (bool(rules.number or rules.namesake), bool(rules.name), bool(rules.denial), bool(rules.misplaced))
+    return ClaimSigns(*read, *exact, rules.share, rules.added, rules.score)
 
 
 def _finding(found: SupportReading, rules: Signs, windows: Sequence[Window]) -> Finding:
@@ -162,7 +142,3 @@ def _finding(found: SupportReading, rules: Signs, windows: Sequence[Window]) -> 
         reason = rules.denial or rules.number or rules.namesake or rules.name or rules.misplaced or default
     pieces, places = tuple(window.piece for window in windows), tuple(window.place for window in windows)
     return Finding(state, found.supported, found.contradicted, reason, pieces, places, rules.computations)
-
-
-def _supported(reading: SupportReading) -> float:
-    return reading.supported

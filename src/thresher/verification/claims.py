@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from thresher.text.sentences import line_spans, sentence_spans
+from thresher.text.sentences import line_spans, sentence_spans, trim
 from thresher.types import AnswerSentence, Citation, ClaimState
 
 _ONE = r"(?:(?:evidence|source|piece)\s*)?\d{1,3}"
@@ -14,9 +14,6 @@ _MARKER = re.compile(rf"[ \t]*[\[【]\s*({_ONE}(?:\s*(?:,|;|-|–|and|&)\s*{_ONE
 _ENDING = re.compile(_MARKER.pattern + r"$", re.IGNORECASE)
 _BULLET = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s+")
 _RANGE = re.compile(r"(\d{1,3})(?:\s*[-–]\s*(\d{1,3}))?")
-
-
-# --- sentences and markers --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +80,6 @@ def _next_sentence(text: str, *, settled: int) -> int:
 
 
 def _claim(text: str, gap: str) -> Iterator[Claim]:
-    """The one sentence of a text, if there is one."""
     numbers = [number for group in _MARKER.findall(text) for number in numbers_of(group)]
     bare = " ".join(_MARKER.sub("", text).split())
     if any(character.isalnum() for character in bare):
@@ -137,10 +133,10 @@ class Added:
 
 
 def sentences_of(text: str, citations: Sequence[Citation]) -> tuple[AnswerSentence, ...]:
-    """The sentences of an answer that was put together from quotes: each is supported by what it quotes.
+    """The sentences of an answer made of quotes: each is supported by what it quotes.
 
-    Words between the quotes (a yes, a heading) belong to the sentence they stand in. A sentence of a quote has the
-    markers of the citations that it is copied from, a quote that none of them holds those of what stands before it.
+    Words between the quotes (a yes, a heading) belong to their sentence. A sentence of a quote has the markers of the
+    citations it is copied from, a quote that no citation holds those of the sentence before.
     """
     known = {citation.marker: _words(citation.quote) for citation in citations}
     found: list[AnswerSentence] = []
@@ -157,15 +153,12 @@ def sentences_of(text: str, citations: Sequence[Citation]) -> tuple[AnswerSenten
 
 
 def _words(quote: str) -> str:
-    """A quote on one line, without what marks a part of it and what closes it."""
+    """A quote on one line, without bold and closing marks."""
     return " ".join(quote.replace("**", "").replace("”", "").split())
 
 
 def claim_spans(text: str) -> Iterator[tuple[int, int, list[int]]]:
-    """Begin and end of each sentence that states something, without the markers at its ends, and all its markers.
-
-    A question states nothing: it is there because it was asked.
-    """
+    """Begin, end and markers of each sentence but questions; the span is without markers at its ends."""
     start = 0
     while start < len(text):
         behind = start + (_next_sentence(text[start:], settled=0) or len(text) - start)
@@ -178,8 +171,7 @@ def claim_spans(text: str) -> Iterator[tuple[int, int, list[int]]]:
                 first = start + marker.end()
         while (bare := text[first:last].rstrip()) and (ending := _ENDING.search(bare)):
             last = first + ending.start()
-        last = first + len(text[first:last].rstrip())
-        first = last - len(text[first:last].lstrip())
+        first, last = trim(text, first, last)
         bare = _MARKER.sub("", text[first:last])
         if any(character.isalnum() for character in bare) and not bare.endswith("?"):
             yield first, last, numbers

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
@@ -51,8 +51,8 @@ EDITIONS = range(1900, 2101)
 """Years in titles."""
 
 NAMED_WORDS, SHARED_WORDS = 2, 3
-"""Least content words in both where the titles of the documents are not the same; one more for sentences that begin
-with an article and have no name in common: "the tower" may be any tower."""
+"""Least common content words where the titles differ; one more for sentences that begin with an article and share no
+name: "the tower" may be any tower."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +81,8 @@ def find_conflicts(evidence: Sequence[Evidence]) -> Conflicts:
     pairs: set[tuple[int, int]] = set()
     for one, two in combinations(range(len(sentences)), 2):
         (first, chunk, _), (second, other, _) = sentences[one], sentences[two]
-        if chunk.document_id == other.document_id or (first, second) in pairs:
-            continue
-        if _conflict(statements[one], statements[two], (titles[one], titles[two])):
+        new = chunk.document_id != other.document_id and (first, second) not in pairs
+        if new and _conflict(statements[one], statements[two], (titles[one], titles[two])):
             pairs.add((first, second))
     return Conflicts(tuple(sorted(pairs)), Notes(facts={"conflicts": {"by_rules": len(pairs)}}))
 
@@ -119,7 +118,6 @@ def _conflict(one: Statement, other: Statement, titles: Titles) -> bool:
 
 
 def _comparable(one: Statement, other: Statement) -> bool:
-    """Whether both speak of the same matter under the same conditions."""
     if one.is_question or other.is_question or one.opposites != other.opposites:
         return False
     if one.plain & CONDITIONS != other.plain & CONDITIONS:
@@ -131,19 +129,14 @@ def _comparable(one: Statement, other: Statement) -> bool:
     # words on both sides that the other has not: another subject, another predicate
     if len(shared) < OVERLAP * len(one.content | other.content) or (one.content - shared and other.content - shared):
         return False
-    return not any(_is_narrowed(side, shared) for side in (one, other))
-
-
-def _is_narrowed(sentence: Statement, shared: frozenset[str]) -> bool:
-    """Whether a word of its own stands right beside a shared one: the large model, World War II."""
-    beside = pairwise(sentence.words)
-    return any(one.key and two.key and (one.key in shared) != (two.key in shared) for one, two in beside)
+    beside = chain(pairwise(one.words), pairwise(other.words))  # a word of its own and a shared one: the large model
+    return not any(a.key and b.key and (a.key in shared) != (b.key in shared) for a, b in beside)
 
 
 def _same_subject(one: Statement, other: Statement, titles: Titles) -> bool:
-    """Whether both are about the same thing, by their words and their titles.
+    """Whether words and titles show the same subject.
 
-    In documents about different things a sentence speaks for itself only where its subject is a name, or stands in a
+    In documents about different things a sentence speaks for itself only where its subject is a name or stands in a
     title: "the county" is another one in each article.
     """
     ours, theirs = titles

@@ -28,8 +28,6 @@ from thresher.text.numbers import (
 )
 from thresher.text.terms import index_terms, term_set
 
-# --- words ------------------------------------------------------------------------------------------------------------
-
 
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
@@ -229,15 +227,14 @@ def statement(sentence: str) -> Statement:
         if token.start() < behind:  # within a number or date
             continue
         places[token.start()] = len(words)
-        word = token.group().lower().replace("’", "'")
-        value = values.get(token.start())
-        if value is not None:
+        word, after = token.group().lower().replace("’", "'"), following.group().lower() if following else ""
+        if (value := values.get(token.start())) is not None:
             behind = value.end
             if value.bound:  # at least, more than: part of the number, and no opposites
                 words[-3:] = [Word(back.text) if back.text in _BOUNDING else back for back in words[-3:]]
         if word in _BOUNDARIES:
             reach = 0
-        elif _negates(word, following.group().lower() if following else ""):
+        elif word.endswith("n't") or (word in NEGATIONS and after not in _NO_NEGATION.get(word, ())):
             # A negation within another's reach turns it back: not without effect.
             reach = 0 if reach else REACH
             if reach:
@@ -281,12 +278,6 @@ def _values(text: str, tokens: Mapping[int, re.Match[str]]) -> dict[int, Quantit
     return found
 
 
-def _negates(word: str, following: str) -> bool:
-    if word.endswith("n't"):
-        return True
-    return word in NEGATIONS and following not in _NO_NEGATION.get(word, ())
-
-
 def _digits(value: Quantity | Date) -> str:
     return value.values[0] if isinstance(value, Quantity) else f"{value.day} {value.month} {value.year}"
 
@@ -323,18 +314,17 @@ def folded_prefixes(one: Statement, other: Statement) -> tuple[Statement, Statem
         bare = {key: _PREFIX.sub("", key) for key in reader.content - against.content if "-" not in key}
         bare = {key: stem for key, stem in bare.items() if stem != key and stem in against.content - reader.content}
         if bare:
-            turned = [
+            turned = (
                 replace(w, key=bare[w.key], says=not w.says, opposite=True) if w.key in bare else w
                 for w in reader.words
-            ]
-            paired = [replace(w, opposite=True) if w.key in bare.values() else w for w in against.words]
+            )
+            paired = (replace(w, opposite=True) if w.key in bare.values() else w for w in against.words)
             folded = replace(reader, words=tuple(turned)), replace(against, words=tuple(paired))
             one, other = folded if reader is one else folded[::-1]
     return one, other
 
 
 # --- what contradicts -------------------------------------------------------------------------------------------------
-
 
 _ORDINAL = re.compile(
     rf"\b(?:(?P<word>{ORDINALS.replace(' ', '|')})|(?P<digits>\d{{1,3}})(?:st|nd|rd|th))"
@@ -344,16 +334,16 @@ _ORDINAL = re.compile(
 
 
 def contradiction(claim: str, sentence: str) -> str:
-    """Why a sentence of the evidence denies a claim about the same matter; "" when nothing shows that it does.
+    """Why a sentence of the evidence denies a claim about the same matter; "" where nothing shows that it does.
 
-    Each clause of the claim is compared with the clause that shares most words with it: "dogs may stay; cats are not
-    allowed" denies nothing of dogs.
+    Each clause is compared with the clause nearest to it: "dogs may stay; cats are not allowed" denies nothing of dogs.
     """
     parts = clauses(sentence)
     for clause in clauses(claim):
         words = statement(clause).content
         nearest = parts[0] if len(parts) == 1 else max(parts, key=lambda part: len(statement(part).content & words))
-        if denial := _denial(clause, nearest):
+        one, other = folded_prefixes(statement(clause), statement(nearest))
+        if denial := next(chain(_denials(one, other), _other_numbers(one, other)), ""):
             return denial
     return ""
 
@@ -370,22 +360,14 @@ def clauses(sentence: str) -> list[str]:
     return [part for part in _BETWEEN_CLAUSES.split(sentence) if part.strip()] or [sentence]
 
 
-def _denial(claim: str, sentence: str) -> str:
-    """The same of one clause each."""
-    one, other = folded_prefixes(statement(claim), statement(sentence))
-    numbers = (
-        f"the evidence says {theirs.text} where the sentence says {ours.text}"
-        for ours, theirs in differing_numbers(one, other)
-        if exclude_each_other(ours, theirs, one, other)
-    )
-    return next(chain(_denials(one, other), numbers), "")
+def _other_numbers(one: Statement, other: Statement) -> Iterator[str]:
+    for ours, theirs in differing_numbers(one, other):
+        if exclude_each_other(ours, theirs, one, other):
+            yield f"the evidence says {theirs.text} where the sentence says {ours.text}"
 
 
 def other_ordinal(claim: str, sentences: Sequence[str]) -> str:
-    """Which ordinal stands before a noun where the claim has another one that no sentence has there; "" for none.
-
-    Only a sentence counts that says all the rest of the claim.
-    """
+    """Which ordinal a sentence with all the rest of the claim has before a noun instead of the claim's; "" for none."""
     each = [_ordinals(sentence) for sentence in sentences]
     for noun, ordinals in _ordinals(claim).items():
         if any(not ordinals.keys().isdisjoint(there.get(noun, {})) for there in each):
@@ -411,7 +393,7 @@ def _other_terms(text: str) -> frozenset[str]:
 
 
 def _denials(one: Statement, other: Statement) -> Iterator[str]:
-    """What one denies and the other asserts: the nearest common word a negation reaches, a word and its opposite."""
+    """Each denial between the two: the nearest common word a negation reaches, a word and its opposite."""
     for denying, against, whose in ((one, other, "the sentence"), (other, one, "the evidence")):
         for cue, scope in denying.negations:
             shared = next((denying.words[at] for at in scope if denying.words[at].sign in against.signs), None)
@@ -424,17 +406,16 @@ def opposed_pairs(one: Statement, other: Statement) -> list[str]:
     """The pairs of which each has the other word: everywhere, or in one of as many places."""
     opposed = []
     for key in sorted(one.opposites & other.opposites):
-        if key in _BOUNDS and (one.names_both_ends or other.names_both_ends):
-            continue
+        bounds = key in _BOUNDS and (one.names_both_ends or other.names_both_ends)
         ours, theirs = ([word.says for word in side.words if word.key == key] for side in (one, other))
         in_one_place = len(ours) == len(theirs) and sum(a != b for a, b in zip(ours, theirs, strict=True)) == 1
-        if in_one_place or _differ(key, one, other):
+        if not bounds and (in_one_place or _differ(key, one, other)):
             opposed.append(key)
     return opposed
 
 
 def _differ(sign: str, one: Statement, other: Statement) -> bool:
-    """Whether a word is only asserted on one side and only denied on the other."""
+    """Whether one side only asserts a word and the other only denies it."""
     first, second = one.signs[sign], other.signs[sign]
     return len(first) == len(second) == 1 and first != second
 
@@ -453,14 +434,8 @@ def exclude_each_other(ours: Number, theirs: Number, one: Statement, other: Stat
     """Whether two values of a slot exclude each other: years of what happens once, numbers of the same date."""
     if isinstance(ours.value, Date) and isinstance(theirs.value, Date) and ours.value.year and theirs.value.year:
         return ours.slot[1] in _ONCE_KEYS
-    days, others = (
-        {
-            (value.year, value.month, value.day)
-            for number in side.numbers
-            if isinstance(value := number.value, Date) and value.year
-        }
-        for side in (one, other)
-    )
+    dates = ([number.value for number in side.numbers if isinstance(number.value, Date)] for side in (one, other))
+    days, others = ({(date.year, date.month, date.day) for date in side if date.year} for side in dates)
     return days == others and not has_new_condition(one, other)
 
 
@@ -469,10 +444,8 @@ def has_new_condition(one: Statement, other: Statement) -> bool:
     for own, against in ((one, other), (other, one)):
         slots = {number.slot for number in against.numbers}
         for number in own.numbers:
-            same = (
-                type(each.value) is type(number.value) and agree(each.value, number.value) for each in against.numbers
-            )
-            if number.conditional and number.slot not in slots and not any(same):
+            alike = (each.value for each in against.numbers if type(each.value) is type(number.value))
+            if number.conditional and number.slot not in slots and not any(agree(a, number.value) for a in alike):
                 return True
         leading = False
         for word in own.words:
@@ -494,7 +467,7 @@ _EXCEPTS = re.compile(r"\b(?:except\w*|excluding|apart from|other than|only|unle
 
 
 def tells_opposite(question: str, sentence: str) -> bool:
-    """Whether a sentence says of what is asked for that it is so where the question asks what is not, or the reverse.
+    """Whether a sentence asserts what the question asks to be denied, or the reverse.
 
     >>> tells_opposite("What does the plan not cover?", "The plan covers fillings.")
     True

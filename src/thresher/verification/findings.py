@@ -35,6 +35,11 @@ class Finding:
     remarks: tuple[str, ...] = ()
     """How its numbers follow that the evidence does not state, or why only its numbers were checked."""
 
+    @property
+    def holds(self) -> bool:
+        """Whether the sentence is supported."""
+        return self.state is ClaimState.SUPPORTED
+
 
 @dataclass(frozen=True, slots=True)
 class Findings:

@@ -102,9 +102,6 @@ def are_rivals(question: str, one: AnswerInSentence, other: AnswerInSentence, *,
     return answers_differ(question, one, other) and of_the_same(question, one, other, share)
 
 
-# --- the answers ------------------------------------------------------------------------------------------------------
-
-
 def answers_differ(question: str, one: AnswerInSentence, other: AnswerInSentence) -> bool:
     """Whether both are numbers, dates or names, and not the same one."""
     kind = answer_type(question)
@@ -112,9 +109,7 @@ def answers_differ(question: str, one: AnswerInSentence, other: AnswerInSentence
     ours, theirs = (_values(answer, counted=counted) for answer in (one, other))
     if ours and theirs:
         return _values_differ(ours, theirs, kind)
-    if ours or theirs or counted or _SEVERAL.search(question):
-        return False
-    return _names_differ(one, other)
+    return not (ours or theirs or counted or _SEVERAL.search(question)) and _names_differ(one, other)
 
 
 def _values(answer: AnswerInSentence, *, counted: bool) -> list[Quantity | Date]:
@@ -123,14 +118,12 @@ def _values(answer: AnswerInSentence, *, counted: bool) -> list[Quantity | Date]
     text = before + without_iso_dates(answer.text)
     found = quantities_and_dates(text + answer.sentence[answer.end : answer.end + _BEHIND])
     within = [value for value in found if len(before) <= value.start < len(text)]
-    return [_as_number(value) if counted else value for value in within]
-
-
-def _as_number(value: Quantity | Date) -> Quantity | Date:
-    """A year that stands alone as the number it is written as."""
-    if isinstance(value, Date) and value.year and not value.month:
-        return Quantity((str(value.year),), start=value.start, end=value.end)
-    return value
+    return [
+        Quantity((str(value.year),), start=value.start, end=value.end)
+        if counted and isinstance(value, Date) and value.year and not value.month
+        else value
+        for value in within
+    ]
 
 
 def _values_differ(ours: Sequence[Quantity | Date], theirs: Sequence[Quantity | Date], kind: AnswerType) -> bool:
@@ -154,7 +147,7 @@ def _values_differ(ours: Sequence[Quantity | Date], theirs: Sequence[Quantity | 
 
 
 def _agreeing(ours: Sequence[Quantity | Date], theirs: Sequence[Quantity | Date]) -> list[bool]:
-    """For each value of ours whether it is one of theirs, whatever bounds it."""
+    """For each value of ours whether it is one of theirs, bounds aside."""
     plain, others = ([replace(value, bound="") for value in side] for side in (ours, theirs))
     return [any(agree(value, another) for another in others) for value in plain]
 
@@ -179,10 +172,9 @@ def _ends(values: Sequence[Quantity | Date]) -> tuple[float, float]:
 
 def _names_differ(one: AnswerInSentence, other: AnswerInSentence) -> bool:
     """Whether both are names, and each has a part that the other's document does not name there."""
-    if not all(_is_name(answer) for answer in (one, other)):
-        return False
     pairs = ((one, other), (other, one))
-    return all(bool(missing_name(f"by {_bare(answer.text)}", against.known)) for answer, against in pairs)
+    names = _is_name(one) and _is_name(other)
+    return names and all(missing_name(f"by {_bare(answer.text)}", against.known) for answer, against in pairs)
 
 
 def _bare(answer: str) -> str:
@@ -198,16 +190,12 @@ def _is_name(answer: AnswerInSentence) -> bool:
     return len(words) > 1 or re.search(rf"(?<!\w){re.escape(words[0].lower())}(?!\w)", answer.known) is None
 
 
-# --- the subjects of the sentences ------------------------------------------------------------------------------------
-
-
 def of_the_same(question: str, one: AnswerInSentence, other: AnswerInSentence, share: float = SHARED) -> bool:
     """Whether nothing shows that two sentences have different subjects."""
-    if (
-        not _is_shared(_terms(one), _terms(other), share)
-        or _names_another(question, one)
-        or _names_another(question, other)
-    ):
+    ours, theirs = _terms(one), _terms(other)
+    if len(ours & theirs) < max(SHARED_TERMS, share * min(len(ours), len(theirs))):
+        return False
+    if _names_another(question, one) or _names_another(question, other):
         return False
     if set(lacking(question, one.known)) != set(lacking(question, other.known)) or _of_other_years(one, other):
         return False
@@ -218,12 +206,6 @@ def of_the_same(question: str, one: AnswerInSentence, other: AnswerInSentence, s
     if one.title == other.title or names_in(question):
         return True
     return not (near.plain | against.plain) & _OWN and not _of_a_series(one, other)
-
-
-def _is_shared(ours: frozenset[str], theirs: frozenset[str], share: float) -> bool:
-    """Whether enough of what the poorer of two sentences says is in the other one."""
-    shared = len(ours & theirs)
-    return shared >= SHARED_TERMS and shared >= share * min(len(ours), len(theirs))
 
 
 def _terms(answer: AnswerInSentence) -> frozenset[str]:

@@ -17,34 +17,28 @@ MOST_COLUMNS = 12
 
 
 def rows_in_words(document: Document, start: int, end: int) -> list[RowInWords]:
-    """The rows of the tables that overlap a span of a document, where their cells stand in one piece each.
-
-    The model read sentences in its training: of "| Gannet Rock | 11 | 5.5 |" it makes nothing.
-    """
+    """The rows, each of one piece, of the tables that overlap a span of a document, as sentences as in training."""
     found = []
     for grid in grids_near(document, start, end):
         spans = [(min(c.start for c in row), max(c.end for c in row)) for row in grid.rows]
         apart = all(one[1] <= other[0] for one, other in pairwise(spans))
         if apart and not grid.turned and len(grid.header) <= MOST_COLUMNS:
-            found += [
-                RowInWords(*span, grid.row_sentences(at), grid.start, grid.rows[at][0].text)
-                for at, span in enumerate(spans)
-            ]
+            for at, span in enumerate(spans):
+                found.append(RowInWords(*span, grid.row_sentences(at), grid.start, grid.rows[at][0].text))
     return found
 
 
 def cell_instead(claim: str, windows: Sequence[Window]) -> str:
-    """Why the one row that a claim names says otherwise: its cell on the matter has another number; "" where none does.
+    """Why the one row that a claim names contradicts it: its cell on the matter has another number; "" for none.
 
-    The cell on the matter is the one that shares most words with the claim beside the name of its row.
+    The cell on the matter shares most words with the claim, the name of the row aside.
     """
     words = term_set(claim)
-    rows = {
-        one.row for window in windows for one in window.read if one.row is not None and term_set(one.row.name) <= words
-    }
+    read = {one.row for window in windows for one in window.read if one.row is not None}
+    rows = [row for row in read if term_set(row.name) <= words]
     if len(rows) != 1:
         return ""
-    (row,) = rows
+    row = rows[0]
     wanted = [one for one in quantities(claim) if not term_set(row.name) & set(one.values) and not one.is_article]
     cells = [row.text[start:end] for start, end in sentence_spans(row.text)]
     shared = {cell: len((term_set(cell) - term_set(row.name)) & words) for cell in cells}

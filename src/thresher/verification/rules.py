@@ -37,8 +37,8 @@ SAME_MATTER = 0.4
 """Share of a claim's terms from which a negation or an opposite in a sentence is taken to concern the claim."""
 
 DENYING = 2
-"""Sentences nearest to a claim that can deny it: on the cases for choosing the second adds more to what is caught than
-to what is wrongly accused, a third as much to both."""
+"""Nearest sentences that deny a claim: on the cases for choosing the second adds more to what is caught than to what
+is wrongly accused, a third as much to both."""
 
 SOURCES = 3
 """Sentences of the evidence that a claim may be put together from."""
@@ -47,8 +47,8 @@ ABOUT = 1 / 3
 """Least share of a claim's terms in the evidence whatever a chat model says; as for the markers in `grounded`."""
 
 ADDED = 1 / 2
-"""Least share, of the terms that a claim has and its question has not, that stand in the evidence: the question's own
-words stand there whatever is answered."""
+"""Least share of the terms that a claim adds to its question which stand in the evidence: the question's own words
+stand there in any case."""
 
 FRAGMENT_TERMS = 4
 """An answer of fewer terms (a name, a number with its noun) says nothing by itself: the question is part of it."""
@@ -61,7 +61,6 @@ _VERDICT = re.compile(r"\W*(yes|no|true|false|correct|incorrect)(?:\s*[,.:;!â€“â
 
 _PRONOUN = re.compile(r"\b(?:he|she|it|they|him|them|his|her|its|their|this|these)\b", re.IGNORECASE)
 _DENYING = frozenset(("no", "false", "incorrect"))
-
 
 NOTHING = "nothing in the evidence speaks of it"
 NOT_STATED = "the evidence does not say"
@@ -100,13 +99,10 @@ class Signs:
     @property
     def broken(self) -> str:
         """Why it cannot rest on this evidence: numbers and names stand there, and a third of the words."""
-        if self.number or self.name or self.namesake:
-            return self.number or self.name or self.namesake
-        if self.language:
-            return ""
-        if self.share < ABOUT:
-            return NOTHING
-        return "" if self.added >= ADDED else f"{NOT_STATED} what it adds to the question"
+        little = NOTHING if self.share < ABOUT else ""
+        if not little and self.added < ADDED:
+            little = f"{NOT_STATED} what it adds to the question"
+        return self.number or self.name or self.namesake or ("" if self.language else little)
 
     @property
     def reason(self) -> str:
@@ -130,17 +126,14 @@ class Signs:
 
 @dataclass(frozen=True, slots=True)
 class RuleCheck:
-    """Reads a claim beside sentences by rules; those that tell the reader what to answer count for nothing."""
+    """Compares a claim with sentences by rules; orders to the reader are ignored."""
 
     similarity: Similarity
 
     def __call__(
         self, claim: str, sentences: Sequence[str], *, titles: str = "", question: str = "", known: str = ""
     ) -> Signs:
-        """The signs. Numbers may follow from numbers that are stated; names may stand in `known`, the whole documents.
-
-        In another language than the evidence's only numbers and names are checked.
-        """
+        """The signs; names may stand in `known`, the whole documents. In another language only numbers are checked."""
         text = " ".join([titles, *sentences])
         if not sentences or not text.strip():
             return Signs(share=0.0)
@@ -199,7 +192,7 @@ def _not_stated(number: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A claim beside the sentences of some evidence, those left out that tell the reader what to answer."""
+    """A claim beside the sentences of some evidence, without orders to the reader."""
 
     claim: str
     sentences: Sequence[str]
@@ -221,6 +214,11 @@ class _Case:
         added = term_set(self.claim) - term_set(self.question) if self.question else frozenset()
         return len(added & term_set(self.evidence)) / len(added) if added else 1.0
 
+    @property
+    def _sure(self) -> list[int]:
+        """The sentences that state the claim."""
+        return [at for at, share in enumerate(self.shares) if share >= SAME_SENTENCE]
+
     def denied(self, order: Sequence[int]) -> str:
         """Why the sentences nearest to the claim, in that order, say otherwise; "" when they do not."""
         claim, sentences = self.claim, self.sentences
@@ -235,13 +233,11 @@ class _Case:
 
     def misplaced(self, order: Sequence[int]) -> str:
         """Which number or name does not stand where the rest of the claim does; "" when all do."""
-        claim, sentences = self.claim, self.sentences
-        sources = [at for at, share in enumerate(self.shares) if share >= SAME_SENTENCE]
+        claim, sentences, sources = self.claim, self.sentences, self._sure
         if not sources:
             return ""
         near = " ".join([self.titles, *(sentences[at] for at in self._sources(sources))])
-        number = missing_quantity(claim, near)
-        if number and quantities(sentences[order[0]]):
+        if (number := missing_quantity(claim, near)) and quantities(sentences[order[0]]):
             return f"the sentence that speaks of it does not say {number}"
         meant = " ".join(self._before(at) for at in sources)
         name = missing_name(claim, f"{near} {meant} {self.question}")
@@ -249,16 +245,12 @@ class _Case:
 
     def namesake(self) -> str:
         """Another person of the same last name, whom the sentences that state the claim are about; "" for none."""
-        sources = [at for at, share in enumerate(self.shares) if share >= SAME_SENTENCE]
-        near = " ".join(f"{self._before(at)} {self.sentences[at]}" for at in sources)
-        other = namesake(self.claim, f"{self.titles} {near}") if sources else ""
+        near = " ".join(f"{self._before(at)} {self.sentences[at]}" for at in self._sure)
+        other = namesake(self.claim, f"{self.titles} {near}") if self._sure else ""
         return f"the sentence that speaks of it is about {other}" if other else ""
 
     def is_stray(self) -> bool:
-        """Whether a short answer stands only in sentences that share no term with the question.
-
-        The title and what a sentence refers back to count as parts of it.
-        """
+        """Whether a short answer stands only in sentences without a question term, title and antecedent included."""
         asked = term_set(self.question)
         if not asked or len(term_set(self.claim)) >= FRAGMENT_TERMS:
             return False
@@ -266,17 +258,14 @@ class _Case:
         return not any(asked & term_set(f"{self.titles} {self.sentences[at]} {self._before(at)}") for at in saying)
 
     def _sources(self, sure: Sequence[int]) -> list[int]:
-        """The sentences a claim is put together from: those that are `sure`, and those that add a plain word to them.
-
-        A sentence that adds a name or a number alone is no source: that is how a mixed-up detail looks.
-        """
+        """The `sure` sentences, and those that add a word to them; a name or number alone is a mixed-up detail."""
         details = {term for name in names_in(self.claim) for term in term_set(name)}
         held = {term for at in sure for term in term_set(self.sentences[at])}
         wanted = {term for term in term_set(self.claim) if not term[0].isdigit()} - details - held
         return [at for at, sentence in enumerate(self.sentences) if at in sure or wanted & term_set(sentence)]
 
     def _before(self, at: int) -> str:
-        """The sentence before one that refers back: he or it stands for a name in it."""
+        """The sentence before one that refers back by a pronoun."""
         return self.sentences[at - 1] if at and _PRONOUN.search(self.sentences[at]) else ""
 
 

@@ -23,7 +23,7 @@ CLIPPED = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class ClaimSigns:
-    """Everything that is known of a claim beside its evidence; shares and probabilities 0 to 1."""
+    """The signs of a claim beside its evidence; shares and probabilities 0 to 1."""
 
     support: float
     """Highest probability, of the trained model, that a window of the evidence supports the claim."""
@@ -34,8 +34,7 @@ class ClaimSigns:
     denial: float
     """That those sentences, read together, deny it."""
     number: bool
-    """A number of the claim stands nowhere in the evidence and does not follow from it, or the evidence is about
-    somebody else with the same last name."""
+    """A number neither stands in nor follows from the evidence, or the evidence is about a namesake."""
     name: bool
     """A name stands neither there, nor in the whole document, nor in the question."""
     opposed: bool
@@ -59,8 +58,8 @@ class ClaimSigns:
 
 
 UNSTATED = 1 / 20
-"""Odds, at most, that a claim is supported though a number of it stands nowhere: of some 700 such cases for fitting one
-in forty is (SciFact rounds). Where a rule is exact it is not weighed against likeness."""
+"""Highest odds of support with a number that stands nowhere: of some 700 such cases for fitting one in forty is
+supported (SciFact rounds). An exact rule is not weighed against likeness."""
 
 EVEN = 0.5
 """Share of supported claims that the table was fitted with."""
@@ -82,7 +81,7 @@ def fitted() -> Mapping[str, Mapping[str, float]]:
 def weighed(signs: ClaimSigns, prior: float = EVEN) -> SupportReading:
     """Calibrated probabilities that the claim is supported and that it is contradicted.
 
-    `prior` is the share of such claims that are supported, above 0 and below 1: the table was fitted where it is half.
+    `prior` is the share of supported claims, above 0 and below 1; the table was fitted at one half.
     """
     values = dict(zip(SIGNS, signs.values(), strict=True))
     odds = [exp(sum(weight * values[name] for name, weight in fitted()[outcome].items())) for outcome in OUTCOMES]

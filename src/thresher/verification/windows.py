@@ -1,4 +1,4 @@
-"""What is read of the evidence for a claim: windows of some sentences, and the sentences nearest to it."""
+"""What a check reads of the evidence for a claim: windows of some sentences, and the sentences nearest to it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ WINDOWS_READ = 4
 
 SENTENCES_READ = 3
 """Sentences nearest to a claim that are read alone: short texts, a tenth of a window's time each."""
-
 
 _SHORT = re.compile(r"(?<![\w.-])(\d+(?:[.,]\d+)*)(K|M|B|T)\b")
 _SCALES = {"K": "thousand", "M": "million", "B": "billion", "T": "trillion"}
@@ -46,7 +45,7 @@ class Window:
 
     @property
     def title(self) -> str:
-        """Of its document, unless it tells the reader what to answer."""
+        """Of its document, unless it is an order to the reader."""
         title = self.place.hit.chunk.title
         return "" if is_command(title) else title
 
@@ -67,7 +66,7 @@ class Reads:
 
     @classmethod
     def of(cls, claim: str, windows: Sequence[Window]) -> Reads:
-        """What is read for a claim beside some windows, which are not none."""
+        """What is read for a claim beside at least one window."""
         every = dict.fromkeys((window.title, sentence) for window in windows for sentence in window.sentences)
         near = sorted(every, key=lambda one: -term_share(claim, f"{one[0]} {one[1]}"))
         chosen: set[tuple[str, str]] = set()
@@ -87,7 +86,7 @@ class Reads:
     def rest(self, readings: Sequence[SupportReading]) -> tuple[SupportReading, SupportReading]:
         """Of the sentences together, and of the one that supports the claim most."""
         together, *alone = readings[self.windows :]
-        return together, max(alone, key=_supported)
+        return together, max(alone, key=lambda one: one.supported)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +99,10 @@ class RowInWords:
     table: int
     """Where its table begins: what stands from there to the first row are names of columns."""
     name: str
-    """What its first cell says."""
+    """The text of its first cell."""
 
     def is_named(self, words: frozenset[str]) -> bool:
-        """Whether the terms of its name are among some."""
+        """Whether all terms of its name are in `words`."""
         return bool(name := term_set(self.name)) and name <= words
 
 
@@ -117,9 +116,9 @@ def no_rows(document: Document, start: int, end: int) -> Sequence[RowInWords]:
 
 
 def windows_of(piece: Evidence, at: int = 0, rows: Sequence[RowInWords] = ()) -> Iterator[Window]:
-    """The sentences of a piece in windows of some `WINDOW_CHARACTERS`, the last sentence of one the first of the next.
+    """The sentences of a piece in windows of some `WINDOW_CHARACTERS`; neighbours share a sentence.
 
-    Sentences that tell the reader what to answer are left out; rows of tables are read in words.
+    Orders to the reader are left out; rows of tables are read in words.
     """
     held: list[Read] = []
     for one in _read(piece, rows):
@@ -141,7 +140,6 @@ class Read(NamedTuple):
 
 
 def _read(piece: Evidence, rows: Sequence[RowInWords]) -> Iterator[Read]:
-    """What is read of a piece: its sentences, and in the place of rows of tables these in words."""
     last: RowInWords | None = None
     for start, end in sentence_spans(piece.text):
         cursor = start
@@ -169,10 +167,11 @@ def spelled_out(text: str) -> str:
     return _SHORT.sub(lambda found: f"{found[1]} {_SCALES[found[2]]}", text)
 
 
-def _window(piece: Evidence, at: int, held: Sequence[Read]) -> Window:
-    start, end = held[0].start, held[-1].end
+def _window(piece: Evidence, at: int, read: Sequence[Read], begin: int = 0) -> Window:
+    """A window of a piece that begins at `begin` in the offsets of what is read."""
+    start, end = read[0].start - begin, read[-1].end - begin
     place = replace(piece, start=piece.start + start, end=piece.start + end, text=piece.text[start:end])
-    return Window(at, place, tuple(held))
+    return Window(at, place, tuple(read))
 
 
 def of_named_rows(claim: str, windows: Sequence[Window]) -> list[Window]:
@@ -188,21 +187,9 @@ def of_named_rows(claim: str, windows: Sequence[Window]) -> list[Window]:
         for window, read in rest
         for apart in (True, False)
     ]
-    return [_part(window, read) for window, read in parts if read]
-
-
-def _part(window: Window, read: Sequence[Read]) -> Window:
-    """Some of the sentences of a window, in the span from the first to the last of them."""
-    start, end = (at - window.read[0].start for at in (read[0].start, read[-1].end))
-    place = window.place
-    place = replace(place, start=place.start + start, end=place.start + end, text=place.text[start:end])
-    return Window(window.piece, place, tuple(read))
+    return [_window(window.place, window.piece, read, window.read[0].start) for window, read in parts if read]
 
 
 def nearest_windows(claim: str, windows: Sequence[Window]) -> list[Window]:
     """Those that share most terms with a claim, as many as are read, best first."""
     return sorted(windows, key=lambda window: -term_share(claim, f"{window.title} {window.text}"))[:WINDOWS_READ]
-
-
-def _supported(reading: SupportReading) -> float:
-    return reading.supported
