@@ -27,7 +27,35 @@ WORD_CHARACTERS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class FixedChunker:
+class _SizedChunker:
+    """Chunks of at most `size` characters, cut by `_cut`."""
+
+    size: int
+    overlap: int
+    without: SpanFinder | None = None
+    """Finds the span that is to yield no chunks (the references)."""
+
+    NAME: ClassVar[str]
+    VERSION: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        check_sizes(self.NAME, self.size, self.overlap)
+
+    @property
+    def fingerprint(self) -> str:
+        """Name, version and settings in one line."""
+        return fingerprint(self.NAME, self.VERSION, size=self.size, overlap=self.overlap, without=self.without)
+
+    def __call__(self, document: Document) -> list[Chunk]:
+        """The document's chunks in order."""
+        return chunk_regions(document, self._cut, size=self.size, without=self.without)
+
+    def _cut(self, text: str, start: int, end: int) -> Iterator[Span]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class FixedChunker(_SizedChunker):
     """Chunks of at most `size` characters, each `overlap` characters back from the end of the one before.
 
     Follows: the 900 characters of the CRAG blog's example. Departs: a chunk ends at the last whitespace of its last
@@ -37,22 +65,8 @@ class FixedChunker:
 
     size: int = 900
     overlap: int = 0
-    without: SpanFinder | None = None
-    """Finds the span that is to yield no chunks (the references)."""
 
-    VERSION: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        check_sizes("fixed", self.size, self.overlap)
-
-    @property
-    def fingerprint(self) -> str:
-        """Name, version and settings in one line."""
-        return fingerprint("fixed", self.VERSION, size=self.size, overlap=self.overlap, without=self.without)
-
-    def __call__(self, document: Document) -> list[Chunk]:
-        """The document's chunks in order."""
-        return chunk_regions(document, self._cut, size=self.size, without=self.without)
+    NAME = "fixed"
 
     def _cut(self, text: str, start: int, end: int) -> Iterator[Span]:
         shortest = self.size - min(self.size - 1, max(self.size // 10, WORD_CHARACTERS))
@@ -68,7 +82,7 @@ class FixedChunker:
 
 
 @dataclass(frozen=True, slots=True)
-class RecursiveChunker:
+class RecursiveChunker(_SizedChunker):
     """Chunks cut at the widest separator that keeps them within `size`, repeating up to `overlap` whole pieces' worth.
 
     Follows: the recursive character splitter of LangChain with its defaults (separators stay with the piece after
@@ -79,22 +93,8 @@ class RecursiveChunker:
 
     size: int = 1500
     overlap: int = 300
-    without: SpanFinder | None = None
-    """Finds the span that is to yield no chunks (the references)."""
 
-    VERSION: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        check_sizes("recursive", self.size, self.overlap)
-
-    @property
-    def fingerprint(self) -> str:
-        """Name, version and settings in one line."""
-        return fingerprint("recursive", self.VERSION, size=self.size, overlap=self.overlap, without=self.without)
-
-    def __call__(self, document: Document) -> list[Chunk]:
-        """The document's chunks in order."""
-        return chunk_regions(document, self._cut, size=self.size, without=self.without)
+    NAME = "recursive"
 
     def _cut(self, text: str, start: int, end: int) -> Iterator[Span]:
         covered = start
@@ -110,7 +110,10 @@ class RecursiveChunker:
             level += 1
         separator = SEPARATORS[level]
         if separator == "":
-            yield from self._windows(start, end)
+            while end - start > self.size:
+                yield start, start + self.size
+                start += self.size - self.overlap
+            yield start, end
             return
         short: list[Span] = []
         for piece in _pieces(text, start, end, separator):
@@ -134,15 +137,8 @@ class RecursiveChunker:
         if group:
             yield group[0][0], group[-1][1]
 
-    def _windows(self, start: int, end: int) -> Iterator[Span]:
-        while end - start > self.size:
-            yield start, start + self.size
-            start += self.size - self.overlap
-        yield start, end
-
 
 def _pieces(text: str, start: int, end: int, separator: str) -> Iterator[Span]:
-    """The span cut before each separator."""
     found = text.find(separator, start, end)
     while found >= 0:
         if found > start:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -93,14 +93,9 @@ class HierarchicalChunker:
             without=self.without,
         )
 
-    @property
-    def _overlaps(self) -> tuple[int, int]:
-        """Of chunks, and of subchunks."""
-        return (0, 0) if self.literal else (self.overlap, self.subchunk_overlap)
-
     def estimate(self, characters: int) -> dict[str, int]:
         """The paper's N for a text of that many characters, and N times its n, by level; nothing is cut."""
-        overlap, sub_overlap = self._overlaps
+        overlap, sub_overlap = (0, 0) if self.literal else (self.overlap, self.subchunk_overlap)
         chunks = windows(characters, self.size, overlap)
         each = windows(min(characters, self.size), self.subchunk_size, sub_overlap)
         return {"chunk": chunks, "subchunk": chunks * each}
@@ -115,7 +110,7 @@ class HierarchicalChunker:
             for span in self._chunks(document.text, units, region):
                 parents += 1
                 parent = make_chunk(document, span, number=parents, kind=region.kind)
-                children = self._subchunks(document.text, _within(units, span), region, span)
+                children = self._subchunks(document.text, units, region, span)
                 fresh = [child for child in children if child not in seen]
                 seen.update(fresh)
                 chunks.append(parent)
@@ -126,7 +121,7 @@ class HierarchicalChunker:
         return chunks
 
     def _units(self, text: str, region: Region) -> list[Span]:
-        """What is packed and never cut within the size: rows of a table, sentences of a text."""
+        """Units that are not cut within the size: rows of a table, sentences of a text."""
         if region.kind == "table":
             return list(region.rows)
         found = sentences.sentence_spans(text[region.start : region.end])
@@ -138,49 +133,36 @@ class HierarchicalChunker:
             return _packed_as_printed(units, self.size)[0]
         if region.kind == "table":
             return list(pack_rows(units, self.size))
-        units = _split_long(text, units, self.size, self.overlap)
-        spans = list(_packed(text, units, self.size, self.overlap))
+        spans = _packed(text, units, self.size, self.overlap)
         return _merged(spans, self.minimum, self.size + self.minimum)
 
     def _subchunks(self, text: str, units: Sequence[Span], region: Region, chunk: Span) -> list[Span]:
-        """Spans of one chunk's subchunks."""
+        start, end = chunk
+        first = bisect_right(units, start, key=lambda unit: unit[1])
+        last = bisect_left(units, end, key=lambda unit: unit[0])
+        units = [(max(unit[0], start), min(unit[1], end)) for unit in units[first:last]]
         if self.literal:
             spans, empty = _packed_as_printed(units, self.subchunk_size)
             return [chunk] * empty + spans[:-1]
         if region.kind == "table":
             spans = list(pack_rows(units, self.subchunk_size))
         else:
-            _, overlap = self._overlaps
-            units = _split_long(text, units, self.subchunk_size, overlap)
-            spans = list(_packed(text, units, self.subchunk_size, overlap))
+            spans = list(_packed(text, units, self.subchunk_size, self.subchunk_overlap))
         return spans if self.tail == "flush" else spans[:-1]
 
 
-def _within(units: Sequence[Span], span: Span) -> list[Span]:
-    """The units, or what of them, that lie in the span."""
-    start, end = span
-    first = bisect_right(units, start, key=lambda unit: unit[1])
-    last = bisect_left(units, end, key=lambda unit: unit[0])
-    return [(max(unit[0], start), min(unit[1], end)) for unit in units[first:last]]
+def _packed(text: str, units: Sequence[Span], size: int, overlap: int) -> Iterator[Span]:
+    """Neighbouring units together up to `size`, each span reaching up to `overlap` back into the one before.
 
-
-def _split_long(text: str, units: Sequence[Span], size: int, overlap: int) -> list[Span]:
-    """The units; those longer than `size` in pieces that leave room for the overlap."""
+    Units longer than `size` are split into pieces that leave room for the overlap.
+    """
     parts: list[Span] = []
     for unit in units:
-        if unit[1] - unit[0] <= size:
-            parts.append(unit)
-        else:
-            parts += split_at_whitespace(text, *unit, size - overlap)
-    return parts
-
-
-def _packed(text: str, units: Sequence[Span], size: int, overlap: int) -> Iterator[Span]:
-    """Neighbouring units together up to `size`, each span reaching up to `overlap` back into the one before."""
-    if not units:
+        parts += [unit] if unit[1] - unit[0] <= size else split_at_whitespace(text, *unit, size - overlap)
+    if not parts:
         return
-    start, end = units[0]
-    for unit in units[1:]:
+    start, end = parts[0]
+    for unit in parts[1:]:
         if unit[1] - start > size:
             yield start, end
             # never all of the span before, and never more than the size leaves room for
@@ -191,16 +173,16 @@ def _packed(text: str, units: Sequence[Span], size: int, overlap: int) -> Iterat
     yield start, end
 
 
-def _merged(spans: Sequence[Span], minimum: int, largest: int) -> list[Span]:
+def _merged(spans: Iterable[Span], minimum: int, largest: int) -> list[Span]:
     """The spans, those below the minimum as one with the span before, or after, unless that exceeds `largest`."""
     kept: list[Span] = []
     for start, end in spans:
-        if kept and end - kept[-1][0] <= largest:
-            last = kept[-1]
-            if end - start < minimum or last[1] - last[0] < minimum:
-                kept[-1] = (last[0], end)
-                continue
-        kept.append((start, end))
+        first, last = kept[-1] if kept else (start, end)
+        small = end - start < minimum or last - first < minimum
+        if kept and small and end - first <= largest:
+            kept[-1] = (first, end)
+        else:
+            kept.append((start, end))
     return kept
 
 

@@ -6,29 +6,22 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from thresher.chunking.spans import (
-    SpanFinder,
-    check_sizes,
-    chunk_regions,
-    fingerprint,
-    split_at_whitespace,
-    text_regions,
-)
+from thresher.chunking.spans import check_sizes, chunk_regions, fingerprint, split_at_whitespace, text_regions
 from thresher.errors import ModelError, UsageError
 from thresher.text import sentences
 from thresher.text.sentences import Span
 from thresher.types import Chunk, Document
 
 if TYPE_CHECKING:
+    from thresher.chunking.spans import SpanFinder
     from thresher.types import Vectors
 
 PUBLISHED_THETA = 0.8
 """ChunkRAG, section 3, for text-embedding-3-small."""
 
 THETAS = dict.fromkeys(("all-MiniLM-L6-v2-int8", "sentence-transformers/all-MiniLM-L6-v2"), 0.22)
-"""What the published theta amounts to for another encoder, by its name. At 0.8 this one leaves 99 of 100 sentences
-alone; the median of its cosines, 0.22, gives chunks as long as the published ones: 36 words (Table 2; eight papers,
-docs/decisions.md)."""
+"""Thetas by encoder. At 0.8 this one leaves 99 of 100 sentences alone; the median of its cosines, 0.22, gives chunks as
+long as the published ones: 36 words (Table 2; eight papers, docs/decisions.md)."""
 
 
 def theta_of(encoder: str, mode: str = "absolute") -> float:
@@ -75,9 +68,8 @@ class SemanticChunker:
         check_sizes("semantic", self.max_characters, 0)
         low, high = THETA_BOUNDS[self.mode]
         if not low <= self.theta <= high:
-            raise UsageError(
-                f"theta must be from {low:g} to {high:g} in mode '{self.mode}'", subject=f"semantic theta={self.theta}"
-            )
+            what = f"theta must be from {low:g} to {high:g} in mode '{self.mode}'"
+            raise UsageError(what, subject=f"semantic theta={self.theta}")
 
     @property
     def fingerprint(self) -> str:
@@ -104,9 +96,8 @@ class SemanticChunker:
         for begin, spans in found.items():
             cuts[begin] = list(self._grouped(text, spans, vectors[first : first + len(spans)], cut))
             first += len(spans)
-        return chunk_regions(
-            document, lambda _text, start, _end: cuts[start], size=self.max_characters, without=self.without
-        )
+        size, without = self.max_characters, self.without
+        return chunk_regions(document, lambda _text, start, _end: cuts[start], size=size, without=without)
 
     def _encoded(self, texts: Sequence[str]) -> Vectors:
         import numpy as np
@@ -138,7 +129,6 @@ class SemanticChunker:
         return float(alike.mean() - self.theta * alike.std())
 
     def _grouped(self, text: str, spans: Sequence[Span], vectors: Vectors, cut: float) -> Iterator[Span]:
-        """Spans of the chunks made of these sentences."""
         start = end = -1
         alike = _cosines(vectors)
         total = vectors[:0].sum(axis=0, dtype="float64")

@@ -30,12 +30,7 @@ def chunk_id(document_id: str, level: str, start: int, end: int) -> str:
 
 
 def make_chunk(
-    document: Document,
-    span: Span,
-    *,
-    number: int,
-    kind: Literal["text", "table"] = "text",
-    parent: Chunk | None = None,
+    document: Document, span: Span, *, number: int, kind: Literal["text", "table"] = "text", parent: Chunk | None = None
 ) -> Chunk:
     """The chunk of a span; a chunk with a parent is a subchunk."""
     start, end = span
@@ -131,12 +126,10 @@ class Region:
 
 
 def text_regions(document: Document, *, without: SpanFinder | None = None) -> list[Region]:
-    """The document as text and tables in turn, without figures and the span that `without` finds; then its card.
-
-    A table that lies only partly in that span stays whole.
-    """
+    """Text and tables in turn, without figures and the span of `without` (tables stay whole), then the card."""
     text = document.text[: document.card]
-    low, high = _skipped(text, without)
+    found = without(text) if without else None
+    low, high = (max(found[0], 0), found[1]) if found and found[0] < found[1] else (len(text), len(text))
     regions: list[Region] = []
     position = 0
     for begin, behind, table in _ordered(document):
@@ -154,13 +147,9 @@ def text_regions(document: Document, *, without: SpanFinder | None = None) -> li
 
 
 def row_spans(text: str, table: Table) -> tuple[Span, ...]:
-    """The table cut before each row; what stands between two rows (a rule) goes with the row above.
-
-    Where no rows are known, each line is one.
-    """
-    begins = {start for start, _ in table.rows} or {
-        line.start() for line in _LINE.finditer(text, table.start, table.end)
-    }
+    """The table cut before each row, or each line where no rows are known; a rule goes with the row above."""
+    lines = _LINE.finditer(text, table.start, table.end)
+    begins = {start for start, _ in table.rows} or {line.start() for line in lines}
     cuts = [table.start, *sorted(begin for begin in begins if table.start < begin < table.end), table.end]
     rows = (trim(text, start, end) for start, end in pairwise(cuts))
     return tuple(row for row in rows if row[0] < row[1])
@@ -180,11 +169,7 @@ def pack_rows(rows: Iterable[Span], size: int) -> Iterator[Span]:
 
 
 def chunk_regions(
-    document: Document,
-    cut: Callable[[str, int, int], Iterable[Span]],
-    *,
-    size: int,
-    without: SpanFinder | None = None,
+    document: Document, cut: Callable[[str, int, int], Iterable[Span]], *, size: int, without: SpanFinder | None = None
 ) -> list[Chunk]:
     """Chunks of one level: tables between rows, the text between them by `cut(text, start, end)`."""
     chunks: list[Chunk] = []
@@ -196,13 +181,6 @@ def chunk_regions(
         for span in spans:
             chunks.append(make_chunk(document, span, number=len(chunks) + 1, kind=region.kind))
     return chunks
-
-
-def _skipped(text: str, without: SpanFinder | None) -> Span:
-    found = without(text) if without else None
-    if found is None or found[0] >= found[1]:
-        return len(text), len(text)
-    return max(found[0], 0), found[1]
 
 
 def _ordered(document: Document) -> Iterator[tuple[int, int, Table | None]]:

@@ -74,15 +74,14 @@ class ExtractiveSummarizer:
         pieces = {at: sentences[at] for at in chosen}
         length = len(" ".join(pieces.values()))
         if length < fewest and too_long:
-            space = 1 if chosen else 0
-            pieces[too_long[0]] = _cut(sentences[too_long[0]], fewest - length - space, most - length - space)
+            used = length + bool(chosen)  # a space before it
+            pieces[too_long[0]] = _cut(sentences[too_long[0]], fewest - used, most - used)
         return " ".join(pieces[at] for at in sorted(pieces))
 
     def _chosen(self, sentences: Sequence[str], fewest: int, most: int) -> tuple[list[int], list[int]]:
         """Positions of the best sentences, `fewest` to `most` characters together, and of those passed over."""
         terms = [self.terms(sentence) for sentence in sentences]
-        counts = Counter(term for found in terms for term in found)
-        weights = {term: float(count) for term, count in counts.items()}
+        weights: dict[str, float] = {**Counter(term for found in terms for term in found)}
         length = -1  # the first sentence has no space before it
         waiting = list(range(len(sentences)))
         chosen: list[int] = []
@@ -147,9 +146,7 @@ def prompt(text: str) -> str:
 
 def _cut(text: str, fewest: int, most: int) -> str:
     """At most `most` characters of the text, whole words unless fewer than `fewest` would be left."""
-    if len(text) <= most:
-        return text
-    return text[: cut_before(text, min(fewest + 1, most), most)].rstrip()
+    return text if len(text) <= most else text[: cut_before(text, min(fewest + 1, most), most)].rstrip()
 
 
 def _one_line(text: str) -> str:

@@ -2,8 +2,8 @@
 
     search words -> results -> pages -> passages (judged where a judge is given)
 
-The trace states each failure. The question goes on with what remains: the snippets of the search results; without them
-the collection alone (ambiguous) or nothing (incorrect), on which the recipe abstains.
+The trace states each failure. What remains are the snippets of the search results; without them the collection alone
+(ambiguous) or nothing (incorrect), on which the recipe abstains.
 """
 
 from __future__ import annotations
@@ -73,15 +73,9 @@ OutsideSource = Callable[[Query, str], OutsideResult]
 """A query and the words to search for it to what is there. Raises ProviderError, BudgetSpent."""
 
 
-# --- another collection -----------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class RetrieverSource:
-    """What a retriever finds in another collection; nothing leaves the machine for it.
-
-    The query's filter is left out: it was written for the metadata of the collection that was asked.
-    """
+    """Another collection, searched on this machine without the query's filter, which fits the first one alone."""
 
     retrieve: Retriever
     name: str
@@ -97,14 +91,9 @@ class RetrieverSource:
     def __call__(self, query: Query, words: str) -> OutsideResult:
         """The retriever's hits, now from outside."""
         judged = self.retrieve(replace(query, search=query.question if self.as_asked else words, where=None))
-        judgements = tuple(
-            replace(judgement, hit=replace(judgement.hit, origin=Origin.OUTSIDE)) for judgement in judged.judgements
-        )
+        judgements = tuple(replace(one, hit=replace(one.hit, origin=Origin.OUTSIDE)) for one in judged.judgements)
         facts = {"provider": self.name, "results": len(judged.kept), "pages": []}
         return OutsideResult(judgements, PAGES if judged.kept else NOTHING, replace(judged.notes, facts=facts))
-
-
-# --- the web ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +147,11 @@ class WebSource:
         outcome = PAGES if judgements and whole else SNIPPETS if judgements else NOTHING
         within = {name: value for name, value in asdict(self.only).items() if value}
         notes = Notes(facts={"provider": self.search.host, "results": len(taken), "pages": lines, **within})
-        return OutsideResult(_ranked(judgements), outcome, notes + _without_pages(taken, outcome))
+        ranked = ranked_judgements(sorted(judgements, key=lambda judgement: not judgement.keep))
+        return OutsideResult(ranked, outcome, notes + _without_pages(taken, outcome))
 
     def _take(self, result: WebResult) -> _Taken:
-        """The page of a result, or what stands in for it."""
+        """The page of a result, or its substitute."""
         error = None
         if self.fetch is not None:
             try:
@@ -183,15 +173,19 @@ class WebSource:
         spans = [(start, end) for start, end in self.chunker(page.text) if page.text[start:end].strip()]
         if taken.status == _SNIPPET:
             spans = [(0, len(page.text))]
-        chosen = _most_of(words, [page.text[start:end] for start, end in spans], self.passages)
+        wanted = set(_WORD.findall(words.lower()))
+        held = [len(wanted & set(_WORD.findall(page.text[start:end].lower()))) for start, end in spans]
+        chosen = set(sorted(range(len(spans)), key=lambda at: -held[at])[: self.passages])
         reason = f"{place}, {taken.status}" + ("" if taken.error is None else f" ({taken.error})")
+        document = sha256(f"{page.url}\n{page.text}".encode(errors="surrogatepass")).hexdigest()
         judgements = []
-        for number, span in enumerate(spans, start=1):
-            chunk = _chunk(page, span, number)
+        for number, (start, end) in enumerate(spans, start=1):
+            id_ = sha256(f"{document}:web:{start}:{end}".encode()).hexdigest()[:24]
+            chunk = Chunk(id_, document, page.url, page.title, start, end, page.text[start:end], number=number)
             hit = Hit(chunk, score, number, Origin.OUTSIDE, {score.scale.name: score}, page.fetched)
             keep = number - 1 in chosen
-            why = reason if keep else f"{reason}, not among the {self.passages} passages with most of the search words"
-            judgements.append(Judgement(hit, keep=keep, reason=why))
+            why = "" if keep else f", not among the {self.passages} passages with most of the search words"
+            judgements.append(Judgement(hit, keep=keep, reason=f"{reason}{why}"))
         return judgements
 
 
@@ -205,7 +199,7 @@ class _Taken:
 
 
 def _without_pages(taken: Sequence[_Taken], outcome: str) -> Notes:
-    """That no page could be read, where that is so."""
+    """The note that no page could be read, if so."""
     errors = [text.error for text in taken if text.error is not None]
     if not errors or any(text.status == _PAGE for text in taken):
         return NO_NOTES
@@ -221,29 +215,6 @@ def _scores(results: Sequence[WebResult]) -> list[Score]:
     return [Score(1 / rank, WEB_RANK) for rank in range(1, len(results) + 1)]
 
 
-def _most_of(words: str, passages: Sequence[str], number: int) -> set[int]:
-    """Positions of the passages that hold the most distinct search words; the earlier one of equals."""
-    wanted = set(_WORD.findall(words.lower()))
-    held = [len(wanted & set(_WORD.findall(passage.lower()))) for passage in passages]
-    return set(sorted(range(len(passages)), key=lambda at: -held[at])[:number])
-
-
-def _chunk(page: Page, span: tuple[int, int], number: int) -> Chunk:
-    """A passage of a page; ids are hashes of the address, the page's text and the span."""
-    start, end = span
-    document = sha256(f"{page.url}\n{page.text}".encode(errors="surrogatepass")).hexdigest()
-    id_ = sha256(f"{document}:web:{start}:{end}".encode()).hexdigest()[:24]
-    return Chunk(id_, document, page.url, page.title, start, end, page.text[start:end], number=number)
-
-
-def _ranked(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
-    """The kept ones first, with ranks 1, 2, ..., then the others behind them."""
-    return ranked_judgements(sorted(judgements, key=lambda judgement: not judgement.keep))
-
-
-# --- goes outside when the verdict asks for it, and never makes a question fail (CRAG guide; Z5, Z11 in docs/----------
-
-
 GOES_OUTSIDE = frozenset({Verdict.AMBIGUOUS, Verdict.INCORRECT, Verdict.UNSURE})
 """One heading of the guide has `incorrect` alone, its text and its table `ambiguous` too (Z5); `unsure` acts so."""
 
@@ -256,9 +227,7 @@ class SearchingCorrector:
     """Searches `source` for `words` on the given verdicts; `judge` sifts what was found.
 
     With `sure`, a second opinion is asked for on any verdict whose confidence is below it or unknown. Not published.
-
-    `outcome` is pages, snippets, collection, nothing or not asked. The facts name the `words` that left, who was asked
-    (`provider`), how many `results` there were, and the status of each of the `pages`.
+    Facts: the `words` sent, the `provider`, the number of `results`, the status of each of the `pages`.
     """
 
     words: SearchQueryWriter
@@ -279,7 +248,9 @@ class SearchingCorrector:
         doubtful = self.sure > 0 and (decision.confidence is None or decision.confidence < self.sure)
         if decision.verdict not in self.verdicts and not doubtful:
             return Correction(outcome=NOT_ASKED)
-        without, instead = _without(decision.verdict)
+        without, instead = COLLECTION, "answered from the collection alone"
+        if decision.verdict is Verdict.INCORRECT:
+            without, instead = NOTHING, "nothing to answer from"
         words = self.words(query)
         notes = replace(words.notes, facts={"words": words.text, "rewriting": dict(words.notes.facts)})
         try:
@@ -287,22 +258,12 @@ class SearchingCorrector:
         except (ProviderError, BudgetSpent) as error:
             failed = Notes((f"correct: {error}; {instead}",), facts={"pages": [], "results": 0})
             return Correction(outcome=without, notes=notes + failed)
-        judgements, judged = self._judged(query, result)
+        notes += result.notes
+        judgements = result.judgements
+        kept = [judgement.hit for judgement in judgements if judgement.keep]
+        if self.judge is not None and kept:
+            judged = self.judge(query, kept)
+            judgements = (*judged.judgements, *(judgement for judgement in judgements if not judgement.keep))
+            notes += judged.notes.without_facts
         outcome = result.outcome if any(judgement.keep for judgement in judgements) else without
-        return Correction(judgements, outcome, notes + result.notes + judged)
-
-    def _judged(self, query: Query, result: OutsideResult) -> tuple[tuple[Judgement, ...], Notes]:
-        """What the judge says of what was kept, then what the source itself had dropped; and what it lacked."""
-        kept = [judgement.hit for judgement in result.judgements if judgement.keep]
-        if self.judge is None or not kept:
-            return result.judgements, NO_NOTES
-        judged = self.judge(query, kept)
-        dropped = (judgement for judgement in result.judgements if not judgement.keep)
-        return (*judged.judgements, *dropped), judged.notes.without_facts
-
-
-def _without(verdict: Verdict | None) -> tuple[str, str]:
-    """What is left to answer from when nothing was found, as an outcome and in words."""
-    if verdict is Verdict.INCORRECT:
-        return NOTHING, "nothing to answer from"
-    return COLLECTION, "answered from the collection alone"
+        return Correction(judgements, outcome, notes)

@@ -25,10 +25,7 @@ from thresher.net.http import AGENT, AddressRefused, Bounds, NotFetched, Reach, 
 
 
 def rules_of(reply: Reply | None) -> RobotFileParser:
-    """The rules of a site by what its /robots.txt answered, None when nothing did (RFC 9309, section 2.3.1).
-
-    A file that is not there (4xx) allows everything, a server that fails or is out of reach nothing.
-    """
+    """The rules by the answer for /robots.txt: 4xx allows everything, 5xx or None nothing (RFC 9309, section 2.3.1)."""
     rules = RobotFileParser()
     if reply is not None and reply.status == 200:
         rules.parse(reply.body.decode("utf-8", errors="replace").splitlines())
@@ -42,9 +39,6 @@ def rules_of(reply: Reply | None) -> RobotFileParser:
 def allows(rules: RobotFileParser, url: str) -> bool:
     """Whether we may read an address."""
     return rules.can_fetch(AGENT, url)
-
-
-# --- pages of the public web, fetched with care: what they hold is text to be judged, where they are is not t----------
 
 
 KINDS = ("text/html", "application/xhtml+xml", "text/plain")
@@ -73,10 +67,7 @@ class Page:
 
 @dataclass(frozen=True)
 class PageFetcher:
-    """Fetches pages and remembers the robots.txt of each site. Safe with several threads.
-
-    `reach` is for tests, which have no public internet; no setting leads here.
-    """
+    """Fetches pages and remembers the robots.txt of each site; thread-safe. `reach` is for tests."""
 
     meter: Meter
     timeout_seconds: float = 20.0
@@ -149,9 +140,6 @@ def _page_wanted(head: Reply) -> bool:
     return True
 
 
-# --- from bytes to text -----------------------------------------------------------------------------------------------
-
-
 def _kind(reply: Reply) -> str:
     return reply.headers.get("content-type", "").partition(";")[0].strip().lower()
 
@@ -173,13 +161,12 @@ def _guessed(body: bytes) -> str:
 
 
 def _read(url: str, reply: Reply, fetched: str) -> Page:
-    """The main text, title and date of an HTML page. Raises NotFetched when there is no text."""
+    """The main text, title and date of an HTML page. Raises NotFetched without a text."""
     import trafilatura
 
     try:
-        extracted = trafilatura.bare_extraction(
-            _decoded(reply) or reply.body, url=url, with_metadata=True, include_comments=False
-        )
+        html = _decoded(reply) or reply.body
+        extracted = trafilatura.bare_extraction(html, url=url, with_metadata=True, include_comments=False)
     except Exception as error:  # hostile HTML must not end a question, whatever it makes the parser raise
         raise NotFetched(f"the HTML could not be read ({type(error).__name__})") from error
     if extracted is None or isinstance(extracted, dict) or not (extracted.text or "").strip():

@@ -100,9 +100,6 @@ class ProviderSettings:
     """What is asked for alone, and what results are checked against."""
 
 
-# --- any provider that answers with JSON ------------------------------------------------------------------------------
-
-
 class SearchRequest(NamedTuple):
     """What is sent for some words."""
 
@@ -141,7 +138,11 @@ class JsonSearch:
         """The results, best first. Raises ProviderError and BudgetSpent."""
         reply = self._reply(self.request(words, limit))
         searched = datetime.now(UTC).isoformat(timespec="seconds")
-        rows = self._rows(reply)
+        rows: Any = reply
+        for name in self.fields.results.split("."):
+            rows = rows.get(name) if isinstance(rows, dict) else None
+        if not isinstance(rows, list):
+            raise self._failed(f"answered with JSON that holds no results ({self.fields.results})", retryable=True)
         results = [result for row in rows if (result := self._result(row, searched)) is not None]
         if not results and reply.get("unresponsive_engines"):
             # An empty list with the status of success is what SearXNG answers when every engine turned it away.
@@ -170,14 +171,6 @@ class JsonSearch:
         if not isinstance(fields, dict):
             raise self._failed("answered with JSON that holds no results", retryable=True)
         return fields
-
-    def _rows(self, reply: dict[str, Any]) -> list[Any]:
-        value: Any = reply
-        for name in self.fields.results.split("."):
-            value = value.get(name) if isinstance(value, dict) else None
-        if not isinstance(value, list):
-            raise self._failed(f"answered with JSON that holds no results ({self.fields.results})", retryable=True)
-        return value
 
     def _failed(self, what: str, *, status: int = 0, retryable: bool = False) -> ProviderError:
         return ProviderError(
@@ -223,13 +216,11 @@ def _text(value: object, most: int) -> str:
 
 
 def _score(value: object, scale: Scale) -> Score | None:
-    """The provider's score of a result; None for anything that is not on its scale."""
+    """The provider's score of a result; None for a value that is not on its scale."""
     if not isinstance(value, int | float) or not math.isfinite(value) or not scale.low <= value <= scale.high:
         return None
     return Score(float(value), scale)
 
-
-# --- SearXNG: a server of one's own, no key ---------------------------------------------------------------------------
 
 SEARXNG_SCALE = Scale("SearXNG", 0.0, float("inf"))
 """Weights of the engines over the result's positions in them, summed."""
@@ -239,6 +230,9 @@ SEARXNG_ADVICE = {
     429: "turn the server's limiter off for this machine, or wait",
 }
 
+TIME_RANGES = {"day": 1, "week": 7, "month": 30, "year": 365}
+"""What SearXNG can be asked for, in days."""
+
 
 def searxng(settings: ProviderSettings) -> WebSearch:
     """The JSON API of a SearXNG server. Raises UsageError without its address."""
@@ -247,28 +241,14 @@ def searxng(settings: ProviderSettings) -> WebSearch:
     address, only = settings.base_url.rstrip("/"), settings.only
 
     def request(words: str, limit: int) -> SearchRequest:
-        span = _time_range(only.since)
+        days = (date.today() - date.fromisoformat(only.since)).days if only.since else math.inf
+        span = next((name for name, reach in TIME_RANGES.items() if days <= reach), "")  # the shortest that suffices
         parameters = {"q": only.searched(words), "format": "json", **({"time_range": span} if span else {})}
         return SearchRequest(f"{address}/search?{urlencode(parameters)}")
 
-    return JsonSearch(
-        "SearXNG", address, SEARXNG_SCALE, request, settings.meter, settings.timeout_seconds, SEARXNG_ADVICE, only=only
-    )
+    timeout = settings.timeout_seconds
+    return JsonSearch("SearXNG", address, SEARXNG_SCALE, request, settings.meter, timeout, SEARXNG_ADVICE, only=only)
 
-
-TIME_RANGES = {"day": 1, "week": 7, "month": 30, "year": 365}
-"""What SearXNG can be asked for, in days."""
-
-
-def _time_range(since: str) -> str:
-    """The shortest range that reaches back to a date; empty where none does, or there is no date."""
-    if not since:
-        return ""
-    days = (date.today() - date.fromisoformat(since)).days
-    return next((name for name, reach in TIME_RANGES.items() if days <= reach), "")
-
-
-# --- Tavily: a hosted search, with a key ------------------------------------------------------------------------------
 
 TAVILY_ADDRESS = "https://api.tavily.com"
 
@@ -294,10 +274,8 @@ def tavily(settings: ProviderSettings) -> WebSearch:
     if not settings.api_key:
         raise UsageError("has no key", subject="web.provider tavily", next_step="set web.api_key")
     address, key, only = (settings.base_url or TAVILY_ADDRESS).rstrip("/"), settings.api_key, settings.only
-    narrowed = {
-        **({"include_domains": list(only.sites)} if only.sites else {}),
-        **({"start_date": only.since} if only.since else {}),
-    }
+    restriction = {"include_domains": list(only.sites), "start_date": only.since}
+    narrowed = {name: value for name, value in restriction.items() if value}
 
     def request(words: str, limit: int) -> SearchRequest:
         asked = {"query": words[:TAVILY_WORDS_CHARACTERS], "search_depth": "basic", "max_results": limit}
@@ -310,8 +288,6 @@ def tavily(settings: ProviderSettings) -> WebSearch:
     )
 
 
-# --- Brave: a hosted search, with a key -------------------------------------------------------------------------------
-
 BRAVE_ADDRESS = "https://api.search.brave.com/res/v1/web/search"
 
 NO_SCALE = Scale("no score", 0.0, 0.0)
@@ -321,10 +297,7 @@ BRAVE_FIELDS = Fields(results="web.results", snippet="description", date="page_a
 BRAVE_MOST, BRAVE_WORDS_CHARACTERS = 20, 400
 """Results and characters of a query that Brave takes at most."""
 
-BRAVE_ADVICE = {
-    **dict.fromkeys((401, 403, 422), "check web.api_key"),
-    429: "wait, or look at the plan's limits",
-}
+BRAVE_ADVICE = {**dict.fromkeys((401, 403, 422), "check web.api_key"), 429: "wait, or look at the plan's limits"}
 
 
 def brave(settings: ProviderSettings) -> WebSearch:
@@ -342,8 +315,6 @@ def brave(settings: ProviderSettings) -> WebSearch:
     timeout = settings.timeout_seconds
     return JsonSearch("Brave", address, NO_SCALE, request, settings.meter, timeout, BRAVE_ADVICE, BRAVE_FIELDS, only)
 
-
-# --- any other endpoint: an address with {words} in it, and where its reply keeps what --------------------------------
 
 ANY_SCALE = Scale("score of the endpoint", float("-inf"), float("inf"))
 
@@ -369,8 +340,6 @@ def endpoint(settings: ProviderSettings) -> WebSearch:
     return JsonSearch("the endpoint", host, ANY_SCALE, request, settings.meter, timeout, fields=fields, only=only)
 
 
-# --- the registry -----------------------------------------------------------------------------------------------------
-
 PROVIDERS: dict[str, Callable[[ProviderSettings], WebSearch]] = {
     "searxng": searxng,
     "tavily": tavily,
@@ -393,11 +362,8 @@ def web_search(provider: str, settings: ProviderSettings) -> WebSearch:
 
 
 @dataclass(frozen=True, slots=True)
-class RestrictedSearch:
-    """A caller's own search of which only the results of some sites, and from a date on, count."""
-
+class _Wrapped:
     search: WebSearch
-    only: Restriction
 
     @property
     def name(self) -> str:
@@ -408,6 +374,13 @@ class RestrictedSearch:
     def host(self) -> str:
         """Of the search."""
         return self.search.host
+
+
+@dataclass(frozen=True, slots=True)
+class RestrictedSearch(_Wrapped):
+    """A caller's own search of which only the results of some sites, and from a date on, count."""
+
+    only: Restriction
 
     def __call__(self, words: str, *, limit: int) -> list[WebResult]:
         """At most `limit` results that count. Raises what the search raises."""
@@ -427,22 +400,11 @@ class StoredSearch:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedSearch:
+class RecordedSearch(_Wrapped):
     """A web search whose results are part of a question's record, and played back in place of the network."""
 
-    search: WebSearch
     exchanges: Exchanges
     meter: Meter
-
-    @property
-    def name(self) -> str:
-        """Of the search."""
-        return self.search.name
-
-    @property
-    def host(self) -> str:
-        """Of the search."""
-        return self.search.host
 
     def __call__(self, words: str, *, limit: int) -> list[WebResult]:
         """The results, best first. Raises ProviderError and BudgetSpent, as they were raised."""

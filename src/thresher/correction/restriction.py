@@ -1,7 +1,7 @@
-"""What a web search is restricted to: sites, and a date from which results count.
+"""Restricts a web search to sites, and to results from a date on.
 
-A provider is asked for no other where it can be; what it sends all the same is left out here. A result that is given no
-date stays: most providers date few of them, and those that can were asked for newer ones.
+Providers are asked accordingly where they can be; other results are left out here. A result without a date stays: most
+providers date few.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Restriction:
     @property
     def about(self) -> str:
         """For people, in a few words; empty where nothing is restricted."""
-        parts = [*(["/".join(self.sites)] if self.sites else []), *([f"from {self.since} on"] if self.since else [])]
-        return f" ({', '.join(parts)})" if parts else ""
+        parts = ["/".join(self.sites), f"from {self.since} on" if self.since else ""]
+        return f" ({', '.join(filter(None, parts))})" if any(parts) else ""
 
     def searched(self, words: str, *, most: int | None = None) -> str:
         """The words with `site:` operators, as search engines read them; the words give way to `most` characters."""

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import partial
 from typing import Literal
 
 from thresher.errors import BudgetSpent, ProviderError
@@ -17,20 +18,7 @@ from thresher.protocols import LanguageModel
 from thresher.text.injection import fenced
 from thresher.types import NO_NOTES, Notes, Query
 
-MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
+MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905
 
 LAST_MONTH = "last month"
 """The guide's own words, where today's date is not known."""
@@ -79,18 +67,12 @@ def month_before(today: str) -> str:
 
 
 def with_time(words: str, *, question: str, today: str, most: int | None = None) -> str:
-    """The words, with the month before today where the question implies recency and they do not say when.
-
-    `recent AI news` becomes `AI news` and a month: the month stands for "recent". At most `most` words in all.
-    """
+    """At most `most` words, with last month for "recent" if the question implies recency and they do not say when."""
     if not implies_recency(question) or says_when(words):
         return words
     when = month_before(today).split()
     kept = (_FILLER.sub("", words).strip() or words).split()
     return " ".join([*(kept if most is None else kept[: most - len(when)]), *when])
-
-
-# --- the words that leave for a search: a model's, the question's content words, or the question itself ---------------
 
 
 PROMPT_VERSION = 1
@@ -146,9 +128,6 @@ class AsAsked:
         return SearchQuery(query.question, Notes(facts={"words": "as asked"}))
 
 
-# --- by a model -------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class LLMSearchQuery:
     """A model rewrites the question: 6 to 14 words (CRAG guide) or at most 3 keywords (CRAG paper).
@@ -170,8 +149,9 @@ class LLMSearchQuery:
         notes = Notes(facts={"words": self.style, "model": self.model.name, "prompt": PROMPT_VERSION})
         system = SYSTEM.format(form=FORMS[self.style], today=query.today or "not known")
         user = f"<question>\n{fenced(query.question)}\n</question>"
+        read = partial(read_words, style=self.style)
         try:
-            reply = asked(self.model, system, user, schema=text_schema("words"), read=self._read)
+            reply = asked(self.model, system, user, schema=text_schema("words"), read=read)
         except (ProviderError, BudgetSpent) as error:
             return self._without(query, str(error), notes)
         notes += Notes(unreadable=reply.unreadable)
@@ -179,9 +159,6 @@ class LLMSearchQuery:
             return self._without(query, "the search words could not be read", notes)
         most = MOST_WORDS if self.style == "words6-14" else None
         return SearchQuery(with_time(reply.value, question=query.question, today=query.today, most=most), notes)
-
-    def _read(self, text: str) -> str:
-        return read_words(text, self.style)
 
     def _without(self, query: Query, why: str, notes: Notes) -> SearchQuery:
         text = with_time(query.question, question=query.question, today=query.today)
@@ -208,9 +185,6 @@ def read_words(text: str, style: Style) -> str:
 
 
 _URL = re.compile(r"https?:|\bwww\.|://", re.IGNORECASE)
-
-
-# --- without a model --------------------------------------------------------------------------------------------------
 
 DROPPED = frozenset(
     """
@@ -257,12 +231,8 @@ def content_words(question: str) -> list[str]:
     return [
         token
         for at, token in enumerate(tokens)
-        if token.lower() not in DROPPED or _abbreviation(token) or _inside_name(tokens, at)
+        if token.lower() not in DROPPED or (len(token) > 1 and token.isupper()) or _inside_name(tokens, at)
     ]
-
-
-def _abbreviation(token: str) -> bool:
-    return len(token) > 1 and token.isupper()
 
 
 def _inside_name(tokens: list[str], at: int) -> bool:

@@ -1,8 +1,8 @@
 """A whole home in one file while others ask and write, and a home made of such a file.
 
-Each collection is linked aside under its locks, which takes milliseconds, and packed after these are free: a table's
-files never change, and every other file is replaced whole. A backup holds keys, traces and conversations: it is as
-secret as the home, and to restore somebody else's is to trust them with all of it.
+Each collection is linked aside under its locks, which takes milliseconds, and packed later: a table's files never
+change, every other file is replaced whole. A backup holds keys, traces and conversations: keep it as secret as the
+home, and restore only the file of somebody you trust.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import json
 import os
 import shutil
 import tarfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 import thresher
@@ -45,7 +44,7 @@ def backup(home: Home, file: Path) -> int:
         registry.check_in_folder(home / COLLECTIONS / name)
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        with _aside(home) as copy, tarfile.open(beside, "w:gz", compresslevel=1) as packed:
+        with folders.unfinished(home, "backup") as copy, tarfile.open(beside, "w:gz", compresslevel=1) as packed:
             content = json.dumps({"format": FORMAT, "thresher": thresher.__version__}).encode()
             header = tarfile.TarInfo(MANIFEST)
             header.size = len(content)
@@ -102,17 +101,6 @@ def _examined(folder: Path) -> list[Finding]:
         return [finding for finding in examine(DocumentStore(folder), (), repair=True) if not finding.mended]
     except StoreError as error:
         return [Finding(folder.name, str(error), mended=False)]
-
-
-@contextmanager
-def _aside(home: Path) -> Iterator[Path]:
-    """A folder in the home to link files into, gone at the end."""
-    copy = home / f"{folders.WORKING}{os.getpid()}-backup"
-    make_folder(copy)
-    try:
-        yield copy
-    finally:
-        shutil.rmtree(copy, ignore_errors=True)
 
 
 def _link(source: Path, target: Path) -> None:

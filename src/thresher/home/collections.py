@@ -18,10 +18,9 @@ from thresher.home.places import Home
 
 @dataclass(frozen=True, slots=True)
 class Collections:
-    """The collections of a home, read anew whenever they are looked at. Close one before it is changed.
+    """The collections of a home, read at each use. Close one before it is changed; every change is atomic.
 
-    What changes one raises StoreError where it is not there, naming those there are, and UsageError for a name that is
-    taken or cannot be one. An interruption leaves the old state or the new one.
+    Raises StoreError for a collection that is not there, UsageError for a name that is taken or invalid.
     """
 
     home: Home
@@ -69,6 +68,5 @@ class Collections:
 
 
 def _check(*names: object) -> None:
-    """Raise WrongType for what is no text."""
     for name in names:
         check_type("name", name, str, "the name of a collection")

@@ -18,7 +18,6 @@ UNFINISHED = ".unfinished-"
 LEFT_SECONDS = 60.0
 """A file that is still unfinished then was left by a process that was killed: writing takes milliseconds."""
 
-
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 """What a home holds is for its user alone: documents, questions and keys."""
 
@@ -75,10 +74,7 @@ class LocalFiles:
         return StoredFile(name, status.st_size, status.st_mtime) if file.is_file() else None
 
     def list(self, prefix: str = "") -> Sequence[StoredFile]:
-        """The files whose names begin with the prefix, those in folders below too, the oldest first.
-
-        What killed processes left unfinished is cleared away.
-        """
+        """The files whose names begin with the prefix, recursively, the oldest first; clears unfinished files away."""
         folder, slash, start = prefix.rpartition("/")
         found: list[tuple[int, StoredFile]] = []
         top = self._file(folder) if folder else self.folder
@@ -106,8 +102,8 @@ class LocalFiles:
 
         file = self._file(name)
         _make_folder(file)
+        held = FileLock(file, timeout=seconds)
         try:
-            held = FileLock(file, timeout=seconds)
             held.acquire()
         except Timeout as error:
             raise held_too_long(str(file), seconds) from error
@@ -146,7 +142,7 @@ def check_name(name: str) -> None:
 
 @contextmanager
 def _unfinished(file: Path, content: bytes, *, durable: bool) -> Iterator[Path]:
-    """The content in a file beside the one that is written, gone at the end unless it was moved into its place."""
+    """A file with the content beside the one to be written, removed at the end unless it was moved."""
     beside = file.with_name(f"{UNFINISHED}{os.getpid()}-{get_ident()}-{file.name}")
     _make_folder(file)
     try:

@@ -1,15 +1,14 @@
-"""The collections of a home as folders: listed, renamed, dropped, copied.
+"""The collections of a home as folders: listed, renamed, dropped, copied; of a remote home listed and dropped.
 
-Each change ends in one rename, so that an interruption leaves the old state or the new one; what it was working on
-lies in a folder whose name begins with a dot, which is no collection, and is cleared away by the next change. In a
-remote home, where no folder can be renamed, collections are listed and dropped.
+Each change ends in one rename, so that an interruption leaves the old state or the new one; its working folder begins
+with a dot, is no collection, and is cleared away by the next change.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,15 +18,14 @@ from thresher.home import places
 from thresher.home.files import make_folder
 from thresher.home.places import COLLECTIONS
 from thresher.indexing.store import DocumentStore
-from thresher.protocols import Home, RemoteFolder
+from thresher.protocols import Home
 from thresher.stores import registry
 
 WORKING = ".working-"
 """What the name of a folder that is not finished begins with."""
 
 NOT_COPIED = ("commit.lock", "upkeep.lock", "traces", "training", "feedback.jsonl", "feedback.lock", "uploads")
-"""Stays at home: questions that were asked, feedback and what a training has read are not the documents',
-and the files that were sent to a server belong to one collection."""
+"""Stays with the first: questions, feedback, training data, and files that were sent to a server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +46,9 @@ def check_name(name: str) -> None:
 
 def names(home: Home) -> list[str]:
     """The collections of a home that hold a store, sorted."""
-    folder, together = home / COLLECTIONS, places.shared(home) if isinstance(home, Path) else None
+    folder = home / COLLECTIONS
     here = set(places.folders(folder))
-    if together is not None:
+    if isinstance(home, Path) and (together := places.shared(home)) is not None:
         here |= {file.name.split("/")[0] for file in together.below(COLLECTIONS).list()}
     return sorted(name for name in here if registry.recorded(folder / name) is not None)
 
@@ -65,11 +63,8 @@ def home_above(home: Home) -> Path | None:
 
 def summaries(home: Home) -> list[Summary]:
     """The collections of a home with their sizes, by name."""
-    found = []
-    for name in names(home):
-        store = DocumentStore(home / COLLECTIONS / name)
-        found.append(Summary(name, len(store.records()), store.size()[1]))
-    return found
+    stores = {name: DocumentStore(home / COLLECTIONS / name) for name in names(home)}
+    return [Summary(name, len(store.records()), store.size()[1]) for name, store in stores.items()]
 
 
 def rename(home: Home, name: str, new: str) -> None:
@@ -84,32 +79,29 @@ def rename(home: Home, name: str, new: str) -> None:
 def drop(home: Home, name: str) -> None:
     """Remove a collection with its traces."""
     if not isinstance(home, Path):
-        _drop_remote(home, name)
+        _existing(home, name)
+        remote = home / COLLECTIONS / name
+        with DocumentStore(remote).locked():
+            # First: an interruption leaves files of no collection, which the next one clears away.
+            registry.forget(remote)
+        remote.remove_all()
         return
     with changing(home, name) as folder:
         registry.drop_tables(folder)
-        dropped = _working(home, name)
+        dropped = _working(home / COLLECTIONS, name)
         if folder.exists():  # not where another machine made it
             folder.rename(dropped)
     shutil.rmtree(dropped, ignore_errors=True)
-
-
-def _drop_remote(home: RemoteFolder, name: str) -> None:
-    """Take the record away first: an interruption leaves files of no collection, which the next one clears away."""
-    _existing(home, name)
-    folder = home / COLLECTIONS / name
-    with DocumentStore(folder).locked():
-        registry.forget(folder)
-    folder.remove_all()
 
 
 def copy(home: Home, name: str, new: str) -> None:
     """Make a second collection of the same documents and chunk tables; the traces stay with the first."""
     home = on_this_machine(home, name)
     target = free(home, new)
-    with changing(home, name) as folder, unfinished(home, new) as beside:
+    with changing(home, name) as folder, unfinished(home / COLLECTIONS, new) as beside:
         registry.check_in_folder(folder)
-        shutil.copytree(folder, beside, ignore=_left_out(folder), dirs_exist_ok=True)
+        left_out = {os.fspath(folder): NOT_COPIED}
+        shutil.copytree(folder, beside, ignore=lambda here, _: left_out.get(here, ()), dirs_exist_ok=True)
         moved(beside, target)
 
 
@@ -151,7 +143,7 @@ def changing(home: Path, name: str) -> Iterator[Path]:
 
 
 def _existing(home: Home, name: str) -> Home:
-    """The folder of a collection that is there. StoreError where it is not, naming those there are."""
+    """The folder of a collection. Raises StoreError where there is none, naming those there are."""
     check_name(name)
     folder = home / COLLECTIONS / name
     if registry.recorded(folder) is None:
@@ -161,9 +153,9 @@ def _existing(home: Home, name: str) -> Home:
 
 
 @contextmanager
-def unfinished(home: Path, name: str) -> Iterator[Path]:
+def unfinished(above: Path, name: str) -> Iterator[Path]:
     """A new folder to work in, gone at the end unless it was renamed."""
-    beside = _working(home, name)
+    beside = _working(above, name)
     make_folder(beside)
     try:
         yield beside
@@ -171,12 +163,11 @@ def unfinished(home: Path, name: str) -> Iterator[Path]:
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def _working(home: Path, name: str) -> Path:
-    return home / COLLECTIONS / f"{WORKING}{os.getpid()}-{name}"
+def _working(above: Path, name: str) -> Path:
+    return above / f"{WORKING}{os.getpid()}-{name}"
 
 
 def _alive(left: Path) -> bool:
-    """Whether the process that works in a folder still runs."""
     number = left.name.removeprefix(WORKING).partition("-")[0]
     try:
         os.kill(int(number), 0)
@@ -185,8 +176,3 @@ def _alive(left: Path) -> bool:
     except (ValueError, PermissionError):
         return True
     return True
-
-
-def _left_out(folder: Path) -> Callable[[str, list[str]], set[str]]:
-    """For `copytree`: what is not copied at the top of a collection's folder."""
-    return lambda here, listed: set(NOT_COPIED) & set(listed) if Path(here) == folder else set()

@@ -1,9 +1,8 @@
 """A collection packed into one file, and a collection made of such a file, which a stranger may have written.
 
-Of a file that is read, only the record of the store and the tables of the default store are taken, under plain names,
-up to a bound of bytes, and into a folder that is no collection yet. There everything is read as `doctor` reads it, and
-a finding that cannot be mended refuses the file. A file record counts only where the same bytes are on this machine: it
-would else make any file here the original of a document.
+Only the record of the store and the tables of the default store are taken, under plain names, up to a bound of bytes.
+`doctor` checks all of it; a finding that cannot be mended refuses the file. A file record counts only where the same
+bytes are on this machine, or it would make any file here the original of a document.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ import re
 import tarfile
 import zlib
 from pathlib import Path, PurePosixPath
-from typing import IO
 
 from thresher.errors import ThresherError, UsageError
 from thresher.home import folders
@@ -35,16 +33,7 @@ FORMAT = 1
 TAKEN = (registry.RECORD, registry.DEFAULT)
 """What is read of a packed file. Calibrations are not: they say how sure an answer is, and could be forged."""
 
-MALFORMED = (
-    tarfile.TarError,
-    gzip.BadGzipFile,
-    zlib.error,
-    EOFError,
-    ValueError,
-    KeyError,
-    TypeError,
-    RecursionError,
-)
+MALFORMED = (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, ValueError, KeyError, TypeError, RecursionError)
 """What reading a file raises that `pack` did not write."""
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,200}")
@@ -86,9 +75,13 @@ def unpack(home: Home, file: Path, name: str | None = None) -> str:
     home = folders.on_this_machine(home, name or file.name)
     try:
         with _Bounded(file) as opened, tarfile.open(fileobj=opened, mode="r:") as packed:
-            own = _manifest(packed.extractfile(packed.next() or MANIFEST))
+            first = packed.extractfile(packed.next() or MANIFEST)
+            manifest = json.loads(first.read(10_000)) if first is not None else {}
+            if manifest["format"] != FORMAT:
+                raise ValueError(manifest["format"])
+            own = str(manifest["name"])
             target = folders.free(home, name or own)
-            with folders.unfinished(home, target.name) as beside:
+            with folders.unfinished(target.parent, target.name) as beside:
                 _extract(packed, beside)
                 _prove(beside)
                 folders.moved(beside, target)
@@ -113,14 +106,6 @@ class _Bounded(gzip.GzipFile):
         if size is None or not 0 <= size <= PIECE or self.tell() + size > self._most:
             raise ValueError("unpacks to more than a collection of its size has")
         return super().read(size)
-
-
-def _manifest(member: IO[bytes] | None) -> str:
-    """The collection's name; ValueError for another file, or one of a later version."""
-    manifest = json.loads(member.read(10_000)) if member is not None else {}
-    if manifest["format"] != FORMAT:
-        raise ValueError(manifest["format"])
-    return str(manifest["name"])
 
 
 def _extract(packed: tarfile.TarFile, folder: Path) -> None:

@@ -41,16 +41,11 @@ def home_of(given: str | Path | RemoteFolder) -> Home:
 
 def files_at(folder: Home) -> Files:
     """The files of a home, or of a folder in it, the records of its collections among them."""
-    if isinstance(folder, Path):
-        return LocalFiles(folder)
-    return folder.files()
+    return LocalFiles(folder) if isinstance(folder, Path) else folder.files()
 
 
 def shared(home: Path) -> Files | None:
-    """What a home keeps together with other homes; None for a home by itself.
-
-    The store that is set around it says so, one of an entry point, where it has a method `home_files`.
-    """
+    """The files that a home shares with other homes, by `home_files` of the entry point of its store; None alone."""
     from thresher.home.settings import of_home
 
     entry = brought(STORES).get(of_home(home).store)

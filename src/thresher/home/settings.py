@@ -1,4 +1,4 @@
-"""What is set for a collection, whatever recipe it is asked with; distributions bring tables of their own.
+"""Settings of a collection, common to all recipes; distributions bring tables of their own.
 
     [project.entry-points."thresher.settings"]
     mine = "my_package.settings:MySettings"

@@ -1,7 +1,7 @@
 """Files that are prepared elsewhere, several at a time, while the committer takes them in their order.
 
-A file that another process can read goes out whole. A file of many rows is read here, row by row, and its rows go out
-in parts, so that several workers share it. A bounded number of parts is under way or waits to be committed.
+A file that another process can read goes out whole; a file of rows is read here and goes out in parts, which several
+workers share. The number of parts under way or waiting is bounded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PART_CHARACTERS = 64_000
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Who prepares parts, and how many of them at most are under way or wait for the committer."""
+    """Prepare parts; at most `most` are under way or wait for the committer."""
 
     submit: Callable[[Part], Future[Prepared]]
     most: int
@@ -39,11 +39,6 @@ class _Piece:
     found: Sequence[Document | DocumentError] = ()
     prepared: Future[Prepared] | None = None
     failed: DocumentError | None = None
-
-    @property
-    def ready(self) -> bool:
-        """Whether it can be taken without waiting."""
-        return self.prepared is None or self.prepared.done()
 
 
 class Ahead:
@@ -72,8 +67,11 @@ class Ahead:
         for piece in pieces:
             waiting.append(piece)
             under_way = sum(one.prepared is not None for one in waiting)
-            while waiting and (waiting[0].ready or under_way >= self._workers.most):
-                under_way -= waiting[0].prepared is not None
+            while waiting:
+                prepared = waiting[0].prepared
+                if prepared is not None and not prepared.done() and under_way < self._workers.most:
+                    break
+                under_way -= prepared is not None
                 yield waiting.popleft()
         yield from waiting
 
@@ -88,7 +86,6 @@ class Ahead:
                 yield from self._rows(number, item)
 
     def _rows(self, number: int, item: Incoming) -> Iterator[_Piece]:
-        """The rows of a file that is read here."""
         found: list[Document | DocumentError] = []
         characters, failed = 0, None
         try:
@@ -119,16 +116,13 @@ def _documents(pieces: Iterable[_Piece]) -> Iterator[Prepared | DocumentError]:
                 prepared = piece.prepared.result()
             yield replace(prepared, found=[*piece.found, *prepared.found])
         except WorkerDied as error:
+            assert not isinstance(piece.item, DocumentError)
+            rows = [one.source for one in piece.found if isinstance(one, Document)]
+            which = f" (rows {rows[0]} to {rows[-1]})" if rows else ""
+            lost = DocumentError(error.what, subject=f"{piece.item.source}{which}", next_step=error.next_step)
             if not piece.found:
-                raise _lost(piece, error) from error
-            yield _lost(piece, error)
+                raise lost from error
+            yield lost
         for failed in (prepared.failed, piece.failed):
             if failed is not None:
                 raise failed
-
-
-def _lost(piece: _Piece, error: WorkerDied) -> DocumentError:
-    assert not isinstance(piece.item, DocumentError)
-    rows = [one.source for one in piece.found if isinstance(one, Document)]
-    which = f" (rows {rows[0]} to {rows[-1]})" if rows else ""
-    return DocumentError(error.what, subject=f"{piece.item.source}{which}", next_step=error.next_step)

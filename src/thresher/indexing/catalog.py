@@ -41,7 +41,7 @@ class Entry:
 
 
 def about(document: Document) -> str:
-    """Fingerprint of what can change under one text: title, kind, date, metadata, pages, tables, marks and figures."""
+    """Fingerprint of everything but the text: title, kind, date, metadata, pages, tables, marks and figures."""
     stated = (
         document.title,
         document.kind,
@@ -112,7 +112,7 @@ class Catalog:
         return sorted(self._by_file.get(file, ()))
 
     def entries_in(self, file: str) -> list[Entry]:
-        """The documents that the places of one file hold, in the order of their numbers."""
+        """The documents of one file, by number."""
         ids = {self._by_place[place] for place in self._by_file.get(file, ())}
         return sorted((self._by_id[id_] for id_ in ids), key=attrgetter("number"))
 
@@ -142,7 +142,26 @@ class Catalog:
         """Take in documents, replacing what their places held before."""
         changes = Changes()
         for document in documents:
-            self._put(document, Place(document.source, document.container), changes)
+            place = Place(document.source, document.container)
+            before = self._by_place.get(place)
+            if before == document.id:
+                self._put_again(document, changes)
+                continue
+            changes.files.add(place.file)
+            if before is not None:
+                self._detach(place, changes)
+            if document.id in self._by_id:
+                entry = self._by_id[document.id]
+                self._keep(replace(entry, places=(*entry.places, place)), changes)
+                changes.duplicates += 1
+            else:
+                self.highest += 1
+                entry = self._by_id[document.id] = Entry(document.id, self.highest, (place,), about(document))
+                changes.new[document.id] = (document, entry)
+                changes.added += before is None
+            changes.updated += before is not None
+            self._by_place[place] = document.id
+            self._by_file[place.file].add(place)
         return changes
 
     def remove(self, places: Iterable[Place]) -> Changes:
@@ -154,28 +173,6 @@ class Catalog:
                 changes.files.add(place.file)
                 changes.removed += 1
         return changes
-
-    def _put(self, document: Document, place: Place, changes: Changes) -> None:
-        before = self._by_place.get(place)
-        if before == document.id:
-            self._put_again(document, changes)
-            return
-        changes.files.add(place.file)
-        if before is not None:
-            self._detach(place, changes)
-        if document.id in self._by_id:
-            entry = self._by_id[document.id]
-            self._keep(replace(entry, places=(*entry.places, place)), changes)
-            changes.duplicates += 1
-        else:
-            self.highest += 1
-            entry = Entry(document.id, self.highest, (place,), about(document))
-            self._by_id[entry.id] = entry
-            changes.new[entry.id] = (document, entry)
-            changes.added += before is None
-        changes.updated += before is not None
-        self._by_place[place] = document.id
-        self._by_file[place.file].add(place)
 
     def _put_again(self, document: Document, changes: Changes) -> None:
         """The same text at the same place; its metadata may have changed."""
@@ -209,8 +206,7 @@ class Catalog:
     def _keep(self, entry: Entry, changes: Changes) -> None:
         self._by_id[entry.id] = entry
         if entry.id in changes.new:
-            document, _ = changes.new[entry.id]
-            changes.new[entry.id] = (document, entry)
+            changes.new[entry.id] = (changes.new[entry.id][0], entry)
         else:
             changes.kept[entry.id] = entry
 

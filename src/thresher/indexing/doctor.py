@@ -1,19 +1,17 @@
-"""Is the collection on disk what it should be, and if not, what mends it.
+"""Checks a collection on disk and mends it.
 
-Chunks are derived from documents, so the cure for a damaged chunk is to drop the chunks of its document: they are made
-again from the stored text. A document is derived from its file: where its text is not the one that its id is a hash of,
-it goes if the file is there, and the next `index` reads that again. Other documents are never touched.
+Damaged chunks are dropped with all of their document, and made again from the stored text. A document whose text does
+not match its id, a hash, is removed if its file is there for the next `index`. Other documents are never touched.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from thresher.indexing.catalog import Entry
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.records import DocumentRecord
 from thresher.indexing.store import READ_DOCUMENTS, DocumentStore
@@ -25,7 +23,7 @@ UNIT_TOLERANCE = 1e-3  # float32 of 384 dimensions is exact to about 1e-6; what 
 
 @dataclass(frozen=True, slots=True)
 class Finding(Public):
-    """One thing that is not as it should be; `mended` says whether that was changed."""
+    """A defect, and whether it was mended."""
 
     where: str
     what: str
@@ -33,10 +31,7 @@ class Finding(Public):
 
 
 def examine(store: DocumentStore, configs: Sequence[IndexConfig], *, repair: bool) -> list[Finding]:
-    """Check documents, chunks and indexes; with `repair`, mend them. `configs` are those that can be rebuilt here.
-
-    Nobody commits while it looks, or a document that is just being added would be a finding.
-    """
+    """Check documents, chunks and indexes under the lock; with `repair`, mend them. `configs` can be rebuilt here."""
     with store.upkeep(), store.locked():
         records = store.records()
         findings = [
@@ -46,12 +41,16 @@ def examine(store: DocumentStore, configs: Sequence[IndexConfig], *, repair: boo
             *_tables(store, records, configs, repair),
             *_versions(store, repair),
         ]
-        behind = list(_behind(store, configs))
+        # What a killed `index` leaves, and the next question mends.
+        for config in (config for config in configs if _present(store, config)):
+            if missing := store.missing(config):
+                what = f"{len(missing)} documents have no chunks yet"
+                findings.append(Finding(config.fingerprint, what, mended=repair))
     if repair:  # Encoding takes long; others may commit meanwhile.
         for config in configs:
             if _present(store, config):
                 store.complete(config)
-    return [*findings, *(Finding(where, what, mended=repair) for where, what in behind)]
+    return findings
 
 
 def _documents(store: DocumentStore, records: Sequence[DocumentRecord]) -> Iterator[Finding]:
@@ -69,27 +68,24 @@ def _documents(store: DocumentStore, records: Sequence[DocumentRecord]) -> Itera
 def _texts(store: DocumentStore, records: Sequence[DocumentRecord], repair: bool) -> Iterator[Finding]:
     """The id of a document is the beginning of the hash of its text."""
     ids = [record.id for record in records]
-    bad = [
+    wrong = [
         id_
         for at in range(0, len(ids), READ_DOCUMENTS)
         for id_, text in store.texts(ids[at : at + READ_DOCUMENTS]).items()
         if not sha256(text.encode()).hexdigest().startswith(id_)
     ]
-    if not bad:
+    if not wrong:
         return
     catalog = store.catalog()
+    bad = {id_: catalog.entry(id_).places for id_ in wrong}
     for can_be_read, cure in ((True, "the next index reads them again"), (False, "their files are not there")):
-        found = [id_ for id_ in bad if _can_be_read(catalog.entry(id_)) is can_be_read]
+        found = [id_ for id_, places in bad.items() if all(Path(one.file).is_file() for one in places) is can_be_read]
         if found:
             mended = repair and can_be_read
             if mended:
-                store.remove([place for id_ in found for place in catalog.entry(id_).places])
+                store.remove([place for id_ in found for place in bad[id_]])
             what = f"the text of {len(found)} documents is not the one that was read; {cure}"
             yield Finding("documents", what, mended=mended)
-
-
-def _can_be_read(entry: Entry) -> bool:
-    return all(Path(place.file).is_file() for place in entry.places)
 
 
 def _files(store: DocumentStore, repair: bool) -> Iterator[Finding]:
@@ -98,11 +94,8 @@ def _files(store: DocumentStore, repair: bool) -> Iterator[Finding]:
     catalog, recorded = store.catalog(), store.files()
     lost = {source for source, row in recorded.items() if known[source] < row["documents"]}
     other = {source for source, row in recorded.items() if catalog.contents_of(source) != row["contents"]} - lost
-    bad = {
-        "are recorded as read but lack documents": lost,
-        "hold another text than was recorded when they were read": other,
-    }
-    for what, files in bad.items():
+    other_text = "hold another text than was recorded when they were read"
+    for what, files in {"are recorded as read but lack documents": lost, other_text: other}.items():
         if files:
             if repair:
                 store.remove([], files=files)
@@ -136,7 +129,6 @@ def _tables(
 
 
 def _versions(store: DocumentStore, repair: bool) -> Iterator[Finding]:
-    """Old versions that upkeep would have dropped; they cost files and slow every change."""
     crowded = {name: number for name, number in store.versions().items() if number > MOST_VERSIONS}
     if crowded:
         if repair:
@@ -184,15 +176,6 @@ def _damaged(store: DocumentStore, table: ChunkTable, known: Mapping[str, Docume
                 if (chunk.source, chunk.title) != (record.source, record.title):
                     misplaced.add(chunk.document_id)
     return damaged
-
-
-def _behind(store: DocumentStore, configs: Iterable[IndexConfig]) -> Iterator[tuple[str, str]]:
-    """Documents whose chunks are still to be made: what a killed `index` leaves, and the next question mends."""
-    for config in configs:
-        if _present(store, config):
-            missing = store.missing(config)
-            if missing:
-                yield config.fingerprint, f"{len(missing)} documents have no chunks yet"
 
 
 def _present(store: DocumentStore, config: IndexConfig) -> bool:

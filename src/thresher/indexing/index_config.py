@@ -21,9 +21,6 @@ _UNTITLED = " | without titles"
 _STANDS_FOR = " | chunks as "
 """In the fingerprint before the name of what is encoded in place of the chunks."""
 
-_MEAN = "mean of subchunks"
-"""What stands for a chunk where only its subchunks are encoded."""
-
 
 @dataclass(frozen=True, slots=True)
 class IndexConfig:
@@ -49,7 +46,7 @@ class IndexConfig:
         """Two configs with the same fingerprint share their tables."""
         titles = "" if self.titled else _UNTITLED
         plain = f"{self.chunker.fingerprint} | {self.encoder.name} | terms {analyzer.VERSION}{titles}"
-        instead = _MEAN if self.by_parts else self.summarizer and self.summarizer.name
+        instead = "mean of subchunks" if self.by_parts else self.summarizer and self.summarizer.name
         return f"{plain}{_STANDS_FOR}{instead}" if instead else plain
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
@@ -14,7 +14,7 @@ from thresher.errors import DocumentError
 from thresher.indexing.ahead import Ahead, Workers
 from thresher.indexing.catalog import Changes, Place, contents
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.prepare import NOT_ENCODED, EncodedChunks, Incoming, Prepared, by_document, encode
+from thresher.indexing.prepare import EncodedChunks, Incoming, Prepared, by_document, encode
 from thresher.indexing.store import BATCH_CHUNKS, CHUNK_CHARACTERS, DocumentStore
 from thresher.protocols import Progress
 from thresher.types import Document
@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a person should know of a source that was read, or was read before, and what to do about it."""
+    """A remark about a source that was read, now or before, and what to do about it."""
 
     source: str
     remark: str
@@ -62,16 +62,12 @@ class Report:
         return {**asdict(replace(self, failed=[])), "failed": failed}
 
 
-GONE = "the file is gone, its text is still in the collection"
-FORGET = "index the folder with --prune to forget it"
-OLD = "its text of before is still in the collection"
-MEND = "mend the file and index it again, or delete the source"
+GONE = "the file is gone, its text is still in the collection", "index the folder with --prune to forget it"
+OLD = "its text of before is still in the collection", "mend the file and index it again, or delete the source"
 LOOK = "look them up in the file; they are not searched"
 CHECK = "look at its letters; if they are wrong, save it as UTF-8"
-SHOW = "set reading.hidden=false to leave out what a program does not show"
 COMPUTE = "open it in a program that computes them, save it and index it again"
 SCANNED = "install tesseract and index it with --reread, or run OCR on the file first"
-COMPARE = "compare names and numbers with the page"
 
 
 def _remarks(document: Document) -> Iterator[tuple[str, str]]:
@@ -82,7 +78,7 @@ def _remarks(document: Document) -> Iterator[tuple[str, str]]:
         has, was = ("has", "was") if count == 1 else ("have", "were")
         yield f"{count} {pages} {has} no text and {was} not read", SCANNED
     if count := found.get("pages_by_ocr"):
-        yield f"the text of {count} {pages} was read by OCR", COMPARE
+        yield f"the text of {count} {pages} was read by OCR", "compare names and numbers with the page"
     if count := found.get("formulas_without_value"):
         yield f"{count} formula{'s' * (count != 1)} without a value ({found['first_formulas_without_value']})", COMPUTE
     if count := found.get("words_not_read"):
@@ -94,14 +90,11 @@ def _remarks(document: Document) -> Iterator[tuple[str, str]]:
     if count := found.get("characters_replaced"):
         yield f"{count} characters are not in the encoding that it states", CHECK
     if count := found.get("hidden_words"):
-        yield f"{count} hidden words were read", SHOW
+        yield f"{count} hidden words were read", "set reading.hidden=false to leave out what a program does not show"
 
 
 class Ingest:
-    """One `add`: gathers documents into batches, and commits each of them to the documents and to every table.
-
-    Whatever happens, what was committed stays.
-    """
+    """One `add`: gathers documents into batches and commits each to all tables; what was committed stays."""
 
     def __init__(
         self,
@@ -112,10 +105,7 @@ class Ingest:
         batch_chunks: int = BATCH_CHUNKS,
         workers: Workers | None = None,
     ) -> None:
-        """`progress` is called with the number of chunks just encoded.
-
-        `workers` read and encode ahead; without them each file is read here, and encoded with its batch.
-        """
+        """`progress` counts encoded chunks; `workers` read and encode ahead, else files are read one by one here."""
         self._report = Report()
         self._changed = False
         self._reread = False
@@ -142,10 +132,7 @@ class Ingest:
         prune: bool = False,
         reread: bool = False,
     ) -> Report:
-        """Take in all files. Of the places that were not met, those `vanished` are removed with `prune`, else reported.
-
-        `reread` reads files that are known and unchanged too.
-        """
+        """Take in files, with `reread` unchanged ones too; report what `vanished`, or remove it with `prune`."""
         self._reread = reread
         if self._workers is not None:
             incoming = Ahead(self._workers, self._passes_by, lambda: self._catalog)(incoming)
@@ -169,7 +156,6 @@ class Ingest:
         return self._report
 
     def _take(self, item: Incoming) -> None:
-        """One file; it is skipped when it is known and unchanged, unless all are to be read again."""
         self._met.add(item.source)
         if self._passes_by(item):
             self._report.unchanged += self._files[item.source]["documents"]
@@ -183,7 +169,7 @@ class Ingest:
             self._report.failed.append(error)
         if len(self._report.failed) > failures:
             if self._catalog.places_in(item.source):
-                self._report.remarks.append(Remark(item.source, OLD, MEND))
+                self._report.remarks.append(Remark(item.source, *OLD))
             return  # Not recorded as read: it is tried again, and reported again, next time.
         gone = [place for place in self._catalog.places_in(item.source) if place not in held]
         if gone:
@@ -194,37 +180,31 @@ class Ingest:
         self._read.append({**given, "documents": len(held), "contents": contents(held)})
 
     def _passes_by(self, item: Incoming) -> bool:
-        """Whether a file is known and as it was, and not all are to be read again."""
+        """Whether a file is known and unchanged, and not all are to be read again."""
         known = None if self._reread else self._files.get(item.source)
         return known is not None and (known["sha256"], known["given"]) == (item.sha256, item.given)
 
     def _collect(self, found: Document | DocumentError | Prepared, held: dict[Place, str]) -> None:
-        """The next of a file; `held` gets the places of its documents."""
-        if isinstance(found, Prepared):
-            if self._progress is not None and found.chunks:
-                self._progress(found.chunks)
-            for one in found.found:
-                self._keep(one, held, found.encoded)
-        else:
-            self._keep(found, held, {})
-
-    def _keep(self, found: Document | DocumentError, held: dict[Place, str], encoded: Mapping[str, Encoded]) -> None:
-        if isinstance(found, DocumentError):
-            self._report.failed.append(found)
-            return
-        place = Place(found.source, found.container)
-        if place in held:
-            self._report.failed.append(_repeated(place))
-            return
-        held[place] = found.id
-        self._gather(found, encoded.get(found.id, NOT_ENCODED))
-
-    def _gather(self, document: Document, encoded: Encoded) -> None:
-        self._report.remarks += (Remark(document.source, what, next) for what, next in _remarks(document))
-        self._pending.append((document, encoded))
-        self._characters += len(document.text)
-        if self._characters >= self._batch_characters:
-            self._flush()
+        """Put the next documents of a file into the batch, and their places into `held`."""
+        prepared = found if isinstance(found, Prepared) else Prepared([found])
+        if self._progress is not None and prepared.chunks:
+            self._progress(prepared.chunks)
+        for document in prepared.found:
+            if isinstance(document, DocumentError):
+                self._report.failed.append(document)
+                continue
+            place = Place(document.source, document.container)
+            if place in held:
+                what = "this id occurs twice in the corpus; the first row was kept"
+                subject = f"{place.container}#{place.source}"
+                self._report.failed.append(DocumentError(what, subject=subject, next_step="give each row its own id"))
+                continue
+            held[place] = document.id
+            self._report.remarks += (Remark(document.source, *remark) for remark in _remarks(document))
+            self._pending.append((document, prepared.encoded.get(document.id, {})))
+            self._characters += len(document.text)
+            if self._characters >= self._batch_characters:
+                self._flush()
 
     def _flush(self) -> None:
         """Encode what came without its chunks, and commit what is pending."""
@@ -259,14 +239,14 @@ class Ingest:
     def _encoded(
         self, config: IndexConfig, fresh: Sequence[tuple[Document, Encoded]], known: dict[str, Vectors]
     ) -> EncodedChunks:
-        """The chunks of new documents in their order: those that came with them, and the others'."""
+        """The chunks of new documents in their order, those that came encoded and the others."""
         without = [document for document, came in fresh if config.fingerprint not in came]
         made = by_document(encode(config, without, known, self._progress))
         each = [came.get(config.fingerprint) or made.get(document.id, []) for document, came in fresh]
         return EncodedChunks({document.id for document, _ in fresh}, list(chain.from_iterable(each)))
 
     def _part_with(self, vanished: Callable[[Place], bool], *, prune: bool) -> None:
-        """Remove what vanished, or report that it is still there; what was moved or renamed is where it was found."""
+        """Remove what vanished, or report that it is still there; a moved file only loses its old place."""
         self._refresh()
         unmet = {place.file: place for place in self._catalog.places() if place.file not in self._met}
         files = sorted(file for file, place in unmet.items() if vanished(place))
@@ -278,10 +258,10 @@ class Ingest:
         left = {place.file for file in files for place in self._catalog.places_in(file)} - {one.file for one in moved}
         if moved:
             self._remove(moved, files=[file for file in files if file not in left])
-        self._report.remarks += [Remark(file, GONE, FORGET) for file in sorted(left)]
+        self._report.remarks += [Remark(file, *GONE) for file in sorted(left)]
 
     def _moved(self, file: str) -> list[Place]:
-        """The places of a file, where each of its documents was met in another one."""
+        """The places of a file, if each of its documents was met in another file."""
         entries = self._catalog.entries_in(file)
         if not all(any(place.file in self._met for place in entry.places) for entry in entries):
             return []
@@ -292,16 +272,8 @@ class Ingest:
         self._changed = True
 
     def _refresh(self) -> None:
-        """Read the catalog again if another process, or a removal, changed it."""
+        """Read the catalog again if it changed on disk."""
         version = self._store.version
         if version != self._version:
             self._version = version
             self._catalog = self._store.catalog()
-
-
-def _repeated(place: Place) -> DocumentError:
-    return DocumentError(
-        "this id occurs twice in the corpus; the first row was kept",
-        subject=f"{place.container}#{place.source}",
-        next_step="give each row its own id",
-    )

@@ -1,7 +1,7 @@
 """Documents on their way to the committer: read, cut and encoded. No store; what goes in and comes out is picklable.
 
-In one process the committer reads file by file and encodes in batches. Worker processes and other machines get a `Part`
-of a file and give back a `Prepared`. A vector depends on its text alone, so that both come to the same rows.
+Workers turn a `Part` of a file into a `Prepared`; their rows equal those of a single process, since a vector depends on
+its text alone.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from thresher.errors import DocumentError
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
     Encoded = Mapping[str, Sequence[tuple[Chunk, Vectors]]]
     """The chunks of one document with their vectors, by the fingerprint of the config that made them."""
-
-NOT_ENCODED: Encoded = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +38,7 @@ Read = Callable[[], Iterator[Document | DocumentError]]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is prepared elsewhere at a time: a file to be read, or some rows of one that were read already."""
+    """A unit of work for a worker: a file to be read, or rows of a file that was read already."""
 
     read: Read | None = None
     documents: Sequence[Document] = ()
@@ -82,10 +79,7 @@ class Incoming:
 
 
 def prepare(part: Part, configs: Sequence[IndexConfig]) -> Prepared:
-    """Read a part and encode, for every config, what the collection does not hold of it.
-
-    What was read before is not sent back: the sender has it.
-    """
+    """Read a part and encode what the collection does not hold, by config; `part.documents` are not sent back."""
     found: list[Document | DocumentError] = []
     failed = None
     if part.read is not None:
@@ -99,17 +93,12 @@ def prepare(part: Part, configs: Sequence[IndexConfig]) -> Prepared:
     for document in (*part.documents, *found):
         if isinstance(document, Document) and not known.holds(document):
             fresh.setdefault(document.id, document)
-    return Prepared(found, encode_all(configs, list(fresh.values())), failed)
-
-
-def encode_all(configs: Sequence[IndexConfig], documents: Sequence[Document]) -> dict[str, Encoded]:
-    """Each document's chunks by config; a text that several configs share is encoded once."""
-    known: defaultdict[str, dict[str, Vectors]] = defaultdict(dict)  # by encoder
-    encoded: dict[str, dict[str, list[tuple[Chunk, Vectors]]]] = {document.id: {} for document in documents}
+    vectors: defaultdict[str, dict[str, Vectors]] = defaultdict(dict)  # by encoder: what configs share is encoded once
+    encoded: dict[str, dict[str, list[tuple[Chunk, Vectors]]]] = {id_: {} for id_ in fresh}
     for config in configs:
-        for id_, chunks in by_document(encode(config, documents, known[config.encoder.name])).items():
+        for id_, chunks in by_document(encode(config, fresh.values(), vectors[config.encoder.name])).items():
             encoded[id_][config.fingerprint] = chunks
-    return dict(encoded)
+    return Prepared(found, encoded, failed)
 
 
 def by_document(encoded: EncodedChunks) -> dict[str, list[tuple[Chunk, Vectors]]]:
@@ -121,15 +110,9 @@ def by_document(encoded: EncodedChunks) -> dict[str, list[tuple[Chunk, Vectors]]
 
 
 def encode(
-    config: IndexConfig,
-    documents: Iterable[Document],
-    known: dict[str, Vectors],
-    progress: Progress | None = None,
+    config: IndexConfig, documents: Iterable[Document], known: dict[str, Vectors], progress: Progress | None = None
 ) -> EncodedChunks:
-    """Chunks of the stored levels with their vectors. `known` gives those of texts read before, and gets the new.
-
-    `progress` counts every chunk, encoded or not.
-    """
+    """Chunks of the stored levels with vectors; `known` vectors of texts grow, `progress` counts every chunk."""
     documents = list(documents)
     cut = [chunk for document in documents for chunk in labelled(config.chunker(document))]
     chunks = [chunk for chunk in cut if chunk.level in config.levels]

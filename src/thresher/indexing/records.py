@@ -50,7 +50,7 @@ RECORD_TABLES: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class DocumentRecord(Public):
-    """What is known of a stored document without reading its text."""
+    """A stored document without its text."""
 
     PUBLIC = "id source also title kind pages characters added date metadata"
     id: str
@@ -72,10 +72,7 @@ def stable_json(value: Any) -> str:
 
 
 def to_chunk_row(chunk: Chunk, vector: Vectors, document: Mapping[str, Any], *, titled: bool) -> ChunkRow:
-    """A chunk as it is stored, with the source, title and label its document's record gives it.
-
-    `titled` is whether the title's terms are indexed with its own.
-    """
+    """A chunk to be stored, with source, title and label from its document's record; `titled` indexes the title too."""
     label = f"Doc{document['number']}-{chunk.label}"
     placed = replace(chunk, source=document["source"], title=document["title"], label=label)
     return ChunkRow(placed, document["kind"], document["added"], document["date"], vector, titled)
@@ -83,6 +80,11 @@ def to_chunk_row(chunk: Chunk, vector: Vectors, document: Mapping[str, Any], *, 
 
 def to_document_row(document: Document, entry: Entry, added: str) -> dict[str, Any]:
     """A document's record; `added` is an ISO 8601 time."""
+    # pages, or pages with marks and figures: a list in collections that were made before there were marks
+    pages: Any = [[page.number, page.start, page.end] for page in document.pages]
+    marks = [[mark.start, mark.kind, mark.name] for mark in document.marks]
+    if others := {name: spans for name, spans in (("marks", marks), ("figures", document.figures)) if spans}:
+        pages = {"pages": pages, **others}
     row = {
         **{name: getattr(document, name) for name in ("id", "title", "kind", "date", "text")},
         "number": entry.number,
@@ -91,32 +93,22 @@ def to_document_row(document: Document, entry: Entry, added: str) -> dict[str, A
         "page_count": len(document.pages),
         "characters": len(document.text),
         "metadata": stable_json(dict(document.metadata)),
-        "pages": stable_json(_spans_of(document)),
+        "pages": stable_json(pages),
         "tables": stable_json([[table.start, table.end, table.rows] for table in document.tables]),
     }
     return with_places(row, entry.places)
 
 
-def _spans_of(document: Document) -> Any:
-    """Pages, or pages with marks and figures: a list in collections that were made before there were marks."""
-    pages = [[page.number, page.start, page.end] for page in document.pages]
-    marks = [[mark.start, mark.kind, mark.name] for mark in document.marks]
-    others = {name: spans for name, spans in (("marks", marks), ("figures", document.figures)) if spans}
-    return {"pages": pages, **others} if others else pages
-
-
 def with_places(row: Mapping[str, Any], places: Sequence[Place]) -> dict[str, Any]:
-    """The record with other places, the first of which is its source; a title that is a file's name is the new name."""
+    """The record with other places, the first its source; a title that is the old file's name, no heading, follows."""
     listed = stable_json([[place.source, place.container] for place in places])
     before, now = PurePosixPath(row.get("source", places[0].source)).stem, PurePosixPath(places[0].source).stem
-    title = now if row["title"] == before and not _is_heading(row, before) else row["title"]
+    title = row["title"]
+    if title == before:
+        spans = json.loads(row["pages"])
+        marks = spans.get("marks", ()) if isinstance(spans, dict) else ()
+        title = before if any(mark[1:] == ["heading", before] for mark in marks) else now
     return {**row, "source": places[0].source, "title": title, "places": listed}
-
-
-def _is_heading(row: Mapping[str, Any], name: str) -> bool:
-    """Whether the text has such a heading, which the title may be from."""
-    spans = json.loads(row["pages"])
-    return isinstance(spans, dict) and any(kind == "heading" and name == of for _, kind, of in spans.get("marks", ()))
 
 
 def to_places(text: str) -> tuple[Place, ...]:
@@ -125,9 +117,9 @@ def to_places(text: str) -> tuple[Place, ...]:
 
 
 def to_record(row: Mapping[str, Any]) -> DocumentRecord:
-    """What people are shown of a record."""
+    """The public part of a record."""
     also = tuple(place.source for place in to_places(row["places"])[1:])
-    own = {one.name: row.get(one.name) for one in fields(DocumentRecord)}
+    own = {field.name: row.get(field.name) for field in fields(DocumentRecord)}
     return DocumentRecord(**{**own, "also": also, "pages": row["page_count"], "metadata": json.loads(row["metadata"])})
 
 
@@ -136,7 +128,6 @@ def to_document(row: Mapping[str, Any]) -> Document:
     first = to_places(row["places"])[0]
     spans = json.loads(row["pages"])
     spans = spans if isinstance(spans, dict) else {"pages": spans}
-    tables = ((start, end, tuple(map(tuple, rows))) for start, end, rows in json.loads(row["tables"]))
     return Document(
         **{name: row[name] for name in ("id", "title", "kind", "date", "text")},
         source=first.source,
@@ -144,6 +135,6 @@ def to_document(row: Mapping[str, Any]) -> Document:
         pages=tuple(Page(*page) for page in spans["pages"]),
         marks=tuple(Mark(*mark) for mark in spans.get("marks", ())),
         figures=tuple((start, end) for start, end in spans.get("figures", ())),
-        tables=tuple(Table(*table) for table in tables),
+        tables=tuple(Table(start, end, tuple(map(tuple, rows))) for start, end, rows in json.loads(row["tables"])),
         metadata=json.loads(row["metadata"]),
     )

@@ -21,7 +21,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
@@ -90,7 +90,7 @@ class DocumentStore:
 
     @property
     def _recorded(self) -> str | None:
-        """What the collection was made with; it stays so, and where it is kept may be far."""
+        """The store that the collection was made with, read once: the record may be far."""
         self._made_with = self._made_with or registry.recorded(self.folder)
         return self._made_with
 
@@ -235,10 +235,7 @@ class DocumentStore:
         return {row["source"]: row for row in self._rows("read_files", *RECORD_TABLES["read_files"])}
 
     def extractions(self) -> Counter[int | None]:
-        """How many documents each version of the extraction read; None for those of a time when it was not kept.
-
-        Left out are documents of files that were not read completely: the next `index` reads them in any case.
-        """
+        """Documents by the version of the extraction that read them (None: unrecorded), of completely read files."""
         read = {row["source"]: row["extraction"] for row in self._rows("read_files", "source", "extraction")}
         first = [to_places(row["places"])[0].file for row in self._rows("documents", "places")]
         return Counter(read[file] for file in first if file in read)
@@ -259,8 +256,7 @@ class DocumentStore:
         """Raise EncoderMismatch when this collection's vectors were all made by another encoder."""
         if any(row["encoder"] == config.encoder.name for row in self.known_tables()):
             return
-        encoders = {row["encoder"] for row in self.tables() if row["chunks"]}
-        if encoders:
+        if encoders := {row["encoder"] for row in self.tables() if row["chunks"]}:
             raise EncoderMismatch(
                 f"its vectors were made by {', '.join(sorted(encoders))}, not by {config.encoder.name}, "
                 "and vectors of two encoders cannot be compared",
@@ -272,19 +268,15 @@ class DocumentStore:
         """Make the tables of a config that are not there."""
         if not self._unmade(config):
             return
-        same = {
-            "fingerprint": config.fingerprint,
-            "encoder": config.encoder.name,
-            "dimension": config.encoder.dimension,
-        }
+        dimension = config.encoder.dimension
+        same = {"fingerprint": config.fingerprint, "encoder": config.encoder.name, "dimension": dimension}
         with self.locked():
             unmade = self._unmade(config)  # once more: another process may have just made them, and be at their upkeep
             for name in unmade.values():
-                self._store.create(name, dimension=config.encoder.dimension)
+                self._store.create(name, dimension=dimension)
             # Last: a table without this record is one whose making was cut short, and is made again.
-            self.record_table("tables").merge(
-                [{"name": name, "level": level, **same} for level, name in unmade.items()]
-            )
+            rows = [{"name": name, "level": level, **same} for level, name in unmade.items()]
+            self.record_table("tables").merge(rows)
 
     def _unmade(self, config: IndexConfig) -> dict[str, str]:
         """The tables of a config that were never made to the end, by level."""
@@ -292,10 +284,7 @@ class DocumentStore:
         return {level: name for level, name in config.tables.items() if name not in known}
 
     def missing(self, config: IndexConfig) -> list[str]:
-        """Ids of documents that have no chunks in a config's tables (which exist), in the order they were added.
-
-        A document that was cut before and gave no chunk of a level (nothing but blanks) does not lack any.
-        """
+        """Ids of documents without chunks in a config's tables (which exist), oldest first; blank ones lack none."""
         tables = {name: self.open(name) for name in config.tables.values()}
         versions = (self.version, sum(table.version for table in tables.values()))
         if self._in_step.get(config.fingerprint) == versions:
@@ -313,7 +302,7 @@ class DocumentStore:
         return missing
 
     def _lacking(self, config: IndexConfig, document_ids: set[str]) -> set[str]:
-        """Those of some documents that have no chunks of a level, as `missing` has it of all that are there."""
+        """As `missing`, of some documents."""
         lacking: set[str] = set()
         for name in config.tables.values():
             without = document_ids - self.open(name).chunk_counts(document_ids).keys()
@@ -327,10 +316,7 @@ class DocumentStore:
         return set(config.tables.values()) <= made and not self.missing(config)
 
     def complete(self, config: IndexConfig, *, progress: Callable[[int, int], None] | None = None) -> int:
-        """Make the chunks a config's tables lack from the stored text; returns how many were added.
-
-        `progress` is called with documents done and documents in all.
-        """
+        """Make the chunks that a config's tables lack; returns how many. `progress` gets documents done and in all."""
         self.create_tables(config)
         missing = self.missing(config)
         if missing:
@@ -360,10 +346,7 @@ class DocumentStore:
                 yield id_, Counter(chunk.level for chunk in config.chunker(document) if chunk.level in config.levels)
 
     def maintain(self, config: IndexConfig | None = None, *, drop_versions: bool = False) -> None:
-        """Compact and bring the indexes of a config's tables (default: of all tables) up to date.
-
-        Others may commit meanwhile; with `drop_versions` they wait.
-        """
+        """Bring the tables of a config (default: all) up to date; with `drop_versions` commits wait meanwhile."""
         names = config.tables.values() if config else [row["name"] for row in self.known_tables()]
         with self.upkeep(), self.locked() if drop_versions else nullcontext():
             for name in sorted(names):
@@ -386,7 +369,7 @@ class DocumentStore:
             yield batch
 
     def _known_vectors(self, encoder: str, documents: Sequence[Document]) -> dict[str, Vectors]:
-        """Texts of these documents that an encoder has already read, for whatever table, and their vectors."""
+        """Texts of these documents that an encoder has read for any table, and their vectors."""
         ids = [document.id for document in documents]
         known: dict[str, Vectors] = {}
         with self.locked():  # or a purge could take away the version that is being read
@@ -399,25 +382,28 @@ class DocumentStore:
 
     # --- changes
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> AbstractContextManager[None]:
         """While inside, no other thread of any process commits or is between two transactions of one change."""
-        with self._held("commit"):
-            yield
+        return self._held("commit")
 
-    @contextmanager
-    def upkeep(self) -> Iterator[None]:
+    def upkeep(self) -> AbstractContextManager[None]:
         """Inside it no other process joins files or builds indexes; taken before `locked` if both are needed."""
-        with self._held("upkeep"):
-            yield
+        return self._held("upkeep")
 
     @contextmanager
     def _held(self, name: str) -> Iterator[None]:
-        from filelock import Timeout
+        from filelock import FileLock, Timeout
 
         if isinstance(self.folder, Path):
             make_folder(self.folder)
-        lock = self._lock(name)
+        if name not in self._locks:  # one object for each lock, so that a thread that holds it may take it again
+            # Machines that share a database or a remote folder share no file here.
+            if (shared := getattr(self._store, "shared_lock", None)) is not None:
+                self._locks[name] = shared(name, self._lock_seconds)
+            else:
+                assert isinstance(self.folder, Path)
+                self._locks[name] = FileLock(self.folder / f"{name}.lock", timeout=self._lock_seconds)
+        lock = self._locks[name]
         try:
             lock.acquire()
         except Timeout as error:
@@ -430,19 +416,6 @@ class DocumentStore:
             yield
         finally:
             lock.release()
-
-    def _lock(self, name: str) -> Any:
-        """One object for each lock, so that a thread that holds it may take it again. It dies with its holder."""
-        from filelock import FileLock
-
-        if name not in self._locks:
-            shared = getattr(self._store, "shared_lock", None)
-            if shared is not None:  # machines that share a database or a remote folder share none here
-                self._locks[name] = shared(name, self._lock_seconds)
-            else:
-                assert isinstance(self.folder, Path)
-                self._locks[name] = FileLock(self.folder / f"{name}.lock", timeout=self._lock_seconds)
-        return self._locks[name]
 
     def remove(self, places: Iterable[Place], *, files: Iterable[str] = ()) -> Changes:
         """Forget places, and documents that have no other; `files` will be read again when they are indexed next."""
@@ -482,24 +455,17 @@ class DocumentStore:
             documents.append(new)
 
     def record_files(self, rows: Iterable[Mapping[str, Any]], catalog: Catalog) -> None:
-        """Record files as read; call under the lock, with the catalog as of now.
-
-        A file is left out, and read again by the next `index`, where another process changed its documents meanwhile.
-        """
+        """Record files as read; call under the lock. Files whose documents another process changed are left out."""
         held = [row for row in rows if catalog.contents_of(row["source"]) == row["contents"]]
         self.record_table("read_files").merge(held)
 
     def _forget_files(self, files: Iterable[str]) -> None:
         table = self.record_table("read_files")
-        recorded = table.get(files)
-        if recorded:
+        if recorded := table.get(files):
             table.merge([], remove=recorded)
 
     def append(self, config: IndexConfig, encoded: EncodedChunks, wanted: set[str]) -> int:
-        """Append the chunks that wanted documents lack; call under the lock. Returns how many.
-
-        Documents that are gone by now get none.
-        """
+        """Append the chunks that wanted, stored documents lack; call under the lock. Returns how many."""
         rows = self.record_table("documents").get(encoded.documents & wanted)
         needed = set(rows)
         added = 0

@@ -1,7 +1,6 @@
 """The smallest set of stretches within a budget of tokens: pieces of texts with their scores in, stretches out.
 
-Pure: nothing is read or scored here. Pieces are taken best first until one would no longer fit, so that whatever a
-budget has, a larger one has too; a piece that is too long leaves its room empty rather than to a worse one.
+Pieces are taken best first until one does not fit, so that a larger budget contains a smaller one.
 """
 
 from __future__ import annotations
@@ -20,8 +19,7 @@ and 96 of 97 of NQ then stay within 800 tokens, for 26, 22 and 49 % of the chunk
 19, 12 and 34 % (questions that benchmarks/token_budget.py leaves out, those of papers aside)."""
 
 LEAST = 0.005
-"""Score that a piece needs whatever the best one has: what answers with less is no answer. No answer is lost by it; one
-in a hundred is by 0.01 (NQ)."""
+"""Score that any piece needs. It loses no answer; 0.01 loses one in a hundred (NQ)."""
 
 _WORD = re.compile(r"\S+")
 

@@ -1,7 +1,7 @@
 """Evidence to excerpts within a budget of tokens: cut into sentences, read, and the best handed on.
 
-What a sentence is worth is read three times: does the window of about ninety words it stands in answer the question, is
-the answer in this sentence of it, and does the sentence answer alone.
+A sentence is scored by three readings: whether its window of about ninety words answers the question, whether the
+answer is in this sentence, and whether the sentence answers alone.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class EvidenceReader:
         alone = self.judge.read(question, readable, titles) if sentences else []
         own = {one: reading.probability for one, reading in zip(sentences, alone, strict=True)}
         windows = _windows(sentences, texts)
-        bodies = [texts[window[0].text_id].cut(window[0].start, _end(window)) for window in windows]
+        bodies = [texts[window[0].text_id].cut(window[0].start, max(one.end for one in window)) for window in windows]
         above = [_above(window[0], texts[window[0].text_id]) for window in windows]
         readings = self.judge.read(question, bodies, above) if windows else []
         best: dict[_Sentence, Piece] = {}
@@ -162,11 +162,6 @@ def _piece(one: _Sentence, begin: int, reading: Reading, own: float) -> Piece:
     return Piece(one.text_id, one.start, one.end, worth, (start, end) if holds else (one.start, one.start))
 
 
-def _meant(question: str, piece: Evidence) -> float:
-    """1 for what has every name and number of the question, less for what lacks some."""
-    return OF_A_LOOKALIKE ** min(MOST_LACKING, len(lacking(question, f"{piece.hit.chunk.title}\n{piece.text}")))
-
-
 # --- cutting ----------------------------------------------------------------------------------------------------------
 
 
@@ -181,7 +176,8 @@ def _sentences(question: str, evidence: Sequence[Evidence], documents: Mapping[s
     found: dict[tuple[str, int, int], _Sentence] = {}
     for piece in evidence:
         text_id, table = _text_id(piece, documents), piece.hit.chunk.kind == "table"
-        meant = _meant(question, piece)
+        absent = len(lacking(question, f"{piece.hit.chunk.title}\n{piece.text}"))
+        meant = OF_A_LOOKALIKE ** min(MOST_LACKING, absent)
         for start, end in line_spans(piece.text) if table else sentence_spans(piece.text):
             if is_command(piece.text[start:end]) or (table and _is_header(text_id, piece.start + start, documents)):
                 continue
@@ -213,10 +209,6 @@ def _windows(sentences: Sequence[_Sentence], texts: Mapping[str, Text]) -> list[
     return windows
 
 
-def _end(window: Sequence[_Sentence]) -> int:
-    return max(one.end for one in window)
-
-
 def _words(one: _Sentence, text: Text) -> int:
     return len(text.cut(one.start, one.end).split())
 
@@ -241,7 +233,7 @@ def _header(text_id: str, at: int, documents: Mapping[str, Document]) -> str:
 
 
 def _is_header(text_id: str, at: int, documents: Mapping[str, Document]) -> bool:
-    """Whether a place is in the first of several rows: it names the columns, answers nothing, and stands above them."""
+    """Whether a place is in the first of several rows, which names the columns."""
     table = _table(documents.get(text_id), at)
     return table is not None and len(table.rows) > 1 and at < table.rows[0][1]
 
@@ -252,13 +244,11 @@ def _table(document: Document | None, at: int) -> Table | None:
 
 
 def _above(one: _Sentence, text: Text) -> str:
-    """Title and heading, as the reader is given them."""
     lines = (one.piece.hit.chunk.title, _heading(text, one.start))
     return ". ".join(line for line in dict.fromkeys(lines) if line and not is_command(line))
 
 
 def _heading(text: Text, at: int) -> str:
-    """The heading above a place, as far as it is near."""
     before = text.cut(max(text.start, at - REACH), at)
     if at - REACH > text.start:
         before = before[before.find("\n\n") + 1 :]
@@ -269,43 +259,31 @@ def _with_context(piece: Piece, text: Text, documents: Mapping[str, Document]) -
     """With the sentences it leans on, and what stands above them."""
     start = piece.start
     for _ in range(MOST_LEANT):
-        before = _leant_on(text, start, piece.end)
-        if before == start:
-            break
-        start = before
+        start = _leant_on(text, start, piece.end)
     heading = _header(piece.text_id, start, documents) or _heading(text, start)
     document = documents.get(piece.text_id)
     titled = document is not None and heading == document.title.strip()
-    return replace(piece, start=start, heading="" if titled or _no_heading(heading) else heading)
-
-
-def _no_heading(line: str) -> bool:
-    """Whether what stands above is an order to the reader, an address, or the labels of a figure."""
-    return is_command(line) or "://" in line or (has_labels(line) and "|" not in line)
+    figure = has_labels(heading) and "|" not in heading
+    if titled or figure or "://" in heading or is_command(heading):
+        heading = ""
+    return replace(piece, start=start, heading=heading)
 
 
 def _leant_on(text: Text, start: int, end: int) -> int:
-    """Where the sentence begins that one leans on ("It must be replaced...", an item below "The steps are:")."""
+    """Start of the sentence that one leans on ("It must be replaced...", an item below "The steps are:")."""
     low = max(text.start, start - BEFORE)
     before = text.cut(low, start)
-    if "\n\n" in before[len(before.rstrip()) :] or not before.strip():
-        return start
-    if not (leans(text.cut(start, end)) or before.rstrip().endswith(":")):
+    inked = before.rstrip()
+    if not inked or "\n\n" in before[len(inked) :] or not (inked.endswith(":") or leans(text.cut(start, end))):
         return start
     first, last = sentence_spans(before)[-1]
     cut_off = first == 0 and low > text.start
     return start if cut_off or is_command(before[first:last]) else low + first
 
 
-# --- the generator's share --------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class BudgetedRefiner:
-    """Cuts what another refiner hands on to `most` tokens, best first; what fits as it is stays as it is.
-
-    Headings are counted as in a search, though a generator is given the spans alone.
-    """
+    """Cuts another refiner's evidence to `most` tokens, headings counted, best first; what fits is unchanged."""
 
     refine: Refiner
     read: EvidenceReader

@@ -31,9 +31,6 @@ MIN_WORDS, CODE_MIN_WORDS = 2, 4
 CRAG's code gives strips of fewer than 4 words the worst score."""
 
 
-# --- strips -----------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class _Strip:
     """A piece of the hit at position `at`; `dropped` says why a hit does not stay whose best piece it is."""
@@ -95,7 +92,7 @@ class StripRefiner:
         cut = [_Strip(at, strip_hit(hit, span)) for at, hit in enumerate(hits) for span in self.decompose(hit)]
         long = [strip for strip in cut if word_count(strip.hit.chunk.text) >= self.min_words]
         short = [
-            _dropped(strip, "its best strip is too short")
+            replace(strip, dropped="its best strip is too short")
             for strip in cut
             if word_count(strip.hit.chunk.text) < self.min_words
         ]
@@ -108,48 +105,36 @@ class StripRefiner:
             return self._whole(query, hits, notes)
         return self._recomposed(hits, [*self._filtered(strips), *short], notes)
 
-    # --- filter
-
     def _filtered(self, strips: Sequence[_Strip]) -> list[_Strip]:
         """All strips, best first in each group, with why they are dropped."""
         fates: list[_Strip] = []
         kept_by_text: dict[str, _Strip] = {}
         for group in self._grouped(strips):
-            fates += self._choose(group, kept_by_text)
-        return fates
-
-    def _choose(self, strips: Sequence[_Strip], kept_by_text: dict[str, _Strip]) -> list[_Strip]:
-        """The strips, best first; `kept_by_text` holds what was kept so far and grows."""
-        fates = []
-        kept = 0
-        for strip in sorted(strips, key=_by_score):
-            text = " ".join(strip.hit.chunk.text.casefold().split())
-            floor = self.first_score if kept < self.first else self.min_score
-            if strip.score is not None and floor is not None and strip.score.value < floor:
-                fates.append(_dropped(strip, f"no strip reaches {floor:.2f}"))
-            elif (twin := kept_by_text.get(text)) is not None:
-                name = twin.hit.chunk.label or twin.hit.chunk.parent_id
-                fates.append(replace(strip, dropped=f"says what {name} says", twin=twin.at))
-            elif kept == self.top_k:
-                fates.append(_dropped(strip, f"its best strip is below the best {self.top_k}"))
-            else:
-                kept_by_text[text] = strip
-                kept += 1
+            kept = 0
+            for strip in sorted(group, key=_by_score):
+                text = " ".join(strip.hit.chunk.text.casefold().split())
+                floor = self.first_score if kept < self.first else self.min_score
+                if strip.score is not None and floor is not None and strip.score.value < floor:
+                    strip = replace(strip, dropped=f"no strip reaches {floor:.2f}")
+                elif (twin := kept_by_text.get(text)) is not None:
+                    name = twin.hit.chunk.label or twin.hit.chunk.parent_id
+                    strip = replace(strip, dropped=f"says what {name} says", twin=twin.at)
+                elif kept == self.top_k:
+                    strip = replace(strip, dropped=f"its best strip is below the best {self.top_k}")
+                else:
+                    kept_by_text[text] = strip
+                    kept += 1
                 fates.append(strip)
         return fates
 
     def _grouped(self, items: Sequence[Item]) -> list[list[Item]]:
         return [[item for item in items if item.hit.origin is origin] for origin in Origin]
 
-    # --- recompose
-
     def _recomposed(self, hits: Sequence[Hit], strips: Sequence[_Strip], notes: Notes) -> Refined:
         evidence = _joined(hits, [strip for strip in strips if not strip.dropped])
         ordered = tuple(piece for group in self._grouped(evidence) for piece in self._ordered(group))
-        facts = {
-            "strips_kept": sum(not strip.dropped for strip in strips),
-            "copies": sum(strip.twin is not None for strip in strips),
-        }
+        copies = sum(strip.twin is not None for strip in strips)
+        facts = {"strips_kept": sum(not strip.dropped for strip in strips), "copies": copies}
         judgements = tuple(_judged(at, hit, hits, strips) for at, hit in enumerate(hits))
         return _with_conflicts(Refined(ordered, judgements, notes=notes + Notes(facts=facts)), self.conflicts)
 
@@ -160,24 +145,13 @@ class StripRefiner:
 
     def _whole(self, query: Query, hits: Sequence[Hit], notes: Notes) -> Refined:
         """The first `top_k` chunks of each group: without a single score no strip is better than another."""
-        groups = [[hit for hit in hits if hit.origin is origin] for origin in Origin]
-        chosen = [hit for group in groups for hit in group[: self.top_k]]
+        chosen = [hit for origin in Origin for hit in [hit for hit in hits if hit.origin is origin][: self.top_k]]
         passages = PassageRefiner(conflicts=self.conflicts)(query, chosen)
-        left = tuple(
-            Judgement(hit, keep=False, reason=f"no strip could be scored, and not among the first {self.top_k} chunks")
-            for hit in hits
-            if all(hit is not other for other in chosen)
-        )
-        lack = "refine: no strip could be scored; the chunks were handed over whole"
-        return replace(
-            passages,
-            judgements=(*passages.judgements, *left),
-            notes=notes + Notes((lack,)) + passages.notes,
-        )
-
-
-def _dropped(strip: _Strip, why: str) -> _Strip:
-    return replace(strip, dropped=why)
+        why = f"no strip could be scored, and not among the first {self.top_k} chunks"
+        others = (hit for hit in hits if all(hit is not other for other in chosen))
+        left = (Judgement(hit, keep=False, reason=why) for hit in others)
+        notes += Notes(("refine: no strip could be scored; the chunks were handed over whole",)) + passages.notes
+        return replace(passages, judgements=(*passages.judgements, *left), notes=notes)
 
 
 def _by_score(strip: _Strip) -> float:
@@ -200,13 +174,11 @@ def _joined(hits: Sequence[Hit], strips: Sequence[_Strip]) -> list[Evidence]:
 def _evidence(hit: Hit, start: int, end: int, score: Score | None) -> Evidence:
     chunk = hit.chunk
     scores = hit.scores if score is None else {**hit.scores, STRIP: score}
-    return Evidence(
-        replace(hit, scores=scores), start, end, chunk.text[start - chunk.start : end - chunk.start], chunk.page
-    )
+    text = chunk.text[start - chunk.start : end - chunk.start]
+    return Evidence(replace(hit, scores=scores), start, end, text, chunk.page)
 
 
 def _judged(at: int, hit: Hit, hits: Sequence[Hit], strips: Sequence[_Strip]) -> Judgement:
-    """Whether anything of a hit stays, and why not."""
     own = [strip for strip in strips if strip.at == at]
     staying = [strip for strip in own if not strip.dropped]
     best = min(own, key=_by_score, default=None)
@@ -222,15 +194,9 @@ def _judged(at: int, hit: Hit, hits: Sequence[Hit], strips: Sequence[_Strip]) ->
     return Judgement(hit, bool(staying), reason, score, tuple(hits[copy].chunk.id for copy in copies))
 
 
-# --- passages ---------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class PassageRefiner:
-    """Hands over the chunks whole: as given, or the best at both ends (Y16).
-
-    Sentences that order the reader about are cut out: a model may follow them.
-    """
+    """Hands over whole chunks as given, or the best at both ends (Y16), without sentences that give orders."""
 
     order: Literal["given", "edge"] = "given"
     conflicts: ConflictFinder | None = None
@@ -271,15 +237,11 @@ def _with_conflicts(refined: Refined, find: ConflictFinder | None) -> Refined:
     return replace(refined, conflicts=found.pairs, notes=refined.notes + found.notes)
 
 
-# --- the best hits only -----------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class BestHits:
     """The best `most` hits from inside, and from outside, to another refiner; the others are dropped.
 
-    The best are the first, or, with `by`, those with the highest score of that name: what is ranked by several opinions
-    need not begin with the hit that was judged best. A hit without such a score comes after those with one.
+    The best are the first, or, with `by`, those with the highest score of that name, hits without it last.
     """
 
     refiner: Refiner
@@ -297,7 +259,6 @@ class BestHits:
         chosen = [hit for origin in Origin for hit in [hit for hit in ranked if hit.origin is origin][: self.most]]
         ids = {hit.chunk.id for hit in chosen}
         refined = self.refiner(query, [hit for hit in ranked if hit.chunk.id in ids])
-        left = tuple(
-            Judgement(hit, keep=False, reason=f"below the best {self.most}") for hit in hits if hit.chunk.id not in ids
-        )
+        why = f"below the best {self.most}"
+        left = (Judgement(hit, keep=False, reason=why) for hit in hits if hit.chunk.id not in ids)
         return replace(refined, judgements=(*refined.judgements, *left))

@@ -1,6 +1,6 @@
 """Decomposition: a hit to its strips, the pieces that are judged one by one (CRAG, section 4.4; Z8 in docs/methods.md).
 
-A strip is a span of the hit's text and stays one: whatever is judged, kept or quoted can be found in the document.
+A strip is a span of the hit's text: every judged, kept or quoted strip can be found in the document.
 """
 
 from __future__ import annotations
@@ -30,9 +30,6 @@ _TOKEN = re.compile(r"\S+")
 _SENTENCE_BREAK = re.compile(r"\?|\. ")
 # Scripts written without spaces have no words to count: each of their characters counts as one.
 _WORD = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|[^\\W_]+(?:[-'’.][^\\W_]+)*")
-
-
-# --- four ways to cut -------------------------------------------------------------------------------------------------
 
 
 def sentences(hit: Hit) -> list[Span]:
@@ -94,14 +91,8 @@ def _inked(text: str, cuts: Sequence[int]) -> list[Span]:
     return [span for span in spans if span[0] < span[1]]
 
 
-# --- a strip as a hit -------------------------------------------------------------------------------------------------
-
-
 def strip_hit(hit: Hit, span: Span) -> Hit:
-    """The strip as a hit of its own, which any scorer can score; its id is a hash of its chunk's id and the span.
-
-    It has none of its chunk's scores: a cosine of the whole chunk is none of the strip's.
-    """
+    """The strip as a hit of its own, without its chunk's scores; its id is a hash of the chunk's id and the span."""
     chunk = hit.chunk
     start, end = span
     id_ = sha256(f"{chunk.id}:{start}:{end}".encode()).hexdigest()[:24]
@@ -122,9 +113,6 @@ def word_count(text: str) -> int:
     return len(_WORD.findall(text))
 
 
-# --- the order of the evidence ----------------------------------------------------------------------------------------
-
-
 Item = TypeVar("Item")
 
 STRIP = "strip"
@@ -140,10 +128,7 @@ def document_order(evidence: Sequence[Evidence]) -> list[Evidence]:
 
 
 def edge_order(best_first: Sequence[Item]) -> list[Item]:
-    """The best at both ends: the 1st, 3rd, 5th, ... from the front, the 2nd, 4th, 6th, ... from the back.
-
-    For readers that attend least to the middle of a long context (Y16 in docs/methods.md).
-    """
+    """The best at both ends, the worst in the middle, where readers attend least (Y16 in docs/methods.md)."""
     return [*best_first[0::2], *reversed(best_first[1::2])]
 
 

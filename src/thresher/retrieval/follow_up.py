@@ -1,8 +1,7 @@
 """A question of a conversation: searched as it was typed, or with what the turn before adds to it.
 
-A question that cannot stand alone has two readings: as it was typed, and with the question before it in brackets or,
-where there is a chat model, in the words of the model. The evidence decides: both are retrieved and judged, and the
-reading whose best passage is the likeliest to answer it is asked. No letter of the question is changed by rules.
+A question that cannot stand alone has two readings: as it was typed, and with the question before it in brackets or in
+a chat model's words. Both are retrieved and judged; the one whose best passage is likeliest to answer it is asked.
 """
 
 from __future__ import annotations
@@ -53,9 +52,7 @@ Reply with a JSON object: {"question": "the question"}"""
 
 
 def with_topic(question: str, history: Sequence[Turn]) -> list[str]:
-    """The question as it was typed, in brackets the question before it; and all before it, back to one that stands
-    alone.
-    """
+    """The question with, in brackets, the question before it; and with all before it, back to one that stands alone."""
     added: list[str] = []
     for before, _ in reversed(history):
         found = ADDED.fullmatch(before)
@@ -68,7 +65,7 @@ def with_topic(question: str, history: Sequence[Turn]) -> list[str]:
 
 
 def likelihood(retrieve: Retriever, judge: PairReader, query: Query) -> float | None:
-    """Probability that the best passage found for a query answers it, whatever judge the recipe has; None for none."""
+    """Probability that the best passage found for a query answers it; None without a passage."""
     chunks = [hit.chunk for hit in retrieve(query).kept[:JUDGED]]
     read = judge.read(query.question, [one.text for one in chunks], [one.title for one in chunks])
     return max((one.probability for one in read), default=None)
@@ -76,10 +73,10 @@ def likelihood(retrieve: Retriever, judge: PairReader, query: Query) -> float | 
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """The reading of a question that its evidence decides for; what was typed stays beside it.
+    """The reading of a question that its evidence decides for; what was typed is kept as `asked`.
 
-    A question that stands alone is left as it is. A model's wording with a name or number that is not in the
-    conversation is not used: what was typed with the topic in brackets stands in its place.
+    A question that stands alone is unchanged. A model's wording with a name or number that is not in the conversation
+    gives way to what was typed with the topic in brackets.
     """
 
     likelihood: Callable[[Query], float | None]

@@ -1,9 +1,8 @@
 """Several ranked lists to one.
 
-Two ways: reciprocal ranks (Cormack, Clarke and Buettcher 2009), which needs no comparable scores, and a weighted sum of
-scores brought to 0..1, which keeps how far apart they are. Lists are merged by chunk id, so the dense and the lexical
-copy of a chunk are one candidate (W5 in docs/methods.md: the published code compared object identities, and never
-merged them).
+Reciprocal ranks (Cormack, Clarke and Buettcher 2009) need no comparable scores; a weighted sum of scores brought to
+0..1 keeps their distances. Lists are merged by chunk id (W5 in docs/methods.md: the published code compared object
+identities, and never merged them).
 """
 
 from __future__ import annotations
@@ -24,12 +23,8 @@ def reciprocal_rank_fusion(
     lists: Sequence[Sequence[Hit]], *, weights: Sequence[float] | None = None, rank_constant: int = RANK_CONSTANT
 ) -> list[Hit]:
     """Sum of weight / (rank_constant + rank) over the lists; ties keep the first list's order."""
-    weights = weights or [1.0] * len(lists)
-
-    def points(at: int, hit: Hit) -> float:
-        return weights[at] / (rank_constant + hit.rank)
-
-    return _merged(lists, points, Score(0.0, RECIPROCAL_RANK))
+    given = weights or [1.0] * len(lists)
+    return _merged(lists, lambda at, hit: given[at] / (rank_constant + hit.rank), Score(0.0, RECIPROCAL_RANK))
 
 
 def weighted_fusion(lists: Sequence[Sequence[Hit]], *, weights: Sequence[float]) -> list[Hit]:
@@ -37,10 +32,8 @@ def weighted_fusion(lists: Sequence[Sequence[Hit]], *, weights: Sequence[float])
 
     A chunk that a list did not return gets that list's 0; a list whose scores are all equal gives each of them 1.
     """
-    bounds = [
-        (min((h.score.value for h in hits), default=0.0), max((h.score.value for h in hits), default=0.0))
-        for hits in lists
-    ]
+    values = [[hit.score.value for hit in hits] for hits in lists]
+    bounds = [(min(of_list, default=0.0), max(of_list, default=0.0)) for of_list in values]
     total = sum(weights) or 1.0
 
     def points(at: int, hit: Hit) -> float:
@@ -65,9 +58,8 @@ def _merged(lists: Sequence[Sequence[Hit]], points: Callable[[int, Hit], float],
             sums[id_] = sums.get(id_, 0.0) + points(at, hit)
             before = merged.get(id_)
             merged[id_] = hit if before is None else replace(before, scores={**before.scores, **hit.scores})
-    order = sorted(merged, key=lambda id_: -sums[id_])
     fused = []
-    for rank, id_ in enumerate(order, start=1):
+    for rank, id_ in enumerate(sorted(merged, key=lambda id_: -sums[id_]), start=1):
         score = Score(sums[id_], zero.scale)
         fused.append(replace(merged[id_], score=score, rank=rank, scores={**merged[id_].scores, "fused": score}))
     return fused
@@ -99,19 +91,17 @@ class FusedRetriever:
         """All candidates of all lists, once each, best first; then what the retrievers dropped and no list kept."""
         answers = [retriever(query) for retriever in self.retrievers]
         fused = self.fusion([answer.kept for answer in answers])
+        judgements = [judgement for answer in answers for judgement in answer.judgements]
         stood_for: dict[str, tuple[str, ...]] = {}
-        for judgement in (judgement for answer in answers for judgement in answer.judgements):
+        for judgement in judgements:
             earlier = stood_for.get(judgement.hit.chunk.id, ())
             stood_for[judgement.hit.chunk.id] = tuple(dict.fromkeys((*earlier, *judgement.stood_for)))
-        kept = [
-            Judgement(hit, keep=True, reason=f"fused rank {hit.rank}", stood_for=stood_for[hit.chunk.id])
-            for hit in fused
-        ]
-        seen = {hit.chunk.id for hit in fused}
-        dropped: dict[str, Judgement] = {}
-        for judgement in (judgement for answer in answers for judgement in answer.judgements):
-            if judgement.hit.chunk.id not in seen:
-                dropped.setdefault(judgement.hit.chunk.id, judgement)
+        once: dict[str, Judgement] = {}
+        for hit in fused:
+            id_ = hit.chunk.id
+            once[id_] = Judgement(hit, keep=True, reason=f"fused rank {hit.rank}", stood_for=stood_for[id_])
+        for judgement in judgements:
+            once.setdefault(judgement.hit.chunk.id, judgement)
         notes = sum((answer.notes.without_facts for answer in answers), NO_NOTES)
         lists = [len(answer.kept) for answer in answers]
-        return Judged((*kept, *dropped.values()), notes + Notes(facts={"lists": lists}))
+        return Judged(tuple(once.values()), notes + Notes(facts={"lists": lists}))

@@ -1,6 +1,6 @@
 """The question in words that find more, without another meaning (ChunkRAG v2, Algorithm 1, line 1; prompt A.1).
 
-What is rewritten is searched and judged; the question itself stays, and is what is answered (Y14 in docs/methods.md).
+The rewriting is searched and judged; the question itself is answered (Y14 in docs/methods.md).
 """
 
 from __future__ import annotations
@@ -38,11 +38,7 @@ _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»
 
 @dataclass(frozen=True, slots=True)
 class LLMRewriter:
-    """A chat model's rewriting of every question, before retrieval.
-
-    Where the model fails, or twice replies what cannot be used, the question is searched as it stands, and the notes of
-    the query say so.
-    """
+    """A chat model rewrites every question; after a failure or two unusable replies it is searched unchanged."""
 
     model: LanguageModel
 
@@ -55,21 +51,19 @@ class LLMRewriter:
         """The same question with other words to search for."""
         user = f"Question: {_one_line(query.question)}"
         read = partial(read_rewriting, question=query.question)
+        why = "the model's rewriting could not be used"
         try:
             rewritten = asked(self.model, SYSTEM, user, schema=text_schema("query"), read=read).value
         except (ProviderError, BudgetSpent) as error:
-            return _as_it_stands(query, str(error))
+            rewritten, why = None, str(error)
         if rewritten is None:
-            return _as_it_stands(query, "the model's rewriting could not be used")
+            lack = f"rewrite: {why}; the question was searched as it stands"
+            return replace(query, notes=query.notes + Notes((lack,)))
         return replace(query, search=rewritten)
 
 
 def read_rewriting(reply: str, question: str) -> str:
-    """The rewritten question of a reply. Raises Unreadable.
-
-    It must be one line, at most `MOST_TIMES_AS_LONG` times as long as the question, and hold every number and every
-    quoted phrase of it.
-    """
+    """The rewritten question: one line, not too long, with all numbers and quoted phrases. Raises Unreadable."""
     rewritten = read_text(reply, "query")
     if len(rewritten.splitlines()) > 1:
         raise Unreadable("query is not one line")
@@ -78,24 +72,14 @@ def read_rewriting(reply: str, question: str) -> str:
     if not _numbers(question) <= _numbers(rewritten):
         raise Unreadable("a number of the question is missing in query")
     plain = _one_line(rewritten).casefold()
-    if not all(phrase in plain for phrase in _quoted(question)):
+    if not all(_one_line("".join(groups)).casefold() in plain for groups in _QUOTED.findall(question)):
         raise Unreadable("a quoted phrase of the question is missing in query")
     return rewritten
-
-
-def _as_it_stands(query: Query, why: str) -> Query:
-    lack = f"rewrite: {why}; the question was searched as it stands"
-    return replace(query, notes=query.notes + Notes((lack,)))
 
 
 def _numbers(text: str) -> set[str]:
     """The numbers in a text, 7,000 as 7000."""
     return {_THOUSANDS.sub("", number) for number in _NUMBER.findall(text)}
-
-
-def _quoted(text: str) -> list[str]:
-    """What stands in quotation marks, in one case and with single spaces."""
-    return [_one_line("".join(groups)).casefold() for groups in _QUOTED.findall(text)]
 
 
 def _one_line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Nearest chunks by the cosine of their vectors."""
+"""Searches of chunk tables: dense, BM25, exact identifiers, by subchunks, coarse to fine."""
 
 from __future__ import annotations
 
@@ -14,23 +14,10 @@ from thresher.protocols import ChunkTable, Encoder, Retriever, about
 from thresher.questions import searches
 from thresher.retrieval.fusion import Fusion, fusion_about
 from thresher.text.identifiers import identifiers_in, spellings
-from thresher.types import (
-    BM25,
-    COSINE,
-    L2,
-    Chunk,
-    Hit,
-    Judged,
-    Judgement,
-    Notes,
-    Query,
-    Scale,
-    Score,
-    ranked_judgements,
-)
+from thresher.types import BM25, COSINE, L2, Chunk, Hit, Judged, Judgement, Notes, Query, Score, ranked_judgements
 
 if TYPE_CHECKING:
-    from thresher.types import Vectors
+    from thresher.types import Scale, Vectors
 
 
 def found(name: str, scale: Scale, scored: Sequence[tuple[Chunk, float]]) -> Judged:
@@ -53,12 +40,9 @@ USUAL_LIMIT = 5
 
 
 def depth_about(published: int, *, literal: bool = False) -> str:
-    """How many candidates a list is asked for where 5 results are wanted, and of these how many at least."""
+    """The depth of a list for 5 results, and the published one where it differs."""
     asked = depth_for(published, USUAL_LIMIT, literal=literal)
     return str(asked) if asked == published else f"{asked} (at least {published})"
-
-
-# --- nearest chunks by the cosine of their vectors --------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +66,6 @@ class DenseRetriever:
         return found("dense", COSINE, self.table.nearest(vector, limit=limit, where=query.where))
 
 
-# --- chunks that share words with the query, by BM25 ------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class LexicalRetriever:
     """The chunks with the highest BM25 (k1 1.2, b 0.75; Robertson and Zaragoza 2009), `depth` of them."""
@@ -102,9 +83,6 @@ class LexicalRetriever:
         """Candidates by BM25, best first; chunks that share no term are none."""
         limit = depth_for(self.depth, query.limit, literal=self.literal)
         return found("lexical", BM25, self.table.matching(query.search, limit=limit, where=query.where))
-
-
-# --- the parts of a question, searched one by one --------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +107,6 @@ class EachPartRetriever:
             for judgement in filter(None, level):
                 taken.setdefault(judgement.hit.chunk.id, judgement)
         return Judged(ranked_judgements(taken.values()), lists[0].notes)
-
-
-# --- chunks with the very identifier that a question names, first -----------------------------------------------------
 
 
 EXACT_DEPTH = 30
@@ -169,11 +144,6 @@ class ExactRetriever:
         rest = (one for one in judged.judgements if one.hit.chunk.id not in exact)
         return Judged(ranked_judgements((*exact.values(), *rest)), judged.notes)
 
-
-# --- chunks found by two lists: by the vectors of their subchunks, and by BM25 ----------------------------------------
-
-
-Scores = list[tuple[Chunk, float]]
 
 SUBCHUNKS_PER_CHUNK = 4
 """Subchunks asked for in place of one chunk: neighbours say similar things, so the best ones share their parents."""
@@ -225,7 +195,8 @@ class HierarchyRetriever:
         fused = self.fusion([hits.kept for hits in lists])
 
         best |= self._best_subchunks(vector, [hit.chunk for hit in fused if hit.chunk.id not in best])
-        matched = self._matched(query, lexical, [hit.chunk.id for hit in fused])
+        matched = {chunk.id: score for chunk, score in lexical}
+        matched |= _matched(self.chunks, query, [hit.chunk.id for hit in fused if hit.chunk.id not in matched])
         judgements = []
         for hit in fused:
             id_ = hit.chunk.id
@@ -249,15 +220,6 @@ class HierarchyRetriever:
             missing = [chunk for chunk in missing if chunk.id not in best]
         return best
 
-    def _matched(self, query: Query, lexical: Scores, ids: Sequence[str]) -> dict[str, float]:
-        """BM25 of each chunk that shares a term with the query."""
-        matched = {chunk.id: score for chunk, score in lexical}
-        missing = [id_ for id_ in ids if id_ not in matched]
-        if missing:
-            rest = self.chunks.matching(query.search, limit=len(missing), where=In("id", tuple(missing)))
-            matched |= {chunk.id: score for chunk, score in rest}
-        return matched
-
 
 def children_of(chunks: Sequence[Chunk], where: Filter | None = None) -> Filter:
     """The filter that holds for the subchunks of some chunks, and for which `where` holds too."""
@@ -266,16 +228,19 @@ def children_of(chunks: Sequence[Chunk], where: Filter | None = None) -> Filter:
     return narrowed(narrowed(where, documents), In("parent_id", tuple(chunk.id for chunk in chunks)))
 
 
-def _by_parent(near: Scores) -> dict[str, float]:
+def _matched(table: ChunkTable, query: Query, ids: Sequence[str]) -> dict[str, float]:
+    """BM25 of those chunks that share a term with the query."""
+    matching = table.matching(query.search, limit=len(ids), where=In("id", tuple(ids))) if ids else ()
+    return {chunk.id: score for chunk, score in matching}
+
+
+def _by_parent(near: Sequence[tuple[Chunk, float]]) -> dict[str, float]:
     """The cosine of each parent's best subchunk, best first."""
     best: dict[str, float] = {}
     for subchunk, cosine in near:
         if subchunk.parent_id is not None:
             best.setdefault(subchunk.parent_id, cosine)
     return best
-
-
-# --- first the chunks whose summaries lie nearest, then the best subchunks of those chunks alone (ECRAG, sect----------
 
 
 Metric = Literal["l2", "ip"]
@@ -321,7 +286,7 @@ class CoarseToFineRetriever:
         if chunks or self.flat:
             among = query.where if self.flat else children_of([chunk for chunk, _ in chunks], query.where)
             found = self.subchunks.nearest(vector, limit=limit, where=among)
-        lexical = self._lexical(query, [chunk.id for chunk, _ in found])
+        lexical = _matched(self.subchunks, query, [chunk.id for chunk, _ in found])
         judgements = []
         children: Counter[str] = Counter()
         for rank, (subchunk, cosine) in enumerate(found, start=1):
@@ -341,13 +306,6 @@ class CoarseToFineRetriever:
             for chunk, cosine in chunks
         ]
         return Judged(tuple(judgements), Notes(facts={"chunks": looked_into}))
-
-    def _lexical(self, query: Query, ids: Sequence[str]) -> dict[str, float]:
-        """BM25 of those subchunks that share a term with the query."""
-        if not ids:
-            return {}
-        matching = self.subchunks.matching(query.search, limit=len(ids), where=In("id", tuple(ids)))
-        return {chunk.id: score for chunk, score in matching}
 
 
 def distance(cosine: float) -> float:

@@ -1,9 +1,9 @@
-"""The last step of retrieval: as many results as were asked for, some places protected."""
+"""Retrievers around another one: cut, reranked, searched again in other words, deduplicated, ordered by similarity."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from math import log
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,23 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.protocols import CrossEncoder, Retriever, Rewriter, about
 from thresher.retrieval.fusion import FusedRetriever, reciprocal_rank_fusion
-from thresher.types import (
-    COSINE,
-    NO_NOTES,
-    WEIGHTED_FUSION,
-    Hit,
-    Judged,
-    Judgement,
-    Notes,
-    Query,
-    Score,
-    Terms,
-    ranked_judgements,
-)
+from thresher.types import COSINE, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query, Score, ranked_judgements
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from thresher.types import Terms
 
     Matrix = NDArray[np.floating[Any]]
 
@@ -54,9 +44,8 @@ class CutRetriever:
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        protected = (
-            f", protect {self.protect}" + (" in front" if self.position == "front" else "") if self.protect else ""
-        )
+        where = " in front" if self.position == "front" else ""
+        protected = f", protect {self.protect}{where}" if self.protect else ""
         best = "" if self.limit is None else f", best {self.limit}"
         return f"{about(self.retriever)}{protected}{best}"
 
@@ -84,30 +73,23 @@ class CutRetriever:
             for judgement in found.judgements
             if judgement.hit.chunk.id not in chosen
         ]
-        notes = Notes(facts={"protected": sorted(protected)}) if self.protect else NO_NOTES
-        return Judged((*stays, *cut), found.notes + notes)
+        facts = {"protected": sorted(protected)} if self.protect else {}
+        return Judged((*stays, *cut), found.notes + Notes(facts=facts))
 
 
 def _best_dense(hits: tuple[Hit, ...], number: int) -> set[str]:
-    """Ids of the hits with the highest dense score."""
-    dense = [hit for hit in hits if "dense" in hit.scores]
-    dense.sort(key=lambda hit: -hit.scores["dense"].value)
-    return {hit.chunk.id for hit in dense[:number]}
+    dense = (hit for hit in hits if "dense" in hit.scores)
+    return {hit.chunk.id for hit in sorted(dense, key=lambda hit: -hit.scores["dense"].value)[:number]}
 
 
 def _why(hit: Hit, reasons: dict[str, str], protected: set[str], limit: int) -> str:
-    reason = reasons[hit.chunk.id]
-    if hit.chunk.id in protected and hit.rank > limit:
-        return f"{reason}, kept as one of the best dense hits"
-    return reason
-
-
-# --- candidates put in the order of a cross-encoder, which reads question and chunk together --------------------------
+    saved = hit.chunk.id in protected and hit.rank > limit
+    return reasons[hit.chunk.id] + (", kept as one of the best dense hits" if saved else "")
 
 
 @dataclass(frozen=True, slots=True)
 class RerankedRetriever:
-    """What another retriever found, reordered; a reranker that fails leaves the order as it was, and says so.
+    """Reorders the hits of another retriever; if the reranker fails the order stays, with a note.
 
     Below a `weight` of 1 the order is that of (1 - weight) * retrieval + weight * cross-encoder, both brought to 0..1
     by the candidates' minimum and maximum.
@@ -135,33 +117,27 @@ class RerankedRetriever:
         except (ProviderError, BudgetSpent) as error:
             lack = f"rerank: {error}; the order before it was kept"
             return replace(found, notes=found.notes + Notes((lack,)))
+        blended = scores
+        if self.weight != 1:
+            pairs = zip(_spread([hit.score for hit in hits]), _spread(scores), strict=True)
+            blended = [Score((1 - self.weight) * own + self.weight * read, WEIGHTED_FUSION) for own, read in pairs]
         scored = [
             replace(hit, score=score, scores={**hit.scores, "rerank": read})
-            for hit, read, score in zip(hits, scores, self._blended(hits, scores), strict=True)
+            for hit, read, score in zip(hits, scores, blended, strict=True)
         ]
-        order = sorted(scored, key=lambda hit: -hit.score.value)
-        kept = tuple(_ranked(rank, hit) for rank, hit in enumerate(order, start=1))
+        kept = [
+            Judgement(replace(hit, rank=rank), keep=True, reason=f"rerank rank {rank}")
+            for rank, hit in enumerate(sorted(scored, key=lambda hit: -hit.score.value), start=1)
+        ]
         dropped = tuple(judgement for judgement in found.judgements if not judgement.keep)
         return Judged((*kept, *dropped), found.notes + Notes(facts={"reranker": self.cross_encoder.name}))
 
-    def _blended(self, hits: Sequence[Hit], scores: Sequence[Score]) -> Sequence[Score]:
-        if self.weight == 1:
-            return scores
-        pairs = zip(_spread([hit.score.value for hit in hits]), _spread([score.value for score in scores]), strict=True)
-        return [Score((1 - self.weight) * found + self.weight * read, WEIGHTED_FUSION) for found, read in pairs]
 
-
-def _spread(values: Sequence[float]) -> list[float]:
-    """Brought to 0..1 by their minimum and maximum; 1 where all are equal."""
+def _spread(scores: Sequence[Score]) -> list[float]:
+    """Values brought to 0..1 by their minimum and maximum; 1 where all are equal."""
+    values = [score.value for score in scores]
     low, high = min(values, default=0.0), max(values, default=0.0)
     return [(value - low) / (high - low) if high > low else 1.0 for value in values]
-
-
-def _ranked(rank: int, hit: Hit) -> Judgement:
-    return Judgement(replace(hit, rank=rank), keep=True, reason=f"rerank rank {rank}")
-
-
-# --- A question that finds nothing good is put in other words and searched for once more ------------------------------
 
 
 Suffices = Callable[[Query, Sequence[Hit]], bool]
@@ -170,10 +146,7 @@ Suffices = Callable[[Query, Sequence[Hit]], bool]
 
 @dataclass(frozen=True, slots=True)
 class SecondLookRetriever:
-    """Rewrites only when it may help: the first search stands unless `suffices` says no. Not published.
-
-    Both searches then count alike, by reciprocal ranks; the trace has the words of the second.
-    """
+    """Rewrites and searches again unless `suffices` accepts the first search; both are fused (RRF). Not published."""
 
     retriever: Retriever
     rewriter: Rewriter
@@ -186,22 +159,15 @@ class SecondLookRetriever:
 
     def __call__(self, query: Query) -> Judged:
         """What the first search found, or both together."""
-        found = self.retriever(query)
-        if self.suffices(query, found.kept):
-            return found
+        first = found = self.retriever(query)
+        if self.suffices(query, first.kept):
+            return first
         rewritten = self.rewriter(query)
-        if rewritten.search == query.search:
-            return _with_notes(found, rewritten)
-        both = FusedRetriever((lambda _: found, lambda _: self.retriever(rewritten)), reciprocal_rank_fusion)
-        return _with_notes(both(query), rewritten)
-
-
-def _with_notes(found: Judged, rewritten: Query) -> Judged:
-    notes = found.notes + rewritten.notes + Notes(facts={"second_search": rewritten.search})
-    return replace(found, notes=notes)
-
-
-# --- redundancy removal: of several chunks that say the same one survives and stands for the others -------------------
+        if rewritten.search != query.search:
+            both = FusedRetriever((lambda _: first, lambda _: self.retriever(rewritten)), reciprocal_rank_fusion)
+            found = both(query)
+        notes = found.notes + rewritten.notes + Notes(facts={"second_search": rewritten.search})
+        return replace(found, notes=notes)
 
 
 Embed = Callable[[Sequence[Hit]], "Matrix"]
@@ -229,11 +195,8 @@ class Redundancy:
     facts: Facts | None = None
 
     def __post_init__(self) -> None:
-        for name, given, needing in (
-            ("embed", self.embed, ("embedding", "either")),
-            ("terms", self.terms, ("tfidf", "either")),
-        ):
-            if given is None and self.vectors in needing:
+        for name, given, other in (("embed", self.embed, "tfidf"), ("terms", self.terms, "embedding")):
+            if given is None and self.vectors != other:
                 raise UsageError(
                     f"comparing by '{self.vectors}' needs `{name}`",
                     subject="redundancy",
@@ -246,26 +209,24 @@ class Redundancy:
         survivors: list[int] = []
         dropped: dict[int, tuple[int, float]] = {}
         for at in range(len(hits)):
-            near = [other for other in survivors if cosines[at][other] > self.threshold]
-            containing = [other for other in near if self._says_all(hits[other], hits[at])]
-            if containing:
-                twin = max(containing, key=lambda other: cosines[at][other])
+            twins = [other for other in survivors if cosines[at][other] > self.threshold]
+            if self.facts is not None:
+                twins = [other for other in twins if self.facts(hits[at]) <= self.facts(hits[other])]
+            if twins:
+                twin = max(twins, key=lambda other: cosines[at][other])
                 dropped[at] = (twin, float(cosines[at][twin]))
             else:
                 survivors.append(at)
-        stood_for = {
-            at: tuple(hits[other].chunk.id for other in dropped if dropped[other][0] == at) for at in survivors
-        }
+        ids = [hit.chunk.id for hit in hits]
+        stood_for = {at: tuple(ids[other] for other, (twin, _) in dropped.items() if twin == at) for at in survivors}
         kept = [Judgement(hits[at], keep=True, reason="says its own", stood_for=stood_for[at]) for at in survivors]
+        names = [hit.chunk.label or hit.chunk.id for hit in hits]
         repeated = [
-            Judgement(hits[at], keep=False, reason=f"says what {_name(hits[twin])} says (cosine {cosine:.2f})")
+            Judgement(hits[at], keep=False, reason=f"says what {names[twin]} says (cosine {cosine:.2f})")
             for at, (twin, cosine) in dropped.items()
         ]
         facts = {"redundancy": self._measured(hits, survivors, cosines)}
         return Judged((*kept, *repeated), Notes(tuple(lacks), facts=facts))
-
-    def _says_all(self, one: Hit, other: Hit) -> bool:
-        return self.facts is None or self.facts(other) <= self.facts(one)
 
     def _cosines(self, hits: Sequence[Hit]) -> tuple[Matrix, list[str]]:
         """(n_hits, n_hits) cosines, the higher one where two kinds are asked for; and what could not be compared."""
@@ -281,27 +242,21 @@ class Redundancy:
                 lacks.append(f"redundancy: {error}; {instead}")
         if self.terms is not None and (self.vectors != "embedding" or lacks):
             found.append(_cosines_of(tfidf([hit.chunk.text for hit in hits], self.terms)))
-        nothing = np.eye(len(hits))
-        return (np.maximum.reduce(found) if found else nothing), lacks
+        return (np.maximum.reduce(found) if found else np.eye(len(hits))), lacks
 
     def _measured(self, hits: Sequence[Hit], survivors: Sequence[int], cosines: Matrix) -> dict[str, Any]:
         """Count, total and percent together (Y5), and both similarities before and after (Y6)."""
-        everyone = range(len(hits))
         removed = len(hits) - len(survivors)
+        pairwise = {"before": _mean_pairwise(cosines, range(len(hits))), "after": _mean_pairwise(cosines, survivors)}
+        to_query = {"before": _mean_to_query(hits), "after": _mean_to_query([hits[at] for at in survivors])}
         return {
             "vectors": self.vectors,
             "threshold": self.threshold,
             "removed": removed,
             "total": len(hits),
             "percent": 100 * removed / len(hits) if hits else 0.0,
-            "pairwise_similarity": {
-                "before": _mean_pairwise(cosines, everyone),
-                "after": _mean_pairwise(cosines, survivors),
-            },
-            "query_similarity": {
-                "before": _mean_to_query([hits[at] for at in everyone]),
-                "after": _mean_to_query([hits[at] for at in survivors]),
-            },
+            "pairwise_similarity": pairwise,
+            "query_similarity": to_query,
         }
 
 
@@ -323,20 +278,13 @@ class DeduplicatedRetriever:
         found = self.retriever(query)
         before = {judgement.hit.chunk.id: judgement for judgement in found.judgements}
         judged = self.redundancy(found.kept)
-        kept = [
-            replace(
-                before[judgement.hit.chunk.id],
-                hit=replace(judgement.hit, rank=rank),
-                stood_for=(*before[judgement.hit.chunk.id].stood_for, *judgement.stood_for),
-            )
-            for rank, judgement in enumerate((j for j in judged.judgements if j.keep), start=1)
-        ]
-        repeated = [judgement for judgement in judged.judgements if not judgement.keep]
-        dropped = [judgement for judgement in found.judgements if not judgement.keep]
-        return Judged((*kept, *repeated, *dropped), found.notes + judged.notes)
-
-
-# --- what is left, by its similarity to the words that are searched (ChunkRAG, "initial filtering") -------------------
+        kept = []
+        for rank, one in enumerate((one for one in judged.judgements if one.keep), start=1):
+            earlier = before[one.hit.chunk.id]
+            stood_for = (*earlier.stood_for, *one.stood_for)
+            kept.append(replace(earlier, hit=replace(one.hit, rank=rank), stood_for=stood_for))
+        dropped = [one for one in (*judged.judgements, *found.judgements) if not one.keep]
+        return Judged((*kept, *dropped), found.notes + judged.notes)
 
 
 Similarities = Callable[[Query, Sequence[Hit]], Sequence[float]]
@@ -345,10 +293,7 @@ Similarities = Callable[[Query, Sequence[Hit]], Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class SimilarityRetriever:
-    """What another retriever found, ordered by its similarity to the searched words; ties keep their order.
-
-    Where no similarities can be had the order stays as it was, and says so.
-    """
+    """Orders the hits of another retriever by similarity to the searched words; without similarities unchanged."""
 
     retriever: Retriever
     similarities: Similarities
@@ -374,14 +319,8 @@ class SimilarityRetriever:
         return Judged((*ranked_judgements(kept), *(one for one in found.judgements if not one.keep)), found.notes)
 
 
-# --- vectors ----------------------------------------------------------------------------------------------------------
-
-
 def tfidf(texts: Sequence[str], terms: Terms) -> Matrix:
-    """(n_texts, n_terms) rows of tf * (ln((1 + n) / (1 + df)) + 1), of unit length; a text without terms is zero.
-
-    The formula of scikit-learn's TfidfVectorizer, fitted on these texts.
-    """
+    """(n_texts, n_terms) unit rows of tf * (ln((1 + n) / (1 + df)) + 1), as scikit-learn has it; zero without terms."""
     import numpy as np
 
     counts = [Counter(terms(text)) for text in texts]
@@ -390,14 +329,10 @@ def tfidf(texts: Sequence[str], terms: Terms) -> Matrix:
     rows = np.zeros((len(texts), len(columns)))
     for row, count in zip(rows, counts, strict=True):
         for term, times in count.items():
-            row[columns[term]] = times * _rarity(frequencies[term], len(texts))
+            row[columns[term]] = times * (log((1 + len(texts)) / (1 + frequencies[term])) + 1)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     unit: Matrix = np.divide(rows, lengths, out=rows, where=lengths > 0)
     return unit
-
-
-def _rarity(frequency: int, texts: int) -> float:
-    return log((1 + texts) / (1 + frequency)) + 1
 
 
 def _cosines_of(rows: Matrix) -> Matrix:
@@ -420,9 +355,5 @@ def _mean_pairwise(cosines: Matrix, chosen: Sequence[int]) -> float | None:
 
 def _mean_to_query(hits: Sequence[Hit]) -> float | None:
     """Mean cosine to the query of the hits that have one; None where none has."""
-    known: list[Mapping[str, Any]] = [hit.scores for hit in hits if "dense" in hit.scores]
-    return sum(scores["dense"].value for scores in known) / len(known) if known else None
-
-
-def _name(hit: Hit) -> str:
-    return hit.chunk.label or hit.chunk.id
+    known = [hit.scores["dense"].value for hit in hits if "dense" in hit.scores]
+    return sum(known) / len(known) if known else None

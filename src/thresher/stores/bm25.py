@@ -18,10 +18,7 @@ def term_weight(frequency: int, length: int, average_length: float) -> float:
 
 @cache
 def _logarithm() -> Callable[[float], float]:
-    """The natural logarithm of the C library in float32, which is not always the rounded one of float64.
-
-    Lance calls it. Where it cannot be found, a score may differ from Lance's in its last bit.
-    """
+    """float32 `logf` of the C library, as Lance calls it; without it scores may differ in the last bit."""
     import ctypes
 
     try:

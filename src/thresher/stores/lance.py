@@ -1,7 +1,4 @@
-"""The store on LanceDB: tables of rows, vectors and BM25 in one folder, every change one transaction.
-
-What spans two tables is ordered by `thresher.indexing.store` so that every state in between is sound.
-"""
+"""The store on LanceDB: tables of rows, vectors and BM25 in one folder, every change one transaction."""
 
 from __future__ import annotations
 
@@ -77,20 +74,20 @@ class LanceStore:
         )
 
     def records(self, name: str, *, key: str, columns: Mapping[str, str]) -> LanceRecords:
-        """A table of records, created when missing; `columns` maps names to `text` or `whole`.
-
-        Columns that a table of an earlier version lacks are added to it, without values.
-        """
+        """A table of records, made if missing; `columns` maps names to `text` or `whole`, new ones are added empty."""
         import pyarrow as pa
 
         types = {"text": pa.string(), "whole": pa.int64()}
         schema = pa.schema([pa.field(column, types[kind]) for column, kind in columns.items()])
         if (stored := self._stored(name)) is not None:
-            self._extend(name, stored, schema)
+            with store_errors(name, self.in_our_words):
+                lacking = [field for field in schema if field.name not in stored.schema.names]
+                if lacking and set(stored.schema.names) < set(schema.names):
+                    stored.add_columns(pa.schema(lacking))
         return LanceRecords(self._created(name, schema), self._folder, key=key)
 
     def _stored(self, name: str) -> Any | None:
-        """A table; None where there is none, or only the folder of one whose making was killed: it is made anew."""
+        """A table; None where there is none, or only the folder of one whose making was killed."""
         with store_errors(name, self.in_our_words):
             try:
                 return self._database.open_table(name)
@@ -99,28 +96,16 @@ class LanceStore:
                     return None
                 raise
 
-    def _extend(self, name: str, table: Any, schema: pa.Schema) -> None:
-        """Add the columns that a stored table lacks."""
-        import pyarrow as pa
-
-        with store_errors(name, self.in_our_words):
-            lacking = [field for field in schema if field.name not in table.schema.names]
-            if lacking and set(table.schema.names) < set(schema.names):
-                table.add_columns(pa.schema(lacking))
-
     def chunk_tables(self) -> set[str]:
         """Names of the chunk tables there are."""
-        return {name for name in self._tables() if name.startswith(CHUNK_TABLE_PREFIX)}
-
-    def _tables(self) -> set[str]:
         names: list[str] = []
         token = None
         while True:
             page = self._database.list_tables(page_token=token)
-            names.extend(page.tables)
+            names += page.tables
             token = page.page_token
             if not token:
-                return set(names)
+                return {name for name in names if name.startswith(CHUNK_TABLE_PREFIX)}
 
     def create(self, name: str, *, dimension: int) -> None:
         """Make an empty chunk table with its full-text and scalar indexes; one that is there is left as it is."""
@@ -138,7 +123,6 @@ class LanceStore:
         return LanceChunkTable(table, self._folder, self._memory, ann_rows=self._ann_rows)
 
     def _created(self, name: str, schema: pa.Schema) -> Any:
-        """A table of that name and schema, made or opened."""
         with store_errors(name, self.in_our_words):
             try:
                 return self._database.create_table(name, schema=schema, exist_ok=True)

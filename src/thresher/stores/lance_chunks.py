@@ -14,15 +14,7 @@ from thresher.stores import bm25
 from thresher.stores import lance_text_index as text_index
 from thresher.stores import lance_vector_index as vector_index
 from thresher.stores.lance_memory import Memory
-from thresher.stores.lance_table import (
-    READ_ATTEMPTS,
-    LanceTable,
-    is_gone,
-    one_of,
-    reading,
-    to_sql,
-    writing,
-)
+from thresher.stores.lance_table import READ_ATTEMPTS, LanceTable, is_gone, one_of, reading, to_sql, writing
 from thresher.stores.memory_index import MemoryIndex
 from thresher.text.terms import chunk_terms, query_terms
 from thresher.types import Chunk, ChunkRow
@@ -57,7 +49,6 @@ _PACKED = [one.name for one in fields(Chunk) if one.name not in ("source", "titl
 """Fields that stay what they are, once more together as JSON in the column `packed`: a row that is looked up costs as
 much as it has columns, 50 rows 16 ms with 13 columns and 7 ms with 4."""
 
-_READ_COLUMNS = ["packed", "source", "title", "text"]
 _DOCUMENT_COLUMNS = ("kind", "added", "date")
 
 
@@ -88,7 +79,7 @@ def _to_chunk(row: Mapping[str, Any]) -> Chunk:
 
 
 def _terms_in(batch: pa.RecordBatch) -> int:
-    """How many terms the chunks of a batch have, by their lengths or by their terms."""
+    """Number of terms in a batch, by the lengths of its chunks or by their terms."""
     import pyarrow.compute as pc
 
     if "length" in batch.schema.names:
@@ -104,7 +95,7 @@ def _best_first(scored: tuple[Chunk, float]) -> tuple[float, str]:
 
 @dataclass(slots=True)
 class _Statistics:
-    """What was counted in one version of a table, as far as it was needed."""
+    """Counts of one version of a table, made when they are needed."""
 
     version: int
     rows: int | None = None
@@ -131,8 +122,8 @@ class LanceChunkTable(LanceTable):
 
     @cached_property
     def _columns(self) -> list[str]:
-        """What is read of a chunk; a table of an earlier version has its fields one by one only."""
-        return _READ_COLUMNS if "packed" in self._table.schema.names else _CHUNK_COLUMNS
+        """Columns that a chunk is read from; earlier versions have no `packed`."""
+        return ["packed", "source", "title", "text"] if "packed" in self._table.schema.names else _CHUNK_COLUMNS
 
     # --- searching
 
@@ -150,15 +141,14 @@ class LanceChunkTable(LanceTable):
         if where is not None:
             query = query.where(to_sql(where), prefilter=True)
         rows = query.select([*self._columns, "_distance"]).limit(limit).to_list()
-        return sorted(
-            ((_to_chunk(row), round(1.0 - float(row["_distance"]), DECIMALS)) for row in rows), key=_best_first
-        )
+        scored = ((_to_chunk(row), round(1.0 - float(row["_distance"]), DECIMALS)) for row in rows)
+        return sorted(scored, key=_best_first)
 
     def _in_memory(self, *, searched: str | None = None) -> MemoryIndex | None:
-        """The rows in memory, where they are; with `searched` the whole table is searched, by vectors or by words.
+        """The rows in memory, where they are; `searched` is "vectors" or "words" when the whole table is searched.
 
-        They are read at the second such search of the same version, so for the second question, where the table is
-        small enough. A process that asks once, or while documents are being added, would read them in vain.
+        A small table is read at its second such search in one version: a process that asks once, or while documents
+        are being added, would read it in vain.
         """
         version = self.version
         kept = self._memory.of(self)
@@ -168,11 +158,7 @@ class LanceChunkTable(LanceTable):
         if searched is None:
             return None
         before, self._searched[searched] = self._searched.get(searched), version
-        return self._read_into_memory(version) if before == version else None
-
-    def _read_into_memory(self, version: int) -> MemoryIndex | None:
-        rows = self.count()
-        if rows > self._memory.rows(self._dimension):
+        if before != version or (rows := self.count()) > self._memory.rows(self._dimension):
             return None
         columns = list(dict.fromkeys([*IDS, *self._columns, "vector"]))
         query = self._table.search().with_row_id(True).select(columns).limit(None)
@@ -198,26 +184,19 @@ class LanceChunkTable(LanceTable):
             search = search.where(to_sql(where), prefilter=True)
         rows = search.select(["_score"]).limit(limit).to_arrow()
         scores = dict(zip(rows["_rowid"].to_pylist(), rows["_score"].to_pylist(), strict=True))
-        return sorted(
-            ((_to_chunk(row), float(scores[row["_rowid"]])) for row in self._by_row_id(scores)), key=_best_first
-        )
+        ids = list(scores)
+        memory = self._in_memory()
+        found = None if memory is None else memory.get(ids)
+        if found is None:
+            # Looking rows up by their ids takes a fifth of the time that a search takes to return whole rows. One that
+            # was deleted meanwhile is left out.
+            found = self._table.take_row_ids(ids).with_row_id().select(self._columns).to_list() if ids else []
+        return sorted(((_to_chunk(row), float(scores[row["_rowid"]])) for row in found), key=_best_first)
 
     def _full_text(self, terms: str) -> Any:
         from lancedb.query import MatchQuery
 
         return self._table.search(MatchQuery(terms, "terms"), query_type="fts")
-
-    def _by_row_id(self, row_ids: Iterable[int]) -> list[dict[str, Any]]:
-        """Rows by their row ids; one that was deleted meanwhile is left out."""
-        ids = list(row_ids)
-        memory = self._in_memory()
-        rows = None if memory is None else memory.get(ids)
-        if rows is not None:
-            return rows
-        if not ids:
-            return []
-        # Looking rows up by their ids takes a fifth of the time that a search takes to return whole rows.
-        return list(self._table.take_row_ids(ids).with_row_id().select(self._columns).to_list())
 
     @reading
     def document_frequencies(self, query: str) -> dict[str, int]:
@@ -234,24 +213,17 @@ class LanceChunkTable(LanceTable):
         found = self._scored(term, limit=min(COUNTED, self.count() + 1))
         if found.num_rows < COUNTED:
             return int(found.num_rows)
-        if self._is_text_index_sound():
-            return self._holding_by_weight(term, found["_rowid"][0].as_py(), found["_score"][0].as_py())
-        return int(self._scored(term, limit=self.count()).num_rows)
-
-    def _holding_by_weight(self, term: str, row_id: int, score: float) -> int:
-        """The number of chunks that gives one of them the score it has; exact to some five million chunks."""
-        row = self._table.take_row_ids([row_id]).select(["terms"]).to_list()[0]
+        index = self._indexes().get(text_index.COLUMN)
+        if index is None or index.num_unindexed_rows or not text_index.is_sound(self._table, index):
+            return int(self._scored(term, limit=self.count()).num_rows)
+        # The number of chunks that gives the best of them the score it has: exact to some five million chunks.
+        row = self._table.take_row_ids([found["_rowid"][0].as_py()]).select(["terms"]).to_list()[0]
         words = row["terms"].split(" ")
         per_idf = bm25.term_weight(words.count(term), len(words), self.average_terms())
-        return bm25.holding(score / per_idf, self.count())
+        return bm25.holding(found["_score"][0].as_py() / per_idf, self.count())
 
     def _scored(self, term: str, *, limit: int) -> pa.Table:
-        """Row ids and scores of the best chunks that hold a term."""
         return self._full_text(term).with_row_id(True).select(["_score"]).limit(limit).to_arrow()
-
-    def _is_text_index_sound(self) -> bool:
-        index = self._indexes().get(text_index.COLUMN)
-        return index is not None and not index.num_unindexed_rows and text_index.is_sound(self._table, index)
 
     @reading
     def average_terms(self) -> float:
@@ -259,16 +231,14 @@ class LanceChunkTable(LanceTable):
         statistics = self._current_statistics()
         if statistics.average is None:
             rows = self.count()
-            statistics.average = sum(map(_terms_in, self._lengths())) / rows if rows else 0.0
+            column = "length" if "length" in self._table.schema.names else "terms"  # earlier versions kept no lengths
+            query = self._table.search().select([column]).limit(None)
+            batches = query.to_batches(batch_size=READ_LENGTHS) if rows else ()
+            statistics.average = sum(map(_terms_in, batches)) / max(rows, 1)
         return statistics.average
 
-    def _lengths(self) -> Iterator[pa.RecordBatch]:
-        """The lengths of all chunks, or their terms where the table is of a version that kept none."""
-        column = "length" if "length" in self._table.schema.names else "terms"
-        yield from self._table.search().select([column]).limit(None).to_batches(batch_size=READ_LENGTHS)
-
     def _current_statistics(self) -> _Statistics:
-        """What was counted in this version of the table; counting reads much and several parts of a question ask."""
+        """The counts of the current version: several parts of a question ask for them."""
         version = self.version
         if self._statistics.version != version:
             self._statistics = _Statistics(version)
@@ -291,10 +261,7 @@ class LanceChunkTable(LanceTable):
         return np.stack([by_id[id_] for id_ in ids]).astype(np.float32)
 
     def chunks(self, document_ids: Iterable[str] | None = None) -> Iterator[list[tuple[Chunk, Vectors]]]:
-        """The chunks of some or all documents with their vectors, in batches.
-
-        A read whose version goes meanwhile goes on with the newest, and yields no chunk twice.
-        """
+        """Chunks of some or all documents with their vectors, in batches, each once even if its version is dropped."""
         where = None if document_ids is None else one_of("document_id", document_ids)
         yielded: set[str] = set()
         for attempt in range(1, READ_ATTEMPTS + 1):
@@ -358,8 +325,7 @@ class LanceChunkTable(LanceTable):
     @writing
     def delete(self, document_ids: Iterable[str]) -> None:
         """Remove all chunks of the documents in one transaction."""
-        ids = set(document_ids)
-        if ids:
+        if ids := set(document_ids):
             self._table.delete(one_of("document_id", ids))
 
     @writing
@@ -392,11 +358,7 @@ class LanceChunkTable(LanceTable):
         return stale
 
     def _mend_indexes(self, *, anew: bool) -> None:
-        """Bring every index up to date.
-
-        The text index is kept in segments, of which those that count deleted rows are built anew: Lance goes on
-        counting them (document frequencies, lengths), so scores would drift away from the formula.
-        """
+        """Bring every index up to date; text segments that count deleted rows are built anew, or scores would drift."""
         indexes = self._indexes()
         self._index_by_value(LOOKED_UP, anew=anew)
         text_index.bring_up(self._table)

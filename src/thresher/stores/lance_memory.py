@@ -68,7 +68,5 @@ class Memory:
             self._kept.pop(table, None)
 
 
-@cache
-def of_process(megabytes: int) -> Memory:
-    """The one memory of this process for a setting."""
-    return Memory(megabytes)
+of_process = cache(Memory)
+"""The one memory of this process for a setting."""

@@ -1,7 +1,6 @@
-"""What every Lance table has: a version, errors in our words, upkeep - and filters as Lance's SQL, written here alone.
+"""Common to all Lance tables: version, errors in our words, upkeep, filters as Lance's SQL.
 
-Lance appends and merges are atomic (a new version becomes visible as a whole or not at all), so a reader never sees
-half of a change and a killed writer leaves the version before.
+Lance appends and merges are atomic: a reader never sees half of a change, a killed writer leaves the version before.
 """
 
 from __future__ import annotations
@@ -26,9 +25,8 @@ RETENTION = timedelta(hours=1)
 """Old versions are kept this long, for readers that began with them, but no more of a table than `KEPT_VERSIONS`."""
 
 KEPT_VERSIONS = 30
-"""Versions of a table that upkeep keeps, the newest included: about five changes of a file. A reader of an older one
-begins again with the newest. After 100 changes of one small file 544 files and 0.5 MB are left, 6122 and 6.2 without
-this bound."""
+"""Versions of a table that upkeep keeps, about five changes of a file; a reader of an older one begins again. After 100
+changes of one small file 544 files and 0.5 MB are left, 6122 and 6.2 without this bound."""
 
 KEY_INDEX_ROWS = 5000
 """Records from which their key is indexed; fewer are looked through in a few milliseconds."""
@@ -50,9 +48,8 @@ def store_error(subject: str, error: Exception) -> StoreError:
     """Lance's errors in our words. It has one class for everything from a full disk to a damaged file."""
     text = str(error)
     if _DISK_FULL.search(text):
-        return StoreError(
-            "the disk is full", subject=subject, next_step="free some space and run again: what was committed is kept"
-        )
+        advice = "free some space and run again: what was committed is kept"
+        return StoreError("the disk is full", subject=subject, next_step=advice)
     what = _WHERE_IN_LANCE.sub("", " ".join(text.split()).removeprefix("lance error: "))
     return StoreError(f"cannot be read or written ({what[:300]})", subject=subject, next_step="call `doctor()`")
 
@@ -63,7 +60,7 @@ InOurWords: TypeAlias = Callable[[str, Exception], StoreError]
 
 @contextmanager
 def store_errors(subject: str, in_our_words: InOurWords = store_error) -> Iterator[None]:
-    """Whatever Lance raises inside is a StoreError about the subject."""
+    """Turn Lance's errors into a StoreError about the subject."""
     try:
         yield
     except (RuntimeError, OSError, ValueError) as error:
@@ -210,20 +207,15 @@ class LanceTable:
             return bool(newest(self._table).base_paths())
 
     @property
-    def versions(self) -> int:
-        """How many versions are kept, the newest included."""
-        return len(self._list_versions())
-
     @reading
-    def _list_versions(self) -> list[Any]:
-        """Those there are; upkeep of another process may take some away while they are looked at."""
-        return list(self._table.list_versions())
+    def versions(self) -> int:
+        """How many versions are kept, the newest included; upkeep of another process may drop some meanwhile."""
+        return len(list(self._table.list_versions()))
 
     def maintain(self, *, drop_versions: bool = False) -> None:
-        """Bring the indexes up to date, join small files and drop old versions.
+        """Bring the indexes up to date, join small files and drop old versions; one process at a time.
 
-        Others may add and delete meanwhile, but not maintain. `drop_versions` drops all versions and leaves no deleted
-        row in any file: then nobody else may change the table.
+        `drop_versions` drops all versions and every deleted row: then nobody else may change the table.
         """
         with store_errors(self.name, self.in_our_words):
             self.check_upkeep()
@@ -237,7 +229,7 @@ class LanceTable:
             drop_versions_before(self._table, retention, unfinished=drop_versions)
 
     def _retention(self) -> timedelta:
-        """The age from which versions go: so many are kept, and none for longer than `RETENTION`."""
+        """The age from which versions are dropped: `KEPT_VERSIONS` stay, none for longer than `RETENTION`."""
         versions = self._table.list_versions()
         if len(versions) <= KEPT_VERSIONS:
             return RETENTION
@@ -250,11 +242,10 @@ class LanceTable:
         raise NotImplementedError
 
     def _indexes(self) -> dict[str, Any]:
-        """What Lance reports of each index, by its column."""
+        """Lance's report of each index, by its column."""
         return {index.columns[0]: index for index in self._table.list_indices()}
 
     def _index_by_value(self, columns: Iterable[str], *, anew: bool) -> None:
-        """Make and bring up the indexes of columns that are looked up by value."""
         self._create_by_value(columns, anew=anew)
         bring_up(self._table, [f"{column}_idx" for column in columns])
 
@@ -317,7 +308,6 @@ class LanceRecords(LanceTable):
             self._table.add(self._arrow(rows))
 
     def _mend_indexes(self, *, anew: bool) -> None:
-        """Keep an index of the key where there are so many records that looking through them takes long."""
         if int(self._table.count_rows()) >= KEY_INDEX_ROWS:
             self._index_by_value([self._key], anew=anew)
 

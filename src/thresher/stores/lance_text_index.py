@@ -1,8 +1,7 @@
 """The text index of a chunk table in segments, of which only those are built anew that changed.
 
-Lance scores over all segments with the same statistics: the scores are those of one index, to the last bit. But a
-segment counts its rows as they were when it was built, deleted ones too. So upkeep remembers how many rows each segment
-was built from, in the metadata of the column; where fewer are left, the segment is built anew.
+Lance scores all segments with the same statistics, to the last bit as one index. A segment counts deleted rows too: the
+metadata of the column hold how many rows it was built from, and where fewer are left, it is built anew.
 """
 
 from __future__ import annotations
@@ -46,10 +45,7 @@ class Piece:
     """Whether a segment has to be built for them: there is none, or it counts rows that are gone."""
 
     def joins(self, later: Piece, most: int) -> bool:
-        """Whether one segment is better built for both.
-
-        A sound one is taken in by as many new rows as it has: so a row is indexed again log2(`most` / batch) times.
-        """
+        """Whether one segment is better built for both: so a row is indexed again log2(`most` / batch) times."""
         small = self.rows + later.rows <= most
         return small and later.wanted and (self.wanted or self.rows <= later.rows)
 
@@ -91,10 +87,7 @@ def is_sound(table: Any, index: Any) -> bool:
 
 
 def bring_up(table: Any, most: int = SEGMENT_ROWS) -> None:
-    """Build what is missing and what counts deleted rows; each segment is in use as soon as it is built.
-
-    A killed upkeep leaves the segments that it has built, and at most one that the next one builds again.
-    """
+    """Build the segments that are missing or count deleted rows; each is in use as soon as it is built."""
     dataset = newest(table)
     built = _built_from(table)
     rows = {part.fragment_id: int(part.count_rows()) for part in dataset.get_fragments()}
@@ -117,7 +110,6 @@ def bring_up(table: Any, most: int = SEGMENT_ROWS) -> None:
 
 
 def _pieces(dataset: Any, rows: Mapping[int, int], built: Mapping[str, int]) -> list[Piece]:
-    """The table in pieces, in the order of its files."""
     covered: dict[int, Piece] = {}
     for segment, files in _segments(dataset):
         held = tuple(sorted(files & rows.keys()))

@@ -1,9 +1,8 @@
-"""What keeps a Lance table fast while it grows: indexes brought up by increments, files joined, old versions dropped.
+"""Upkeep of a growing Lance table: indexes brought up by increments, files joined, old versions dropped.
 
-lancedb's own `optimize` writes every index and most files anew, however few rows came: 6.9 s for 100 at 300,000.
-What is here asks the Lance inside lancedb directly, through pylance, and works while others add or delete rows: an
-index is built from one version of the table and then takes the place of those that it covers, and where a deletion
-meets files that are just being joined, the joining gives way. Two upkeeps of one table must not run at the same time.
+lancedb's `optimize` writes every index and most files anew, however few rows came: 6.9 s for 100 at 300,000. This calls
+the Lance inside lancedb directly, through pylance, while others add or delete rows; where a deletion meets files that
+are being joined, the joining gives way. Two upkeeps of one table must not run at the same time.
 """
 
 from __future__ import annotations
@@ -29,11 +28,7 @@ DELETED_SHARE = 0.1
 """A file is written anew, without its deleted rows, when they are more than this share of it (Lance's default)."""
 
 QUIET = "error"
-"""Lance writes warnings on standard error, such as that a partition of an index is empty, which no user can act on.
-Whoever wants them sets LANCE_LOG, or LANCEDB_LOG."""
-
-_GAVE_WAY = "Retryable commit conflict"
-"""What Lance says where a change came first and the other has to be tried again."""
+"""Lance's warnings on standard error help no user (an empty partition); LANCE_LOG or LANCEDB_LOG shows them."""
 
 
 def check_versions(lancedb: str, pylance: str) -> None:
@@ -53,7 +48,7 @@ HALF_WRITTEN = ".tmp*"
 
 
 def newest(table: Any) -> Any:
-    """The newest version of a lancedb table as pylance has it. StoreError where the two do not belong together."""
+    """The newest version of a lancedb table in pylance. Raises StoreError where the two do not belong together."""
     os.environ.setdefault("LANCE_LOG", QUIET)
     import lance
     import lancedb
@@ -76,9 +71,9 @@ def bring_up(table: Any, names: Iterable[str]) -> None:
 
 
 def join_files(table: Any, *, rows: int, every_deletion: bool = False) -> None:
-    """Join neighbouring files to about so many rows, and write those with many deleted rows anew.
+    """Join neighbouring files that the same index segments cover to about `rows` rows, without many deleted rows.
 
-    Files are joined that the same parts of all indexes cover. With `every_deletion` no deleted row is left in a file.
+    With `every_deletion` no deleted row is left in a file.
     """
     share = 0.0 if every_deletion else DELETED_SHARE
     try:
@@ -86,16 +81,14 @@ def join_files(table: Any, *, rows: int, every_deletion: bool = False) -> None:
             target_rows_per_fragment=rows, materialize_deletions=True, materialize_deletions_threshold=share
         )
     except OSError as error:
-        if every_deletion or _GAVE_WAY not in str(error):
+        # Lance's words where another change came first and this one has to be tried again.
+        if every_deletion or "Retryable commit conflict" not in str(error):
             raise
         _log.info("%s: files are not joined this time, rows are being deleted", table.name)
 
 
 def drop_versions_before(table: Any, older_than: timedelta, *, unfinished: bool = False) -> None:
-    """Drop the versions that are older, and the files that only they hold.
-
-    With `unfinished` also what killed processes wrote and no version holds: then nobody else may write.
-    """
+    """Drop older versions and their files; `unfinished` also drops files of killed processes: nobody may write then."""
     newest(table).cleanup_old_versions(older_than=older_than, delete_unverified=unfinished)
     if unfinished and "://" not in table.uri:
         for file in Path(table.uri).rglob(HALF_WRITTEN):

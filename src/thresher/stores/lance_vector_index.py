@@ -1,7 +1,6 @@
-"""The approximate index of the vectors of a large chunk table: IVF with RaBitQ codes, compared exactly at the end.
+"""The approximate index of the vectors of a large chunk table: IVF with RaBitQ codes, the best compared exactly.
 
-Gao and others 2024 (RaBitQ, extended to several bits): a million vectors of 384 dimensions are 192 MB. The best by
-their codes are read from the table and compared exactly.
+Gao and others 2024 (RaBitQ, extended to several bits): a million vectors of 384 dimensions are 192 MB.
 """
 
 from __future__ import annotations
@@ -46,7 +45,8 @@ def is_wanted(table: Any, rows: int, ann_rows: int, kind: str | None) -> bool:
     """Whether an index has to be built: none is there, or another kind, or it was made for a much smaller table."""
     if rows < ann_rows:
         return False
-    return kind != KIND or rows >= OUTGROWN * _trained_on(table)
+    metadata = table.schema.field(COLUMN).metadata or {}
+    return kind != KIND or rows >= OUTGROWN * int(metadata.get(TRAINED_ON.encode(), 0))
 
 
 def build(table: Any) -> None:
@@ -61,8 +61,3 @@ def build(table: Any) -> None:
 def bring_up(table: Any) -> None:
     """Add the rows that came since, in the partitions there are."""
     lance_upkeep.bring_up(table, [NAME])
-
-
-def _trained_on(table: Any) -> int:
-    metadata = table.schema.field(COLUMN).metadata or {}
-    return int(metadata.get(TRAINED_ON.encode(), 0))

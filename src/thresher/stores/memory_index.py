@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from thresher.filters import IDS, And, Filter, In
@@ -77,16 +77,11 @@ class MemoryIndex:
 
         if isinstance(where, In) and where.field in IDS:
             return self._holding(where.field, where.values)
-        if isinstance(where, And) and where.operands:
-            found = [self.positions_of(operand) for operand in where.operands]
-            known = [positions for positions in found if positions is not None]
-            if len(known) < len(found):
-                return None
-            both = known[0]
-            for positions in known[1:]:
-                both = np.intersect1d(both, positions, assume_unique=True)
-            return both
-        return None
+        if not isinstance(where, And) or not where.operands:
+            return None
+        found = [self.positions_of(operand) for operand in where.operands]
+        known = [positions for positions in found if positions is not None]
+        return reduce(partial(np.intersect1d, assume_unique=True), known) if len(known) == len(found) else None
 
     def _holding(self, column: str, values: Iterable[Any]) -> Positions:
         """Positions of the rows with one of the values, in order."""
@@ -99,7 +94,7 @@ class MemoryIndex:
 
     @cached_property
     def _by_row_id(self) -> tuple[Positions, Positions]:
-        """The row ids in order, and where the row of each stands."""
+        """The row ids sorted, and the position of each."""
         import numpy as np
 
         row_ids = self.columns["_rowid"].to_numpy().astype(np.int64)

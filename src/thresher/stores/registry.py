@@ -1,9 +1,7 @@
 """The stores by name, and which of them a collection was made with.
 
-A store is a class that takes a folder of its own, which may be a remote one, and does what
-`thresher.protocols.Store` says; one more of them is a file of its own and a line in `STORES`, or an entry point of
-another distribution under `thresher.stores`.
-`thresher_testing.store_contract` tests what the protocol promises.
+A store takes a folder, which may be remote, and implements `thresher.protocols.Store`; another one is a file and a line
+in `STORES`, or an entry point `thresher.stores` of another distribution. `thresher_testing.store_contract` tests it.
 """
 
 from __future__ import annotations
@@ -46,17 +44,8 @@ def check(name: str, *, subject: str = "") -> None:
         raise missing(GROUP, name) or unknown
 
 
-def of_name(name: str) -> Callable[[Any], Store]:
-    """What opens a store of that name in a folder. Raises UsageError for a name that no store has."""
-    check(name)
-    return STORES[name] if name in STORES else cast("Callable[[Any], Store]", loaded(brought(GROUP)[name]))
-
-
 def recorded(folder: Home) -> str | None:
-    """The store that the collection in a folder was made with; None where there is no collection yet.
-
-    Raises StoreError for a record that names none.
-    """
+    """The store that a collection was made with; None without a collection. Raises StoreError for a damaged record."""
     content = _beside(folder).read(RECORD) or places.record_files(folder).read(RECORD)
     if content is None:  # before there was a choice, nothing was recorded
         return DEFAULT if isinstance(folder, Path) and (folder / DEFAULT).is_dir() else None
@@ -79,19 +68,19 @@ def record(folder: Home, name: str) -> None:
 
 
 def _beside(folder: Home) -> Files:
-    """The files in the folder of a collection."""
     return places.files_asked(places.files_at(folder))
 
 
 def _keeping(folder: Home, name: str) -> Files:
-    """Where the record is kept: beside the tables, which those of the default store are in the folder."""
+    """The files that hold the record: in the folder for the default store, else beside the tables."""
     return _beside(folder) if name == DEFAULT else places.record_files(folder)
 
 
 def opened(folder: Home, name: str) -> Store:
-    """The tables of the collection in a folder, in the store of that name."""
+    """The tables of the collection in a folder, in the store of that name. Raises UsageError for an unknown name."""
     check(name, subject=f"collection {folder.name}")
-    return of_name(name)(folder / name)
+    make = STORES[name] if name in STORES else cast("Callable[[Any], Store]", loaded(brought(GROUP)[name]))
+    return make(folder / name)
 
 
 def check_in_folder(folder: Home) -> None:
@@ -118,7 +107,6 @@ def forget(folder: Home) -> None:
 def drop_tables(folder: Home) -> None:
     """Remove what the store of the collection in a folder keeps elsewhere, and the record of it there."""
     name = recorded(folder) or DEFAULT
-    drop = getattr(opened(folder, name), "drop", None)
-    if drop is not None:
+    if drop := getattr(opened(folder, name), "drop", None):
         drop()
         _keeping(folder, name).remove([RECORD])

@@ -1,7 +1,4 @@
-"""How an answer came about, drawn as plain text: what `explain` prints and `Answer.explain()` returns.
-
-What was kept comes first, a line for each chunk; what was dropped is counted, and listed when it is asked for.
-"""
+"""An answer's trace as plain text, for `explain` and `Answer.explain()`: kept chunks first, dropped ones counted."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ IDLE_SECONDS = 0.001
 """A step that takes less and has no facts had nothing to do."""
 
 SCORING = ("judge", "refine")
-"""Slots whose score is that of one of their parts."""
+"""Slots whose score is that of one of their parts: it is shown only where no part gave the same."""
 
 QUOTED = 100
 """Of a citation's quote: it stands whole in `--json`."""
@@ -36,10 +33,7 @@ def picture(
     scores: bool = False,
     width: int = WIDTH,
 ) -> str:
-    """A stored answer with its steps and chunks; `labels` name the chunks by id.
-
-    `dropped` lists the dropped chunks too, `scores` shows every score of a chunk.
-    """
+    """A stored answer with its steps and chunks, named by `labels`; `dropped` chunks and all `scores` on request."""
     steps = [step["name"] for step in answer["steps"]]
     chunks = sorted(
         answer["chunks"], key=lambda one: steps.index(one["dropped_by"]) if one["dropped_by"] in steps else -1
@@ -115,32 +109,21 @@ def _chunks(
     lines = [f"chunks: {len(kept)} kept of {len(chunks)}"]
     lines += [_fate(chunk, labels, scores, width) for chunk in (*kept, *(others if dropped else ()))]
     if others and not dropped:
-        slots = Counter(chunk["dropped_by"] for chunk in others)
-        lines.append(
-            f"dropped by {', '.join(f'{slot}: {number}' for slot, number in slots.items())}; `--all` lists them"
-        )
+        slots = Counter(chunk["dropped_by"] for chunk in others).items()
+        lines.append(f"dropped by {', '.join(f'{slot}: {number}' for slot, number in slots)}; `--all` lists them")
     return lines
 
 
 def _fate(chunk: Mapping[str, Any], labels: Mapping[str, str], scores: bool, width: int) -> str:
-    fate = "kept" if chunk["kept"] else "dropped"
-    if chunk["origin"] == "outside":
-        fate += ", outside"
+    fate = f"{'kept' if chunk['kept'] else 'dropped'}{', outside' if chunk['origin'] == 'outside' else ''}"
     why = chunk["reason"] if chunk["kept"] else f"{chunk['dropped_by']}: {chunk['reason']}"
-    numbers = [f"{name} {value:.3f}" for name, value in _own_scores(chunk["scores"]).items()] if scores else []
+    values = {name: score["value"] for name, score in chunk["scores"].items()} if scores else {}
+    parts = [value for name, value in values.items() if name not in SCORING]
+    own = {name: value for name, value in values.items() if name not in SCORING or value not in parts}
+    numbers = [f"{name} {value:.3f}" for name, value in own.items()]
     place = where(chunk["source"], chunk["page"])
     columns = [fate.ljust(7), labels.get(chunk["id"], "").ljust(11), place, *numbers, why, flat(chunk["text"])]
     return shortened_line("  ".join(filter(None, columns)), width)
-
-
-def _own_scores(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """The scores in the order they were given; that of a slot only where no part of it gave the same."""
-    values = {name: score["value"] for name, score in scores.items()}
-    parts = [value for name, value in values.items() if name not in SCORING]
-    return {name: value for name, value in values.items() if name not in SCORING or value not in parts}
-
-
-# --- in few words -----------------------------------------------------------------------------------------------------
 
 
 def in_full(text: str, reason: str | None) -> str:
@@ -233,8 +216,7 @@ def also_lines(answer: Mapping[str, Any], characters: int | None = None) -> list
 
 def where(source: str, page: int | None) -> str:
     """Source and page; a file below the folder one is in by its path from there."""
-    here = f"{os.getcwd()}{os.sep}"
-    place = source.removeprefix(here)
+    place = source.removeprefix(f"{os.getcwd()}{os.sep}")
     return f"{place}, page {page}" if page else place
 
 

@@ -1,6 +1,6 @@
-"""What people say of answers: one line of JSON for each label, in one file of the collection.
+"""Feedback on answers: one line of JSON for each label, in one file of the collection.
 
-A label quotes what it is about, so that it outlives its trace; `forget` drops those that quote a deleted source.
+A label outlives its trace, since it quotes its passages; `forget` drops those that quote a deleted source.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence, Set
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -59,10 +58,9 @@ class Label(Public):
 
     @property
     def answerable(self) -> bool | None:
-        """Whether the collection answers the question, as far as the label says so.
+        """Whether the collection answers the question; None where the label does not tell.
 
-        It does where an answer from it was right, where a refusal was wrong, and where the right answer was given; it
-        does not where a refusal was right.
+        It does after a right answer from it, a wrong refusal or a given right answer, not after a right refusal.
         """
         if self.right:
             return False if self.abstained else (any(passage.inside for passage in self.passages) or None)
@@ -76,10 +74,7 @@ class Label(Public):
 
 
 def label_of(answered: Mapping[str, Any], *, right: bool, answer: str | None = None, by: str = "") -> Label:
-    """The label of an answer as `Answer.to_dict(chunks=True)` has it, with the right one where a person gave that.
-
-    Raises UsageError for an empty right answer, and for an answer without a trace.
-    """
+    """The label of an `Answer.to_dict(chunks=True)`. Raises UsageError for an empty right answer or a missing trace."""
     if not answered["trace"]:
         raise UsageError("was not stored, so it has no id", subject="the answer", next_step="ask again")
     if answer is not None and not answer.strip():
@@ -101,15 +96,9 @@ def _cited(answer: Mapping[str, Any]) -> Iterable[LabelledPassage]:
     found: dict[tuple[str, int], LabelledPassage] = {}
     for cited in answer["citations"]:
         quote = {"start": cited["start"], "end": cited["end"], "text": cited["quote"]}
-        chunks = (
-            chunk
-            for chunk in answer["chunks"]
-            if chunk["source"] == cited["source"]
-            and chunk["start"] < cited["end"]
-            and cited["start"] < chunk["end"]
-            and chunk["kept"]
-        )
-        place = next(chunks, quote)
+        chunks = (one for one in answer["chunks"] if one["kept"] and one["source"] == cited["source"])
+        holding = (one for one in chunks if one["start"] < cited["end"] and cited["start"] < one["end"])
+        place = next(holding, quote)
         span = place["start"], place["end"], place["text"]
         passage = LabelledPassage(cited["source"], cited["title"], *span, cited["origin"] == "inside")
         found.setdefault((passage.source, passage.start), passage)
@@ -125,14 +114,11 @@ class Feedback:
     def add(self, label: Label) -> None:
         """Keep a label: on disk when this returns, whole or not at all. Raises StoreError."""
         line = json.dumps(label.to_dict(), ensure_ascii=False).encode("utf-8", "replace")
-        with self._alone():
+        with self._files.lock(LOCK, LOCK_SECONDS):
             self._write([*self._lines(), line])
 
     def labels(self) -> list[Label]:
-        """The labels, of several by one person for one answer the last; damaged lines are passed over.
-
-        The log names them.
-        """
+        """The last label of each person for each answer; damaged lines are logged and passed over."""
         read: dict[tuple[str, str], Label] = {}
         for line in self._lines():
             try:
@@ -148,15 +134,12 @@ class Feedback:
         wanted = set(sources)
         if not self._lines():
             return 0
-        with self._alone():
+        with self._files.lock(LOCK, LOCK_SECONDS):
             lines = self._lines()
             kept = [line for line in lines if not _quotes(line, wanted)]
             if len(kept) < len(lines):
                 self._write(kept)
         return len(lines) - len(kept)
-
-    def _alone(self) -> AbstractContextManager[None]:
-        return self._files.lock(LOCK, LOCK_SECONDS)
 
     def _lines(self) -> Sequence[bytes]:
         return [line for line in (self._files.read(FILE) or b"").split(b"\n") if line.strip()]
@@ -166,7 +149,7 @@ class Feedback:
 
 
 def _quotes(line: bytes, sources: Set[str]) -> bool:
-    """Whether a line quotes a source; what a damaged one quotes cannot be known, so it counts as quoting any."""
+    """Whether a line quotes a source; a damaged line counts as quoting any."""
     try:
         return any(passage.source in sources for passage in Label.from_dict(json.loads(line)).passages)
     except (ValueError, KeyError, TypeError):

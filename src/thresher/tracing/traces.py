@@ -1,7 +1,6 @@
 """The trace of a question: its steps, every chunk it touched, kept or dropped, and the stored answers of a collection.
 
-`Record` times the slots of a run and gathers what they had to do without; `Traces` stores the answers, which `explain`
-shows, each with what is needed to ask again without a network, which `replay` does.
+`Record` times the slots of a run and gathers degradations; `Traces` stores answers with all that `replay` needs.
 """
 
 from __future__ import annotations
@@ -36,18 +35,13 @@ from thresher.types import (
 if TYPE_CHECKING:
     from thresher.protocols import Files
 
-# --- one run ----------------------------------------------------------------------------------------------------------
-
 _log = logging.getLogger(__name__)
 
 Value = TypeVar("Value", bound=Query | Judged | Decision | Correction | Refined | Generation)
 
 
 class Record:
-    """The steps of one run as they finish, and what they had to do without.
-
-    `allow` raises BudgetSpent when a slot may not begin, or go on, with what it does on this machine.
-    """
+    """The steps of one run as they finish, and its degradations; `allow` raises BudgetSpent to end a slot."""
 
     def __init__(self, degraded: Sequence[str], *, strict: bool, allow: Allow) -> None:
         self.steps: list[Step] = []
@@ -60,10 +54,7 @@ class Record:
         self._refuse()
 
     def run(self, name: str, considered: int, part: Callable[[], Value], unreached: Value | None = None) -> Value:
-        """What the part returns; the step is kept in `steps`. With `strict`, raises Degraded.
-
-        `unreached` stands for it where the budget is spent; without one the part always runs.
-        """
+        """The part's value, or `unreached` when the budget is spent; keeps the step. Raises Degraded if `strict`."""
         started = perf_counter()
         value = part() if unreached is None else self._reached(name, part, unreached)
         seconds = perf_counter() - started
@@ -90,7 +81,7 @@ class Record:
         return self.steps if self.spent is None else self.steps[: names.index(self.spent[0])]
 
     def _reached(self, name: str, part: Callable[[], Value], unreached: Value) -> Value:
-        """What the part returns, or what stands for it; the first slot that the budget ends says so."""
+        """The part's value, or `unreached`; the first slot that the budget ends notes it."""
         if self.spent is not None:
             return unreached
         try:
@@ -103,10 +94,7 @@ class Record:
             return partial
 
     def fates(self, chosen: Sequence[Hit]) -> tuple[ChunkTrace, ...]:
-        """Every chunk that was touched, once, with all its scores and where it was dropped (first come, first listed).
-
-        `chosen` are the hits that the verdict left.
-        """
+        """Every touched chunk once, in order, with all its scores and where it was dropped, `chosen` by the verdict."""
         fates: dict[str, ChunkTrace] = {}
         verdict = None
         for step in self.steps:
@@ -153,7 +141,6 @@ def _outcome(value: Any, draft: Generation | None) -> tuple[int, dict[str, Any]]
 
 
 def _fate(slot: str, judgement: Judgement, before: ChunkTrace | None) -> ChunkTrace:
-    """What a slot adds to what was known of a chunk."""
     scores: Mapping[str, Score] = {**(before.hit.scores if before else {}), **judgement.hit.scores}
     if judgement.score is not None:
         scores = {**scores, slot: judgement.score}
@@ -165,8 +152,6 @@ def _fate(slot: str, judgement: Judgement, before: ChunkTrace | None) -> ChunkTr
         stood_for=tuple(dict.fromkeys((*(before.stood_for if before else ()), *judgement.stood_for))),
     )
 
-
-# --- the store of traces ----------------------------------------------------------------------------------------------
 
 KEPT = 1000
 """Traces kept at most; the oldest go first. One is about 50 kB, so a collection's traces stay under 50 MB."""
@@ -214,14 +199,12 @@ class Quoted:
 
 
 def trace_id(*parts: str) -> str:
-    """The same question of the same collection with the same settings has the same trace."""
+    """12 hex digits: the same question of the same collection with the same settings has the same trace."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
 
 class Traces:
-    """One JSON file per trace: the answer as the contract has it, and beside it, for the next question about it, the
-    labels of its chunks and the request.
-    """
+    """One JSON file per trace: the answer, the labels of its chunks and the request."""
 
     def __init__(self, files: Files) -> None:
         self._files = files
@@ -230,14 +213,9 @@ class Traces:
     def stored(self, answer: Answer, request: Request) -> Answer:
         """The answer with the id of its trace; one that cannot be stored is still an answer, and says so."""
         settings = json.dumps(request.settings, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        asked = (
-            answer.standalone or answer.question,
-            answer.recipe,
-            settings,
-            request.outside or "",
-            request.where or "",
-            *([answer.question] if answer.standalone else []),
-        )
+        question = answer.standalone or answer.question
+        typed = [answer.question] if answer.standalone else []
+        asked = (question, answer.recipe, settings, request.outside or "", request.where or "", *typed)
         traced = replace(answer, trace=trace_id(*asked, answer.text))
         try:
             self._write(traced, request)
@@ -256,7 +234,7 @@ class Traces:
         if self._room < 0:
             stored = [trace for trace, _ in self.asked()]
             if len(stored) > KEPT:
-                self._remove(stored[:-LEFT])
+                self._files.remove(f"{oldest}.json" for oldest in stored[:-LEFT])
             self._room = min(max(KEPT - len(stored), 0), UNCOUNTED)
 
     def asked(self) -> list[tuple[str, datetime]]:
@@ -329,11 +307,11 @@ class Traces:
         wanted, quoted = {*sources, DAMAGED}, {trace: self._quoted(trace) for trace, _ in self.asked()}
         answers = {one.answer for one in quoted.values() if one.sources & wanted}
         quoting = [trace for trace, one in quoted.items() if one.sources & wanted or one.earlier & answers]
-        self._remove(quoting)
+        self._files.remove(f"{trace}.json" for trace in quoting)
         return len(quoting)
 
     def _quoted(self, trace: str) -> Quoted:
-        """What a trace quotes. What a damaged one quotes cannot be known, so it counts as quoting anything."""
+        """A damaged trace counts as quoting anything."""
         try:
             stored = self._read(trace)
             described = stored["answer"]
@@ -345,11 +323,6 @@ class Traces:
         except (StoreError, KeyError, TypeError, ValueError):
             return Quoted({DAMAGED}, "", set())
 
-    def _remove(self, traces: Iterable[str]) -> None:
-        self._files.remove(f"{trace}.json" for trace in traces)
-
-
-# --- asking again -----------------------------------------------------------------------------------------------------
 
 ROUNDING = 1e-5
 """A table that was read into memory gives cosines that differ from those of the disk in the seventh digit."""
