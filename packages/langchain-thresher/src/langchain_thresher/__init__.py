@@ -1,4 +1,4 @@
-"""Thresher in LangChain: documents are handed on only after they have been judged."""
+"""Thresher in LangChain: only judged documents are passed on."""
 
 from langchain_thresher.compressors import ThresherCompressor
 from langchain_thresher.retrievers import ThresherRetriever

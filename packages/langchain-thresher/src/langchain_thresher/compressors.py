@@ -1,4 +1,4 @@
-"""The bundled judge of Thresher over what another retriever found."""
+"""Thresher's bundled judge over another retriever's results."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from thresher.recipes.rerank import RankedText
 
 
 class ThresherCompressor(BaseDocumentCompressor):
-    """Puts documents in order by the probability that they answer, and drops those that do not.
+    """Sorts documents by the probability that they answer, and drops those below `min_score`.
 
         ContextualCompressionRetriever(base_retriever=yours, base_compressor=ThresherCompressor(min_score=0.3))
 
-    Needs no collection and no chat model, and sends nothing anywhere. The probability is `relevance_score` in the
-    metadata, 0 to 1, beside the `verdict` on all documents together and its `confidence`.
+    Needs no collection and no chat model, and sends nothing anywhere. The metadata get the probability as
+    `relevance_score`, 0 to 1, with the `verdict` on all documents and its `confidence`.
     """
 
     model_config = ConfigDict(extra="forbid")
 
     top_n: int | None = Field(None, ge=1)
-    """Documents at most; all of them where it is None."""
+    """Most documents; None for all."""
     min_score: float = Field(0.0, ge=0, le=1)
-    """Probability that a document needs to stay."""
+    """Least probability of a document."""
     refined: bool = False
-    """Whether a document is cut to its relevant sentences; what has none is left out."""
+    """Whether to cut documents to their relevant sentences; documents without any are dropped."""
     title_key: str = "title"
-    """Of the metadata, what is read before a text."""
+    """Metadata key of a text's title, which the judge reads first."""
 
     _rerank: Reranker = PrivateAttr(default_factory=Reranker)
 
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        """Copies of the documents that stay, best first. Raises UsageError for an empty query."""
+        """Copies of the kept documents, best first. Raises UsageError for an empty query."""
         if not documents:
             return []
         titles = [str(document.metadata.get(self.title_key) or "") for document in documents]
@@ -55,7 +55,7 @@ class ThresherCompressor(BaseDocumentCompressor):
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        """The same, in a thread of its own."""
+        """The same, in a thread."""
         return await asyncio.to_thread(self.compress_documents, documents, query, callbacks)
 
     def _copy(self, document: Document, ranked: RankedText, told: Mapping[str, object]) -> Document:

@@ -16,45 +16,45 @@ from thresher.recipes.evidence import EvidenceResult
 
 
 class ThresherRetriever(BaseRetriever):
-    """Passages of your own documents, judged: none at all where they do not answer the question.
+    """Judged passages of your own documents; none if they do not answer the question.
 
         retriever = ThresherRetriever(home=".thresher", k=3)
         documents = retriever.invoke("How many layers has BERT-base?")
 
-    Each document says in its metadata where it stands (`source`, `title`, `page`, `start`, `end`, `locator`) and what
-    it is worth (`score` and its `scale`, `probability`), with the `verdict` and the `confidence` of the whole search.
+    The metadata have each document's location (`source`, `title`, `page`, `start`, `end`, `locator`) and score (`score`
+    with its `scale`, `probability`), with the `verdict` and the `confidence` of the whole search.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
     home: str | Path = ".thresher"
     collection: str | thresher.Collection = "default"
-    """Its name in the home folder, or one that is open."""
+    """Its name in the home folder, or an open collection."""
     k: int = Field(5, ge=1)
-    """Documents at most; there are fewer where fewer are worth it."""
+    """Most documents; fewer if fewer pass the judge."""
     recipe: str = "corrective"
     outside: str | None = None
-    """Where to look when the documents do not suffice: `web` or `collection:NAME`."""
+    """Where to look if the documents do not suffice: `web` or `collection:NAME`."""
     where: str | None = None
     """A filter on metadata, e.g. `kind = 'pdf' AND page <= 3`."""
     settings: dict[str, Any] = Field(default_factory=dict)
-    """Of Thresher, by dotted key."""
+    """Thresher's settings by dotted key."""
     refined: bool = False
-    """Whether a document is cut to the sentences that are evidence; what has none is left out."""
+    """Whether to cut documents to the sentences that are evidence; documents without any are dropped."""
     keep_incorrect: bool = False
-    """Whether the best passages are returned though the verdict on them is incorrect."""
+    """Whether to return the best passages even if the verdict is incorrect."""
     fallback: BaseRetriever | None = None
-    """Asked instead where the verdict is incorrect."""
+    """Retriever to ask instead if the verdict is incorrect."""
 
     _opened: thresher.Collection = PrivateAttr()
 
     def model_post_init(self, context: Any) -> None:
-        """Opening is cheap: models are loaded with the first question."""
+        """Opening is cheap: the first question loads the models."""
         given = self.collection
         self._opened = thresher.open(self.home, given) if isinstance(given, str) else given
 
     def evidence(self, query: str, *, k: int | None = None) -> EvidenceResult:
-        """What the documents are made of, for those who want the verdict without them."""
+        """The evidence behind the documents, with the verdict."""
         return self._opened.evidence(
             query,
             recipe=self.recipe,

@@ -1,1 +1,1 @@
-"""Homes in a bucket: S3 and what speaks like it, Google Cloud Storage, Azure Blob Storage."""
+"""Homes in a bucket: S3 and compatible stores, Google Cloud Storage, Azure Blob Storage."""

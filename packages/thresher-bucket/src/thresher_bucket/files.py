@@ -1,7 +1,7 @@
-"""Small files as objects of a bucket: written whole, created once, and looked at before they are replaced.
+"""Small files as objects of a bucket: written atomically, created once, replaced only if unchanged.
 
-All of it rests on conditional puts. A bucket that takes a second object of a name that was to be created once, or that
-replaces one whose tag is another by now, would lose what several machines write: it is refused when it is opened.
+This depends on conditional puts. A bucket that creates an object twice, or replaces one whose tag has changed, would
+lose concurrent writes: opening it is refused.
 """
 
 from __future__ import annotations
@@ -30,19 +30,18 @@ if TYPE_CHECKING:
     from thresher_bucket.lease import Lease
 
 CONNECT_SECONDS = 3.0
-"""To wait for a connection; a data centre away it takes a tenth of a second."""
+"""Connection timeout; a data centre away connecting takes a tenth of a second."""
 
 REMEMBERED = 1000
-"""Folders of buckets whose few small files are remembered; a home has one for each collection."""
+"""Folders with cached small files; a home has one for each collection."""
 
 RETRIES = 2
-"""Tries after the first: enough for a server that is restarted behind a balancer, and the bound of an error is three
-times `timeout_seconds`."""
+"""Tries after the first: enough for a restart behind a load balancer, in three times `timeout_seconds` at most."""
 
 _log = logging.getLogger(__name__)
 
 Tag = Mapping[str, str]
-"""What tells one content of an object from the next, as its store names it."""
+"""Version of an object's content, in its store's terms."""
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------
@@ -56,7 +55,7 @@ _KEYLESS = re.compile("credential|metadata endpoint|169.254.169.254|metadata.goo
 
 
 def words(text: str) -> tuple[str, str]:
-    """What an error of an object store means, and what to do; never its own text, which quotes keys."""
+    """Meaning of an object store's error and the next step; never its own text, which may contain keys."""
     status = _STATUS.search(text)
     code = next(filter(None, status.groups()), "") if status else ""
     if _NO_BUCKET.search(text):
@@ -72,7 +71,7 @@ def words(text: str) -> tuple[str, str]:
 
 
 def error_of(subject: str, text: str) -> StoreError:
-    """The error for what an object store said; StoreAway where trying again can help."""
+    """The error for an object store's message; StoreAway if a retry can help."""
     what, advice = words(text)
     is_away = what.startswith(("does not answer", "answers 5", "answers 429"))
     return (StoreAway if is_away else StoreError)(what, subject=subject, next_step=advice)
@@ -80,14 +79,14 @@ def error_of(subject: str, text: str) -> StoreError:
 
 @contextmanager
 def bucket_errors(subject: str) -> Iterator[None]:
-    """Whatever an object store raises inside is a StoreError about the subject."""
+    """Raise errors of the object store in the block as StoreError about the subject."""
     from obstore.exceptions import BaseError
 
     try:
         yield
     except (BaseError, OSError, ValueError) as error:
         _log.debug("%s: %s", subject, type(error).__name__)
-        # Without the cause: its text holds what the store answered, which may quote a key.
+        # Without the cause: its text contains the store's answer, which may quote a key.
         raise error_of(subject, str(error)) from None
 
 
@@ -96,12 +95,12 @@ def bucket_errors(subject: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """A bucket that was opened and whose conditional puts hold."""
+    """An opened bucket with working conditional puts."""
 
     store: Any
     options: BucketSettings
     keeps_versions: bool | None
-    """Whether what is removed stays there as an old version; None where that cannot be told."""
+    """Whether removed objects stay as old versions; None if unknown."""
 
 
 _opened: dict[str, Bucket] = {}
@@ -111,7 +110,7 @@ _opening = Lock()
 
 
 def say(folder: BucketFolder, given: Mapping[str, Any]) -> None:
-    """Heed what a call gave of `BucketSettings` for the bucket of a folder."""
+    """Apply values of `BucketSettings` given in a call to the bucket of a folder."""
     with _opening:
         if given.items() <= _said.get(folder.bucket, {}).items():
             return
@@ -121,14 +120,14 @@ def say(folder: BucketFolder, given: Mapping[str, Any]) -> None:
 
 
 def forget_all() -> None:
-    """Open every bucket anew at its next use, as the environment says then."""
+    """Open every bucket anew at its next use, by the environment at that time."""
     with _opening:
         for known in (_opened, _options, _said):
             known.clear()
 
 
 def bucket_of(folder: BucketFolder) -> Bucket:
-    """The bucket of a folder, opened and tried once in a process. Raises StoreError."""
+    """The bucket of a folder, opened and tested once in a process. Raises StoreError."""
     options = options_of(folder)
     with _opening:
         if folder.bucket not in _opened:
@@ -138,7 +137,7 @@ def bucket_of(folder: BucketFolder) -> Bucket:
 
 
 def options_of(folder: BucketFolder) -> BucketSettings:
-    """How the bucket of a folder is asked: what a call said, else what the settings around say."""
+    """The settings of a folder's bucket: given in a call, else in the settings of its home."""
     with _opening:
         if folder.bucket not in _options:
             _options[folder.bucket] = settings.around(folder).model_copy(update=_said.get(folder.bucket, {}))
@@ -146,7 +145,7 @@ def options_of(folder: BucketFolder) -> BucketSettings:
 
 
 def allows_http() -> bool:
-    """Whether the environment names an address without encryption, which nothing uses unless it is asked to."""
+    """Whether the environment names an unencrypted address, which clients reject by default."""
     endpoints = (os.environ.get(name, "") for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT"))
     return any(endpoint.startswith("http://") for endpoint in endpoints)
 
@@ -178,7 +177,7 @@ def _connected(folder: BucketFolder, options: BucketSettings) -> Any:
 
 
 def _tried(folder: BucketFolder, store: Any) -> bool | None:
-    """Whether the bucket keeps old versions. Raises StoreError for one whose conditional puts do not hold."""
+    """Whether the bucket keeps old versions. Raises StoreError if its conditional puts do not work."""
     import obstore
     from obstore.exceptions import AlreadyExistsError, PreconditionError
 
@@ -213,18 +212,18 @@ def _refused(error: type[Exception], put: Callable[[], object]) -> bool:
 
 
 class BucketFiles:
-    """The files of a folder of a bucket (implements `Files`)."""
+    """The files of a folder in a bucket (implements `Files`)."""
 
     def __init__(self, folder: BucketFolder) -> None:
         self.folder = folder
 
     def read(self, name: str) -> bytes | None:
-        """The content; None where there is no such file."""
+        """The content; None if there is no such file."""
         found = self.read_tagged(name)
         return None if found is None else found[0]
 
     def read_tagged(self, name: str) -> tuple[bytes, Tag] | None:
-        """The content with its tag; None where there is no such file."""
+        """The content with its tag; None if there is no such file."""
         import obstore
 
         key = self._key(name)
@@ -238,15 +237,15 @@ class BucketFiles:
                 return None
 
     def write(self, name: str, content: bytes, *, durable: bool = False) -> None:
-        """Whole or not at all, and always durable: a reader sees the old content or the new one."""
+        """Atomic and always durable: a reader sees the old content or the new one."""
         self._put(name, content, "overwrite")
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write a file that is not there yet; False where it is. Of several that try at once one is told True."""
+        """Write a new file; False if it exists. Of several concurrent calls one returns True."""
         return self.create_tagged(name, content) is not None
 
     def create_tagged(self, name: str, content: bytes) -> Tag | None:
-        """Write a file that is not there yet; its tag, None where it is there."""
+        """Write a new file and return its tag; None if it exists."""
         from obstore.exceptions import AlreadyExistsError
 
         try:
@@ -255,7 +254,7 @@ class BucketFiles:
             return None
 
     def swap(self, name: str, content: bytes, tag: Tag) -> Tag | None:
-        """Replace a file that is still as the tag says; its new tag, None where it is another or gone."""
+        """Replace a file that still has this tag, and return the new tag; None if it changed or is gone."""
         from obstore.exceptions import PreconditionError
 
         try:
@@ -264,7 +263,7 @@ class BucketFiles:
             return None
 
     def find(self, name: str) -> StoredFile | None:
-        """What is known of a file without its content; None where there is no such file."""
+        """Metadata of a file; None if there is no such file."""
         import obstore
 
         key = self._key(name)
@@ -275,13 +274,13 @@ class BucketFiles:
                 return None
 
     def list(self, prefix: str = "") -> Sequence[StoredFile]:
-        """The files whose names begin with the prefix, those in folders below too, the oldest first."""
+        """The files whose names begin with the prefix, also in subfolders, the oldest first."""
         found = (file for file in self._below(prefix.rpartition("/")[0]) if file.name.startswith(prefix))
         shown = [file for file in found if not any(part.startswith(".") for part in file.name.split("/"))]
         return sorted(shown, key=lambda file: (file.modified, file.name))
 
     def folders(self) -> Sequence[str]:
-        """The names of the folders in this one, sorted."""
+        """Names of subfolders, sorted."""
         import obstore
 
         with bucket_errors(str(self.folder)):
@@ -289,27 +288,27 @@ class BucketFiles:
         return sorted(name.rstrip("/").rpartition("/")[2] for name in found)
 
     def is_empty(self) -> bool:
-        """Whether nothing is in the folder."""
+        """Whether the folder is empty."""
         import obstore
 
         with bucket_errors(str(self.folder)):
             return not next(iter(obstore.list(self._store, self.folder.prefix or None, chunk_size=1)), None)
 
     def size(self) -> tuple[int, int]:
-        """Objects below the folder, and their bytes."""
+        """Number of objects below the folder, and their bytes."""
         sizes = [file.bytes for file in self._below("")]
         return len(sizes), sum(sizes)
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove files; those that are not there are passed over."""
+        """Remove files; missing ones are ignored."""
         self._remove([self._key(name) for name in names])
 
     def remove_all(self) -> None:
-        """Remove whatever is in the folder."""
+        """Remove everything in the folder."""
         self._remove([self._full(file.name) for file in self._below("")])
 
     def lock(self, name: str, seconds: float) -> Lease:
-        """While inside, nobody else holds the lock of that name, on any machine; it ends with its holder."""
+        """The lock of that name, exclusive on all machines; it ends with its holder."""
         from thresher_bucket.lease import Lease, held_by
 
         return Lease(held_by(self, name), seconds)
@@ -320,7 +319,7 @@ class BucketFiles:
         return BucketFiles(self.folder / name)
 
     def remembered(self) -> RememberedFiles:
-        """The same files, asked for again only after a while."""
+        """The same files, cached for some seconds."""
         return _remembered(self.folder)
 
     def where(self, name: str) -> str:
@@ -336,7 +335,7 @@ class BucketFiles:
         with bucket_errors(str(self.folder)):
             try:
                 obstore.delete(self._store, keys)
-            except FileNotFoundError:  # Google and Azure tell of one that is not there, after some have gone
+            except FileNotFoundError:  # Google and Azure report a missing one after removing some
                 for key in keys:
                     _delete_one(self._store, key)
 
@@ -351,7 +350,7 @@ class BucketFiles:
                     yield _stored(one["path"][start:], one)
 
     def _put(self, name: str, content: bytes, mode: Any, *expected: type[Exception]) -> Tag:
-        """The tag of the new content. What is `expected` is raised as it is, the rest in our words."""
+        """The tag of the new content. `expected` errors pass through; others become ours."""
         import obstore
 
         key = self._key(name)

@@ -1,4 +1,4 @@
-"""The folders of buckets, and the address that a person gives for one."""
+"""Folders of buckets and their addresses."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from thresher_bucket.files import BucketFiles
 
 SCHEMES = ("s3", "gs", "az")
-"""What the address of a bucket begins with: S3 and what speaks like it, Google Cloud Storage, Azure Blob Storage."""
+"""Schemes of bucket addresses: S3 and compatible stores, Google Cloud Storage, Azure Blob Storage."""
 
 
 @dataclass(frozen=True, slots=True)
 class BucketFolder:
-    """A folder of a bucket (implements `RemoteFolder`); its address holds no secret."""
+    """A folder of a bucket (implements `RemoteFolder`); its address contains no secret."""
 
     address: str
 
@@ -30,7 +30,7 @@ class BucketFolder:
 
     @property
     def kind(self) -> str:
-        """What it is in."""
+        """The kind of storage."""
         return "bucket"
 
     @property
@@ -40,45 +40,45 @@ class BucketFolder:
 
     @property
     def parent(self) -> BucketFolder:
-        """The folder that holds it."""
+        """The folder above."""
         return BucketFolder(self.address.rpartition("/")[0])
 
     @property
     def bucket(self) -> str:
-        """The address of the whole bucket."""
+        """The address of the bucket."""
         return "/".join(self.address.split("/")[:3])
 
     @property
     def prefix(self) -> str:
-        """What the names of everything in the folder begin with, without a slash at its end."""
+        """Common prefix of all names in the folder, without a slash at the end."""
         return "/".join(self.address.split("/")[3:])
 
     def files(self) -> BucketFiles:
-        """The files in it."""
+        """Its files."""
         from thresher_bucket.files import BucketFiles
 
         return BucketFiles(self)
 
     def folders(self) -> Sequence[str]:
-        """The names of the folders in it, sorted."""
+        """Names of its subfolders, sorted."""
         return self.files().folders()
 
     def size(self) -> tuple[int, int]:
-        """Objects below it, and their bytes."""
+        """Number of objects below it, and their bytes."""
         return self.files().size()
 
     def remove_all(self) -> None:
-        """Remove whatever is in it."""
+        """Remove everything in it."""
         self.files().remove_all()
 
     def store(self) -> Store:
-        """The store on LanceDB, kept in it."""
+        """The LanceDB store in it."""
         from thresher_bucket.tables import BucketLanceStore
 
         return BucketLanceStore(self)
 
     def purge_remark(self) -> str:
-        """What a purge cannot reach, in words; the empty text where it reaches everything."""
+        """What a purge cannot reach, in words; empty if it reaches everything."""
         from thresher_bucket.files import bucket_of
 
         advice = "let a rule of the bucket expire them"

@@ -1,9 +1,9 @@
-"""A lock in a bucket that dies with its holder: an object that names who has it, renewed while it is held.
+"""A lock in a bucket that ends with its holder: an object that names the holder, renewed while the lock is held.
 
-Who finds it unchanged for as long as a lease lasts takes it over, by a put on the tag that it saw: of several that try
-one succeeds. No clock is compared with another machine's: a waiting process counts on its own, or asks the bucket how
-old the object is by the bucket's. A holder whose lease was taken over is told so before it writes (`check`): a put on
-the tag of its own last renewal succeeds only where nobody else has put anything meanwhile, however long it slept.
+A process that finds it unchanged for the length of a lease takes it over, by a put on the tag that it saw: of several,
+one succeeds. Clocks of machines are never compared: a waiting process measures by its own clock, or asks the bucket for
+the object's age. A holder checks its lease before it writes (`check`): a put on the tag of its own last renewal
+succeeds only if nobody else has written since, however long it slept.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from thresher_bucket.files import BucketFiles, Tag
 
 LEASE_SECONDS = 20.0
-"""Renewed four times meanwhile. So long others wait for a writer that was killed."""
+"""Renewed four times in this time; others wait so long for a killed writer."""
 
 SHORTEST_POLL, LONGEST_POLL = 0.05, 0.5
-"""Seconds between two looks at a lease that another has."""
+"""Seconds between two polls of another's lease."""
 
 COARSE = 2.0
-"""Seconds by which the age that a bucket tells of an object may be wrong: it is cut to whole ones, twice."""
+"""Error of an object's age by the bucket, in seconds: two times are cut to whole seconds."""
 
 FREE = b'{"holder": null}'
 
@@ -41,13 +41,13 @@ _log = logging.getLogger(__name__)
 
 
 def _clock() -> float:
-    """Seconds that go on while the machine sleeps, where it can tell them."""
+    """Seconds that continue while the machine sleeps, if it supports that."""
     kind = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if kind is None else time.clock_gettime(kind)
 
 
 class HeldObject:
-    """One lock object of a bucket, shared by the threads of this process."""
+    """A lock object of a bucket, shared by the threads of this process."""
 
     def __init__(self, files: BucketFiles, name: str, *, seconds: float = LEASE_SECONDS) -> None:
         self._files = files
@@ -57,7 +57,7 @@ class HeldObject:
         self._renewing = Lock()
         self._depth = 0
         self._tag: Tag | None = None
-        """Of the content that this process wrote last."""
+        """Of the content that this process last wrote."""
         self._holder = ""
         self._renewed = 0
         self._began = 0.0
@@ -71,11 +71,11 @@ class HeldObject:
 
     @property
     def is_kept(self) -> bool:
-        """Whether it is held, as far as the last renewal told."""
+        """Whether it is held, by the last renewal."""
         return self._depth > 0 and not self._lost
 
     def acquire(self, seconds: float) -> bool:
-        """Take it, again where this thread has it; True where it was not. Raises `filelock.Timeout`, StoreError."""
+        """Take it; reentrant. True if this thread did not hold it. Raises `filelock.Timeout`, StoreError."""
         from filelock import Timeout
 
         deadline = _clock() + seconds
@@ -92,7 +92,7 @@ class HeldObject:
         return taken
 
     def release(self) -> None:
-        """Give it back as often as it was taken."""
+        """Release it once for each `acquire`."""
         self._depth -= 1
         try:
             if self._depth == 0:
@@ -104,9 +104,9 @@ class HeldObject:
             self._thread.release()
 
     def check(self) -> None:
-        """Raise StoreError where this process is inside and its lease is another's by now, or nobody can tell.
+        """Raise StoreError if this process holds it but its lease is lost, or that cannot be verified.
 
-        Afterwards at least half of a lease is left for what is about to be written.
+        Afterwards at least half of the lease remains for the next write.
         """
         if self._depth == 0:
             return
@@ -128,7 +128,7 @@ class HeldObject:
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{token_hex(8)}"
         self._renewed = 0
         began = _clock()
-        # Who gave it back last tries at once: nobody else may have taken it meanwhile.
+        # The last holder tries at once: it may still be free.
         tag = None if self._tag is None else self._written(self._tag)
         seen: Tag | None = None
         since = began
@@ -158,7 +158,7 @@ class HeldObject:
         Thread(target=self._keep, args=(self._released,), name="lease", daemon=True).start()
 
     def _has_expired(self) -> bool:
-        """Whether the object is older than a lease lasts, by the clock of the bucket."""
+        """Whether the object is older than a lease, by the bucket's clock."""
         held = self._files.find(self._name)
         if held is None:
             return False
@@ -169,13 +169,13 @@ class HeldObject:
         return now is not None and now.modified - held.modified > self._seconds + COARSE
 
     def _written(self, tag: Tag | None) -> Tag | None:
-        """The tag of our content in place of the one with that tag, or of none; None where it is another by now."""
+        """The tag after replacing the content with that tag (None: none) by ours; None if it has changed."""
         content = self._content()
         if tag is None:
             put = self._files.create_tagged(self._name, content)
         else:
             put = self._files.swap(self._name, content, tag)
-        if put is None:  # A put whose reply was lost is sent again, and refused because it had succeeded.
+        if put is None:  # A put with a lost reply is repeated, and refused because it had succeeded.
             found = self._files.read_tagged(self._name)
             if found is not None and self._is_own(found[0]):
                 put = found[1] if found[0] == content else self._files.swap(self._name, content, found[1])
@@ -193,7 +193,7 @@ class HeldObject:
     # --- keeping
 
     def _keep(self, released: Event) -> None:
-        """Renew it until it is released; what fails is tried again, and `check` tells when it is too late."""
+        """Renew it until it is released; failures are retried, and `check` reports a lost lease."""
         while not released.wait(self._seconds / 4):
             with self._renewing:
                 if released.is_set() or self._lost:
@@ -217,13 +217,13 @@ _finding = Lock()
 
 
 def held_by(files: BucketFiles, name: str) -> HeldObject:
-    """The lock object of that name, the same one for all of this process."""
+    """The lock object of that name, one for the whole process."""
     with _finding:
         return _held.setdefault(files.where(name), HeldObject(files, name))
 
 
 class Lease:
-    """A lock as one caller waits for it: so many seconds, then StoreError."""
+    """A lock with one caller's timeout in seconds, then StoreError."""
 
     def __init__(self, held: HeldObject, seconds: float) -> None:
         self._held = held

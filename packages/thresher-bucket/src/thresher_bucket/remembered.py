@@ -1,4 +1,4 @@
-"""Files that are asked for again only after a while, for what every question reads."""
+"""Files with a cache of some seconds, for reads of every question."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from thresher.protocols import Files, StoredFile
 
 
 class RememberedFiles:
-    """Files whose contents are remembered for some seconds (implements `Files`); what is written here is seen at once.
+    """Files whose contents are cached for some seconds (implements `Files`); own writes are visible at once.
 
-    Under a lock nothing is remembered: what is read there is about to be written.
+    Taking a lock empties the cache: content read under it is about to be written.
     """
 
     def __init__(self, files: Files, seconds: Callable[[], float]) -> None:
@@ -23,7 +23,7 @@ class RememberedFiles:
         self._lock = Lock()
 
     def read(self, name: str) -> bytes | None:
-        """The content, as it was some seconds ago or later; None where there is no such file."""
+        """The content, at most some seconds old; None if there is no such file."""
         with self._lock:
             known = self._known.get(name)
         began = monotonic()
@@ -35,34 +35,34 @@ class RememberedFiles:
         return content
 
     def write(self, name: str, content: bytes, *, durable: bool = False) -> None:
-        """Whole or not at all: a reader sees the old content or the new one."""
+        """Atomic: a reader sees the old content or the new one."""
         self._files.write(name, content, durable=durable)
         self._forget([name])
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write a file that is not there yet; False where it is. Of several that try at once one is told True."""
+        """Write a new file; False if it exists. Of several concurrent calls one returns True."""
         try:
             return self._files.create(name, content)
         finally:
             self._forget([name])
 
     def find(self, name: str) -> StoredFile | None:
-        """What is known of a file without its content; None where there is no such file."""
+        """Metadata of a file; None if there is no such file."""
         return self._files.find(name)
 
     def list(self, prefix: str = "") -> Sequence[StoredFile]:
-        """The files whose names begin with the prefix, those in folders below too, the oldest first."""
+        """The files whose names begin with the prefix, also in subfolders, the oldest first."""
         return self._files.list(prefix)
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove files; those that are not there are passed over."""
+        """Remove files; missing ones are ignored."""
         gone = list(names)
         self._files.remove(gone)
         self._forget(gone)
 
     @contextmanager
     def lock(self, name: str, seconds: float) -> Iterator[None]:
-        """While inside, nobody else holds the lock of that name, on any machine."""
+        """The lock of that name, exclusive on all machines."""
         with self._files.lock(name, seconds):
             self._forget(list(self._known))
             yield
@@ -72,7 +72,7 @@ class RememberedFiles:
         return RememberedFiles(self._files.below(name), self._seconds)
 
     def where(self, name: str) -> str:
-        """Where a file is, as a person is told."""
+        """The location of a file, for people."""
         return self._files.where(name)
 
     def _forget(self, names: Iterable[str]) -> None:

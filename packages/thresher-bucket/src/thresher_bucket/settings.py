@@ -1,4 +1,4 @@
-"""How a bucket is asked: the table `bucket` of the settings of a collection."""
+"""The settings table `bucket` of a collection."""
 
 from __future__ import annotations
 
@@ -13,19 +13,16 @@ from thresher_bucket.folder import BucketFolder
 
 
 class BucketSettings(Frozen):
-    """How a bucket is asked, for a home such as s3://BUCKET/PREFIX.
+    """Access to a home's bucket. Endpoint and keys come from the store's own variables, e.g. AWS_ACCESS_KEY_ID."""
 
-    Where it is, and with which keys, its own variables say, e.g. AWS_ACCESS_KEY_ID.
-    """
-
-    # A request's bound is that of a part of 5 MB at .5 MB/s.
+    # Allows 5 MB at .5 MB/s.
     timeout_seconds: float = Field(10.0, gt=0, le=3600, description="seconds for one request; it is tried three times")
     seconds_behind: float = Field(
         5.0, ge=0, le=3600, description="seconds after which a question looks for what other machines have changed"
     )
 
     def heed(self, folder: Home) -> None:
-        """A call gave these values for the collection in a folder: they count for its bucket from now on."""
+        """Apply values given in a call for the collection in a folder to its bucket, from now on."""
         if isinstance(folder, BucketFolder):
             from thresher_bucket.files import say
 
@@ -33,5 +30,5 @@ class BucketSettings(Frozen):
 
 
 def around(folder: BucketFolder) -> BucketSettings:
-    """What the settings around say."""
+    """The settings of a folder's home."""
     return cast(BucketSettings, settings.of_home(folder).bucket)  # type: ignore[attr-defined]

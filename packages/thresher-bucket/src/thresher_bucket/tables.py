@@ -1,7 +1,6 @@
-"""The store on LanceDB in a bucket, which several machines share.
+"""The LanceDB store in a bucket, shared by several machines.
 
-Tables are asked for their newest version every few seconds only, and at once by whoever is about to write: it holds the
-commit lease, and looks again when it has got it.
+Tables look for their newest version only every few seconds, and a writer looks again once it holds the commit lease.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LEASE = "{}.lease"
-"""Beside the tables: who commits, and who keeps them up."""
+"""Lease object beside the tables: of the committer, and of upkeep."""
 
 
 _OF_BUCKET = re.compile(r'Generic (S3|GCS|MicrosoftAzure) error|store: "(S3|GCS|MicrosoftAzure)"')
@@ -37,7 +36,7 @@ Table = TypeVar("Table", bound=LanceTable)
 
 
 def _in_our_words(subject: str, error: Exception) -> StoreError:
-    """What Lance raised, where it comes from the bucket, without what the bucket's own text quotes."""
+    """Lance's error in our words; without the text of the bucket's errors."""
     text = str(error)
     return error_of(subject, text) if _OF_BUCKET.search(text) else store_error(subject, error)
 
@@ -48,7 +47,7 @@ class BucketLanceStore(LanceStore):
     in_our_words = staticmethod(_in_our_words)
 
     def __init__(self, folder: BucketFolder, *, memory: Memory | None = None, ann_rows: int | None = None) -> None:
-        # Its folder is only told of: no such one is on this machine.
+        # The path is only a name: this machine has no such folder.
         super().__init__(Path(str(folder)), memory=memory, ann_rows=ann_rows)
         self._address: BucketFolder = folder
         self._tables_opened: WeakSet[LanceTable] = WeakSet()
@@ -56,7 +55,7 @@ class BucketLanceStore(LanceStore):
 
     @property
     def exists(self) -> bool:
-        """Whether anything was ever stored here; that it does is believed for a while."""
+        """Whether anything was ever stored here; true is cached for some seconds."""
         bucket = bucket_of(self._address)
         if monotonic() - self._seen_at > bucket.options.seconds_behind:
             if BucketFiles(self._address).is_empty():
@@ -65,17 +64,17 @@ class BucketLanceStore(LanceStore):
         return True
 
     def shared_lock(self, name: str, seconds: float) -> TableLease:
-        """What one process at a time holds, on whatever machine: `commit` or `upkeep`; waited for so long."""
+        """The lock `commit` or `upkeep`, held by one process on any machine; waits up to `seconds`."""
         return TableLease(self, self._lease(name), seconds)
 
     def refresh(self) -> None:
-        """Let every open table show its newest version at the next read."""
+        """Let every open table read its newest version next."""
         for table in list(self._tables_opened):
             with store_errors(table.name, _in_our_words):
                 table.refresh()
 
     def records(self, name: str, *, key: str, columns: Mapping[str, str]) -> LanceRecords:
-        """A table of records, created when missing; `columns` maps names to `text` or `whole`."""
+        """A table of records, made if missing; `columns` maps names to `text` or `whole`."""
         return self._guarded(super().records(name, key=key, columns=columns))
 
     def _lease(self, name: str) -> HeldObject:
@@ -95,7 +94,7 @@ class BucketLanceStore(LanceStore):
         return super()._created(name, schema)
 
     def _guarded(self, table: Table) -> Table:
-        """A table that is refreshed with the others, and not written after the lease was lost."""
+        """A table that is refreshed with the others, and not written after a lost lease."""
         table.in_our_words = _in_our_words
         table.check = self._lease("commit").check
         table.check_upkeep = self._lease("upkeep").check
@@ -104,7 +103,7 @@ class BucketLanceStore(LanceStore):
 
 
 class TableLease:
-    """The lease of a store's collection; whoever has just got it sees what was committed before."""
+    """The lease of a store's collection; its holder sees everything committed before."""
 
     def __init__(self, store: BucketLanceStore, held: HeldObject, seconds: float) -> None:
         self._store = store
@@ -112,7 +111,7 @@ class TableLease:
         self._seconds = seconds
 
     def acquire(self) -> None:
-        """Take it, again where this thread has it. Raises `filelock.Timeout` when another holds it for too long."""
+        """Take it; reentrant. Raises `filelock.Timeout` if another one holds it for too long."""
         self._held.acquire(self._seconds)
         try:
             self._store.refresh()
@@ -121,18 +120,17 @@ class TableLease:
             raise
 
     def release(self) -> None:
-        """Give it back as often as it was taken."""
+        """Release it once for each `acquire`."""
         self._held.release()
 
 
 def _storage_options(timeout_seconds: float) -> dict[str, str]:
-    """What Lance's own client of the bucket is told; where it is and with which keys it reads from the environment."""
     return {
         "allow_http": str(allows_http()).lower(),
         "timeout": f"{timeout_seconds}s",
         "connect_timeout": f"{min(CONNECT_SECONDS, timeout_seconds)}s",
-        # Lance itself reads four times what fails. So that these are not multiplied, its client tries again only what
-        # fails at once, such as a 503; an error then comes after four times the timeout at most.
+        # Lance itself tries a failed read four times. So its client retries only immediate failures, such as a 503;
+        # an error then takes at most four times the timeout.
         "client_max_retries": str(RETRIES),
         "client_retry_timeout": "1",
     }

@@ -1,1 +1,1 @@
-"""Measures what a recipe is worth: datasets, runs kept row by row, and scores computed from the rows alone."""
+"""Measures recipes: datasets, runs stored row by row, and scores computed from the rows alone."""

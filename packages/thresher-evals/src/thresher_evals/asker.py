@@ -1,4 +1,4 @@
-"""What is asked: a collection and its recipes, by names such as `crag[upper=0.6]`; each question becomes a row."""
+"""Asks a collection with recipes by names such as `crag[upper=0.6]`; each question becomes a row."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FATAL = (UsageError, MissingExtra, EncoderMismatch, Degraded)
-"""Errors that the next question would meet too: they end the run instead of filling it with failures."""
+"""Errors that the next question would raise too: they end the run."""
 
 
 class Asker(Protocol):
-    """What is measured: a collection and its recipes."""
+    """A collection and its recipes."""
 
     def search(self, question: str, *, recipe: str, limit: int) -> SearchResult:
         """The hits of a recipe, best first."""
@@ -49,7 +49,7 @@ class Asker(Protocol):
         ...
 
     def also(self, document_id: str) -> tuple[str, ...]:
-        """Every other source of a document in the collection; empty for a document that is not in it."""
+        """Every other source of a document; empty for a document that is not in the collection."""
         ...
 
 
@@ -57,10 +57,10 @@ class Asker(Protocol):
 
 
 class Put:
-    """Asks one question, and makes the row of it.
+    """Asks one question and makes its row.
 
-    An error on purpose becomes part of the row; any other is a bug and passes through. Processor time is the whole
-    process's, so it is told only of questions that are asked `alone`.
+    A ThresherError becomes part of the row; other exceptions are bugs and pass through. Processor time is that of the
+    whole process, so it is recorded only for questions asked `alone`.
     """
 
     def __init__(self, asker: Asker, task: Task, limit: int, configs: Mapping[str, str], *, alone: bool) -> None:
@@ -68,14 +68,14 @@ class Put:
         self._also = cache(asker.also)
 
     def __call__(self, recipe: str, question: Question) -> Row:
-        """The row of a question put to a recipe."""
+        """Ask a recipe a question."""
         errors: list[ThresherError] = []
         answer = found = seconds = search_seconds = None
         processor = time.process_time()
         if self._task == "ask":
             answer, seconds = timed(lambda: self._asker.ask(question.question, recipe=recipe), errors)
         cpu_seconds = time.process_time() - processor
-        # An answer shows what was used, not the ranking; so labelled questions are searched for as well.
+        # An answer does not show the ranking, so labelled questions are searched as well.
         if self._task == "search" or question.relevance:
             found, search_seconds = timed(
                 lambda: self._asker.search(question.question, recipe=recipe, limit=self._limit), errors
@@ -104,17 +104,15 @@ class Put:
         )
 
     def _others(self, document_id: str, origin: Origin) -> tuple[str, ...]:
-        """The other sources of a document; a page from the web has none."""
         return self._also(document_id) if origin is Origin.INSIDE else ()
 
     def _place(self, hit: Hit) -> Place:
-        """What is kept of a hit."""
         chunk, score = hit.chunk, hit.score
         others = self._others(chunk.document_id, hit.origin)
         return Place(chunk.source, others, chunk.page, chunk.start, chunk.end, score.value, str(score.scale))
 
     def _reply(self, answer: Answer) -> Reply:
-        """What is kept of an answer: every source of a citation, and of the steps only numbers and words."""
+        """The stored form of an answer: every source of a citation; of a step's details only numbers and words."""
         kept = answer.to_dict()
         for citation, told in zip(answer.citations, kept["citations"], strict=True):
             told["also"] = self._others(citation.document_id, citation.origin)
@@ -126,7 +124,7 @@ class Put:
 
 
 def timed(call: Callable[[], T], errors: list[ThresherError]) -> tuple[T | None, float]:
-    """What a call gives, None for an error on purpose, which is noted; and the seconds it took."""
+    """The result of a call and its seconds; a ThresherError is added to `errors`, and the result is None."""
     started = time.perf_counter()
     try:
         value = call()
@@ -139,7 +137,7 @@ def timed(call: Callable[[], T], errors: list[ThresherError]) -> tuple[T | None,
 
 
 def context_of(steps: Sequence[Step]) -> tuple[Context, ...] | None:
-    """What was handed to the generator, where the steps say."""
+    """The evidence given to the generator, if the steps have it."""
     refined = next((step.value for step in steps if isinstance(step.value, Refined)), None)
     if refined is None:
         return None
@@ -150,37 +148,34 @@ def context_of(steps: Sequence[Step]) -> tuple[Context, ...] | None:
 
 
 BY_MODEL = ("grounded", "parametric")
-"""What the answers call themselves that a chat model wrote."""
+"""Values of the detail `reader` for answers that a chat model wrote."""
 
 
 def written_by(steps: Sequence[Step]) -> str:
-    """The chat model that wrote an answer, or "reader".
-
-    Which of the readers it was (tables, lists, spans) is an outcome of the question: rows are alike all the same.
-    """
+    """The chat model that wrote an answer, else "reader", whichever reader it was."""
     return named(steps, "generate", "model") if named(steps, "generate", "reader") in BY_MODEL else "reader"
 
 
 def named(steps: Sequence[Step], slot: str, *names: str) -> str:
-    """The first of the details that the slot's step tells, or nothing."""
+    """The first of these details that the slot's step has, or an empty string."""
     told = (step.detail.get(name) for step in steps if step.name == slot for name in names)
     return next((str(value) for value in told if value), "")
 
 
 def count(step: Step, name: str) -> int:
-    """A count among a step's details: a number, a list of what is counted, or true."""
+    """A count in a step's details: a number, the length of a list, or 1 for true."""
     value = step.detail.get(name, 0)
     return int(value) if isinstance(value, int | float) else len(value)
 
 
 def peak_memory() -> float:
-    """The most memory this process has held so far, in MiB."""
+    """Peak memory of this process, in MiB."""
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most / 2**20 if sys.platform == "darwin" else most / 2**10
 
 
 def is_timeout(error: BaseException | None) -> bool:
-    """Whether an error was caused by waiting too long."""
+    """Whether an error was caused by a timeout."""
     while error is not None:
         if isinstance(error, TimeoutError) or "timeout" in type(error).__name__.lower():
             return True
@@ -195,14 +190,14 @@ VARIANT = re.compile(r"(?P<recipe>[^\[\]]+)(?:\[(?P<settings>[^\[\]]*)\])?")
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A recipe and the settings that make it another one."""
+    """A recipe with settings of its own."""
 
     recipe: str
     settings: Mapping[str, str]
 
 
 def parse_variant(name: str) -> Variant:
-    """The recipe and the settings in a name; a plain recipe has none."""
+    """The recipe and the settings in a name; a plain recipe has no settings. Raises UsageError."""
     found = VARIANT.fullmatch(name.strip())
     if found is None:
         raise UsageError("not RECIPE or RECIPE[key=value,...]", subject=name, next_step="e.g. crag[upper=0.6]")
@@ -215,19 +210,20 @@ def parse_variant(name: str) -> Variant:
 WARM_UP_QUESTION = "What is this about?"
 
 BUCKETS = 10_000
-"""Questions are dealt into as many parts by their hash, so that shares are exact to a hundredth of a percent."""
+"""Questions are hashed into so many buckets: shares are exact to a hundredth of a percent."""
 
 
 class CollectionAsker:
-    """Puts questions to one collection; a setting counts for the recipes that have it.
+    """Asks one collection; a setting applies to the recipes that have it.
 
-    A recipe may be a variant (`crag[upper=0.6]`), whose own settings come last and must be settings of that recipe.
-    Raises UnknownSetting for a setting that no recipe has.
-    `outside` counts for the recipes that correct, so that others can be asked in the same run; a place that is not
-    there is refused at once, also where no recipe would look.
+    A recipe may be a variant (`crag[upper=0.6]`): its settings apply last and must belong to that recipe. Raises
+    UnknownSetting for a setting that no recipe has.
 
-    With `degraded` (0 to 1) retrieval inside is made worse on purpose (CRAG, arXiv:2401.15884v3, Figure 3): of the
-    `questions` with gold documents inside, that share may still find them; from the others these are hidden.
+    `outside` applies to recipes that correct, so that others can be asked in the same run; an unknown place is refused
+    at once.
+
+    With `degraded` (0 to 1) retrieval is degraded on purpose (CRAG, arXiv:2401.15884v3, Figure 3): of the `questions`
+    with gold documents inside, that share can still find them; they are hidden from the others.
     """
 
     def __init__(
@@ -243,10 +239,10 @@ class CollectionAsker:
         self.collection, self.settings = collection, checked(settings)
         self.outside, self.degraded = outside, degraded
         self.hidden = {} if degraded is None else hidden(collection, questions, degraded)
-        """The filter that hides documents from a question, by its text."""
+        """Text of a question to the filter that hides documents from it."""
 
     def settings_of(self, recipe: str) -> dict[str, Any]:
-        """All settings that `recipe` runs with, and `degraded` where retrieval is."""
+        """All settings of `recipe`, with `degraded` if it applies."""
         name, settings = self._own(recipe)
         worse = {} if self.degraded is None else {"degraded": self.degraded}
         return {**self.collection.settings(name, settings), **worse}
@@ -269,7 +265,7 @@ class CollectionAsker:
         return self.collection.also(document_id)[1:]
 
     def warm_up(self, recipe: str) -> None:
-        """Load what a first question would load."""
+        """Load what the first question would load."""
         name, settings = self._own(recipe)
         self.collection.search(WARM_UP_QUESTION, recipe=name, settings=settings)
 
@@ -288,11 +284,11 @@ def checked(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hidden(collection: Collection, questions: Iterable[Question], share: float) -> dict[str, str]:
-    """The question's text to the filter that hides its gold documents, for all but `share` (0 to 1) of the questions.
+    """Text of a question to the filter that hides its gold documents, for all but `share` (0 to 1) of the questions.
 
-    Which ones is a matter of sha1("degrade:" + id): those that find their documents at one share find them at every
-    higher one. What is hidden is every document that a gold source names by any of its own sources. Questions of one
-    text are asked alike, so the gold documents of all of them that are not in the share are hidden from each.
+    sha1("degrade:" + id) decides, so questions within one share are within every higher one. A document is hidden if a
+    gold source names it by any of its sources. Questions with one text share one filter, with the gold documents of all
+    of them that are outside the share.
     """
     if not 0 <= share <= 1:
         raise UsageError("is not a share", subject=f"degraded {share:g}", next_step="give a number from 0 to 1")

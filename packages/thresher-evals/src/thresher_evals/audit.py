@@ -1,8 +1,8 @@
-"""The claims audit: what the sources say, computed again from what they printed (claims.json). No result is typed in.
+"""The claims audit: the sources' claims computed again from their printed numbers (claims.json). No result is typed in.
 
-A number in print is rounded, so it stands for an interval: half a unit of its last digit to both sides. A claim agrees
-when what is computed from the printed numbers rounds to it; where it does not, the interval says whether the unrounded
-numbers may have agreed. All arithmetic is exact (fractions), so no verdict hangs on binary rounding.
+A printed number is rounded and stands for an interval: half a unit of its last digit to both sides. A claim agrees if
+the value computed from the printed numbers rounds to it; otherwise the interval shows whether the unrounded numbers may
+agree. Arithmetic is exact (fractions).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 Printed = str | int | None
-"""A number as it was printed ("0.40" is rounded), a count (exact), or None for what was not printed."""
+"""A number as printed ("0.40" is rounded), an exact count, or None if it is not printed."""
 
 Relation = Literal["=", ">", ">="]
 
-EXTRA_DIGITS = 2  # shown of a recomputed number beyond those of the claimed one, at least
+EXTRA_DIGITS = 2  # least number of digits shown beyond those of the claimed number
 COLUMNS = ("code", "source", "claim", "must be", "recomputed", "verdict")
 
 OPERATORS: Mapping[type[ast.operator], Callable[[Fraction, Fraction], Any]] = {
@@ -39,7 +39,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {"max": max, "min": min, "round": 
 
 
 class Outcome(StrEnum):
-    """What comes of computing a claim again."""
+    """Result of computing a claim again."""
 
     AGREES = "agrees"
     DISAGREES = "does not agree"
@@ -48,28 +48,28 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a source says, as data: nothing in it is a result."""
+    """A claim of a source as data, without results."""
 
     code: str
-    """Number of the contradiction, as in docs/methods.md; V1 and so on for claims that are no part of one."""
+    """Number of the contradiction in docs/methods.md; V1 and so on for other claims."""
     source: str
     claim: str
     inputs: Mapping[str, Printed]
-    """What it is computed from, by the name in `formula`; a name reads as words with spaces for its underscores."""
+    """Name in `formula` to printed number; in print, underscores of a name become spaces."""
     formula: str = ""
-    """The calculation in the signs of print, names in braces; monotone in each of them, so that corners bound it."""
+    """The calculation in printed signs, names in braces; monotone in each of them, so that corners bound it."""
     claimed: str | int = 0
-    """The number as it was printed, in `unit`; or the bound that the relation speaks of (an exact number)."""
+    """The printed number in `unit`, or the exact bound of the relation."""
     relation: Relation = "="
     unit: str = ""
 
     def compute(self, inputs: Mapping[str, Fraction]) -> Fraction:
-        """The calculation with these numbers."""
+        """The value of the formula."""
         signs = str.maketrans({"×": "*", "−": "-", "^": "**", "{": "", "}": ""})
         return evaluated(ast.parse(self.formula.translate(signs), mode="eval").body, inputs)
 
     def may_hold(self, low: Fraction, high: Fraction) -> bool:
-        """Whether a number from `low` to `high` is what the claim wants; several numbers: more than at an end."""
+        """Whether a value from `low` to `high` may satisfy the claim; an interval must overlap by more than an end."""
         if self.relation == "=":
             least, most = interval(self.claimed)
             return least <= low <= most if low == high else low < most and least < high
@@ -79,19 +79,19 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A claim computed again; all but the outcome is None where something was not printed."""
+    """A claim computed again; all but the outcome is None if an input is not printed."""
 
     claim: Claim
     outcome: Outcome
     value: Fraction | None = None
     bounds: tuple[Fraction, Fraction] | None = None
-    """The least and the most it may be, before the printed numbers were rounded."""
+    """Least and greatest value for unrounded inputs."""
     possible: bool | None = None
-    """Whether the claim may hold for numbers that round to the printed ones."""
+    """Whether the claim may hold for inputs that round to the printed ones."""
 
     @property
     def arithmetic(self) -> str:
-        """The calculation with the printed numbers in it and what comes of it, or what is missing for it."""
+        """The calculation with printed numbers and its value, or the missing inputs."""
         if self.value is None:
             missing = [name.replace("_", " ") for name, printed in self.claim.inputs.items() if printed is None]
             return f"not printed: {', '.join(missing)}"
@@ -99,7 +99,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """The outcome, and for a claim that does not agree whether rounding may explain it."""
+        """The outcome, and whether rounding may explain a disagreement."""
         if self.outcome is not Outcome.DISAGREES or not self.possible or self.bounds is None:
             return str(self.outcome)
         low, high = map(self._shown, self.bounds)
@@ -107,7 +107,7 @@ class Finding:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """What stands under `COLUMNS`."""
+        """The cells under `COLUMNS`."""
         claim = self.claim
         wanted = f"{claim.relation.replace('>=', '≥')} {claim.claimed} {claim.unit}".rstrip()
         return claim.code, claim.source, claim.claim, wanted, self.arithmetic, self.verdict
@@ -130,7 +130,7 @@ class Finding:
 
 
 def recompute(claim: Claim) -> Finding:
-    """What comes of a claim."""
+    """Compute a claim again."""
     printed = {name: number for name, number in claim.inputs.items() if number is not None}
     if not claim.formula or len(printed) < len(claim.inputs):
         return Finding(claim, Outcome.UNKNOWN)
@@ -144,7 +144,7 @@ def recompute(claim: Claim) -> Finding:
 
 
 def evaluated(node: ast.expr, inputs: Mapping[str, Fraction]) -> Fraction:
-    """The exact value of a formula; only names, numbers, + - * / ** and a few functions are known to it."""
+    """The exact value of a formula: names, numbers, + - * / ** and a few functions. Raises ValueError for others."""
     match node:
         case ast.Name(id=name):
             return inputs[name]
@@ -158,16 +158,16 @@ def evaluated(node: ast.expr, inputs: Mapping[str, Fraction]) -> Fraction:
 
 
 def interval(printed: str | int) -> tuple[Fraction, Fraction]:
-    """The numbers that are printed so: half a unit of the last digit to both sides; a count is itself."""
+    """The numbers that print like this: half a unit of the last digit to both sides; a count is exact."""
     number = Fraction(printed)
     half = Fraction(0) if isinstance(printed, int) else Fraction(1, 2 * 10 ** decimals(printed))
     return number - half, number + half
 
 
 def decimals(printed: str | int) -> int:
-    """Digits behind the point."""
+    """Digits after the point."""
     exponent = Decimal(printed).as_tuple().exponent
-    assert isinstance(exponent, int)  # print knows no infinity
+    assert isinstance(exponent, int)  # printed numbers are finite
     return max(0, -exponent)
 
 
@@ -175,17 +175,17 @@ def decimals(printed: str | int) -> int:
 
 
 def read_claims() -> list[Claim]:
-    """The claims of the five sources that can be checked with a pencil, by source."""
+    """The claims of the five sources that arithmetic can check, by source."""
     return [Claim(**one) for one in json.loads(Path(__file__).with_name("claims.json").read_text(encoding="utf-8"))]
 
 
 def audit() -> list[Finding]:
-    """Every claim computed again, in their order."""
+    """Every claim computed again, in order."""
     return [recompute(claim) for claim in read_claims()]
 
 
 def summary(findings: Sequence[Finding]) -> dict[str, int]:
-    """How many claims there are, how many came to which verdict, and how many of those that fail rounding may save."""
+    """Numbers of claims, of each outcome, and of disagreements that rounding may explain."""
     counts = Counter(finding.outcome for finding in findings)
     rounded = sum(bool(finding.possible) for finding in findings if finding.outcome is Outcome.DISAGREES)
     verdicts = {str(outcome): counts[outcome] for outcome in Outcome}
@@ -203,7 +203,7 @@ def summary_sentence(findings: Sequence[Finding]) -> str:
 
 
 def markdown() -> str:
-    """docs/audit.md."""
+    """The text of docs/audit.md."""
     findings = audit()
     head, *lines = (f"| {' | '.join(row)} |" for row in (COLUMNS, *(finding.cells for finding in findings)))
     return PAGE.format(summary=summary_sentence(findings), table="\n".join([head, "|---" * len(COLUMNS) + "|", *lines]))

@@ -1,7 +1,6 @@
-"""Answers held against the documents they cite: every quote at its place, every marker, every number.
+"""Checks answers against the documents they cite: every quote, marker and number.
 
-No model is asked: what is found can be looked up. An answer without a problem need not be right; one with a problem
-should not be passed on unread.
+No model is called. An answer without a problem need not be right; one with a problem should be read before use.
 """
 
 from __future__ import annotations
@@ -20,19 +19,19 @@ from thresher.types import Document
 from thresher_evals.judges.judgements import rows_of
 
 MARKER = re.compile(r"\[(\d{1,2})\]")
-"""A citation within an answer; a year in brackets is none."""
+"""A citation in an answer; a year in brackets does not match."""
 
 COMPUTED = re.compile(r"=|≈|computed|difference|average|\bsum\b", re.IGNORECASE)
-"""Says that a number was reckoned from cited ones, so that no quote need hold it."""
+"""Signs of a computed number, which no quote need contain."""
 
 
 Find = Callable[[str], Document | None]
-"""A source to its document; None where the collection has none."""
+"""Source to document; None if the collection has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """One answer and what is wrong with it, in words; nothing for a refusal, which states nothing."""
+    """An answer and its problems in words; an abstention has none."""
 
     question: str
     recipe: str
@@ -40,7 +39,7 @@ class Audited:
     abstained: bool
     citations: int
     outside: int
-    """Citations of places that are not in the collection."""
+    """Citations from outside the collection."""
     problems: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -57,7 +56,7 @@ class Audited:
 
 
 def of_run(directory: Path) -> Iterator[Mapping[str, Any]]:
-    """The answers of a run, as the public contract has them."""
+    """The answers of a run, in the API's format."""
     for recipe, rows in rows_of(directory, None).items():
         for row in rows:
             if row.reply is not None:
@@ -67,13 +66,13 @@ def of_run(directory: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def stored(collection: Collection) -> Iterator[Mapping[str, Any]]:
-    """The answers that a collection stored, by their ids."""
+    """The answers that a collection stored, by id."""
     for trace in sorted(trace for trace, _ in collection.traces.asked()):
         yield collection.traces.load(trace)
 
 
 def audit_answers(answers: Iterable[Mapping[str, Any]], collection: Collection) -> list[Audited]:
-    """Every answer, held against the documents of the collection."""
+    """Audit answers against the documents of the collection."""
     ids = {source: record.id for record in collection.documents() for source in collection.also(record.id)}
     documents: dict[str, Document] = {}
     return [audited(answer, partial(document_of, collection, ids, documents)) for answer in answers]
@@ -82,7 +81,7 @@ def audit_answers(answers: Iterable[Mapping[str, Any]], collection: Collection) 
 def document_of(
     collection: Collection, ids: Mapping[str, str], known: dict[str, Document], source: str
 ) -> Document | None:
-    """The document of a source, read once; None where the collection has none."""
+    """The document of a source, read once; None if the collection has none."""
     if source not in ids:
         return None
     if ids[source] not in known:
@@ -91,7 +90,7 @@ def document_of(
 
 
 def audited(answer: Mapping[str, Any], find: Find) -> Audited:
-    """One answer and its problems."""
+    """An answer with its problems."""
     text, citations = str(answer["text"]), answer["citations"]
     outside = [one for one in citations if one["origin"] == "outside"]
     problems: list[str] = []
@@ -109,7 +108,7 @@ def audited(answer: Mapping[str, Any], find: Find) -> Audited:
 
 
 def cited_badly(text: str, citations: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What is wrong with the markers."""
+    """Problems of the markers."""
     if not citations:
         yield "cites nothing"
         return
@@ -119,7 +118,7 @@ def cited_badly(text: str, citations: Sequence[Mapping[str, Any]]) -> Iterator[s
 
 
 def misquoted(citations: Sequence[Mapping[str, Any]], find: Find) -> Iterator[str]:
-    """Quotes that do not stand where they are said to stand."""
+    """Quotes that differ from the text at their offsets."""
     for one in citations:
         if one["origin"] == "outside":
             continue
@@ -131,7 +130,7 @@ def misquoted(citations: Sequence[Mapping[str, Any]], find: Find) -> Iterator[st
 
 
 def numbers_without(text: str, citations: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Numbers of an answer that none of its quotes holds, and that it does not say it reckoned."""
+    """Numbers of an answer that are in none of its quotes and not marked as computed."""
     if not citations or COMPUTED.search(text):
         return
     quoted = numbers_in(" ".join(str(one["quote"]) for one in citations))
@@ -140,7 +139,7 @@ def numbers_without(text: str, citations: Sequence[Mapping[str, Any]]) -> Iterat
 
 
 def summary(found: Sequence[Audited]) -> dict[str, int]:
-    """How many answers and citations were looked at, and how many have a problem."""
+    """Numbers of answers, refusals, citations, and answers with a problem."""
     counts = Counter("refused" if one.abstained else "problem" if one.problems else "sound" for one in found)
     return {
         "answers": counts["sound"] + counts["problem"],

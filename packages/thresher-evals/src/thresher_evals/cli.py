@@ -1,4 +1,4 @@
-"""`thresher eval ...`: parse, call, print. What a command does is in the module that it imports."""
+"""`thresher eval ...`: parses, calls and prints; the modules that it imports do the work."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def eval_run(
         belongings.setdefault(owner, []).append(corpus)
     unread = 0
     for owner, corpora in belongings.items():
-        # A variant with chunks of its own gets them when it is warmed up: a question completes what an index lacks.
+        # Warming up a variant makes its own chunks: a question completes an index.
         with open_collection(home, owner) as opened, indexing() as progress:
             report = opened.add(*corpora, recipe=plain, settings=given, progress=progress, on=on)
         output.failures(report.failed)
@@ -177,7 +177,6 @@ def eval_run(
 
 
 def _again(name: str, options: Mapping[str, Any], collection: str) -> str:
-    """The command line that asks the same again, into a folder of its own."""
     words = [f"thresher eval {name}"]
     for option, value in options.items():
         if value is True:
@@ -189,7 +188,7 @@ def _again(name: str, options: Mapping[str, Any], collection: str) -> str:
 
 
 def _without_secrets(given: Mapping[str, str]) -> list[str]:
-    """KEY=VALUE of the settings; three dots for a key, and for an address with a password in it."""
+    """KEY=VALUE of the settings, with keys and addresses that contain a password masked."""
     from thresher import recipes
     from thresher.settings import secret_keys
 
@@ -235,13 +234,12 @@ def eval_score(
 
 
 def _measure_table(title: str, recipes: Mapping[str, Mapping[str, Any]], more: Iterable[list[str]] = ()) -> None:
-    """A line for each measure that has a number, a column for each recipe."""
     rows = [[name, *cells] for name, cells in _cells(recipes).items()]
     output.table(title, ["measure", *recipes], [*rows, *more])
 
 
 def _each_number_once(title: str, recipes: Mapping[str, Mapping[str, Any]], *, counted_below: Collection[str]) -> None:
-    """The same, but what is 0 of every recipe, or has the numbers of a measure before it, is named below the table."""
+    """The same, but measures that are 0 for every recipe or repeat an earlier one are named below the table."""
     alike: dict[tuple[str, ...], list[str]] = {}
     nothing = []
     for name, cells in _cells(recipes).items():
@@ -260,13 +258,12 @@ def _each_number_once(title: str, recipes: Mapping[str, Mapping[str, Any]], *, c
 
 
 def _cells(recipes: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
-    """What is printed of each measure that has a number, a cell for each recipe."""
     names = dict.fromkeys(name for values in recipes.values() for name, value in values.items() if value["n"])
     return {name: tuple(_interval(values.get(name)) for values in recipes.values()) for name in names}
 
 
 def _interval(value: Mapping[str, Any] | None) -> str:
-    """`0.42 [0.31, 0.52] n=30`, or a dash where nothing can be said."""
+    """`0.42 [0.31, 0.52] n=30`, or a dash without a value."""
     if value is None or value["value"] is None:
         return "-"
     return f"{value['value']:.4g} [{value['low']:.4g}, {value['high']:.4g}] n={value['n']}"
@@ -309,7 +306,6 @@ def eval_audit(
 
 
 def _audit_answers(directory: Path | None, target: Target) -> None:
-    """Print what is wrong with the answers of a run, or with those that a collection stored."""
     from thresher_evals import audit_answers as audits
 
     with target.open() as opened:
@@ -333,7 +329,7 @@ def _audit_answers(directory: Path | None, target: Target) -> None:
 # --- does correction help on one's own documents ----------------------------------------------------------------------
 
 SHOWN_HURT = 10
-"""Questions that got worse, shown on a screen; --json has all."""
+"""Worsened questions that are printed; --json has all."""
 
 MADE = {
     "text": "ask what a sentence, a table, a form or a list of your documents says (made: text)",
@@ -342,7 +338,7 @@ MADE = {
     "model, near miss": "drafted by the chat model to have no answer; nobody checked that (made: model, near miss)",
     "off-topic": "that your documents cannot answer, from a list that comes with Thresher (made: off-topic)",
 }
-"""How a question was made, for a person."""
+"""Explanation of how a question was made."""
 
 READ_THEM = """
 A program drafted these. Read them before you believe numbers that come from them: delete the lines that
@@ -432,7 +428,7 @@ def eval_compare(
         target.options,
     )
     with target.open() as opened:
-        opened.documents()  # says what is missing before anything is written
+        opened.documents()  # fails before anything is written
         plan = Plan(
             opened,
             dataset,
@@ -471,7 +467,7 @@ def eval_compare(
         raise typer.Exit(FAILED if found["failed"] == found["n"] * len(found["recipes"]) else IN_PART)
 
 
-# --- what a model or people say about the answers of a run ------------------------------------------------------------
+# --- judgements of a run's answers, by a model or by people -----------------------------------------------------------
 
 
 @eval_app.command("judge")
@@ -515,7 +511,6 @@ def eval_judge(
 
 
 def _print_judged(judge: Judge, summed: Mapping[str, Any], done: Done, meter: Meter) -> None:
-    """Means and failures of each recipe, and what must be known beside them."""
     for recipe in summed:
         output.say(f"{recipe}: {done.judged[recipe]} judged, {done.skipped[recipe]} judged before")
         for error in done.unreached[recipe]:
@@ -597,7 +592,7 @@ def eval_ratings(
             output.say(f"{rater}: {counted(missing, 'rating')} missing")
 
 
-# --- the report, and what is measured beside questions and answers ----------------------------------------------------
+# --- the report, and other measurements -------------------------------------------------------------------------------
 
 
 @eval_app.command("report")
@@ -626,14 +621,14 @@ def eval_report(
 
 
 STUDY_COMMANDS = "thresher.eval.commands"
-"""The entry points in which the benchmarks name their command."""
+"""Entry point group of the benchmarks' command."""
 
 
 class Study(TyperCommand):
-    """The command of the benchmarks, which are imported when it is called."""
+    """The benchmarks' command, imported when it is called."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """The context of the real command. Raises UsageError where the benchmarks are not installed."""
+        """The context of the real command. Raises UsageError if the benchmarks are not installed."""
         from importlib.metadata import entry_points
 
         found = entry_points(group=STUDY_COMMANDS, name=str(self.name))
@@ -645,7 +640,7 @@ class Study(TyperCommand):
             )
         command = typer.main.get_command(found[str(self.name)].load())
         if parent is not None:
-            parent.command.commands[self.name] = command  # an error of it is told in the words of its options
+            parent.command.commands[self.name] = command  # its errors then name its options
         return command.make_context(info_name, args, parent=parent, **extra)
 
 

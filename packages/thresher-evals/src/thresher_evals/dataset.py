@@ -1,4 +1,4 @@
-"""What is known of a question before it is asked: the values every dataset is read into, and its splits."""
+"""The values that every dataset is read into, and its splits."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from thresher.errors import UsageError
 from thresher.types import Origin
 
 Task = Literal["search", "ask"]
-"""What a dataset's questions are put to: the ranking alone, or the whole path to an answer."""
+"""What a dataset measures: the ranking alone, or the whole path to an answer."""
 
-# --- questions, as they stand in the rows of a run --------------------------------------------------------------------
+# --- questions, as in the rows of a run -------------------------------------------------------------------------------
 
 
 @model(frozen=True)
 class Gold:
-    """A place that answers a question; `start` and `end` are offsets in the document, pages count from 1."""
+    """A passage that answers a question; `start` and `end` are offsets in the document, pages count from 1."""
 
     source: str
     page: int | None = None
     start: int | None = None
     end: int | None = None
     origin: Origin = Origin.INSIDE
-    """Outside for a place that is not in the collection that is asked."""
+    """Outside for a passage that is not in the asked collection."""
 
     def to_dict(self) -> dict[str, Any]:
         """As in a question file."""
@@ -51,20 +51,20 @@ class Question:
     answerable: bool = True
     gold: tuple[Gold, ...] = ()
     grades: Mapping[str, float] = field(default_factory=dict)
-    """Source to graded relevance (BEIR qrels); a grade of 0 or less is a document judged not relevant."""
+    """Source to graded relevance (BEIR qrels); a grade of 0 or less means not relevant."""
     category: str | None = None
     options: tuple[str, ...] = ()
-    """The labels or option letters that may be answered, one of which `answers` holds; empty for free answers."""
+    """Labels or option letters, one of which is in `answers`; empty for free answers."""
     topic: str = ""
-    """What a long answer is about, where every fact of it is checked (FActScore); or nothing."""
+    """Topic of a long answer whose facts are checked one by one (FActScore); may be empty."""
     group: str = ""
-    """What the question shares with others (its subject, its article), so that they stay in one split; or nothing."""
+    """Subject or article shared with other questions, which stay in one split; may be empty."""
     items: tuple[str, ...] = ()
-    """Of a list that is asked for: an answer is right that has all of them, in any order."""
+    """Of a list: a right answer has all of them, in any order."""
 
     @property
     def relevance(self) -> dict[str, float]:
-        """Source to grade: the graded judgements where there are any, otherwise 1 for every gold source inside."""
+        """Source to grade: the graded judgements, else 1 for every gold source inside."""
         return dict(self.grades) or {gold.source: 1.0 for gold in self.gold if gold.origin is Origin.INSIDE}
 
 
@@ -99,44 +99,43 @@ class Corpus:
 
 
 def passage_id(title: str, text: str) -> str:
-    """A name for a passage that is the same in every file that has it."""
+    """An id of a passage, the same in every file that has it."""
     return hashlib.sha256(f"{title}\n{text}".encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Questions to ask, where they came from, and how they were chosen."""
+    """Questions, their origin, and how they were chosen."""
 
     kind: str
     name: str
     spec: str
-    """As it was given: `KIND:PATH`."""
+    """As given: `KIND:PATH`."""
     path: Path
     sha256: str
-    """Of the question files' bytes, whatever subset is asked."""
+    """Of the question files' bytes, for every subset."""
     questions: tuple[Question, ...]
     task: Task
     corpus: Path | None = None
-    """The file or folder of the documents that belong to the questions, where they are there already."""
+    """The file or folder of the questions' documents, if it exists already."""
     collection: str = ""
-    """Name of the collection of `corpus`; nothing for a pool that other question files are asked of too."""
+    """Name of the collection of `corpus`; empty for a pool shared with other question files."""
     corpora: Mapping[Origin, Corpus] = field(default_factory=dict)
-    """The documents that belong to the questions, where the dataset makes them: the collection that is asked and,
-    where answers were taken out of it, the collection they were put in."""
+    """The documents, if the dataset makes them: of the asked collection, and those moved to a second one."""
     references: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Question id to the texts that the facts of a long answer are checked against (FActScore's knowledge source)."""
+    """Question id to the texts that check the facts of a long answer (FActScore's knowledge source)."""
     note: str = ""
     """How the questions were chosen, for people."""
     split: str = "all"
     sample: int | None = None
     limit_questions: int | None = None
     available: int = 0
-    """Questions there are in the split, of which a sample may be asked; 0 where that is not known."""
+    """Questions in the split before sampling; 0 if unknown."""
     seed: int = 0
 
     @property
     def categories(self) -> dict[str, int]:
-        """How many questions there are of each category, by name."""
+        """Number of questions by category, sorted by name."""
         counted = Counter(question.category for question in self.questions if question.category)
         return dict(sorted(counted.items()))
 
@@ -148,27 +147,27 @@ FIFTHS: tuple[Split, ...] = ("train", "train", "train", "tune", "final")
 
 
 def split_of(key: str) -> Split:
-    """The split of a subject, an article or a question id: sha1 of "split:" and the key, modulo 5.
+    """The split of a subject, article or question id: sha1 of "split:" and the key, modulo 5.
 
-    Questions about one thing share a key, so that nothing tuned on some of them is measured on others.
+    Questions about one thing share a key: nothing tuned on some of them is measured on others.
     """
     return FIFTHS[sha1_number(f"split:{key}") % len(FIFTHS)]
 
 
 def members(questions: Iterable[Question], split: Split) -> tuple[Question, ...]:
-    """The questions of a split, in their order."""
+    """The questions of a split, in order."""
     return tuple(question for question in questions if split in ("all", split_of(question.group or question.id)))
 
 
 def read_split(name: str) -> Split:
-    """The split of that name."""
+    """A split by its name. Raises UsageError."""
     if name not in get_args(Split):
         raise UsageError("unknown split", subject=name, next_step=f"splits are {', '.join(get_args(Split))}")
     return cast(Split, name)
 
 
 def sha1_number(text: str) -> int:
-    """The sha1 of a text as a number: the same on every machine, unrelated to the order of a file."""
+    """The sha1 of a text as a number, the same on every machine."""
     return int(hashlib.sha1(text.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest(), 16)
 
 
@@ -184,7 +183,7 @@ def normalise(text: str) -> str:
 
 
 def matches(gold: str, source: str, also: Iterable[str] = ()) -> bool:
-    """Whether a gold source names the document: its source, one of its other sources, or the end of one.
+    """Whether a gold source names the document: it equals, or ends, its source or one of its other sources.
 
     An end starts at a path component: "BERT.pdf" names "/x/papers/BERT.pdf" and not "/x/papers/RoBERT.pdf".
     """
@@ -192,7 +191,7 @@ def matches(gold: str, source: str, also: Iterable[str] = ()) -> bool:
 
 
 def matching(labels: Iterable[str], source: str, also: Iterable[str] = ()) -> list[str]:
-    """The labels that name the document, in their order; where some equal a source, only those."""
+    """The labels that name the document, in order; if some equal a source, only those."""
     labels = list(labels)
     own = {source, *also}
     equal = [label for label in labels if label in own]
@@ -201,9 +200,9 @@ def matching(labels: Iterable[str], source: str, also: Iterable[str] = ()) -> li
     return [label for label in labels if any("/".join(components(label)) in path_ends(name) for name in own)]
 
 
-@lru_cache(maxsize=100_000)  # a run names the same documents over and over
+@lru_cache(maxsize=100_000)  # a run repeats the same documents
 def path_ends(source: str) -> frozenset[str]:
-    """The path and every end of it that starts at a component."""
+    """The path and all its ends that start at a component."""
     parts = components(source)
     return frozenset("/".join(parts[start:]) for start in range(len(parts)))
 

@@ -1,7 +1,7 @@
-"""Questions put by other processes, of a cluster say, to a collection that they reach as this one does; rows come back.
+"""Asks questions in other processes, for example of a cluster, that reach the same collection; they return rows.
 
-A process opens the collection and loads the models once, before the clock of its first question starts. It refuses
-where its settings are not those that the run describes: another `thresher.toml`, or another environment.
+A process opens the collection and loads the models once, before it measures its first question. It refuses if its
+settings differ from those of the run: another `thresher.toml`, or another environment.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What another process has to know to put a question as this one would."""
+    """What another process needs to ask a question as this one does."""
 
     home: Home
     collection: str
@@ -40,15 +40,15 @@ class Asking:
 
 
 class Elsewhere:
-    """A pool of processes to which questions are put."""
+    """A pool of processes that ask questions."""
 
     def __init__(self, asker: CollectionAsker, pool: Pool) -> None:
         self._asker, self._pool = asker, pool
         self.most = 2 * pool.number
-        """Questions that are asked, or wait for the row of one before them, at a time."""
+        """Questions in progress at a time, with those that wait for an earlier row."""
 
     def put(self, task: Task, limit: int, configs: Mapping[str, str]) -> Callable[[str, Question], Future[Row]]:
-        """What begins to put a question to a recipe."""
+        """A function that starts to ask a recipe a question."""
         asker = self._asker
         collection = asker.collection
         home = collection.home
@@ -65,7 +65,7 @@ class Elsewhere:
 
 
 def row(asking: bytes, recipe: str, question: Question, hidden: str | None) -> Row:
-    """The row of a question put to a recipe; `hidden` is the filter that hides documents from it."""
+    """The row of a question to a recipe; `hidden` is the filter that hides documents from it."""
     asker, put = _put(asking)
     _warmed_up(asking, recipe)
     if hidden is not None:
@@ -93,7 +93,7 @@ def _put(asking: bytes) -> tuple[CollectionAsker, Put]:
 
 @cache
 def _warmed_up(asking: bytes, recipe: str) -> None:
-    """Load what a recipe needs. Raises UsageError where its settings here are not those of the run."""
+    """Load what a recipe needs. Raises UsageError if its settings here differ from those of the run."""
     asker, _ = _put(asking)
     wanted: Asking = pickle.loads(asking)
     if config_of(recipe, finite(asker.settings_of(recipe))) != wanted.configs[recipe]:

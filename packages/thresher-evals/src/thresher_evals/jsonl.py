@@ -1,4 +1,4 @@
-"""Files of lines and files that are replaced as a whole: how they are read, named when they are bad, and written."""
+"""Reads line files with errors by line, and replaces files atomically."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from thresher.errors import UsageError
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Line numbers from 1 and the lines that are not blank, without their ends."""
+    """Line numbers from 1 and lines without line ends; blank lines are skipped. Raises UsageError."""
     try:
         with path.open("rb") as stream:
             for number, raw in enumerate(stream, start=1):
@@ -31,13 +31,13 @@ def bad_line(path: Path, number: int, what: str, *, next_step: str = "") -> Usag
 
 
 def unreadable(path: Path, error: OSError) -> UsageError:
-    """The error for a file that cannot be read at all."""
+    """The error for a file that cannot be read."""
     reason = error.strerror or type(error).__name__
     return UsageError(f"cannot be read ({reason})", subject=str(path), next_step="check the dataset's path")
 
 
 def digest(*paths: Path) -> str:
-    """sha256 of the files' bytes, one after the other. Raises UsageError for one that cannot be read."""
+    """sha256 of the concatenated files. Raises UsageError for one that cannot be read."""
     total = hashlib.sha256()
     for path in paths:
         try:
@@ -49,11 +49,11 @@ def digest(*paths: Path) -> str:
     return total.hexdigest()
 
 
-# --- files that are replaced as a whole: a reader sees the old one or the new one, never half -------------------------
+# --- atomic replacement: a reader sees the old file or the new one ----------------------------------------------------
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write beside the file, then take its place; the folder is there already. Raises OSError."""
+    """Write beside the file, then replace it; the folder must exist. Raises OSError."""
     beside = unfinished(path)
     try:
         beside.write_bytes(content)
@@ -63,10 +63,10 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def unfinished(path: Path) -> Path:
-    """The file while this process writes it; another process writes another one."""
+    """The temporary file of this process."""
     return path.with_name(f"{path.name}.{os.getpid()}.new")
 
 
 def is_left_of(path: Path, name: str) -> bool:
-    """Whether a file is what a killed process left of writing one called `name`."""
+    """Whether a killed process left this file while writing `name`."""
     return path.name.startswith(f"{name}.") and path.suffix == ".new"

@@ -1,8 +1,8 @@
-"""What is kept of a question that was put to a recipe: its labels, what was found, what was answered, what it cost.
+"""Rows: a question to a recipe, with labels, ranking, answer and cost.
 
-A row holds its labels, so that scoring needs neither the dataset's files nor a model. Rows are lines of a `RowLog`, and
-a run is a folder: run.json says what was asked of what, rows/RECIPE.jsonl has a line for each question. What earlier
-versions wrote can be read: what they did not know has a default, what is not known here any more is passed over.
+A row contains its labels, so scoring needs neither the dataset's files nor a model. Rows are lines of a `RowLog`. A run
+is a folder: run.json describes it, rows/RECIPE.jsonl has a line for each question. Files of earlier versions are
+readable: missing fields have defaults, unknown ones are ignored.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from thresher_evals.jsonl import is_left_of, write_whole
 T = TypeVar("T")
 
 COMPARISON = "comparison.json"
-"""The file of a run that `eval compare` asked for: what it found, for the report."""
+"""File with the result of `eval compare`, for the report."""
 
 # --- a row ------------------------------------------------------------------------------------------------------------
 
 
 @model(frozen=True)
 class Place:
-    """One entry of a ranking: a span of a document and every source the document has."""
+    """An entry of a ranking: a span of a document with all the document's sources."""
 
     source: str
     also: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class Cited(Place):
 
 @model(frozen=True)
 class Context:
-    """One piece of text that the generator was given: a span of a document, inside or outside."""
+    """A text given to the generator: a span of a document, inside or outside."""
 
     source: str
     start: int
@@ -78,7 +78,7 @@ class Context:
 
 @model(frozen=True)
 class StepTaken:
-    """One slot of the path: how long it took, and the numbers and words it told; lists and tables are in the trace."""
+    """One slot of the pipeline: its time, and numbers and words of its details; lists and tables are in the trace."""
 
     name: str
     seconds: float = 0.0
@@ -89,7 +89,7 @@ class StepTaken:
 
 @model(frozen=True)
 class Reply:
-    """An answer or a refusal, as the public contract has it; its question and recipe are the row's."""
+    """An answer or a refusal, in the API's format; question and recipe are in the row."""
 
     text: str
     abstained: bool
@@ -105,19 +105,19 @@ class Reply:
 
     @property
     def markers(self) -> tuple[int, ...]:
-        """Numbers that stand in the text in brackets and are no words of it."""
+        """Numbers of citations, which stand in brackets in the text."""
         return tuple(citation.marker for citation in self.citations)
 
     def told(self, step: str, name: str) -> Any:
-        """What a step told under that name; None where it told nothing."""
+        """A detail of a step; None if it has none of that name."""
         return next((one.detail.get(name) for one in self.steps if one.name == step), None)
 
 
 @model(frozen=True)
 class Row:
-    """One question put to one recipe. What failed is None and `error` says why; nothing else is missing.
+    """A question to a recipe. A failed call is None, with the reason in `error`.
 
-    As a line, the fields of the question stand beside those of the row, and the reply is called `answer`.
+    In JSON, the question's fields are beside the row's, and the reply is called `answer`.
     """
 
     question: Question
@@ -125,37 +125,34 @@ class Row:
     config: str
     """Hash of the recipe's settings."""
     seconds: float
-    """Of the answer, or of the search where no answer was asked for."""
+    """Of the answer, or of the search if no answer was requested."""
     ranking: tuple[Place, ...] | None = None
-    """Hits of a search, best first; None where none was made or it failed."""
+    """Hits of a search, best first; None if none was made or it failed."""
     search_seconds: float | None = None
     reply: Reply | None = None
-    """None where no answer was asked for or asking failed."""
+    """None if no answer was requested or it failed."""
     error: str | None = None
     degraded: tuple[str, ...] = ()
-    """What was done without, where no chat model is configured that too; `lacked` is without that."""
+    """What was unavailable, including a chat model that is not configured; `lacked` excludes that."""
     unreadable: int = 0
     """Replies of models that could not be parsed."""
     timed_out: bool = False
     context: tuple[Context, ...] | None = None
-    """What the generator was given, in its order; None where no answer was asked for or it is not known."""
+    """The generator's evidence in order; None if no answer was requested or it is unknown."""
     cpu_seconds: float | None = None
-    """Processor time of the process while the question was answered or searched for; None with several at a time."""
+    """Processor time of the process during the question; None if several were asked at a time."""
     memory_mib: float | None = None
-    """The most memory that the process had held when the question was done."""
+    """Peak memory of the process up to the end of the question."""
     generator: str = ""
-    """The chat model that wrote the answer, or the reader; empty for a refusal, which nobody may have written.
-
-    Rows of different generators are never compared.
-    """
+    """The chat model that wrote the answer, or "reader"; may be empty for a refusal. Only equal ones are compared."""
     judge: str = ""
-    """What judged the chunks; empty where nothing did."""
+    """The judge of the chunks; may be empty."""
     judged: Mapping[str, float] = field(default_factory=dict)
-    """What `eval judge` or people said of the answer, by the name of the measure; kept beside the rows, not in them."""
+    """Measure to number by `eval judge` or people; stored beside the rows, not in them."""
 
     @property
     def lacked(self) -> tuple[str, ...]:
-        """What failed and was done without; a chat model that nobody configured did not fail."""
+        """What failed; a chat model that is not configured did not fail."""
         return tuple(lack for lack in self.degraded if NOT_CONFIGURED not in lack)
 
     @model_validator(mode="before")
@@ -180,7 +177,7 @@ ROW, REPLY = TypeAdapter(Row), TypeAdapter(Reply)
 
 
 def read_reply(answer: Mapping[str, Any]) -> Reply:
-    """The reply whose JSON form this is."""
+    """A reply from its JSON form."""
     return REPLY.validate_python(answer)
 
 
@@ -188,23 +185,23 @@ def read_reply(answer: Mapping[str, Any]) -> Reply:
 
 
 Head = Mapping[str, Any]
-"""What is measured on what: run.json, study.json, judge.json."""
+"""Description of a measurement: run.json, study.json, judge.json."""
 
 LOCK = "writing.lock"
 
 
 class RowLog(Generic[T]):
-    """A folder that is measured into: a description of what is measured, and files of JSON lines that only grow.
+    """A folder of measurements: a description, and append-only files of JSON lines.
 
-    Runs, studies and judgements are kept in one. A line is on disk before `add` returns; what a killed process left of
-    its last line is no row, and is cut before the next one is added. Safe to use from several threads; `locked` keeps
-    other processes out.
+    Used for runs, studies and judgements. `add` returns once the line is on disk; a line that a killed process left
+    unfinished is ignored, and cut before the next one. Safe to use from several threads; `locked` excludes other
+    processes.
     """
 
     def __init__(
         self, folder: Path, rows: type[T], *, head: str, lines: str, what: str, needed: Sequence[str] = ()
     ) -> None:
-        """`head` is the name of the description, of which fields are `needed`; `lines` that of a file of rows."""
+        """`head` is the description's file, with required fields `needed`; `lines` is the pattern of row files."""
         self.folder, self.head = folder, folder / head
         self._rows: TypeAdapter[T] = TypeAdapter(rows)
         self._lines, self._what, self._needed = lines, what, {*needed}
@@ -212,9 +209,8 @@ class RowLog(Generic[T]):
         self._whole: set[Path] = set()
 
     def is_begun(self, *, resume: bool) -> bool:
-        """Whether the folder holds something to go on with; what is left of writing the description is nothing.
-
-        Raises UsageError for what is no folder, and for a folder that holds something where nothing is to be resumed.
+        """Whether the folder has content to resume. Raises UsageError if it is no folder, or has content without
+        `resume`.
         """
         out = self.folder
         if out.exists() and not out.is_dir():
@@ -228,7 +224,7 @@ class RowLog(Generic[T]):
     def begin(
         self, head: Head, differences: Callable[[Head, Head], Sequence[str]], *, resume: bool
     ) -> dict[str, Any] | None:
-        """Write the description; or check that the one that is there is of the same measurement, and give that."""
+        """Write the description, or return the existing one. Raises UsageError if that is of another measurement."""
         if not self.is_begun(resume=resume):
             self.write_head(head)
             return None
@@ -242,7 +238,7 @@ class RowLog(Generic[T]):
         return before
 
     def read_head(self) -> dict[str, Any]:
-        """The description. Raises UsageError where it is missing or lacks a field."""
+        """The description. Raises UsageError if it is missing or incomplete."""
         try:
             head: dict[str, Any] = json.loads(self.head.read_text(encoding="utf-8"))
             if not self._needed <= set(head):
@@ -256,13 +252,13 @@ class RowLog(Generic[T]):
         return head
 
     def write_head(self, head: Head) -> None:
-        """Make the folder, and put the description in the place of an earlier one."""
+        """Make the folder and replace the description."""
         self.folder.mkdir(parents=True, exist_ok=True)
         write_whole(self.head, (json.dumps(head, indent=2, allow_nan=False) + "\n").encode())
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Only one process writes into the folder; the lock dies with its holder."""
+        """Exclude other writing processes; the lock ends with its holder. Raises StoreError if another one writes."""
         self.folder.mkdir(exist_ok=True)
         lock = FileLock(self.folder / LOCK, timeout=0)
         try:
@@ -277,11 +273,11 @@ class RowLog(Generic[T]):
             lock.release()
 
     def path(self, name: str = "") -> Path:
-        """The file of that name; what is no file name is escaped."""
+        """The file of that name, escaped if necessary."""
         return self.folder / self._lines.format(quote(name, safe=" "))
 
     def rows(self, name: str = "") -> list[T]:
-        """The whole lines of a file, in their order; none where there is no file."""
+        """The complete lines of a file in order; empty without a file. Raises UsageError."""
         path = self.path(name)
         rows = []
         for number, line in enumerate(whole_lines(path), start=1):
@@ -296,7 +292,7 @@ class RowLog(Generic[T]):
         return rows
 
     def add(self, row: T, name: str = "") -> None:
-        """One more line."""
+        """Append a line."""
         path = self.path(name)
         line = written(self._rows.dump_python(row, mode="json"))
         with self._lock:
@@ -307,18 +303,18 @@ class RowLog(Generic[T]):
             try:
                 with path.open("ab") as stream:
                     stream.write(line)
-            except OSError:  # a full disk may have taken half a line, to which another thread would add its own
+            except OSError:  # a full disk may hold half a line: another thread must not append to it
                 cut_torn_line(path)
                 raise
 
 
 def whole_lines(path: Path) -> list[bytes]:
-    """Lines that end; what follows the last end of line was being written when the process was killed."""
+    """The complete lines; a killed process may have left an unfinished one."""
     return path.read_bytes().split(b"\n")[:-1] if path.is_file() else []
 
 
 def cut_torn_line(path: Path) -> None:
-    """Remove what follows the last end of line, so that the next one starts on its own."""
+    """Remove an unfinished last line."""
     if path.is_file():
         kept = sum(len(line) + 1 for line in whole_lines(path))
         with path.open("rb+") as stream:
@@ -326,12 +322,12 @@ def cut_torn_line(path: Path) -> None:
 
 
 def written(value: Mapping[str, Any]) -> bytes:
-    """One line of JSON; numbers that JSON does not have (NaN, infinity) become null."""
+    """A line of JSON; NaN and infinity become null."""
     return (json.dumps(finite(value), ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8", "backslashreplace")
 
 
 def finite(value: Any) -> Any:
-    """The same JSON value with null for every number that is not finite."""
+    """The JSON value with null for non-finite numbers."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
@@ -344,7 +340,7 @@ def finite(value: Any) -> Any:
 # --- the folder of a run ----------------------------------------------------------------------------------------------
 
 PACKAGES = ("thresher", "onnxruntime", "lancedb", "kreuzberg")
-"""Packages whose versions change what is found or how fast."""
+"""Packages whose versions affect results or speed."""
 
 
 def run_log(directory: Path) -> RowLog[Row]:
@@ -362,7 +358,7 @@ def read_rows(directory: Path, recipe: str) -> list[Row]:
 
 
 def rows_path(directory: Path, recipe: str) -> Path:
-    """Where a recipe's rows are."""
+    """The file of a recipe's rows."""
     return run_log(directory).path(recipe)
 
 
@@ -372,7 +368,7 @@ def read_run(directory: Path) -> dict[str, Any]:
 
 
 def read_comparison(directory: Path) -> dict[str, Any]:
-    """What `eval compare` found in a run; empty for a run of `eval run`, and for what an earlier version compared."""
+    """The result of `eval compare`; empty for a run of `eval run` or of an earlier version."""
     file = directory / COMPARISON
     if not file.is_file():
         return {}
@@ -391,7 +387,7 @@ def describe_run(
     together: bool = False,
     command: str | None = None,
 ) -> dict[str, Any]:
-    """run.json: everything needed to know what the rows mean and to run it again; `command` is a line that does."""
+    """run.json: what the rows mean and how to repeat the run; `command` is a command line for that."""
     fields = ("spec", "kind", "name", "task", "sha256", "categories", "note", "split", "sample", "limit_questions")
     return {
         "dataset": {
@@ -414,7 +410,7 @@ def describe_run(
 
 
 def open_run(out: Path, description: Mapping[str, Any], *, resume: bool) -> RowLog[Row]:
-    """Make the folder, or check that what it holds is the same run; recipes may be added to a run."""
+    """Make the folder, or check that it has the same run; recipes may be added. Raises UsageError."""
     log = run_log(out)
     if before := log.begin(description, compare, resume=resume):
         recipes = list(dict.fromkeys([*before["recipes"], *description["recipes"]]))
@@ -423,7 +419,7 @@ def open_run(out: Path, description: Mapping[str, Any], *, resume: bool) -> RowL
 
 
 def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What makes two runs different measurements, in words."""
+    """Differences that make two runs different measurements, in words."""
     names = {"kind": "kind of dataset", "sha256": "the dataset's files", "questions_sha256": "the questions asked"}
     pairs = {words: (f"{before['dataset'][key]:.12}", f"{now['dataset'][key]:.12}") for key, words in names.items()}
     pairs |= {
@@ -438,7 +434,7 @@ def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def unlike(what: str, old: Any, new: Any) -> list[str]:
-    """What differs, in words: setting by setting where both are tables."""
+    """Differences in words, key by key for tables."""
     if not isinstance(old, Mapping) or not isinstance(new, Mapping):
         return [] if old == new else [f"{what} (was {old}, now {new})"]
     names = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
@@ -449,12 +445,12 @@ ORDERS = {False: "recipe by recipe", True: "question by question"}
 
 
 def is_together(described: Mapping[str, Any]) -> bool:
-    """Whether every question was put to every recipe in turn, so that what one took says nothing."""
+    """Whether recipes were asked in turn for each question, so that their times are not comparable."""
     return bool(described.get("together", False))
 
 
 TAKEN = frozenset({"seconds_p50", "seconds_p95", "cpu_seconds", "memory_mib"})
-"""Measures of what an answer took."""
+"""Measures of time and memory."""
 
 WHY = (
     "Seconds, processor time and memory are left out: the recipes were asked in turn, question by question "
@@ -463,7 +459,7 @@ WHY = (
 
 
 def this_machine() -> dict[str, Any]:
-    """Where something is measured."""
+    """The measuring machine."""
     processor = platform.processor() or platform.machine()
     return {"system": platform.platform(), "processor": processor, "cores": os.cpu_count()}
 
@@ -487,8 +483,5 @@ def version_of(package: str) -> str | None:
 
 
 def models_of(generators: Sequence[str]) -> list[str]:
-    """The chat models among what wrote the answers; where there is none, what there is.
-
-    Where a model failed for some questions, the reader that stood in is part of its result.
-    """
+    """The chat models among the generators, since a reader may have replaced them for some questions; else all."""
     return [name for name in generators if name != "reader"] or list(generators)

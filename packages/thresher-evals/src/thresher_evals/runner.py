@@ -1,7 +1,7 @@
-"""Puts every question of a dataset to every recipe, and keeps a row of each in the folder of the run.
+"""Asks every question of a dataset of every recipe, and writes a row of each to the folder of the run.
 
-Rows are written one by one, in order, and never rewritten, so a killed run loses at most the question it was at; with
-several asked at a time, at most twice as many.
+Rows are appended one by one, in order, so a killed run loses at most the current question, or twice as many as are
+asked at a time.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from thresher_evals.elsewhere import Elsewhere
 
 LIMITS: Mapping[Task, int] = {"search": 100, "ask": 5}
-"""Results of a search where none is given: BEIR reports to 100; a question that is answered has 5."""
+"""Default number of search results: BEIR reports to 100; an answered question uses 5."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What a call of `run` did, by recipe; `failed` counts the questions whose row has an error, earlier ones too."""
+    """Numbers of questions of a call of `run`, by recipe; `failed` counts all rows with an error, earlier ones too."""
 
     directory: Path
     asked: Mapping[str, int]
@@ -70,15 +70,14 @@ def run(
     seen: Callable[[Row], None] = lambda _: None,
     elsewhere: Elsewhere | None = None,
 ) -> RunReport:
-    """Put every question to every recipe and keep a row of each.
+    """Ask every recipe every question, and keep a row of each. Raises UsageError.
 
-    `settings` (of each recipe, by its name), `outside` and `collection` describe the asker: they are kept in run.json
-    and compared on `resume`. `parallel` questions are asked at a time, which pays where a chat model answers; rows keep
-    the order of the questions, and the seconds of each include what it waited for the others. `together` asks question
-    by question, every recipe in turn, so that recipes find remembered what others have just read; what a row took then
-    says nothing of its recipe. `progress` is called with the number of questions just finished (those of earlier runs
-    at once), `seen` with each row, those of earlier runs first. `command` is a line that does the same again, for the
-    report. `elsewhere` has other processes put them; rows are written here all the same.
+    `settings` (by recipe), `outside` and `collection` describe the asker in run.json and are compared on `resume`.
+    `parallel` questions are asked at a time, which pays off with a chat model; rows keep the order of the questions,
+    and their seconds include waiting. `together` asks question by question, every recipe in turn, so that recipes share
+    cached reads; times of recipes are then not comparable. `progress` receives the number of finished questions
+    (earlier runs at once), `seen` each row, earlier ones first. `command` is a command line that repeats the run, for
+    the report. `elsewhere` asks in other processes; rows are still written here.
     """
     recipes = list(dict.fromkeys(recipes))
     if not recipes:
@@ -133,7 +132,7 @@ def run(
 def in_order(
     put: Callable[[str, Question], Row], asked: Iterable[tuple[str, Question]], parallel: int
 ) -> Iterator[Row]:
-    """The rows in the order of what is asked, of which at most `parallel` are asked at a time."""
+    """The rows in the order of `asked`, with at most `parallel` questions in progress."""
     if parallel == 1:
         yield from (put(recipe, question) for recipe, question in asked)
         return
@@ -144,7 +143,7 @@ def in_order(
 def ahead(
     begun: Callable[[str, Question], Future[Row]], asked: Iterable[tuple[str, Question]], most: int
 ) -> Iterator[Row]:
-    """The rows in the order of what is asked, of which at most `most` are begun and not yet given."""
+    """The rows in the order of `asked`, with at most `most` begun and not yet returned."""
     waiting: deque[Future[Row]] = deque()
     try:
         for recipe, question in asked:
@@ -158,11 +157,11 @@ def ahead(
             future.cancel()
 
 
-# --- the collections that a dataset's questions are put to: their names and the files they are indexed from -----------
+# --- the collections of a dataset's questions: their names and files --------------------------------------------------
 
 
 def collection_of(dataset: Dataset) -> str:
-    """Name of the collection the questions are asked of; a dataset that makes its documents has their hash in it."""
+    """Name of the collection that is asked; with the documents' hash if the dataset makes them."""
     if dataset.corpora:
         contents = "".join(corpus.sha256 for corpus in dataset.corpora.values())
         return f"{dataset.kind}-{dataset.name}-{hashlib.sha256(contents.encode()).hexdigest()[:8]}"
@@ -172,21 +171,21 @@ def collection_of(dataset: Dataset) -> str:
 
 
 def outside_of(dataset: Dataset, name: str) -> str:
-    """Where recipes that correct look, beside the collection called `name`, when the dataset decides."""
+    """The dataset's own outside for recipes that correct, given the collection's name."""
     return f"collection:{outside_name(name)}" if Origin.OUTSIDE in dataset.corpora else "none"
 
 
 def outside_name(name: str) -> str:
-    """Name of the collection of what was taken out of the collection called `name`."""
+    """Name of the collection with the documents moved out of collection `name`."""
     return f"{name}-outside"
 
 
 def files(dataset: Dataset, home: Home, name: str, *, outside: str) -> Iterator[tuple[Path, str]]:
-    """Files to index and the collection each belongs to; documents outside only where `outside` points to them.
+    """Files to index, with their collection; documents outside only if `outside` names their collection.
 
-    What a dataset makes is written below `home`, under names that hold its hash, and stays there: a collection knows
-    its documents by their files. A pool that question files share is indexed under its own name only; a collection of
-    another name is asked as it is. Of a folder, what lies deeper (broken files, say) does not belong to the dataset.
+    Made documents are written below `home`, under names with their hash, and stay: a collection knows documents by
+    their files. A shared pool is indexed only under its own name; another collection is asked as it is. Subfolders do
+    not belong to the dataset.
     """
     own = collection_of(dataset)
     if dataset.corpus is not None and (dataset.collection or name == own):
@@ -197,7 +196,7 @@ def files(dataset: Dataset, home: Home, name: str, *, outside: str) -> Iterator[
         if origin is Origin.INSIDE or outside == outside_of(dataset, name):
             owner = name if origin is Origin.INSIDE else outside_name(name)
             path = working_folder(home) / "datasets" / f"{own}-{origin}.jsonl"
-            if not path.is_file() or path.read_bytes() != corpus.content:  # a file that stays is not indexed again
+            if not path.is_file() or path.read_bytes() != corpus.content:  # an unchanged file is not indexed again
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_whole(path, corpus.content)
             yield path, owner

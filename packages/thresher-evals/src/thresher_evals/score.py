@@ -1,4 +1,4 @@
-"""The scores of a run, from its rows alone: no model, no collection and no dataset file is opened."""
+"""The scores of a run, from its rows alone: without model, collection or dataset files."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ def score(
     split: Split = "all",
     seed: int = 0,
 ) -> dict[str, Any]:
-    """The JSON of `eval score`, over the rows of one split or of all.
+    """The JSON of `eval score`, over the rows of one split or of all. Raises UnknownSetting and UsageError.
 
-    When no measures are named, those that apply to no row are left out. Beside the contract's fields: `asked` (rows of
-    each recipe), `unfinished` (questions of a recipe that have no row yet), `outcomes`, `keys`, `degraded`, `against`
-    (each recipe compared with `baseline`, the first when not given, on the questions both have) and, where questions
-    have them, `categories`.
+    Unless `measures` are named, those that apply to no row are left out. Fields beside the documented ones: `asked`
+    (rows of each recipe), `unfinished` (questions without a row), `outcomes`, `keys`, `degraded`, `against` (each
+    recipe against `baseline`, by default the first, on shared questions), and `categories` if there are any.
     """
     described = read_run(directory)
     dataset = described["dataset"]
@@ -83,10 +82,10 @@ def score(
 
 
 def outcomes(rows: Sequence[Row]) -> dict[str, int]:
-    """How many questions were answered (or searched for), refused or failed; and how many met trouble on the way.
+    """Numbers of questions answered (or searched), refused and failed, and of questions with problems.
 
-    `timed_out` counts questions of which a part ran out of time, `unreadable` those with a reply of a model that could
-    not be parsed. Such a question may be answered all the same.
+    `timed_out`: something ran out of time; `unreadable`: a model's reply could not be parsed. Both may still be
+    answered.
     """
     came = Counter(map(outcome, rows))
     refused = came[Outcome.REFUSED_RIGHTLY] + came[Outcome.REFUSED_WRONGLY]
@@ -101,7 +100,7 @@ def outcomes(rows: Sequence[Row]) -> dict[str, int]:
 
 
 def keys(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """What wrote the answers and what judged the chunks, where the rows say; rows of different ones are not alike."""
+    """The generators of answers and the judges of chunks in the rows; rows with different ones are not comparable."""
     return {
         "generator": sorted({row.generator for row in rows if row.generator}),
         "judge": sorted({row.judge for row in rows if row.judge}),
@@ -114,10 +113,7 @@ def keys(rows: Sequence[Row]) -> dict[str, list[str]]:
 def against(
     recipes: Mapping[str, Sequence[Row]], values: Mapping[str, Valued], baseline: str, *, seed: int
 ) -> dict[str, Any]:
-    """Every recipe but the baseline, compared with it question by question.
-
-    Recipes whose answers another generator wrote are not compared; `skipped` says why.
-    """
+    """Every other recipe against the baseline, question by question; those with another generator are `skipped`."""
     generators = {recipe: models_of(keys(rows)["generator"]) for recipe, rows in recipes.items()}
     skipped = {
         recipe: f"answers by {', '.join(known)}, and those of {baseline} by {', '.join(generators[baseline])}"

@@ -1,4 +1,4 @@
-"""What a run costs: which model is asked how often before it starts, calls, tokens and money while it runs."""
+"""The cost of a run: number of answers and models before it starts; calls, tokens and money while it runs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from thresher.tracing.explain import counted, spent
 from thresher_evals.rows import Row
 
 SPENT = ("llm_calls", "prompt_tokens", "completion_tokens", "web_requests", "cost")
-"""Fields of `Usage` that add up."""
+"""Additive fields of `Usage`."""
 
 
 def before(questions: int, settings: Mapping[str, Mapping[str, Any]]) -> str:
-    """How many answers a run makes, and with which chat models; `settings` are those of each recipe."""
+    """The number of answers of a run and its chat models; `settings` by recipe."""
     recipes = counted(len(settings), "recipe")
     answers = f"{counted(questions * len(settings), 'answer')}: {counted(questions, 'question')} to {recipes}"
     models = dict.fromkeys(
@@ -35,28 +35,28 @@ def before(questions: int, settings: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 class Spending:
-    """What the rows of a run have spent, and what all of them will have spent if the others are alike."""
+    """The cost of a run's rows so far, and an estimate for all of them."""
 
     def __init__(self, questions: int, recipes: Sequence[str]) -> None:
-        """`questions` is how many are asked of each of the `recipes`."""
+        """`questions` are asked of each of the `recipes`."""
         self.answers = questions * len(recipes)
         self._questions = questions
         self._rows = Counter(dict.fromkeys(recipes, 0))
         self._spent: dict[str, Counter[str]] = {recipe: Counter() for recipe in recipes}
 
     def add(self, row: Row) -> None:
-        """One more row."""
+        """Add a row."""
         self._rows[row.recipe] += 1
         if row.reply is not None:
             self._spent[row.recipe].update({name: getattr(row.reply.usage, name) or 0 for name in SPENT})
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """Number of rows."""
         return self._rows.total()
 
     def __str__(self) -> str:
-        """`spent: 12 model calls, 3400 tokens, 0.02 in money; about 0.1 in all`; empty where nothing was spent."""
+        """`spent: 12 model calls, 3400 tokens, 0.02 in money; about 0.1 in all`; empty if nothing was spent."""
         total: Counter[str] = sum(self._spent.values(), Counter())
         if not (parts := spent(total)):
             return ""
@@ -71,7 +71,7 @@ class Spending:
 
 @contextmanager
 def asking(spending: Spending, out: Path) -> Iterator[Callable[[int], None]]:
-    """Shows how far a run into `out` is and what it has spent; an interrupt says what is kept and how to go on."""
+    """Show progress and cost of a run into `out`; an interrupt reports what is kept and how to resume."""
     try:
         with counting(spending.answers, "answers", spending.__str__) as count:
             yield count

@@ -1,7 +1,7 @@
-"""How sure a number is: intervals of one recipe, and differences between two on the same questions.
+"""Statistics: intervals of one recipe, and differences between two on the same questions.
 
-Everything is deterministic for a seed and does not depend on the order of the questions. Bounds are those of scipy's
-bootstrap and permutation tests; drawing how often each distinct value comes, and not value by value, is much faster.
+Everything is deterministic for a seed and independent of the order of questions. Bounds agree with scipy's bootstrap
+and permutation tests; drawing the count of each distinct value, instead of single values, is much faster.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ except ModuleNotFoundError as error:
 BINS = 10  # of equal width, as in the definition (Naeini et al. 2015, section 3)
 RESAMPLES = 10_000  # Efron and Tibshirani 1993, section 13.3, ask for at least 1,000 for percentile intervals
 LEVEL = 0.95
-ALPHA = 0.05  # two-sided, of a difference that is told from chance: the customary one (Fisher 1925)
+ALPHA = 0.05  # two-sided significance level: the customary one (Fisher 1925)
 TAILS = (1 - LEVEL) / 2, (1 + LEVEL) / 2
 PART = 1000  # resamples at a time: with a thousand distinct values they take 8 MB
 
@@ -36,7 +36,7 @@ Drawn = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value and what it could as well have been; all None where nothing can be said (often because n is 0)."""
+    """A value with its 95 % interval; all None if undefined (often because n is 0)."""
 
     value: float | None
     low: float | None
@@ -44,7 +44,7 @@ class Interval:
     n: int
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON form of the public contract."""
+        """JSON form of the API."""
         return asdict(self)
 
 
@@ -52,14 +52,14 @@ NOTHING_MEASURED = Interval(None, None, None, 0)
 
 
 class Forecast(NamedTuple):
-    """A probability (0..1) and what it was the probability of: 1 when that was so, 0 when not."""
+    """A probability (0..1) and its outcome: 1 if the event occurred, else 0."""
 
     probability: float
     outcome: float
 
 
 class Counts(NamedTuple):
-    """Of one question: how many of the first hits are relevant, and how many of the gold places they meet."""
+    """Of one question: relevant ones among the first hits, and gold places that they meet."""
 
     relevant: int
     hits: int
@@ -76,23 +76,23 @@ class Comparison:
     high: float | None = None
     p: float | None = None
     p_holm: float | None = None
-    """p, corrected for the other recipes that were compared with the same one."""
+    """p, corrected for the other recipes compared with the same one."""
     test: str = "permutation"
     better: int = 0
-    """Questions on which the second is higher."""
+    """Questions with a higher value of the second."""
     worse: int = 0
     n: int = 0
     tests: Mapping[str, float] = field(default_factory=dict)
-    """p of every test that applies, by its name; not corrected. See `paired_tests`."""
+    """Uncorrected p of every applicable test, by name. See `paired_tests`."""
 
     @property
     def p_of_several(self) -> float | None:
-        """p, corrected where it was one of several."""
+        """p, corrected if it is one of several."""
         return self.p if self.p_holm is None else self.p_holm
 
     @property
     def direction(self) -> int:
-        """1 where the second is higher beyond chance, -1 where it is lower, 0 where that cannot be told."""
+        """1 if the second is significantly higher, -1 if lower, 0 otherwise."""
         p = self.p_of_several
         if p is None or p >= ALPHA or not self.difference:
             return 0
@@ -112,12 +112,12 @@ def mean_interval(values: Sequence[float], *, seed: int = 0, resamples: int = RE
         return NOTHING_MEASURED
     value = math.fsum(values) / len(values)
     low, high = mean_bounds(tuple(sorted(values)), seed, resamples)
-    # Where all values are equal the two sums may differ in the last bit.
+    # For equal values the two sums may differ in the last bit.
     return Interval(value, min(value, low), max(value, high), len(values))
 
 
 def proportion_interval(values: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
-    """As `mean_interval` for zeros and ones; Wilson's interval where all are the same and no resample differs."""
+    """As `mean_interval` for zeros and ones; Wilson's interval if all are equal, where no resample differs."""
     if set(values) in ({0.0}, {1.0}):
         return wilson_interval(round(math.fsum(values)), len(values))
     return mean_interval(values, seed=seed, resamples=resamples)
@@ -132,11 +132,10 @@ def wilson_interval(successes: int, n: int) -> Interval:
 
 
 def quantile_interval(values: Sequence[float], quantile: float, *, seed: int = 0) -> Interval:
-    """Quantile (interpolated) and the percentile interval of its bootstrap distribution, which needs no resampling.
+    """Quantile (interpolated) and the percentile interval of its exact bootstrap distribution.
 
-    So no `seed` changes it; it is taken because every other interval takes one. A resampled order statistic is at most
-    the j-th value when at least that many of n draws are; so its distribution is binomial and exact (Efron 1979,
-    section 3, for the median).
+    Independent of `seed`, a parameter of all intervals. A resampled order statistic is at most the j-th value if at
+    least that many of n draws are, so its distribution is binomial (Efron 1979, section 3, for the median).
     """
     n = len(values)
     if not n:
@@ -152,9 +151,10 @@ def quantile_interval(values: Sequence[float], quantile: float, *, seed: int = 0
 
 
 def auroc_interval(forecasts: Sequence[Forecast], *, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
-    """Chance that a forecast of what was so is above one of what was not, ties counting half (Hanley and McNeil 1982).
+    """Probability that a forecast of a true event exceeds one of a false event; ties count half (Hanley and McNeil
+    1982).
 
-    None where all outcomes are alike. The interval is the bootstrap's, over the resamples that have both outcomes.
+    None if all outcomes are equal. The bootstrap interval is over resamples with both outcomes.
     """
     distinct, counts = distinct_rows(forecasts)
     if {outcome for _, outcome in distinct.tolist()} != {0.0, 1.0}:
@@ -174,7 +174,7 @@ def auroc_interval(forecasts: Sequence[Forecast], *, seed: int = 0, resamples: i
 def ece_interval(forecasts: Sequence[Forecast], *, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
     """Expected calibration error (Naeini et al. 2015): mean over the forecasts of |frequency - probability| of its bin.
 
-    Noise within bins makes it larger, in resamples more than in the sample: the interval leans upwards.
+    Noise within bins increases it, more in resamples than in the sample, so the interval is biased upwards.
     """
     if not forecasts:
         return NOTHING_MEASURED
@@ -190,10 +190,10 @@ def ece_interval(forecasts: Sequence[Forecast], *, seed: int = 0, resamples: int
 
 
 def aurc_interval(forecasts: Sequence[Forecast], *, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
-    """Area under the risk-coverage curve (Geifman and El-Yaniv 2017); the outcome of a forecast is to be wrong.
+    """Area under the risk-coverage curve (Geifman and El-Yaniv 2017); the outcome of a forecast is a wrong answer.
 
-    The mean, over the answers, of the share of wrong ones among those of at least the same confidence: 0 when nothing
-    is wrong, the share of wrong answers when confidence knows nothing. Answers of one confidence are taken together.
+    The mean, over the answers, of the share of wrong ones among those with at least the same confidence: 0 if nothing
+    is wrong, the share of wrong answers if confidence is uninformative. Ties in confidence are taken together.
     """
     if not forecasts:
         return NOTHING_MEASURED
@@ -211,7 +211,7 @@ def aurc_interval(forecasts: Sequence[Forecast], *, seed: int = 0, resamples: in
 
 
 def columns(values: Drawn) -> Drawn:
-    """(rows, distinct values) 1 where a row has the value; the values ascend."""
+    """(rows, distinct values) 1 if a row has the value; the values ascend."""
     column = np.unique(values, return_inverse=True)[1].ravel()
     return np.eye(column.max() + 1)[column]
 
@@ -240,20 +240,17 @@ def pooled_interval(counts: Sequence[Counts], share: str, *, seed: int = 0, resa
 
 
 def drawn_interval(measure: Callable[[Drawn], Drawn], counts: Drawn, *, seed: int, resamples: int) -> Interval:
-    """A statistic of all questions together and its bootstrap percentile interval.
-
-    `measure` maps how often each distinct row was drawn, a row for each resample, to a number for each row.
-    """
+    """A statistic with its bootstrap interval; `measure` maps (resamples, distinct rows) counts to (resamples,)."""
     value = float(measure(counts[None, :])[0])
     low, high = drawn_bounds(measure, counts, seed=seed, resamples=resamples)
     return Interval(value, min(value, low), max(value, high), int(counts.sum()))
 
 
 def drawn_bounds(measure: Callable[[Drawn], Drawn], counts: Drawn, *, seed: int, resamples: int) -> tuple[float, float]:
-    """Where 95 % of the statistics of samples lie that are drawn with replacement.
+    """The 95 % percentile interval of a statistic over samples drawn with replacement.
 
-    How often each distinct row is drawn is multinomial: the same distribution as drawing question by question, much
-    less work where rows repeat (most are 0 or 1), and the order of the questions cannot matter.
+    The counts of distinct rows are multinomial: the same distribution as drawing single questions, less work if rows
+    repeat (most are 0 or 1), and independent of their order.
     """
     n, source = int(counts.sum()), np.random.default_rng(seed)
     parts = [min(PART, resamples - start) for start in range(0, resamples, PART)]
@@ -262,9 +259,9 @@ def drawn_bounds(measure: Callable[[Drawn], Drawn], counts: Drawn, *, seed: int,
     return float(low), float(high)
 
 
-@lru_cache(maxsize=10_000)  # a report asks for the same numbers several times over
+@lru_cache(maxsize=10_000)  # a report repeats the same numbers
 def mean_bounds(values: tuple[float, ...], seed: int, resamples: int) -> tuple[float, float]:
-    """The same of means."""
+    """The same for means."""
     distinct, counts = np.unique(np.asarray(values, dtype=np.float64), return_counts=True)
     times = counts.astype(np.float64)
     return drawn_bounds(lambda drawn: drawn @ distinct / len(values), times, seed=seed, resamples=resamples)
@@ -284,7 +281,7 @@ def paired_difference(
 ) -> Comparison:
     """Mean difference, second minus first, its paired bootstrap interval (Efron and Tibshirani 1993, 16), and p.
 
-    p is the permutation test's: with few pairs that all point one way the bootstrap's would be far too small.
+    p is the permutation test's: with few pairs of the same sign the bootstrap's would be far too small.
     """
     differences = subtract(first, second)
     if not differences:
@@ -305,7 +302,7 @@ def paired_difference(
 
 
 def shared_difference(first: Mapping[str, float], second: Mapping[str, float], *, seed: int = 0) -> Comparison:
-    """The same of numbers by question, on the questions that both have."""
+    """The same for numbers by question id, on shared questions."""
     shared = [id for id in first if id in second]
     return paired_difference([first[id] for id in shared], [second[id] for id in shared], seed=seed)
 
@@ -313,7 +310,7 @@ def shared_difference(first: Mapping[str, float], second: Mapping[str, float], *
 def paired_tests(
     first: Sequence[float], second: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES
 ) -> dict[str, float]:
-    """Two-sided p of each test that applies: t where differences vary, McNemar's where all are zeros and ones."""
+    """Two-sided p of each applicable test: t if differences vary, McNemar's for zeros and ones."""
     found = {
         "paired t": paired_t(first, second),
         "permutation": permutation_test(first, second, seed=seed, resamples=resamples),
@@ -324,11 +321,11 @@ def paired_tests(
 
 
 def paired_t(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Two-sided p of Student's paired t test; None where all differences are alike, or there is one."""
+    """Two-sided p of Student's paired t test; None if all differences are equal, or for one question."""
     differences = np.sort(np.asarray(subtract(first, second), dtype=np.float64))
     n = len(differences)
     error = differences.std(ddof=1) / math.sqrt(n) if n > 1 else 0.0
-    # Differences that are alike may differ in the last bits.
+    # Equal differences may differ in the last bits.
     if error <= 1e-12 * abs(differences).max(initial=0.0):
         return None
     return float(2 * stats.t.sf(abs(differences.mean() / error), n - 1))
@@ -337,17 +334,17 @@ def paired_t(first: Sequence[float], second: Sequence[float]) -> float | None:
 def permutation_test(
     first: Sequence[float], second: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES
 ) -> float:
-    """Two-sided p of the mean difference when each pair might as well be the other way round (Fisher 1935, 21).
+    """Two-sided p of the mean difference under random exchange within pairs (Fisher 1935, 21).
 
-    Exact where there are at most `resamples` ways to turn the pairs round; otherwise over that many random ways, the
-    sample itself counted as one.
+    Exact for at most `resamples` exchanges; otherwise over that many random ones, with the sample itself counted as
+    one.
     """
     return turned_round(tuple(sorted(one for one in subtract(first, second) if one)), seed, resamples)
 
 
 @lru_cache(maxsize=10_000)  # as above
 def turned_round(unequal: tuple[float, ...], seed: int, resamples: int) -> float:
-    """The p of the permutation test for the differences that are not zero."""
+    """The p of the permutation test for non-zero differences."""
     differences = np.asarray(unequal, dtype=np.float64)
     sizes, times = np.unique(np.abs(differences), return_counts=True)
     # Sums of the same numbers in another order may differ in the last bits.
@@ -365,20 +362,20 @@ def turned_round(unequal: tuple[float, ...], seed: int, resamples: int) -> float
 
 
 def mcnemar(first: Sequence[float], second: Sequence[float]) -> float:
-    """Two-sided exact p that right and wrong (1 and 0) differ: the sign test on the questions that changed."""
+    """Two-sided exact p of a difference between zeros and ones: the sign test on changes. Raises ValueError."""
     if {*first, *second} - {0, 1}:
         raise ValueError("McNemar's test compares zeros and ones")
     return sign_test(first, second)
 
 
 def sign_test(first: Sequence[float], second: Sequence[float]) -> float:
-    """Two-sided exact p that the second is as often higher as lower; ties are left out."""
+    """Two-sided exact p that the second is as often higher as lower; ties are ignored."""
     better, worse = signs(subtract(first, second))
     return float(stats.binomtest(better, better + worse).pvalue) if better + worse else 1.0
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Each p corrected for being one of several, in the order given (Holm 1979)."""
+    """Each p corrected for multiple tests, in the given order (Holm 1979)."""
     corrected = [0.0] * len(ps)
     largest = 0.0
     for step, position in enumerate(sorted(range(len(ps)), key=lambda position: ps[position])):
@@ -388,13 +385,13 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """The comparisons with their p values corrected for being several; those without a p do not count."""
+    """The comparisons with corrected p values; those without a p do not count."""
     ps = iter(holm([comparison.p for comparison in comparisons if comparison.p is not None]))
     return [comparison if comparison.p is None else replace(comparison, p_holm=next(ps)) for comparison in comparisons]
 
 
 def signs(differences: Sequence[float]) -> tuple[int, int]:
-    """How many are above and how many below zero."""
+    """Numbers of positive and negative differences."""
     return sum(value > 0 for value in differences), sum(value < 0 for value in differences)
 
 

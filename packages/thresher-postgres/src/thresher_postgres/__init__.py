@@ -1,1 +1,1 @@
-"""The store on PostgreSQL with pgvector: one database that several servers share."""
+"""The store on PostgreSQL with pgvector: a database shared by several servers."""

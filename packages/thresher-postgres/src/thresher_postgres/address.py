@@ -1,4 +1,4 @@
-"""Which database a collection is in: what a call said, else the settings around its home."""
+"""The database of a collection: given in a call, else in the settings of its home."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from thresher_postgres.settings import PostgresSettings
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A database and what the schemas in it begin with; homes that share both share their collections."""
+    """A database and the prefix of its schemas; homes with the same of both share their collections."""
 
     dsn: str | None
     prefix: str = "thresher"
     tenant: str = ""
-    """The role that the data belongs to; empty where the database has no tenants."""
+    """The role that owns the data; empty without tenants."""
 
 
 _said: dict[Path, Mapping[str, Any]] = {}
 
 
 def say(folder: Path, given: PostgresSettings) -> None:
-    """Remember what a call gave for the collection in a folder."""
+    """Store the values given in a call for the collection in a folder."""
     values = {name: getattr(given, name) for name in given.model_fields_set}
     _said[folder.absolute()] = {**_said.get(folder.absolute(), {}), **values}
 
 
 def around(home: Path) -> Address:
-    """The address that the settings around a home give."""
+    """The address in the settings of a home."""
     found = cast(PostgresSettings, settings.of_home(home).postgres)  # type: ignore[attr-defined]
     return Address(_plain(found), found.prefix, found.tenant)
 
 
 def of(folder: Path) -> Address:
-    """The address for the collection in a folder, which is two below its home; UsageError where nobody says any."""
+    """The address of the collection in a folder, two levels below its home. Raises UsageError if there is none."""
     said = PostgresSettings.model_construct(**_said.get(folder.absolute(), {}))
     found = Address(_plain(said)) if said.dsn else around(folder.absolute().parents[1])
     if not found.dsn:

@@ -1,8 +1,7 @@
-"""What was asked of a database and holds until it is told otherwise: versions, counts, how many chunks hold a term.
+"""Caches answers of a database until it changes: versions, counts, how many chunks contain a term.
 
-A question asks for them again and again, only to learn that nothing changed. Every change tells so (NOTIFY, by a
-trigger of the schema), a thread listens, and what is remembered is forgotten. While nobody listens, nothing is
-remembered.
+Questions repeat these queries. Every change sends a notification (NOTIFY, by triggers of the schema), and a listening
+thread empties the cache. Without a listener nothing is cached.
 """
 
 from __future__ import annotations
@@ -21,28 +20,28 @@ from thresher.errors import ThresherError
 T = TypeVar("T")
 
 CHANNEL = "thresher"
-"""As in the script that makes the triggers."""
+"""As in the script with the triggers."""
 
 WARM = 100
-"""Answers after which it is worth to listen: two questions; a command asks one and ends."""
+"""Queries after which listening pays off: two questions; a command asks one and ends."""
 
 BEAT_SECONDS = 5.0
-"""Between two signs of life of whoever listens, at each of which all is forgotten."""
+"""Interval of heartbeats of the listener; each empties the cache."""
 
 FRESH_SECONDS = 2 * BEAT_SECONDS
-"""After a sign of life; then the connection hangs, and nothing is remembered until the next."""
+"""Validity of a heartbeat; without another one the connection hangs, and nothing is cached."""
 
 AGAIN_SECONDS = 1.0
-"""Before another try to listen where the database is not there."""
+"""Before a reconnect if the database is unavailable."""
 
 MOST = 10_000
-"""Answers that are remembered."""
+"""Cached answers."""
 
 _log = logging.getLogger(__name__)
 
 
 class Changes:
-    """Remembers answers while it is told of changes. Safe to use from several threads."""
+    """Caches answers while it receives notifications of changes. Safe to use from several threads."""
 
     def __init__(self, opened: Callable[[], psycopg.Connection[TupleRow]]) -> None:
         self._opened = opened
@@ -55,11 +54,11 @@ class Changes:
 
     @property
     def is_listening(self) -> bool:
-        """Whether answers are remembered now."""
+        """Whether answers are cached now."""
         return monotonic() < self._fresh_until
 
     def known(self, key: Hashable, ask: Callable[[], T]) -> T:
-        """What is remembered under a key, else what is asked."""
+        """The cached value of a key, else the result of `ask`."""
         with self._lock:
             self._asked += 1
             self._listen_if_worth()
@@ -71,20 +70,20 @@ class Changes:
                 forgotten = self._forgotten
         answer = ask()
         with self._lock:
-            if forgotten == self._forgotten and self.is_listening:  # nothing changed while it was asked
+            if forgotten == self._forgotten and self.is_listening:  # nothing changed during the query
                 if len(self._known) >= MOST:
                     self._known.clear()
                 self._known[key] = answer
         return answer
 
     def forget(self) -> None:
-        """Ask all anew: something changed."""
+        """Empty the cache after a change."""
         with self._lock:
             self._forgotten += 1
             self._known.clear()
 
     def close(self) -> None:
-        """Listen no more; a later answer may begin again."""
+        """Stop listening; a later query may start again."""
         with self._lock:
             if self._stopping is not None:
                 self._stopping.set()

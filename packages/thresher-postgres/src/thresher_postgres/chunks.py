@@ -1,4 +1,4 @@
-"""The chunks of one chunking, level and encoder on PostgreSQL: rows, vectors, filters; each change one transaction."""
+"""The chunks of one chunking, level and encoder on PostgreSQL: rows, vectors, filters; each change a transaction."""
 
 from __future__ import annotations
 
@@ -22,31 +22,30 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ANN_ROWS = 100_000
-"""Rows from which an approximate index is built, as in the store on LanceDB; all vectors are compared below."""
+"""Rows from which an approximate index is built, as in the LanceDB store; below, all vectors are compared."""
 
 REFINED = 4
-"""Times as many neighbours as are wanted come from the index, of half the bits each, and are compared anew."""
+"""So many times the wanted neighbours come from the half-precision index and are compared again exactly."""
 
 EXACT_ROWS = 10_000
-"""Rows that pass a filter, as the planner estimates, up to which all of them are compared: the index then visits more.
+"""Filtered rows (planner's estimate) up to which all are compared: the index would visit more.
 
-Of 100,000 rows and one in a hundred that passes, the index took 330 ms and found 71 % of the ten nearest.
-"""
+Of 100,000 rows with 1 % passing, the index took 330 ms and found 71 % of the ten nearest."""
 
 INDEXED_DIMENSIONS = 4000
-"""An index of pgvector takes no longer vectors of half the bits; longer ones are all compared."""
+"""Longest half-precision vector of an index in pgvector; longer ones are compared without one."""
 
 INLINE_DIMENSIONS = 1900
-"""Vectors up to here fit a page of 8 KiB and stay in their row; PostgreSQL would move them aside from 2 KB on."""
+"""Vectors up to here fit a page of 8 KiB and stay in their row; PostgreSQL moves those from 2 KB on otherwise."""
 
 READ_ROWS = 1024
-"""Rows in one batch of a full read: about 2 MB with vectors."""
+"""Rows of one batch in a full read: about 2 MB with vectors."""
 
 DECIMALS = 6
-"""Of a cosine, as in the store on LanceDB."""
+"""Of a cosine, as in the LanceDB store."""
 
 _RENAMED = {"end": "stop", "kind": "chunk_kind"}
-"""Columns with another name than the chunk's field: `end` is a word of SQL, `kind` is the document's."""
+"""Columns with another name than the chunk's field: `end` is a keyword of SQL, `kind` is the document's."""
 
 _CHUNK = [one.name for one in fields(Chunk)]
 _COLUMNS = [_RENAMED.get(name, name) for name in _CHUNK]
@@ -54,7 +53,7 @@ _DOCUMENT = ("kind", "added", "date")
 _STORED = ["place", "length", *_COLUMNS, *_DOCUMENT]
 
 _TYPES = {"place": "int4", "length": "int4", "start": "int8", "stop": "int8", "page": "int8", "number": "int8"}
-"""Of the columns that are no text."""
+"""Types of columns other than text."""
 
 _TABLES = """
 CREATE TABLE {table} (
@@ -111,13 +110,13 @@ def _best_first(scored: tuple[Chunk, float]) -> tuple[float, str]:
 
 
 def table_names(schema: str, name: str) -> dict[str, sql.Identifier]:
-    """The tables that one chunk table is made of, and the list of all."""
+    """The tables of one chunk table, and the list of chunk tables."""
     parts = {"table": name, "vectors": f"{name}_vectors", "terms": f"{name}_terms", "postings": f"{name}_postings"}
     return {part: sql.Identifier(schema, one) for part, one in {**parts, "tables": "chunk_tables"}.items()}
 
 
 def create(connection: Connection, schema: str, name: str, dimension: int) -> bool:
-    """Make an empty chunk table; False for one that is there and is left as it is."""
+    """Make an empty chunk table; False if it exists already."""
     names = table_names(schema, name)
     inserting = "INSERT INTO {tables} (name, dimension) VALUES (%s, %s) ON CONFLICT DO NOTHING RETURNING name"
     if connection.execute(sql.SQL(inserting).format(**names), [name, dimension]).fetchone() is None:
@@ -135,7 +134,7 @@ class PostgresChunkTable:
     """The chunks of one chunking, level and encoder (implements `ChunkTable`)."""
 
     versions = 1
-    """The database keeps what its readers still see, and nothing else."""
+    """The database keeps only rows that readers still see."""
 
     def __init__(self, database: Database, schema: str, name: str, *, dimension: int, ann_rows: int = ANN_ROWS) -> None:
         self._database = database
@@ -155,11 +154,11 @@ class PostgresChunkTable:
     def _sql(self, text: str, **more: sql.Composable) -> sql.Composed:
         return sql.SQL(text).format(**self._names, **more)
 
-    # --- what is counted
+    # --- counts
 
     @property
     def version(self) -> int:
-        """Grows with every change, whoever made it."""
+        """Grows with every change by any process."""
         return int(self._counted("version"))
 
     def count(self) -> int:
@@ -174,8 +173,6 @@ class PostgresChunkTable:
         return self._known(what, lambda connection: self._counted_in(connection, what))
 
     def _known(self, what: Hashable, ask: Callable[[Connection], T]) -> T:
-        """What is remembered of this table, else what is asked over a connection."""
-
         def asked() -> T:
             with store_errors(self._name), self._database.connection() as connection:
                 return ask(connection)
@@ -190,19 +187,19 @@ class PostgresChunkTable:
         return row[0]
 
     def document_ids(self) -> dict[str, int]:
-        """Number of chunks of each document that has any."""
+        """Number of chunks of each document."""
         query = self._sql("SELECT document_id, count(*) FROM {table} GROUP BY document_id")
         with store_errors(self._name), self._database.connection() as connection:
             return {str(id_): int(chunks) for id_, chunks in connection.execute(query)}
 
     def chunk_counts(self, document_ids: Iterable[str]) -> dict[str, int]:
-        """The same of some documents."""
+        """The same for some documents."""
         query = self._sql("SELECT document_id, count(*) FROM {table} WHERE document_id = ANY(%s) GROUP BY document_id")
         with store_errors(self._name), self._database.connection() as connection:
             return {str(id_): int(chunks) for id_, chunks in connection.execute(query, [list(set(document_ids))])}
 
     def document_frequencies(self, query: str) -> dict[str, int]:
-        """For each index term of the query, in how many chunks it occurs."""
+        """For each index term of the query, the number of chunks with it."""
         terms = tuple(query_terms(query))
         return dict(self._known(terms, lambda connection: self._postings.frequencies(connection, terms)))
 
@@ -226,12 +223,11 @@ class PostgresChunkTable:
             rows: list[tuple[Any, ...]] = []
             if is_indexed and (passing is None or self._estimated(connection, passing) > EXACT_ROWS):
                 rows = self._nearest_by_index(connection, vector, limit, passing)
-            if len(rows) < limit:  # no index, or one that gave up before it had enough that pass
+            if len(rows) < limit:  # without an index, or if it found too few passing rows
                 rows = self._nearest_of_all(connection, vector, limit, passing)
         return sorted(((_chunk(row), round(float(cosine), DECIMALS)) for cosine, *row in rows), key=_best_first)
 
     def _estimated(self, connection: Connection, passing: Condition) -> int:
-        """How many chunks pass, by the statistics of the database."""
         condition, values = passing
         explaining = self._sql("EXPLAIN (FORMAT JSON) SELECT FROM {table} WHERE {where}", where=condition)
         row = connection.execute(explaining, values).fetchone()
@@ -252,7 +248,6 @@ class PostgresChunkTable:
         return connection.execute(query, [*values, vector, REFINED * limit, vector, vector, limit]).fetchall()
 
     def _restriction(self, passing: Condition | None) -> Condition:
-        """What lets only the vectors through whose chunks pass."""
         if passing is None:
             return sql.SQL(""), []
         condition, values = passing
@@ -264,7 +259,7 @@ class PostgresChunkTable:
     # --- reading
 
     def vectors(self, ids: Sequence[str]) -> Vectors:
-        """(n_ids, dimension) float32 in the order of `ids`; KeyError for an id that is not there."""
+        """(n_ids, dimension) float32 in the order of `ids`. Raises KeyError for an unknown id."""
         import numpy as np
 
         query = self._sql("SELECT id, vector FROM {table} JOIN {vectors} USING (place) WHERE id = ANY(%s)")
@@ -273,7 +268,7 @@ class PostgresChunkTable:
         return np.array([by_id[id_] for id_ in ids], np.float32).reshape(len(ids), self._dimension)
 
     def chunks(self, document_ids: Iterable[str] | None = None) -> Iterator[list[tuple[Chunk, Vectors]]]:
-        """The chunks of some or all documents with their vectors, in batches, all as they were at the first one."""
+        """The chunks of some or all documents with their vectors, in batches from one snapshot."""
         wanted = None if document_ids is None else list(set(document_ids))
         where = "" if wanted is None else "WHERE chunk.document_id = ANY(%s)"
         query = self._sql(
@@ -328,7 +323,7 @@ class PostgresChunkTable:
                 copy.write_row((place, row.vector))
 
     def delete(self, document_ids: Iterable[str]) -> None:
-        """Remove all chunks of the documents in one transaction; what is counted is right at once."""
+        """Remove all chunks of the documents in one transaction, with their counts."""
         ids = list(set(document_ids))
         if not ids:
             return
@@ -344,28 +339,28 @@ class PostgresChunkTable:
                 connection.execute(self._sql(fewer), [len(gone), sum(length for _, length in gone), self._name])
 
     def rename(self, document_id: str, *, source: str, title: str) -> None:
-        """Give the chunks of a document another source and title; their terms stay what they were."""
+        """Change source and title of a document's chunks; their terms do not change."""
         changing = self._sql("UPDATE {table} SET source = %s, title = %s WHERE document_id = %s")
         with store_errors(self._name), self._database.transaction() as connection:
             self._begin(connection)
             connection.execute(changing, [source, title, document_id])
 
     def _begin(self, connection: Connection) -> None:
-        """The next version; whoever else changes this table waits from here on."""
+        """Advance the version; other writers of this table wait from here on."""
         query = self._sql("UPDATE {tables} SET version = version + 1 WHERE name = %s")
         connection.execute(query, [self._name])
 
     # --- upkeep
 
     def stale(self) -> list[str]:
-        """What upkeep would mend: the vector index of a large table; all else follows every change."""
+        """What upkeep would repair: only the vector index of a large table."""
         with store_errors(self._name), self._database.connection() as connection:
             return ["the vector index is missing"] if self._wants_index(connection) else []
 
     def maintain(self, *, drop_versions: bool = False) -> None:
-        """Tidy up after changes, and build the vector index of a table that has become large.
+        """Vacuum after changes, and build the vector index of a large table.
 
-        With `drop_versions` the tables are written anew, so that what was deleted is in none of their files.
+        With `drop_versions` the tables are rewritten, so that their files contain nothing deleted.
         """
         with store_errors(self._name), self._database.connection() as connection:
             version = self._counted_in(connection, "version")
@@ -390,7 +385,7 @@ class PostgresChunkTable:
         return row is not None and bool(row[0])
 
     def _create_index(self, connection: Connection) -> None:
-        """Built beside readers and writers; what an interrupted build left behind goes first."""
+        """Build the index concurrently, after removing the rest of an interrupted build."""
         left = sql.SQL("DROP INDEX IF EXISTS {}").format(sql.Identifier(self._schema, self._index))
         connection.execute(left)
         building = self._sql(
@@ -398,5 +393,5 @@ class PostgresChunkTable:
             index=sql.Identifier(self._index),
         )
         connection.execute(building)
-        told = self._sql("UPDATE {tables} SET version = version WHERE name = %s")  # others know of no index yet
+        told = self._sql("UPDATE {tables} SET version = version WHERE name = %s")  # tells other servers of the index
         connection.execute(told, [self._name])

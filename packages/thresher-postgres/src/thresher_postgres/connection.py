@@ -1,4 +1,4 @@
-"""Connections to one database: opened when needed, kept for the next use, errors in our words without the password."""
+"""Connections to a database, opened on demand and reused; errors are ours and never contain the password."""
 
 from __future__ import annotations
 
@@ -22,27 +22,26 @@ from thresher_postgres.changes import Changes
 Connection = psycopg.Connection[TupleRow]
 
 CONNECT_SECONDS = 10
-"""To wait for a connection where the address does not say: a server that is up answers in milliseconds."""
+"""Default connection timeout: a running server answers in milliseconds."""
 
 DATABASES = 8
-"""Addresses whose connections are kept; a server has one, tests a few."""
+"""Addresses with cached connections; a server has one, tests a few."""
 
 IDLE_SECONDS = 5.0
-"""A connection that was not used for so long is asked whether it is alive before it is used again."""
+"""A connection idle for longer is checked before reuse."""
 
 SESSION = "SET jit = off; SET hnsw.iterative_scan = relaxed_order; SET hnsw.ef_search = 100"
-"""Compiling a query takes longer than these queries do. A filtered search goes on in the index until it has enough, in
-any order: what it finds is compared exactly and ordered anyway."""
+"""Compilation takes longer than these queries. Filtered index searches continue in any order; results are sorted."""
 
 
 ASIDE = sql.Identifier("pg_temp", "thresher_copied")
 
 NOTICED = "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3"
-"""So that the database lets go of a lock within a minute of its holder's machine losing power, not within hours."""
+"""The database frees a lock within a minute, not hours, after its holder's machine loses power."""
 
 
 def store_error(subject: str, error: Exception) -> StoreError:
-    """What the database raised, in our words."""
+    """The database's error in our words."""
     match error:
         case psycopg.errors.DiskFull():
             what, then = "the disk of the database is full", "free some space and run again: what was committed is kept"
@@ -55,7 +54,7 @@ def store_error(subject: str, error: Exception) -> StoreError:
 
 @contextmanager
 def store_errors(subject: str) -> Iterator[None]:
-    """Whatever the database raises inside is a StoreError about the subject."""
+    """Raise errors of the database in the block as StoreError about the subject."""
     try:
         yield
     except (psycopg.Error, UnicodeEncodeError) as error:
@@ -72,13 +71,13 @@ def _close_all(idle: deque[tuple[float, Connection]]) -> None:
 
 
 class Database:
-    """One database; a connection serves one thread at a time, so there are as many as threads that ask at once."""
+    """One database, with one connection for each thread that uses it at a time."""
 
     def __init__(self, dsn: str, tenant: str = "") -> None:
-        """`tenant` is the role whose data it is about; the role of the dsn where it is empty."""
+        """`tenant` is the role that owns the data; if empty, the role of the dsn."""
         try:
             parts = conninfo_to_dict(dsn)
-        except psycopg.ProgrammingError:  # without the cause: its words hold the password
+        except psycopg.ProgrammingError:  # without the cause: its text contains the password
             raise UsageError(
                 "is not an address of a database",
                 subject="setting postgres.dsn",
@@ -93,16 +92,16 @@ class Database:
         self._closing = weakref.finalize(self, _close_all, self._idle)
         self.changes = Changes(self.opened)
         self.migrated: set[str] = set()
-        """Schemas that are known to be up to date."""
+        """Schemas known to be up to date."""
 
     def close(self) -> None:
-        """Close the connections that nobody uses, and listen no more."""
+        """Close idle connections and stop listening."""
         self.changes.close()
         _close_all(self._idle)
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
-        """A connection in autocommit mode; what fails in it is raised as it is."""
+        """A connection in autocommit mode; errors pass through."""
         connection = self._taken()
         try:
             yield connection
@@ -111,13 +110,13 @@ class Database:
 
     @contextmanager
     def transaction(self, *, snapshot: bool = False) -> Iterator[Connection]:
-        """A connection within a transaction, undone on an error; with `snapshot` every read sees the same state."""
+        """A connection in a transaction, rolled back on an error; with `snapshot` all reads see one state."""
         with self.connection() as connection:
             connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ if snapshot else None
             with connection.transaction():  # the level is part of its first statement
                 yield connection
         if not snapshot:
-            self.changes.forget()  # not only when it is told: who changed something sees it at once
+            self.changes.forget()  # without waiting for the notification: the writer sees its own change
 
     def _taken(self) -> Connection:
         while self._idle:
@@ -137,7 +136,7 @@ class Database:
             self._idle.append((monotonic(), connection))
 
     def opened(self) -> Connection:
-        """A new connection, which whoever asks for it closes."""
+        """A new connection, which the caller closes."""
         try:
             connection = psycopg.connect(self._dsn, autocommit=True, connect_timeout=self._seconds)
         except psycopg.OperationalError as error:
@@ -165,7 +164,7 @@ class Database:
             ) from error
 
     def know_vectors(self, connection: Connection) -> bool:
-        """Let a connection send and read vectors; whether the database has them."""
+        """Register the type `vector` for a connection; returns whether the database has it."""
         self._vector = self._vector or vectors.type_number(connection)
         if self._vector is not None:
             vectors.register(connection, self._vector)
@@ -173,7 +172,7 @@ class Database:
 
     @property
     def vector_type(self) -> int:
-        """The number of the type `vector` in this database."""
+        """The oid of the type `vector` in this database."""
         assert self._vector is not None, "the schema is made first, and pgvector with it"
         return self._vector
 
@@ -187,7 +186,7 @@ def _alive(connection: Connection) -> bool:
 
 
 def connected(dsn: str, tenant: str = "") -> Database:
-    """The database of an address and tenant, one for all stores of this process: they share its connections."""
+    """The database of an address and tenant, shared by all stores of this process."""
     return _kept(dsn, tenant)
 
 
@@ -198,9 +197,9 @@ _kept = lru_cache(maxsize=DATABASES)(Database)
 def copying(
     connection: Connection, table: sql.Identifier, columns: Sequence[str], types: Sequence[str | int] = ()
 ) -> Iterator[psycopg.Copy]:
-    """Write rows into a table at once, within a transaction; with `types` in binary form.
+    """Write rows into a table by COPY, in a transaction; with `types` in binary form.
 
-    COPY knows no policies: where some hold for the table, the rows are copied aside and inserted from there.
+    COPY ignores row-level policies: if the table has some, the rows go through a temporary table.
     """
     names = {"table": table, "columns": sql.SQL(", ").join(map(sql.Identifier, columns)), "aside": ASIDE}
     active = connection.execute("SELECT row_security_active(%s::regclass)", [table.as_string(connection)]).fetchone()
@@ -219,11 +218,11 @@ def copying(
 
 
 def locked(database: Database, name: str, seconds: float, *, kind: int) -> Connection:
-    """A connection of its own that holds the lock of a name and kind. Raises LockNotAvailable after so many seconds."""
+    """A dedicated connection that holds the lock of a name and kind. Raises LockNotAvailable after `seconds`."""
     connection = database.opened()
     try:
         connection.execute(NOTICED)
-        milliseconds = max(1, int(seconds * 1000))  # 0 would be for ever
+        milliseconds = max(1, int(seconds * 1000))  # 0 would mean no limit
         connection.execute("SELECT set_config('lock_timeout', %s, false)", [str(milliseconds)])
         connection.execute("SELECT pg_advisory_lock(hashtextextended(%s, %s))", [name, kind])
     except psycopg.errors.LockNotAvailable:
@@ -236,9 +235,9 @@ def locked(database: Database, name: str, seconds: float, *, kind: int) -> Conne
 
 
 class SharedLock:
-    """One thread of any process on any machine holds it at a time, for one purpose in one schema.
+    """A lock for one purpose in a schema, held by one thread of any process on any machine.
 
-    It is held by a connection of its own, and goes with that one, however it ends.
+    A dedicated connection holds it, and its end, however it comes, frees the lock.
     """
 
     def __init__(self, database: Database, schema: str, name: str, seconds: float) -> None:
@@ -251,7 +250,7 @@ class SharedLock:
         self._held: Connection | None = None
 
     def acquire(self) -> None:
-        """Take it, again where this thread has it. Raises `filelock.Timeout` when another holds it for too long."""
+        """Take the lock; reentrant. Raises `filelock.Timeout` if another one holds it for too long."""
         from filelock import Timeout
 
         if not self._thread.acquire(timeout=self._seconds):
@@ -268,7 +267,7 @@ class SharedLock:
         self._depth += 1
 
     def release(self) -> None:
-        """Give it back as often as it was taken."""
+        """Release it once for each `acquire`."""
         self._depth -= 1
         if self._depth == 0 and self._held is not None:
             self._held.close()

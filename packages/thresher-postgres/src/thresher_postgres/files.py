@@ -1,4 +1,4 @@
-"""Small files as rows of a table: what a collection or a home keeps besides its tables, shared by all its servers."""
+"""Small files as rows of a table: data of a collection or home beside its tables, shared by all its servers."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ WHERE starts_with(name, %s) ORDER BY modified, name
 
 
 class PostgresFiles:
-    """The files of a schema, or of a folder among them (implements `Files`); the schema is made with the first one."""
+    """The files of a schema or a folder in it (implements `Files`); the first file makes the schema."""
 
     def __init__(self, database: Database, schema: str, folder: str = "") -> None:
-        """`folder` is empty, or ends in a slash."""
+        """`folder` is empty or ends with a slash."""
         self._database = database
         self._schema = schema
         self._folder = folder
 
     def read(self, name: str) -> bytes | None:
-        """The content; None where there is no such file."""
+        """The content; None if there is no such file."""
         row = self._execute("SELECT content FROM {files} WHERE name = %s", [self._path(name)], subject=name)
         return bytes(row[0][0]) if row else None
 
     def write(self, name: str, content: bytes, *, durable: bool = False) -> None:
-        """In one transaction, which the database keeps as it keeps all others."""
+        """Write in one transaction, as durable as all others."""
         self._execute(_WRITE, [self._path(name), content], subject=name, make=True)
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write a file that is not there yet; False where it is."""
+        """Write a new file; False if it exists."""
         inserting = "INSERT INTO {files} (name, content) VALUES (%s, %s) ON CONFLICT DO NOTHING RETURNING name"
         return bool(self._execute(inserting, [self._path(name), content], subject=name, make=True))
 
     def find(self, name: str) -> StoredFile | None:
-        """What is known of a file without its content; None where there is no such file."""
+        """Metadata of a file; None if there is no such file."""
         rows = self._execute(_FIND, [self._path(name)], subject=name)
         return StoredFile(name, *rows[0]) if rows else None
 
@@ -61,14 +61,14 @@ class PostgresFiles:
         return [StoredFile(name[len(self._folder) :], size, modified) for name, size, modified in rows]
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove files; those that are not there are passed over."""
+        """Remove files; missing ones are ignored."""
         paths = [self._path(name) for name in names]
         if paths:
             self._execute("DELETE FROM {files} WHERE name = ANY(%s) RETURNING name", [paths], subject="the files")
 
     @contextmanager
     def lock(self, name: str, seconds: float) -> Iterator[None]:
-        """An advisory lock on a connection of its own, with which it goes, however that ends."""
+        """An advisory lock on a dedicated connection, freed at its end, however it comes."""
         key = f"{self._schema}/{self._path(name)}"
         try:
             held = locked(self._database, key, seconds, kind=3)
@@ -84,7 +84,7 @@ class PostgresFiles:
         return PostgresFiles(self._database, self._schema, f"{self._path(name)}/")
 
     def where(self, name: str) -> str:
-        """The schema, and the name in it."""
+        """The name and its schema."""
         return f"{self._path(name)} in schema {self._schema}"
 
     def _path(self, name: str) -> str:
@@ -94,7 +94,7 @@ class PostgresFiles:
     def _execute(
         self, statement: str, values: Sequence[Any], *, subject: str, make: bool = False
     ) -> Sequence[tuple[Any, ...]]:
-        """The rows of a statement; what reads or removes finds nothing in a schema that is not there and makes none."""
+        """The rows of a statement; reading and removing find nothing in a missing schema and do not make it."""
         with store_errors(subject):
             if self._schema not in self._database.migrated:
                 if not make and not migrations.is_made(self._database, self._schema):
@@ -102,7 +102,7 @@ class PostgresFiles:
                 migrations.migrate(self._database, self._schema)
             try:
                 return self._rows(statement, values)
-            except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName):  # another dropped it meanwhile
+            except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName):  # dropped meanwhile
                 self._database.migrated.discard(self._schema)
                 if not make:
                     return []

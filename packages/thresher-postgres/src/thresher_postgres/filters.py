@@ -1,4 +1,4 @@
-"""Filters as SQL of PostgreSQL: what is compared with is always a parameter, never part of the text."""
+"""Filters as PostgreSQL's SQL; values are always parameters, never part of the text."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from thresher.errors import StoreError
 from thresher.filters import COLUMNS, IDS, And, Comparison, Filter, In, IsNull, Like, Not, Or, Value
 
 FOLDING = 170_000
-"""From this version of the server on there is a collation that knows upper and lower case whatever the machine's."""
+"""First server version with a collation that folds case on every machine."""
 
 Condition = tuple[sql.Composable, list[Any]]
 """The text of a condition and the values of its parameters, in order."""
 
 
 def to_sql(where: Filter, *, server: int = FOLDING) -> Condition:
-    """A filter on the columns of a chunk table; `server` is the server's version, as psycopg gives it."""
+    """The SQL of a filter on the columns of a chunk table; `server` is the server's version in psycopg's form."""
     match where:
         case Not(operand):
             text, values = to_sql(operand, server=server)
@@ -54,11 +54,11 @@ def _joined(word: str, operands: tuple[Filter, ...], server: int) -> Condition:
 
 
 def _alike(values: tuple[Value, ...]) -> list[Value]:
-    """Values of one type: whole numbers beside fractions are numbers of the same kind."""
+    """Values of one type: with a fraction among them all are floats."""
     return [float(value) for value in values] if any(isinstance(value, float) for value in values) else list(values)
 
 
 def _closed(pattern: str) -> str:
-    """A pattern whose last backslash takes the meaning from nothing is about that backslash itself."""
+    """A pattern in which a single backslash at the end means itself."""
     trailing = len(pattern) - len(pattern.rstrip("\\"))
     return f"{pattern}\\" if trailing % 2 else pattern

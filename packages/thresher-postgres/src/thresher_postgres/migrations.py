@@ -1,4 +1,4 @@
-"""The schema of a collection, brought up to date by the numbered scripts in `scripts/`, each once and wholly."""
+"""Migrates the schema of a collection by the numbered scripts in `scripts/`, each once and atomically."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from thresher_postgres.connection import Connection, Database
 from thresher_postgres.tenants import protect
 
 APPLIED = "migrations"
-"""The table of a schema that says which scripts it has."""
+"""Table with a schema's applied scripts."""
 
 LEAST_PGVECTOR = (0, 8)
-"""From here on a filtered search goes on in the index until it has enough (iterative scan)."""
+"""First version with iterative index scans, which continue a filtered search until it has enough."""
 
 
 def scripts() -> dict[int, str]:
-    """The scripts by their numbers, in order."""
+    """Scripts by number, in order."""
     found = (one for one in files("thresher_postgres").joinpath("scripts").iterdir() if one.name[:3].isdigit())
     return {int(one.name[:3]): one.read_text(encoding="utf-8") for one in sorted(found, key=lambda one: one.name)}
 
 
 def is_made(database: Database, schema: str) -> bool:
-    """Whether there is such a schema with anything of ours in it."""
+    """Whether the schema exists with our tables."""
     with database.connection() as connection:
         row = connection.execute("SELECT to_regclass(%s)", [f'"{schema}".{APPLIED}']).fetchone()
     return row is not None and row[0] is not None
 
 
 def migrate(database: Database, schema: str) -> None:
-    """Make a schema or bring it up to date; StoreError for one of a newer version, or where pgvector is missing."""
+    """Make or update a schema. Raises StoreError for a newer version's schema, or without pgvector."""
     known = scripts()
     if _applied(database, schema) != known.keys():
         _bring_up(database, schema, known)
@@ -40,11 +40,11 @@ def migrate(database: Database, schema: str) -> None:
 
 def _bring_up(database: Database, schema: str, known: dict[int, str]) -> None:
     with database.transaction() as connection:
-        # Of several servers that start at once one makes it, the others find it made.
+        # One of several starting servers makes it; the others then find it.
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", ["thresher migrations"])
         _create_extension(database, connection)
         there = connection.execute("SELECT to_regnamespace(%s) IS NOT NULL", [f'"{schema}"']).fetchone()
-        if there is None or not there[0]:  # to ask for one that is there a right would be needed too
+        if there is None or not there[0]:  # IF NOT EXISTS would need the right even for an existing schema
             connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
         table = sql.Identifier(schema, APPLIED)
         connection.execute(
@@ -66,7 +66,6 @@ def _bring_up(database: Database, schema: str, known: dict[int, str]) -> None:
 
 
 def _applied(database: Database, schema: str) -> set[int]:
-    """The scripts that a schema has, none where it is not there."""
     if not is_made(database, schema):
         return set()
     with database.connection() as connection:
@@ -75,7 +74,7 @@ def _applied(database: Database, schema: str) -> set[int]:
 
 
 def _apply(connection: Connection, schema: str, script: str) -> None:
-    """Run a script with the schema's tables in reach by their bare names."""
+    """Run a script with the schema in the search path."""
     connection.execute(sql.SQL("SET LOCAL search_path TO {}, public").format(sql.Identifier(schema)))
     connection.execute(script.encode())
     connection.execute("SET LOCAL search_path TO DEFAULT")

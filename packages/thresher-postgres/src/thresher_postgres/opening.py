@@ -1,4 +1,4 @@
-"""What the entry point of `thresher.stores` names: the store of a collection, and the files that homes share."""
+"""Entry point of `thresher.stores`: the store of a collection, and files shared by homes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from thresher_postgres.store import PostgresStore, home_files, schema_name
 
 
 class Opened:
-    """Opens stores by the folders that their collections have on this machine."""
+    """Opens stores by their collections' folders on this machine."""
 
     def __call__(self, folder: Home) -> PostgresStore:
-        """The store of a collection, whose folder holds the given one; its tables are in the database alone."""
+        """The store of the collection whose folder contains `folder`; its tables are in the database. Raises
+        UsageError.
+        """
         if not isinstance(folder, Path):
             raise UsageError(
                 f"keeps its tables in that {folder.kind}, not in a database",
@@ -26,7 +28,7 @@ class Opened:
         return PostgresStore(str(where.dsn), schema, tenant=where.tenant)
 
     def home_files(self, home: Path) -> Files | None:
-        """What the homes of one database and prefix keep together; None where no database is set."""
+        """Files shared by homes with the same database and prefix; None without a database."""
         found = address.around(home)
         return home_files(found.dsn, found.prefix, found.tenant) if found.dsn else None
 

@@ -1,8 +1,8 @@
-"""BM25 on PostgreSQL, exact: which chunk holds which of our own terms, how often, and how long it is.
+"""Exact BM25 on PostgreSQL: which chunk contains which of our terms, how often, and chunk lengths.
 
-Full-text search of PostgreSQL is no BM25 (`ts_rank` knows no document frequencies) and has terms of its own. Here the
-terms are those of `text.terms` and the sums are made in float32 in the order of the question's terms, as Lance makes
-them: the scores are the same to the last bit.
+PostgreSQL's full-text search is not BM25 (`ts_rank` ignores document frequencies) and has its own terms. Here terms are
+those of `text.terms`, summed in float32 in the order of the question's terms, as in Lance: scores agree to the last
+bit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from thresher_postgres.connection import Connection, copying
 from thresher_postgres.filters import Condition
 
 CLOSE = 1e-4
-"""Share by which a sum in float32 may differ from the one in float64 that chooses the candidates (100 terms: 6e-6)."""
+"""Relative difference allowed between the float32 sum and the float64 sum that selects candidates (100 terms: 6e-6)."""
 
 _TABLES = """
 CREATE TABLE {terms} (
@@ -52,7 +52,7 @@ SELECT known.term, known.number, known.chunks, counted.chunks, counted.terms FRO
 JOIN {terms} AS known ON known.term = ANY(%s) WHERE counted.name = %s
 """
 
-# `rough` sums in float64 in any order; of those that may be among the best, `exact` sums as the formula is written.
+# `rough` sums in float64 in any order; `exact` sums the possible best ones in the order of the formula.
 _MATCHING = """
 WITH asked AS MATERIALIZED (
     SELECT number, position, rarity, %s::real AS average
@@ -79,7 +79,7 @@ class Postings:
     """The terms of one chunk table."""
 
     def __init__(self, name: str, names: Mapping[str, sql.Composable], postings: sql.Identifier) -> None:
-        """`names` are those of `table`, `terms`, `postings` and `tables`, and the `columns` that a search gives."""
+        """`names` are those of `table`, `terms`, `postings` and `tables`, and the `columns` of search results."""
         self._name = name
         self._postings = postings
         self._names = names
@@ -92,7 +92,7 @@ class Postings:
         connection.execute(self._sql(_TABLES))
 
     def add(self, connection: Connection, terms_of: Mapping[int, Sequence[str]]) -> None:
-        """Add the terms of new chunks, by their places."""
+        """Add the terms of new chunks, by place."""
         counts = {place: Counter(terms) for place, terms in terms_of.items()}
         holding = Counter(term for counted in counts.values() for term in counted)
         rows = connection.execute(self._sql(_ADD_TERMS), [list(holding), list(holding.values())]).fetchall()
@@ -105,12 +105,12 @@ class Postings:
                     copy.write_row((numbers[term], place, frequency, length))
 
     def remove(self, connection: Connection, places: Sequence[int]) -> None:
-        """Forget chunks; terms that no chunk holds any more go with them."""
+        """Remove chunks, and terms that no chunk contains any more."""
         connection.execute(self._sql(_REMOVE), [list(places)])
         connection.execute(self._sql("DELETE FROM {terms} WHERE chunks <= 0"))
 
     def frequencies(self, connection: Connection, terms: Sequence[str]) -> dict[str, int]:
-        """In how many chunks each term occurs."""
+        """Number of chunks with each term."""
         rows = connection.execute(self._sql("SELECT term, chunks FROM {terms} WHERE term = ANY(%s)"), [list(terms)])
         known = {str(term): int(chunks) for term, chunks in rows}
         return {term: known.get(term, 0) for term in terms}
@@ -118,9 +118,8 @@ class Postings:
     def best(
         self, connection: Connection, terms: Sequence[str], *, limit: int, passing: Condition | None = None
     ) -> list[tuple[Any, ...]]:
-        """Scores with the columns of the chunks that hold a term and pass, best first, ties by id.
-
-        To be called in a transaction that sees one state: what is counted is read before what is found.
+        """Scores and columns of passing chunks with a term, best first, ties by id; needs a transaction with a
+        snapshot.
         """
         rows = connection.execute(self._sql(_KNOWN), [list(terms), self._name]).fetchall()
         if not rows:
@@ -144,7 +143,6 @@ class Postings:
 
 
 def _average(terms: int, chunks: int) -> float:
-    """Mean length of a chunk in float32."""
     import numpy as np
 
     return float(np.float32(terms) / np.float32(chunks))

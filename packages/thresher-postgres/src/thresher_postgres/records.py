@@ -1,4 +1,4 @@
-"""Records with a key on PostgreSQL: a table of theirs, every change one transaction."""
+"""Keyed records on PostgreSQL: one table, every change one transaction."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from psycopg import sql
 from thresher_postgres.connection import Connection, Database, copying, store_errors
 
 TYPES = {"text": 'text COLLATE "C"', "whole": "bigint"}
-"""Columns compare by code points, as Python does, whatever the database's language."""
+"""Text compares by code points, as in Python, whatever the database's language."""
 
 
 def has(connection: Connection, schema: str, name: str, columns: Iterable[str]) -> bool:
-    """Whether the table is there with all of the columns; to know it no right to change anything is needed."""
+    """Whether the table exists with all columns; needs no right to change anything."""
     query = "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped"
     return set(columns) <= {str(column) for (column,) in connection.execute(query, [f'"{schema}"."{name}"'])}
 
 
 def create(connection: Connection, schema: str, name: str, key: str, columns: Mapping[str, str]) -> None:
-    """Make the table, or add the columns that it lacks."""
+    """Make the table, or add missing columns."""
     table = sql.Identifier(schema, name)
 
     def typed(column: str) -> sql.Composable:
         return sql.SQL("{} {}").format(sql.Identifier(column), sql.SQL(TYPES[columns[column]]))
 
     listing = sql.SQL("INSERT INTO {} (name) VALUES (%s) ON CONFLICT DO NOTHING")
-    # First, as in every change: who changes the table meanwhile is waited for before the table itself is locked.
+    # First, as in every change: wait for other writers before locking the table itself.
     connection.execute(listing.format(sql.Identifier(schema, "record_tables")), [name])
     connection.execute(
         sql.SQL("CREATE TABLE IF NOT EXISTS {} ({}, PRIMARY KEY ({}))").format(
@@ -39,10 +39,10 @@ def create(connection: Connection, schema: str, name: str, key: str, columns: Ma
 
 
 class PostgresRecords:
-    """Records with a key (implements `Records`)."""
+    """Keyed records (implements `Records`)."""
 
     versions = 1
-    """The database keeps what its readers still see, and nothing else."""
+    """The database keeps only rows that readers still see."""
 
     def __init__(self, database: Database, schema: str, name: str, *, key: str, columns: Sequence[str]) -> None:
         self._database = database
@@ -62,7 +62,7 @@ class PostgresRecords:
 
     @property
     def version(self) -> int:
-        """Grows with every change, whoever made it."""
+        """Grows with every change by any process."""
         return self._database.changes.known((self._schema, self._name, "version"), self._version)
 
     def _version(self) -> int:
@@ -72,7 +72,7 @@ class PostgresRecords:
         return int(row[0]) if row else 0
 
     def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
-        """All records, the given columns only."""
+        """All records, with the given columns."""
         wanted = sql.SQL(", ").join(map(sql.Identifier, columns))
         with store_errors(self._name), self._database.connection() as connection:
             found = connection.execute(self._sql("SELECT {wanted} FROM {table}", wanted=wanted)).fetchall()
@@ -105,7 +105,7 @@ class PostgresRecords:
                 connection.cursor().executemany(self._upsert(), [self._values(row) for row in rows])
 
     def append(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Add records whose keys are known to be new."""
+        """Add records whose keys are new."""
         if not rows:
             return
         with store_errors(self._name), self._database.transaction() as connection:
@@ -115,13 +115,13 @@ class PostgresRecords:
                     copy.write_row(self._values(row))
 
     def maintain(self, *, drop_versions: bool = False) -> None:
-        """With `drop_versions` write the table anew, so that what was deleted is in none of its files."""
+        """With `drop_versions` rewrite the table, so that its files contain nothing deleted."""
         if drop_versions:
             with store_errors(self._name), self._database.connection() as connection:
                 connection.execute(self._sql("VACUUM (FULL, ANALYZE) {table}"))
 
     def _begin(self, connection: Connection) -> None:
-        """The next version; whoever else changes this table waits from here on."""
+        """Advance the version; other writers of this table wait from here on."""
         connection.execute(self._sql("UPDATE {tables} SET version = version + 1 WHERE name = %s"), [self._name])
 
     def _upsert(self) -> sql.Composed:

@@ -1,4 +1,4 @@
-"""The table `postgres` of the settings of a collection."""
+"""The settings table `postgres` of a collection."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from thresher.settings import Frozen
 
 
 class PostgresSettings(Frozen):
-    """The database of collections whose store is `postgres`."""
+    """The database of collections with the store `postgres`."""
 
     dsn: SecretStr | None = Field(None, description="its address: postgresql://USER:PASSWORD@HOST/DATABASE")
     prefix: str = Field(
@@ -27,7 +27,7 @@ class PostgresSettings(Frozen):
     )
 
     def heed(self, folder: Home) -> None:
-        """A call gave these values for the collection in a folder: they count for it from now on."""
+        """Apply values given in a call for the collection in a folder, from now on."""
         if isinstance(folder, Path):
             from thresher_postgres.address import say
 

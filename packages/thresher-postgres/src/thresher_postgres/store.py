@@ -1,4 +1,4 @@
-"""The store on PostgreSQL: the tables of a collection in a schema of its own, which several servers share."""
+"""The store on PostgreSQL: a collection's tables in their own schema, shared by several servers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from thresher_postgres.records import PostgresRecords
 from thresher_postgres.tenants import protect
 
 LONGEST_NAME = 63
-"""Bytes of a name in PostgreSQL; longer ones are cut off, and two of them may then be one."""
+"""Longest name in PostgreSQL, in bytes; longer ones are truncated and may collide."""
 
 
 def schema_name(prefix: str, collection: str, tenant: str = "") -> str:
-    """The schema of a collection: its names where they are plain and short, else with a hash in place of the rest."""
+    """The schema of a collection: plain and short names as they are, others with a hash."""
     name = f"{_with_tenant(prefix, tenant)}_{collection}"
     if fullmatch("[a-z_][a-z0-9_]*", f"{prefix}_{collection}") and len(name) <= LONGEST_NAME:
         return name
@@ -31,20 +31,20 @@ def schema_name(prefix: str, collection: str, tenant: str = "") -> str:
 
 
 def _with_tenant(prefix: str, tenant: str) -> str:
-    """A prefix of the tenant's own; no name of a collection brings a dollar into one."""
+    """The prefix with the tenant; no collection's name contributes a dollar sign."""
     return f"{prefix}${tenant}" if tenant else prefix
 
 
 def home_files(dsn: str, prefix: str, tenant: str = "") -> PostgresFiles:
-    """What all homes of a database, prefix and tenant keep together, in a schema that is no collection's."""
+    """Files shared by all homes of a database, prefix and tenant, in a schema that no collection has."""
     return PostgresFiles(connected(dsn, tenant), f"{_with_tenant(prefix, tenant)}$home")
 
 
 class PostgresStore:
-    """A schema of a database (implements `Store`); every read sees the newest committed state."""
+    """A schema of a database (implements `Store`); every read sees the last committed state."""
 
     def __init__(self, dsn: str, schema: str, *, tenant: str = "", ann_rows: int = ANN_ROWS) -> None:
-        """`tenant` is the role that the schema belongs to; that of the dsn where it is empty."""
+        """`tenant` is the role that owns the schema; if empty, the role of the dsn."""
         self._database = connected(dsn, tenant)
         self._schema = schema
         self._ann_rows = ann_rows
@@ -61,20 +61,20 @@ class PostgresStore:
 
     @property
     def files(self) -> PostgresFiles:
-        """What the collection keeps besides its tables, in the same schema."""
+        """The collection's other files, in the same schema."""
         return PostgresFiles(self._database, self._schema)
 
     def close(self) -> None:
-        """Close the connections that are not in use; the store may be used again."""
+        """Close idle connections; the store stays usable."""
         self._database.close()
 
     def shared_lock(self, name: str, seconds: float) -> SharedLock:
-        """What one process at a time holds, on whatever machine: `commit` or `upkeep`; waited for so long."""
+        """The lock `commit` or `upkeep`, held by one process on any machine; waits up to `seconds`."""
         self._migrate()
         return SharedLock(self._database, self._schema, name, seconds)
 
     def drop(self) -> None:
-        """Remove the schema with all that is in it."""
+        """Remove the schema and its contents."""
         dropping = sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(self._schema))
         with store_errors(self._schema), self._database.transaction() as connection:
             connection.execute(dropping)
@@ -82,23 +82,23 @@ class PostgresStore:
         self._database.migrated.discard(self._schema)
 
     def records(self, name: str, *, key: str, columns: Mapping[str, str]) -> PostgresRecords:
-        """A table of records, created when missing; columns that an earlier version's table lacks are added to it."""
+        """A table of records, made if missing; columns that an older table lacks are added."""
         self._migrate()
         with store_errors(name), self._database.transaction() as connection:
             if not records.has(connection, self._schema, name, columns):
                 self._alone(connection)
-                if not records.has(connection, self._schema, name, columns):  # nobody else made it meanwhile
+                if not records.has(connection, self._schema, name, columns):  # still missing
                     records.create(connection, self._schema, name, key, columns)
                     protect(connection, self._schema, self._database.tenant)
         return PostgresRecords(self._database, self._schema, name, key=key, columns=list(columns))
 
     def chunk_tables(self) -> set[str]:
-        """Names of the chunk tables there are."""
+        """Names of the chunk tables."""
         self._migrate()
         return set(self._dimensions())
 
     def create(self, name: str, *, dimension: int) -> None:
-        """Make an empty chunk table; one that is there is left as it is."""
+        """Make an empty chunk table; an existing one does not change."""
         self._migrate()
         with store_errors(name), self._database.transaction() as connection:
             self._alone(connection)
@@ -107,7 +107,7 @@ class PostgresStore:
                 protect(connection, self._schema, self._database.tenant)
 
     def open(self, name: str) -> PostgresChunkTable:
-        """A chunk table that exists."""
+        """An existing chunk table. Raises StoreError."""
         self._migrate()
         dimension = self._dimensions().get(name)
         if dimension is None:
@@ -119,11 +119,10 @@ class PostgresStore:
             migrations.migrate(self._database, self._schema)
 
     def _alone(self, connection: Connection) -> None:
-        """Until the transaction ends nobody else makes tables in this schema: two that make the same would collide."""
+        """Exclude other makers of tables in this schema until the transaction ends: equal tables would collide."""
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 2))", [self._schema])
 
     def _dimensions(self, connection: Connection | None = None) -> dict[str, int]:
-        """The chunk tables and the length of their vectors."""
         if connection is None:
             with store_errors(self._schema), self._database.connection() as own:
                 return self._dimensions(own)

@@ -1,7 +1,7 @@
-"""Tenants are roles: each owns the schemas of its collections, and a policy on every table in them says whose it is.
+"""Tenants as roles: each owns the schemas of its collections, and row-level policies protect every table.
 
-Two walls: another role has no right to use the schema, and where somebody grants it one by mistake, it finds tables
-without rows and may add none. The policies hold for the owner too, and nobody but it can change them.
+Two barriers: other roles lack the right to use the schema, and with an accidental grant they see no rows and may add
+none. The policies also apply to the owner, and only the owner can change them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _UNPROTECTED = """
 SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace AND relkind = 'r' AND NOT relforcerowsecurity
 """
 
-# Within a SELECT of its own the role is looked up once for a statement, not for every row.
+# In a separate SELECT the role is checked once per statement, not per row.
 _POLICY = """
 ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
 ALTER TABLE {table} FORCE ROW LEVEL SECURITY;
@@ -24,7 +24,7 @@ CREATE POLICY tenant ON {table} USING ((SELECT pg_has_role(current_user, {tenant
 
 
 def protect(connection: Connection, schema: str, tenant: str) -> None:
-    """Give the tables of a schema that have none yet the policy of its tenant; nothing without a tenant."""
+    """Add the tenant's policy to the schema's tables that lack it; nothing without a tenant."""
     if not tenant:
         return
     for (name,) in connection.execute(_UNPROTECTED, [f'"{schema}"']).fetchall():

@@ -1,6 +1,6 @@
-"""Texts as they are: PostgreSQL keeps every character but NUL, which corpora and names of documents do hold.
+"""Stores any text: PostgreSQL accepts every character but NUL, which corpora and document names contain.
 
-It is kept as two characters, the first of which is no character of Unicode and is doubled where a text has it.
+NUL is stored as two characters; the first is no Unicode character, and is doubled if a text contains it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ NUL = f"{MARK}0"
 
 
 def kept(text: str) -> str:
-    """A text as the database keeps it."""
+    """The stored form of a text."""
     return text.replace(MARK, MARK + MARK).replace("\0", NUL) if "\0" in text or MARK in text else text
 
 
 def read(text: str) -> str:
-    """A text as it was before it was kept."""
+    """The text of a stored form."""
     if MARK not in text:
         return text
     return MARK.join(part.replace(NUL, "\0") for part in text.split(MARK + MARK))
@@ -53,7 +53,7 @@ class _BinaryLoader(TextBinaryLoader):
 
 
 def register(connection: Connection[Any]) -> None:
-    """Let a connection send and read any text; the last dumper is the one whose type the database infers."""
+    """Let a connection send and read any text; the database infers the type of the last dumper."""
     for dumper in (_Binary, _Plain, _Unknown):
         connection.adapters.register_dumper(str, dumper)
     for loader in (_Loader, _BinaryLoader):

@@ -1,4 +1,4 @@
-"""Vectors of pgvector to and from numpy, in its binary form: length, two unused bytes, float32 in network order."""
+"""Converts vectors of pgvector and numpy, in binary form: length, two unused bytes, float32 in network order."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class _VectorLoader(Loader):
 
 
 def register(connection: Connection[Any], number: int) -> None:
-    """Let a connection send arrays as vectors and read vectors as arrays; `number` is the type's in this database."""
+    """Let a connection send arrays as vectors and read vectors as arrays; `number` is the type's oid."""
     dumper = type("VectorDumper", (_VectorDumper,), {"oid": number})
     connection.adapters.register_dumper(np.ndarray, dumper)
     connection.adapters.register_loader(number, _VectorLoader)
 
 
 def type_number(connection: Connection[Any]) -> int | None:
-    """The number of the type `vector` in this database; None where pgvector was not created in it."""
+    """The oid of the type `vector` in this database; None without pgvector."""
     found = TypeInfo.fetch(connection, "vector")
     return None if found is None else found.oid

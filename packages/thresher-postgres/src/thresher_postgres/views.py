@@ -1,4 +1,4 @@
-"""The chunks as others look for them: the view that Open WebUI's provider `pgvector` reads."""
+"""The view of chunks that Open WebUI's provider `pgvector` reads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from psycopg import sql
 from thresher_postgres.connection import Connection
 
 VIEW = "document_chunk"
-"""The name that the provider has for its table."""
+"""The provider's name for its table."""
 
 _BRANCH = """
 SELECT chunk.id, {name}::text AS collection_name, chunk.text, held.vector::vector AS vector,
@@ -22,7 +22,7 @@ FROM {table} AS chunk JOIN {vectors} AS held USING (place)
 
 
 def create(connection: Connection, schema: str, tables: Sequence[str]) -> None:
-    """Make the view of all chunk tables anew; `collection_name` is the chunk table's, as `thresher status` tells it."""
+    """Make the view of all chunk tables anew; `collection_name` is the chunk table, as in `thresher status`."""
     branches = [
         sql.SQL(_BRANCH).format(
             name=sql.Literal(name),

@@ -1,4 +1,4 @@
-"""Reads, encodes and evaluates on the machines of a Ray cluster: what `--on` of `index` and `eval run` opens."""
+"""Reads, encodes and evaluates on a Ray cluster: the target of `--on` of `index` and `eval run`."""
 
 from thresher_ray.cluster import Cluster
 

@@ -1,4 +1,4 @@
-"""A Ray cluster as a pool of processes: calls are tasks of one processor each, made again where a machine is lost."""
+"""A Ray cluster as a pool of processes: calls are tasks of one core each, repeated if a machine is lost."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from thresher.processes import answered
 from thresher.stores.lance_upkeep import check_versions
 
 RETRIES = 3
-"""Ray's own default. A task of a machine that dies is begun again elsewhere, and lost results are made again."""
+"""Ray's default. A task of a dead machine starts again elsewhere, and lost results are computed again."""
 
 CONNECT_SECONDS = 5.0
-"""Ray itself waits for minutes for an address at which there is nothing."""
+"""Ray itself waits for minutes for an address without a server."""
 
 CONNECTIONS = 3
-"""Times that a client server is asked where it cannot start the process that a client needs: it may the next time."""
+"""Attempts with a client server that fails to start the client's process; the next one may succeed."""
 
 NOT_STARTED = "Starting Ray client server failed"
-"""What Ray says then."""
+"""Ray's message for that."""
 
 CORES = 1
-"""A task encodes on one core, so that a machine with n of them is kept busy by n tasks."""
+"""A task encodes on one core, so n tasks use a machine with n cores."""
 
 
 class Cluster:
@@ -64,23 +64,22 @@ class Cluster:
         self.close()
 
     def close(self) -> None:
-        """Disconnect: tasks that are under way end. A connection that was there before stays."""
+        """Disconnect; running tasks end. An earlier connection of this process stays."""
         if self._connected_here:
             _quiet_ray().shutdown()
             self._connected_here = False
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Have `call(*arguments)` made on some machine, all of it picklable; an error of it is raised by the result.
-
-        Raises WorkerDied, by the result, where it cannot be made though it was tried again.
+        """Run `call(*arguments)`, all picklable, on some machine. The future raises its errors, or WorkerDied after
+        retries.
         """
         made: Future[Any] = Future()
         reference = self._make.remote(pickle.dumps((call, arguments)))
 
-        def take(answer: Future[bytes], kept: Any = reference) -> None:  # Ray forgets a result that nobody refers to
+        def take(answer: Future[bytes], kept: Any = reference) -> None:  # Ray drops unreferenced results
             try:
                 error, result = pickle.loads(answer.result())
-            except BaseException as failure:  # whatever it is, it belongs to who waits
+            except BaseException as failure:  # any error belongs to the waiting caller
                 error, result = _lost(failure), None
             with suppress(Exception):  # nobody waits any more
                 made.set_exception(error) if error is not None else made.set_result(result)
@@ -102,12 +101,12 @@ class Cluster:
             except (ConnectionError, RuntimeError, ValueError) as error:
                 if left and NOT_STARTED in str(error):
                     continue
-                # The first line is Ray's; the last that of its server, where it failed there.
+                # The first line is Ray's; the last one is its server's, if that failed.
                 said = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
                 raise _unreachable(self._address, " ".join(dict.fromkeys((said[0], said[-1])))) from error
 
     def _check_the_others(self, here: str) -> None:
-        """Raise UsageError unless the machine of a first task has the version that is here."""
+        """Raise UsageError unless the machine of a first task has this version."""
         try:
             there = self.submit(installed).result()
         except (ImportError, AttributeError, WorkerDied) as error:
@@ -125,9 +124,9 @@ class Cluster:
 
 
 def _quiet_ray() -> Any:
-    """Ray, imported so that it does not print on standard output that a machine is lost: what a command says is there.
+    """Ray, imported so that it does not report lost machines on standard output, which has the command's output.
 
-    It reads the variable when it is imported; a program that imported it before has it as it wants it.
+    Ray reads the variable at import; a program that imported it earlier keeps its own setting.
     """
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
     import ray
@@ -136,13 +135,12 @@ def _quiet_ray() -> Any:
 
 
 def installed() -> str:
-    """The version of Thresher here. Raises StoreError where pylance is not the Lance inside lancedb."""
+    """The version of Thresher here. Raises StoreError if pylance is not the Lance of lancedb."""
     check_versions(version("lancedb"), version("pylance"))
     return __version__
 
 
 def _lost(failure: BaseException) -> BaseException:
-    """What is raised for a task that gave nothing."""
     if isinstance(failure, ThresherError):
         return failure
     reason = (str(failure).strip().splitlines() or [type(failure).__name__])[0]
@@ -153,7 +151,7 @@ def _lost(failure: BaseException) -> BaseException:
 
 
 def _check_address(address: str) -> None:
-    """Raise UsageError for what is no address, or one at which nothing answers."""
+    """Raise UsageError for an invalid address, or one that does not answer."""
     if address == "auto":
         return
     found = urlsplit(address if "://" in address else f"//{address}")

@@ -1,4 +1,4 @@
-"""The application: the doors, the guard before them, and what happens when it starts and stops."""
+"""The FastAPI application: routes, mounts, the guard middleware, start and stop."""
 
 from __future__ import annotations
 
@@ -49,22 +49,22 @@ ROUTES = (
 """Files of `routes`, each with a `router`."""
 
 MOUNTS: tuple[str, ...] = ("jobs", "mcp.mount")
-"""Modules with `mount(app, service)`, which returns what is entered while the app runs, or None."""
+"""Modules with `mount(app, service)`: a factory of a context manager for the lifetime of the app, or None."""
 
 HOME_VARIABLE = "THRESHER_SERVER_HOME"
 SETTINGS_VARIABLE = "THRESHER_SERVER_GIVEN"
 TOKEN_VARIABLE = "THRESHER_SERVER_TOKEN"
-"""How the command hands the home, the settings it was given as JSON and its token to the processes it starts."""
+"""In these, `thresher serve` passes the home, the given settings (JSON) and its token to the processes it starts."""
 
 _log = logging.getLogger(__name__)
 
-DESCRIPTION = """Questions to a person's own documents, answered from what was judged to suffice, or refused.
+DESCRIPTION = """Answers questions from a person's own documents where the evidence suffices, and abstains otherwise.
 
 Every error is `{"error": {"message", "what", "subject", "next", "status"}}`."""
 
 
 def create_app(service: Service, *, routes: Sequence[str] = ROUTES, mounts: Sequence[str] = MOUNTS) -> FastAPI:
-    """The application of one process over a service, which it closes when it stops; with all doors or some."""
+    """The application of one process, with all routes and mounts or some. It closes the service when it stops."""
     entered: list[Callable[[], AbstractAsyncContextManager[object]]] = []
 
     @asynccontextmanager
@@ -72,7 +72,7 @@ def create_app(service: Service, *, routes: Sequence[str] = ROUTES, mounts: Sequ
         async with AsyncExitStack() as stack, metrics.lag_watched(), _warmed(service):
             for enter in entered:
                 await stack.enter_async_context(enter())
-            yield  # what is under way ends before this goes on, see `serve`
+            yield  # open requests end before this continues, see `cli.run`
         service.close()
 
     app = FastAPI(title="Thresher", version=thresher.__version__, description=DESCRIPTION, lifespan=lifespan)
@@ -90,7 +90,7 @@ def create_app(service: Service, *, routes: Sequence[str] = ROUTES, mounts: Sequ
 
 @asynccontextmanager
 async def _warmed(service: Service) -> AsyncIterator[None]:
-    """Load the models beside the first requests. What keeps them from it is told to the question that needs them."""
+    """Load the models beside the first requests. A failure is logged, and raised by the question that needs them."""
 
     def warm() -> None:
         try:
@@ -126,7 +126,7 @@ def _guard(app: FastAPI, service: Service) -> None:
 
 
 def from_environment() -> FastAPI:
-    """The application as `thresher serve` describes it in the environment, for each of its processes."""
+    """The application of one process of `thresher serve`, configured by its environment variables."""
     import json
 
     home = home_of(os.environ.get(HOME_VARIABLE, ".thresher"))

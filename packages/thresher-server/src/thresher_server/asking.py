@@ -1,4 +1,4 @@
-"""A question, worked on in a thread and followed from the event loop: its steps, its sentences, its answer."""
+"""Runs a question in a thread and passes its steps, sentences and answer to the event loop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from thresher_server.security.keys import Caller
 from thresher_server.service import Service
 
 Event = Step | str | Answer
-"""A step as it ends, a sentence as it is written and checked, the answer last."""
+"""A step when it ends, a sentence when it is written and checked, the answer last."""
 
 Value = TypeVar("Value")
 
@@ -34,7 +34,7 @@ async def asked(
 
 
 async def begun(events: AsyncIterator[Event]) -> AsyncIterator[Event]:
-    """The same events, the first of which is there: what is refused at once is refused before a reply begins."""
+    """The same events once the first has arrived: a refusal is raised before the reply begins."""
     first = await anext(events)
 
     async def rest() -> AsyncIterator[Event]:
@@ -48,10 +48,10 @@ async def begun(events: AsyncIterator[Event]) -> AsyncIterator[Event]:
 async def events(
     service: Service, caller: Caller, collection: Collection, question: str, options: Mapping[str, Any]
 ) -> AsyncIterator[Event]:
-    """What happens to a question, the answer last; `options` are those of `Collection.ask`.
+    """The events of a question, the answer last; `options` are those of `Collection.ask`.
 
-    A reader that goes before the end, or is cancelled, ends the question. Raises Problem 429 when too many wait, 504
-    when it takes longer than `server.timeout_seconds`, 422 for one that is too long, and the engine's errors.
+    Closing or cancelling the iterator ends the question. Raises Problem 429 when too many wait, 504 after
+    `server.timeout_seconds`, 422 for a question that is too long, and the engine's errors.
     """
     check_length(service, question)
     seconds = service.settings.timeout_seconds
@@ -60,7 +60,7 @@ async def events(
     async with _InTime(seconds), service.admission.turn():
         with metrics.waiting(service.admission):
             async for event in _followed(service, collection, question, given):
-                if isinstance(event, Answer) and event.steps:  # a greeting has none, and is no question
+                if isinstance(event, Answer) and event.steps:  # a greeting has no steps and is no question
                     metrics.answered(event)
                     service.audit.write(caller.name, "ask", collection=collection.name, trace=event.trace)
                     Askers(service.home).note(caller, collection.name, event.trace)
@@ -69,9 +69,9 @@ async def events(
 
 
 async def worked(service: Service, work: Callable[[], Value]) -> Value:
-    """What some other work on the engine returns (a search, a check, a rerank), in its turn among the questions.
+    """The result of other work on the engine (a search, a check, a rerank), which waits its turn among the questions.
 
-    Work that takes too long, or that nobody waits for any more, ends before the next text it would read.
+    Work that exceeds its time, or whose client is gone, ends before it reads the next text.
     """
     meter = Meter(max_seconds=service.settings.timeout_seconds)
 
@@ -87,7 +87,7 @@ async def worked(service: Service, work: Callable[[], Value]) -> Value:
 
 
 def check_length(service: Service, *texts: str) -> None:
-    """Raise Problem 422 for a question that is longer than `server.max_question_characters`."""
+    """Raise Problem 422 for a text longer than `server.max_question_characters`."""
     most = service.settings.max_question_characters
     if any(len(text) > most for text in texts):
         raise Problem(
@@ -99,7 +99,7 @@ async def _followed(
     service: Service, collection: Collection, question: str, options: dict[str, Any]
 ) -> AsyncIterator[Event]:
     loop = asyncio.get_running_loop()
-    told: asyncio.Queue[Event | None] = asyncio.Queue()  # None: there is no other
+    told: asyncio.Queue[Event | None] = asyncio.Queue()  # None: the end
     meter, left = Meter.of(options), threading.Event()
 
     def tell(event: Event) -> None:
@@ -125,11 +125,11 @@ async def _followed(
             left.set()
             meter.cancel()
         await asyncio.wait([working])
-        working.exception()  # raised above, unless nobody reads any more: then it is of no interest
+        working.exception()  # raised above; of no interest once the client is gone
 
 
 class _InTime:
-    """Problem 504 for what takes longer than so many seconds."""
+    """Raises Problem 504 after so many seconds."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds

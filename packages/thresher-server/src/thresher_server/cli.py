@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from thresher_server.service import Service
 
 BACKLOG = 2048
-"""Connections that wait to be taken, as uvicorn has it by default."""
+"""Connections waiting to be accepted: uvicorn's default."""
 
 
 def serve(
@@ -52,10 +52,7 @@ def serve(
 
 
 def for_all(given: dict[str, Any]) -> dict[str, Any]:
-    """The settings of the server; what is given besides counts for every question, as if it stood in the environment.
-
-    Raises UnknownSetting.
-    """
+    """The server's own settings; the others go to the environment and apply to all questions. Raises UnknownSetting."""
     check_known(given, recipes.settings_keys())
     os.environ |= {variable(key): str(value) for key, value in given.items() if not key.startswith("server.")}
     return {key: value for key, value in given.items() if key.startswith("server.")}
@@ -64,9 +61,9 @@ def for_all(given: dict[str, Any]) -> dict[str, Any]:
 def run(
     home: places.Home, given: dict[str, Any], *, app: Callable[[Service], FastAPI] | None = None, path: str = "/"
 ) -> None:
-    """Listen until it is told to stop. UsageError where it would be reachable by anybody without a key.
+    """Serve until stopped. Raises UsageError where a key is needed and none exists.
 
-    `app` makes another application than the whole one, for this process alone; `path` is where people find it.
+    `app` replaces the whole application, for this process alone; `path` is its path for people.
     """
     import uvicorn
     from uvicorn.supervisors import Multiprocess
@@ -88,7 +85,7 @@ def run(
     listening = _listening(bound.host, bound.port)
     shown = bound.host if ":" not in bound.host else f"[{bound.host}]"
     address = f"http://{shown}:{listening.getsockname()[1]}{path}"
-    if service.token:  # behind the #, which a browser does not send
+    if service.token:  # in the fragment, which a browser does not send
         address += f"#token={service.token}" if app is None else f" with Authorization: Bearer {service.token}"
     output.say(f"thresher answers at {address} (home {home}); ctrl-c stops it")
     common: dict[str, Any] = {
@@ -100,7 +97,7 @@ def run(
         "backlog": BACKLOG,
     }
     if bound.workers == 1 or app is not None:
-        with listening, suppress(KeyboardInterrupt):  # raised again by uvicorn after what was open has ended
+        with listening, suppress(KeyboardInterrupt):  # raised again by uvicorn once open requests have ended
             uvicorn.Server(uvicorn.Config((app or create_app)(service), **common)).run([listening])
         return
     service.close()
@@ -113,7 +110,7 @@ def run(
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """A socket that listens, made before anything is loaded. UsageError for an address that cannot be had."""
+    """A listening socket, made before anything is loaded. Raises UsageError for an address that cannot be used."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=BACKLOG)

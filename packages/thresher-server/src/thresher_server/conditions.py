@@ -1,4 +1,4 @@
-"""Conditions on metadata as other tools write them, in the words of our filters (`thresher.filters`)."""
+"""Translates conditions on metadata from other tools into filters (`thresher.filters`)."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ def compared(field: str, operator: str, value: Value) -> str:
 
 
 def among(field: str, values: Sequence[Value]) -> str:
-    """A field that is one of some values. Problem 422 for none."""
+    """A field equal to one of several values. Raises Problem 422 for no values."""
     if not values:
         raise Problem(422, "is compared with no value at all", subject=f"field {field}", next_step="give some values")
     return f"{_name(field)} IN ({', '.join(_literal(field, value) for value in values)})"
 
 
 def holding(field: str, text: str, *, before: bool = True, after: bool = True) -> str:
-    """A field whose text holds another, perhaps with other text before and after it."""
+    """A field that contains a text, optionally with other text before and after it."""
     marked = "".join(f"\\{mark}" if mark in "\\%_" else mark for mark in text)
     pattern = f"{'%' if before else ''}{marked}{'%' if after else ''}"
     return f"{_name(field)} LIKE {_quoted(pattern)}"
 
 
 def lacking(field: str) -> str:
-    """A field that is not there."""
+    """A field without a value."""
     return f"{_name(field)} IS NULL"
 
 
@@ -40,7 +40,7 @@ def negated(condition: str) -> str:
 
 
 def joined(conditions: Sequence[str], operator: str) -> str | None:
-    """All of some conditions (`and`), or one of them at least (`or`); None for none."""
+    """All conditions (`and`) or at least one (`or`); None for no conditions."""
     return f" {operator.upper()} ".join(f"({one})" for one in conditions) or None
 
 
@@ -53,7 +53,7 @@ def _quoted(text: str) -> str:
 
 
 def _literal(field: str, value: Value) -> str:
-    """A value as its field wants it: `page` is a number, the other columns of ours are text."""
+    """A value in the type of its field: `page` is a number, our other columns are text."""
     if field == "page" and isinstance(value, str) and value.strip().isdecimal():
         return value.strip()
     written = str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""Work for a reader who may go: what is asked for by a client that hangs up is ended."""
+"""Cancels work when its client disconnects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Value = TypeVar("Value")
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, Value]) -> Value:
-    """What the work returns; it is cancelled, and Cancelled raised, when the client goes before its end."""
+    """The result of the work. If the client disconnects first, the work is cancelled and Cancelled raised."""
     working = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(_gone(request))
     try:
@@ -32,6 +32,6 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, Value]) ->
 
 
 async def _gone(request: Request) -> None:
-    """Return when the client has hung up; the body was read before."""
+    """Wait until the client disconnects; the body must have been read."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

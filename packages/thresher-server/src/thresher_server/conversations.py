@@ -1,4 +1,4 @@
-"""Conversations: a file each in `server/conversations` of the home, below a name for whoever began it."""
+"""Conversations: one file each in `server/conversations` of the home, in one folder for each caller."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from thresher_server.jobs.store import now
 from thresher_server.problems import Problem
 
 MOST_TURNS = 200
-"""Of one conversation; an answer takes 10 to 50 kB."""
+"""Turns of one conversation; an answer takes 10 to 50 kB."""
 
 MOST_KEPT = 200
-"""Conversations of one caller; the oldest go first."""
+"""Conversations kept for one caller; the oldest are removed first."""
 
 HISTORY = 10
-"""Turns that a question may follow up on: what it means is in the last few."""
+"""Turns that a follow-up question refers to: its meaning depends on the last few."""
 
 LOCK_SECONDS = 60.0
-"""To wait for another turn of the same conversation to be kept, which takes milliseconds."""
+"""Longest wait while another turn of the conversation is stored, which takes milliseconds."""
 
 _ID = re.compile(r"[0-9a-f]{16}")
 
@@ -45,37 +45,37 @@ class Conversation:
 
     @property
     def history(self) -> list[tuple[str, str]]:
-        """What the next question may follow up on."""
+        """Earlier questions and answers for a follow-up question."""
         return [(turn.get("standalone") or turn["question"], turn["text"]) for turn in self.turns[-HISTORY:]]
 
 
 class Conversations:
-    """Those of one caller."""
+    """Conversations of one caller."""
 
     def __init__(self, home: Home, caller: str) -> None:
         self._files = _files(home).below(hashlib.sha256(caller.encode()).hexdigest()[:16])
 
     def begin(self, collection: str) -> Conversation:
-        """A new one without turns."""
+        """Begin a conversation; the oldest ones beyond `MOST_KEPT` are removed."""
         self._files.remove(_names(self._files)[: -MOST_KEPT + 1])
         made = Conversation(secrets.token_hex(8), collection, now())
         _write(self._files, f"{made.id}.json", made)
         return made
 
     def of(self, collection: str) -> list[Conversation]:
-        """Those about a collection, the one that was last added to first."""
+        """The conversations about a collection, the last changed first."""
         found = (_read(self._files, name) for name in reversed(_names(self._files)))
         return [one for one in found if one is not None and one.collection == collection]
 
     def get(self, collection: str, id_: str) -> Conversation:
-        """One by its id. Problem 404 for one that is not there, or somebody else's."""
+        """A conversation by its id. Raises Problem 404 if the caller has none of this id."""
         found = _read(self._files, f"{id_}.json") if _ID.fullmatch(id_) else None
         if found is None or found.collection != collection:
             raise Problem(404, "is not there", subject=f"conversation {id_}", next_step="begin another one")
         return found
 
     def add(self, collection: str, id_: str, answer: Mapping[str, Any]) -> None:
-        """Add a turn. Problem 404, and 409 for one that is full."""
+        """Add a turn. Raises Problem 404, and 409 for a full conversation."""
         self.get(collection, id_)
         with self._files.lock(f"{id_}.lock", LOCK_SECONDS):
             found = self.get(collection, id_)
@@ -83,7 +83,7 @@ class Conversations:
             _write(self._files, f"{id_}.json", replace(found, turns=(*found.turns, answer)))
 
     def drop(self, collection: str, id_: str) -> None:
-        """Remove one. Problem 404."""
+        """Remove a conversation. Raises Problem 404."""
         self.get(collection, id_)
         self._files.remove([f"{id_}.json", f"{id_}.lock"])
 
@@ -95,7 +95,7 @@ def check_room(conversation: Conversation) -> None:
 
 
 def forget_sources(home: Home, collection: str, sources: Several[str]) -> None:
-    """Remove every caller's conversations about a collection that quote a file or row of the name of a source."""
+    """Remove every caller's conversations about a collection that cite a source with the file name of one of these."""
     names = set(map(file_name, sources))
     for name, one in _all(home, collection):
         others = (other["citation"] for turn in one.turns for other in turn.get("alternatives", ()))
@@ -110,7 +110,7 @@ def forget_collection(home: Home, collection: str) -> None:
 
 
 def rename_collection(home: Home, collection: str, new: str) -> None:
-    """Let every caller's conversations about a collection be about it under its new name."""
+    """Move every caller's conversations about a collection to its new name."""
     for name, one in _all(home, collection):
         _write(_files(home), name, replace(one, collection=new))
 
@@ -120,7 +120,6 @@ def _files(home: Home) -> Files:
 
 
 def _names(files: Files) -> list[str]:
-    """The files of conversations, the oldest first."""
     return [file.name for file in files.list() if file.name.endswith(".json")]
 
 
@@ -133,7 +132,7 @@ def _all(home: Home, collection: str) -> Iterator[tuple[str, Conversation]]:
 
 
 def _read(files: Files, name: str) -> Conversation | None:
-    """None where it is gone, or damaged."""
+    """A stored conversation; None if it is missing or damaged."""
     content = files.read(name)
     if content is None:
         return None

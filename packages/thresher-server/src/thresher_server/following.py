@@ -1,7 +1,7 @@
-"""A question that a reply follows: it is worked on in a task of its own, so that whoever goes can end it at any moment.
+"""Runs a question in its own task, which can be cancelled at any time.
 
-`asking.events` counts its seconds in the task that reads it. A streamed reply is written by another task than the one
-that began it, and is cut off from outside when the client goes; what is read here is read by one task throughout.
+`asking.events` sets its time limit in the task that reads it, but a streamed reply is begun by one task, written by
+another and cancelled when the client disconnects. Here one task reads all events.
 """
 
 from __future__ import annotations
@@ -13,25 +13,24 @@ from contextlib import suppress
 from thresher_server.asking import Event
 
 FIRST_SECONDS = 10.0
-"""A stream waits so long for the first event, so that what is refused has its status; then it begins in any case,
-before a proxy takes silence for a server that is gone (60 seconds with most)."""
+"""Wait for the first event, so that a refusal sets the status; proxies give up after 60 seconds of silence."""
 
 _OPEN: set[asyncio.Task[None]] = set()
-"""What is followed now: an event loop keeps no task alive by itself."""
+"""Running tasks: the event loop itself keeps only weak references."""
 
 
 class Followed:
-    """The events of one question. Made inside an event loop; `end` it, or read it to its end."""
+    """The events of one question. Made inside an event loop; read it to its end or call `end`."""
 
     def __init__(self, events: AsyncIterator[Event]) -> None:
-        self._told: asyncio.Queue[Event | Exception | None] = asyncio.Queue()  # None: there is no other
+        self._told: asyncio.Queue[Event | Exception | None] = asyncio.Queue()  # None: the end
         self._first: list[Event | Exception | None] = []
         self._task = asyncio.create_task(self._follow(events))
         _OPEN.add(self._task)
         self._task.add_done_callback(_OPEN.discard)
 
     async def begun(self, *, seconds: float = FIRST_SECONDS) -> Followed:
-        """Itself, once something has happened or so many seconds went by. Raises what the question was refused with."""
+        """Itself, after the first event or after so many seconds. Raises the error that refused the question."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 self._first.append(await self._told.get())
@@ -40,7 +39,7 @@ class Followed:
         return self
 
     async def __aiter__(self) -> AsyncIterator[Event]:
-        """Each event as it comes. Raises what the question ended with; a reader that stops before ends it."""
+        """Events as they come. Raises the error that ended the question; closing the iterator ends it."""
         try:
             while (event := self._first.pop() if self._first else await self._told.get()) is not None:
                 if isinstance(event, Exception):
@@ -50,14 +49,14 @@ class Followed:
             self.end()
 
     def end(self) -> None:
-        """Let the question end, whether it has come to its end or not."""
+        """End the question, finished or not."""
         self._task.cancel()
 
     async def _follow(self, events: AsyncIterator[Event]) -> None:
         try:
             async for event in events:
                 self._told.put_nowait(event)
-        except Exception as error:  # whatever it is: raised by the task that reads
+        except Exception as error:  # any: raised again in the task that reads
             self._told.put_nowait(error)
         finally:
             self._told.put_nowait(None)

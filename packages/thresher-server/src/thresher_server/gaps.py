@@ -1,4 +1,4 @@
-"""What was asked and not answered, or answered wrongly: alike questions together, with the nearest documents."""
+"""Groups similar questions that were refused or answered wrongly, with their nearest documents."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from thresher.types import Vectors
 
 ALIKE = 0.65
-"""Mean cosine from which questions are one gap. Of the benchmark's 60 pairs of a question and another wording of it all
-have more, of its pairs of questions to different collections none, to one collection 0.9 % (bundled encoder)."""
+"""Lowest mean cosine of two groups that merge. On the benchmark (bundled encoder) all 60 pairs of rewordings exceed it,
+no pair of questions to different collections does, and 0.9 % of pairs to one collection do."""
 
 MOST_QUESTIONS = 300
-"""Questions that are put together at most, the newest: merging them takes a third of a second."""
+"""Only the newest are grouped; merging so many takes a third of a second."""
 
 NEAREST = 3
-"""Documents of a gap."""
+"""Documents listed for a gap."""
 
 TERMS = 3
-"""Words that stand for a gap."""
+"""Words that label a gap."""
 
 BY_COSINE = "dense"
-"""The score of a chunk that says how near it is; where a recipe has none, the best of those from 0 to 1 does."""
+"""The score that measures a chunk's nearness; without it, the highest score with a scale from 0 to 1."""
 
 ASKING = STOP_WORDS | {"may", "might", "must", "shall", "could", "would", "much", "many", "long", "tell"}
-"""Words that a question has whatever it asks for."""
+"""Words that say nothing about the subject of a question."""
 
 _WORD = re.compile(r"\w[\w'’-]*")
 
@@ -42,19 +42,19 @@ class Missed:
     """One question of a gap."""
 
     question: str
-    """As it was typed."""
+    """As typed."""
     trace: str
     asked: str
     """ISO 8601 time."""
     reason: str
     near: Mapping[str, float]
-    """How near the sources came that it touched."""
+    """Source to nearness, for the sources it touched."""
     standalone: str | None = None
-    """As it was understood, where it followed up on others: by that it is put beside others."""
+    """A follow-up question as it was understood; it is grouped by this text."""
 
     @property
     def understood(self) -> str:
-        """What it asks for."""
+        """The text by which it is grouped."""
         return self.standalone or self.question
 
 
@@ -69,9 +69,9 @@ class Gap:
 
 
 def missed(stored: Iterable[Mapping[str, Any]]) -> list[Missed]:
-    """Of stored answers (as `explain` has them, with `asked` and `feedback`), newest first, those that are gaps.
+    """Gaps among stored answers, newest first (as from `explain`, with `asked` and `feedback`).
 
-    Of a question that was asked again only the last answer counts: one that is answered by now is no gap.
+    Only the last answer to a repeated question counts: a question answered since is no gap.
     """
     found: dict[str, Missed | None] = {}
     for answer in stored:
@@ -88,7 +88,7 @@ def _missed(answer: Mapping[str, Any]) -> Missed | None:
 
 
 def _reason(answer: Mapping[str, Any]) -> str:
-    """Why an answer leaves a gap; the empty text for one that does not."""
+    """Why an answer leaves a gap; empty if it leaves none."""
     feedback = answer.get("feedback")
     if feedback is not None:
         return "" if feedback["right"] else "marked as wrong"
@@ -111,7 +111,7 @@ def _nearness(scores: Mapping[str, Mapping[str, Any]]) -> float:
 
 
 def gaps(questions: Sequence[Missed], encode: Callable[[Sequence[str]], Vectors]) -> list[Gap]:
-    """The questions by what they ask for, the largest group first; `encode` gives rows of unit length."""
+    """The questions grouped by subject, the largest group first; `encode` returns rows of unit length."""
     if not questions:
         return []
     groups = clusters(encode([one.understood for one in questions]), ALIKE)
@@ -120,12 +120,11 @@ def gaps(questions: Sequence[Missed], encode: Callable[[Sequence[str]], Vectors]
 
 
 def clusters(vectors: Vectors, alike: float) -> list[list[int]]:
-    """Positions of the rows in groups: the two groups of the greatest mean cosine become one while it is `alike`.
-
-    Groups and what is in them stand in the order of the rows.
+    """Row positions in groups: the two with the greatest mean cosine merge while it is at least `alike`; rows keep
+    order.
     """
     groups = [[at] for at in range(len(vectors))]
-    sums = np.asarray(vectors, dtype=np.float64)  # of each group: the mean cosine of two groups is that of their means
+    sums = np.asarray(vectors, dtype=np.float64)  # per group; two groups' mean cosine is the product of their means
     while len(groups) > 1:
         means = sums / np.array([len(group) for group in groups])[:, None]
         cosines = means @ means.T
@@ -149,7 +148,6 @@ def _gap(questions: Sequence[Missed]) -> Gap:
 
 
 def _terms(questions: Sequence[str]) -> tuple[str, ...]:
-    """The words that most of the questions have, in the order they are asked in."""
     written: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for question in questions:

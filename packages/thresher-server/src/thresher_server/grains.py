@@ -1,4 +1,4 @@
-"""Grain and chaff: the fate of every chunk of a question so far, told with each step that touches some."""
+"""The state of every chunk of a question so far, sent with each step that touches some."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from thresher.links import Links
 from thresher.types import PROBABILITY, Correction, Decision, Judged, Judgement, Refined, Score, Step
 
 COMPARED = AbsoluteConfidence.name
-"""The score that routes where a hit has it: the bounds are compared with it, not with the judge's own."""
+"""The score compared with the bounds where a hit has it, instead of the judge's own."""
 
 
 class Grains:
-    """What became of each chunk by now, in the order they were met."""
+    """The state of each chunk so far, in the order of retrieval."""
 
     def __init__(self, public_url: str, collection: str, other: str = "") -> None:
         self._links = Links(public_url, collection, other)
         self._chunks: dict[str, dict[str, Any]] = {}
 
     def after(self, step: Step) -> dict[str, Any]:
-        """`chunks` after a step that touched some, and after `decide` the `thresholds`; nothing for other steps."""
+        """`chunks` after a step that touched some, with `thresholds` after `decide`; empty for other steps."""
         match step.value:
             case Judged() | Refined() | Correction():
                 self._judged(step.value.judgements, step.name)
@@ -34,7 +34,7 @@ class Grains:
 
     @property
     def now(self) -> list[dict[str, Any]]:
-        """Every chunk as it stands."""
+        """The state of every chunk."""
         return [dict(chunk) for chunk in self._chunks.values()]
 
     def _judged(self, judgements: Iterable[Judgement], slot: str) -> None:
@@ -47,7 +47,7 @@ class Grains:
                 told |= {**_scored(score), "judged": slot in ("judge", "correct")}
 
     def _decided(self, step: Step) -> None:
-        """What the verdict throws away, as `thresher.pipeline.select` does."""
+        """Mark what the verdict drops, as `thresher.pipeline.select` does."""
         if step.detail.get("verdict") != "incorrect":
             return
         for chunk in self._chunks.values():
@@ -80,6 +80,5 @@ def _scored(score: Score) -> dict[str, Any]:
 
 
 def _thresholds(step: Step) -> dict[str, float] | None:
-    """The bounds of the decision; None where it was made by none."""
     lower, upper = step.detail.get("lower"), step.detail.get("upper")
     return None if lower is None or upper is None else {"lower": float(lower), "upper": float(upper)}

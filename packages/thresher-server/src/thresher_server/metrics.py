@@ -1,4 +1,4 @@
-"""What is counted of the questions, for Prometheus."""
+"""Metrics of questions, for Prometheus."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from thresher.types import ClaimState
 from thresher_server.security.admission import Admission
 
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-"""Bounds of the histograms: a step takes a few milliseconds on this machine and many seconds at a chat model."""
+"""Bounds of the histograms: a step takes milliseconds on this machine and many seconds with a chat model."""
 
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Set where several processes answer: each counts into files there, and any of them tells the sums."""
+"""Set where several processes answer: each counts in files there, and any of them reports the sums."""
 
 REGISTRY = CollectorRegistry()
 QUESTIONS = Counter("thresher_questions", "Questions that were answered or refused.", ["recipe"], registry=REGISTRY)
@@ -28,18 +28,18 @@ SENTENCES = Counter("thresher_sentences", "Sentences of answers, by their state.
 STEPS = Histogram("thresher_step_seconds", "Seconds of a step.", ["step"], buckets=SECONDS, registry=REGISTRY)
 CALLS = Counter("thresher_llm_calls", "Calls to chat models.", registry=REGISTRY)
 TOKENS = Counter("thresher_llm_tokens", "Tokens sent to and written by chat models.", ["kind"], registry=REGISTRY)
-DEGRADED = Counter("thresher_degraded", "Questions that had to do without a part.", registry=REGISTRY)
+DEGRADED = Counter("thresher_degraded", "Questions for which something was unavailable.", registry=REGISTRY)
 WAITING = Gauge(
     "thresher_questions_open", "Questions that are worked on or wait.", registry=REGISTRY, multiprocess_mode="livesum"
 )
 LAG = Histogram(
     "thresher_loop_lag_seconds",
-    "How late the event loop woke up: what blocks it delays every request.",
+    "Delay of the event loop, which delays every request.",
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0),
     registry=REGISTRY,
 )
 LAG_EVERY = 0.05
-"""Seconds between two looks at the lag: a stall of 100 ms is met by one of them."""
+"""Seconds between two samples of the lag: at least one falls into a stall of 100 ms."""
 
 
 @asynccontextmanager
@@ -61,7 +61,7 @@ async def lag_watched() -> AsyncIterator[None]:
 
 
 def answered(answer: Answer) -> None:
-    """Count a question that ended with an answer or a refusal."""
+    """Count an answered or refused question."""
     QUESTIONS.labels(answer.recipe).inc()
     VERDICTS.labels(str(answer.verdict or "none")).inc()
     if answer.abstained:
@@ -79,7 +79,7 @@ def answered(answer: Answer) -> None:
 
 @contextmanager
 def waiting(admission: Admission) -> Iterator[None]:
-    """Show how many questions are open while this one is."""
+    """Count this question as open inside the block."""
     WAITING.set(admission.inside)
     try:
         yield
@@ -88,7 +88,7 @@ def waiting(admission: Admission) -> Iterator[None]:
 
 
 def exposition() -> bytes:
-    """All of it in Prometheus' text form; of every process where there are several."""
+    """The metrics in Prometheus' text format, summed over all processes."""
     if SHARED_FOLDER not in os.environ:
         return generate_latest(REGISTRY)
     together = CollectorRegistry()

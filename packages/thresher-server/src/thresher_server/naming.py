@@ -1,7 +1,7 @@
-"""The collection that a path or another tool names: whether there is one, and whether its name can be one.
+"""Resolves the names of collections in paths and in other tools' requests.
 
-What other tools call a knowledge base, a vector store or a model is named `COLLECTION`, which is asked with the recipe
-of the front, or `COLLECTION/RECIPE`; nothing stands for the collection of the front.
+A knowledge base, vector store or model of another tool is `COLLECTION`, with the front's recipe, or
+`COLLECTION/RECIPE`; an empty name is the front's collection.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service, service_of
 
 LONGEST_NAME = 100
-"""Characters of a collection's name, which is a folder's: file systems take 255 bytes."""
+"""Characters of a collection's name, which is also a folder: file systems allow 255 bytes."""
 
 NAME_PATTERN = r"^[^./\\\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*$"
 
@@ -30,31 +30,31 @@ CollectionName = Annotated[
 ]
 
 MOST_BYTES = 200
-"""Of a name on disk; the rest of the 255 is for the working copies beside it."""
+"""Bytes of a name on disk; the rest of 255 is for working copies beside it."""
 
 
 def is_there(collection: Collection) -> bool:
-    """Whether the collection was made, be it empty; one that is being made just now is not yet."""
+    """Whether the collection has been made, even if empty; false while it is being made."""
     return recorded(collection.folder) is not None and DocumentStore(collection.folder).exists
 
 
 def can_be_a_folder(name: str) -> bool:
-    """Whether the file system takes a name."""
+    """Whether the file system accepts a name."""
     return len(name.encode("utf-8", "replace")) <= MOST_BYTES
 
 
 def resolved(service: Service, caller: Caller, scope: Scope, name: str | None) -> tuple[str, str]:
-    """The collection and the recipe of a name, which the caller may use so.
+    """The collection and recipe of a name.
 
-    Raises Problem 404 for a collection that is not there or not among the caller's and for an unknown recipe, 403 for a
-    scope that the key has not.
+    Raises Problem 404 for an unknown recipe and for a collection that does not exist or is not the caller's, 403 for a
+    scope that the key lacks.
     """
     collection, _, recipe = (name or "").partition("/")
     collection, recipe = collection or service.front.collection, recipe or service.front.recipe
     check(caller, scope, collection)
     names = service.engine.collections.names
     if collection not in {*names, service.front.collection}:
-        own = [one for one in names if caller.may(scope, one)]  # the names of others are secret
+        own = [one for one in names if caller.may(scope, one)]  # other names are secret
         next_step = f"there are: {', '.join(own)}" if own else "add documents to one"
         raise Problem(404, "is not here", subject=f"collection {collection!r}", next_step=next_step)
     if recipe not in recipes.names():
@@ -64,7 +64,7 @@ def resolved(service: Service, caller: Caller, scope: Scope, name: str | None) -
 
 
 def opened(collection: CollectionName, service: Annotated[Service, Depends(service_of)]) -> Collection:
-    """The collection of the path. Problem 404 where there is none; the one asked by default always is, be it empty."""
+    """The collection of the path; the default one exists even when empty. Raises Problem 404 for an unknown one."""
     there = can_be_a_folder(collection) and recorded(service.home / "collections" / collection) is not None
     if not there and collection != service.front.collection:
         raise Problem(404, "is not there", subject=f"collection {collection}", next_step="see GET /api/collections")
@@ -72,7 +72,7 @@ def opened(collection: CollectionName, service: Annotated[Service, Depends(servi
 
 
 async def _in_turn(
-    caller: Annotated[Caller, Depends(caller_of)],  # who is not let in takes no place
+    caller: Annotated[Caller, Depends(caller_of)],  # first: a refused caller waits for no turn
     service: Annotated[Service, Depends(service_of)],
 ) -> AsyncIterator[None]:
     async with service.reading.turn():
@@ -80,7 +80,7 @@ async def _in_turn(
 
 
 READING = Depends(_in_turn, scope="function")
-"""Of routes that read what is kept: their work waits for its turn; a reply that is read slowly holds up nobody."""
+"""Dependency of routes that read stored data: their work waits for its turn; slow clients hold no turn."""
 
 Opened = Annotated[Collection, Depends(opened)]
 Served = Annotated[Service, Depends(service_of)]

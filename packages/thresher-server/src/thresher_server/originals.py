@@ -1,7 +1,4 @@
-"""Where documents come from, by what the index says: their places, and the files among these that are on this machine.
-
-A request names a document, never a path; a file is opened only where the index read it.
-"""
+"""Locations of documents and their files on this machine; only files that the index has read are opened."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from thresher_server.uploads import Uploads
 
 
 class Originals:
-    """The places of a collection's documents as of now."""
+    """The current locations of a collection's documents."""
 
     def __init__(self, collection: Collection) -> None:
         self._places: dict[str, tuple[Place, ...]] = {}
@@ -29,13 +26,13 @@ class Originals:
             self._read = set(store.files())
 
     def places(self, document: str) -> tuple[Place, ...]:
-        """Every place of a document. Problem 404 for one that is not there."""
+        """Every location of a document. Raises Problem 404 for an unknown one."""
         if document not in self._places:
             raise missing(document)
         return self._places[document]
 
     def file(self, document: str) -> Path | None:
-        """The first of its files that is on this machine; None where there is none, or they are gone."""
+        """The first of its files that is on this machine; None if there is none."""
         for place in self.places(document):
             self._uploads.fetch([place.file])
             path = Path(place.file)
@@ -45,5 +42,5 @@ class Originals:
 
 
 def missing(document: str) -> Problem:
-    """What is said of a document that is not there."""
+    """The problem of an unknown document."""
     return Problem(404, "is not there", subject=f"document {document}", next_step="see the list of documents")

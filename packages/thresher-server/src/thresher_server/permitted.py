@@ -1,4 +1,4 @@
-"""Which settings a request may bring: what changes how a question is answered, not where anything goes."""
+"""Settings that a request may change: how a question is answered, not where data goes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TABLES = (
     "protect",
     "refine",
 )
-"""Whole tables of settings that a person may change for a question."""
+"""Tables of settings that anyone may change for a question."""
 
 SINGLE = (
     "actions",
@@ -37,23 +37,22 @@ SINGLE = (
     "threshold",
     "upper",
 )
-"""Settings outside of tables. Left out are models, addresses and keys, how documents are cut and encoded (a question
-would make a new index), and what a process or the web may be used for."""
+"""Single settings; none for models, addresses, keys, chunking, encoding, or the use of processes and the web."""
 
 
 MOST_SETTINGS = 200
-"""Of one request; a recipe has fewer."""
+"""Of one request; recipes have fewer."""
 
 
 def may_change(key: str, value: Any = None) -> bool:
-    """Whether a person may change a setting for a question."""
+    """Whether anyone may change a setting for a question."""
     table, dot, _ = key.partition(".")
     known = (bool(dot) and table in TABLES) or key in SINGLE
     return known and not guarded({key: value})
 
 
 def check_settings(caller: Caller, settings: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The settings by dotted key. Problem 403 for one that only an admin may bring, 422 for too many."""
+    """The settings by dotted key. Raises Problem 403 for one that only an admin may change, 422 for too many."""
     given = dict(islice(dotted(settings or {}), MOST_SETTINGS + 1))
     if len(given) > MOST_SETTINGS:
         raise Problem(422, f"are more than {MOST_SETTINGS}", subject="the settings", next_step="bring fewer")

@@ -1,4 +1,4 @@
-"""What goes wrong, as a status and one JSON object: what, to what, what to do next."""
+"""Errors as a status and one JSON object: what, subject, next step."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ STATUSES: tuple[tuple[type[ThresherError], int], ...] = (
     (ProviderError, 502),
     (ModelError, 500),
 )
-"""The status of each kind of error, the first that fits."""
+"""Status by kind of error; the first match counts."""
 
 
 class Problem(Exception):
-    """A request that is refused; `headers` go with the reply (Retry-After)."""
+    """A refused request; `headers` go with the reply (Retry-After)."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Problem(Exception):
     ) -> None:
         super().__init__(what)
         self.status = status
-        # Half a surrogate pair that a request brought cannot be sent back.
+        # Half a surrogate pair from a request cannot be sent back.
         self.what, self.subject, self.next_step = (
             text.encode("utf-8", "replace").decode("utf-8") for text in (what, subject, next_step)
         )
@@ -67,7 +67,7 @@ class Problem(Exception):
 
     @property
     def body(self) -> dict[str, Any]:
-        """What the client reads; `message` is one line, which is what clients of OpenAI show."""
+        """The JSON for the client; `message` is one line, which clients of OpenAI show."""
         head = f"{self.subject}: {self.what}" if self.subject else self.what
         message = f"{head}; {self.next_step}" if self.next_step else head
         return {
@@ -82,7 +82,7 @@ class Problem(Exception):
 
 
 class ErrorDetail(BaseModel):
-    """One line for people, and its parts."""
+    """One line for people, and its fields."""
 
     message: str = Field(examples=["collection papers: holds no documents yet; add some"])
     what: str = ""
@@ -92,7 +92,7 @@ class ErrorDetail(BaseModel):
 
 
 class ErrorReply(BaseModel):
-    """Every reply that is no success."""
+    """Every error reply."""
 
     error: ErrorDetail
 
@@ -106,7 +106,8 @@ _PATH = re.compile(r"""(?<![^\s"'(=,;])/([^\s/"'),;:]+)(/[^\s"'),;:]*)?""")
 
 
 def without_folders(text: str) -> str:
-    """A text of the engine with each path of this machine as its last name; another's are not known by their root.
+    """A text of the engine with each path on this machine cut to its last name. Other paths stay: their root is
+    unknown.
 
     >>> without_folders("/usr/lib/no such"), without_folders("collection a in /usr/lib; see GET /api/collections")
     ('no such', 'collection a in lib; see GET /api/collections')
@@ -117,34 +118,34 @@ def without_folders(text: str) -> str:
 
 
 def problem_of(error: ThresherError) -> Problem:
-    """An error of the engine as one of a request."""
+    """The problem of an engine's error."""
     status = next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
     what, subject, next_step = map(without_folders, (error.what, error.subject, error.next_step))
     return Problem(status, what, subject=subject, next_step=next_step)
 
 
 def line_of(error: ThresherError | Problem) -> str:
-    """An error of the engine or of a request in one line, for who asks from elsewhere."""
+    """An error as one line for remote clients."""
     problem = error if isinstance(error, Problem) else problem_of(error)
     return str(problem.body["error"]["message"])
 
 
 def of_framework(error: HTTPException, *, unreadable: int = 422) -> Problem:
-    """An error of the framework as one of ours; `unreadable` is the status of a body that is no JSON."""
-    if isinstance(error.__cause__, Problem):  # the guard's, met while the body was read
+    """An error of the framework as a Problem; `unreadable` is the status for a body that is not JSON."""
+    if isinstance(error.__cause__, Problem):  # raised by the guard while the body was read
         return error.__cause__
     status = unreadable if error.status_code == 400 else error.status_code
     return Problem(status, str(error.detail), headers=error.headers)
 
 
 class ShapedRoute(APIRoute):
-    """A route whose errors have the shape that another tool's clients read, whoever raised them: see `shaped`."""
+    """A route whose errors have the format of another API, see `shaped`."""
 
     UNREADABLE: ClassVar[int] = 422
-    """The status of a body that is no JSON."""
+    """Status for a body that is not JSON."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """As FastAPI has it."""
+        """As in FastAPI."""
         handle = super().get_route_handler()
 
         async def handler(request: Request) -> Response:
@@ -163,18 +164,18 @@ class ShapedRoute(APIRoute):
         return handler
 
     def malformed(self, error: RequestValidationError) -> Problem:
-        """What does not fit in a request, by the first field of it."""
+        """The first invalid field of the request."""
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"] if part != "body")
         return Problem(422, first["msg"], subject=place or "the body", next_step="see /openapi.json")
 
     def shaped(self, problem: Problem, request: Request) -> Response:
-        """The reply to a request that is refused."""
+        """The reply to a refused request."""
         raise NotImplementedError
 
 
 def answer_problems(app: FastAPI) -> None:
-    """Make every error of a request a reply of this form."""
+    """Turn every error of a request into such a reply."""
 
     @app.exception_handler(Problem)
     async def refused(_: Request, problem: Problem) -> JSONResponse:
@@ -182,7 +183,7 @@ def answer_problems(app: FastAPI) -> None:
 
     @app.exception_handler(ClientDisconnect)
     async def gone(_: Request, error: ClientDisconnect) -> JSONResponse:
-        return JSONResponse(Problem(400, "the client went before its body was whole").body, 400)  # which nobody reads
+        return JSONResponse(Problem(400, "the client left before its body was complete").body, 400)  # nobody reads it
 
     @app.exception_handler(ThresherError)
     async def failed(_: Request, error: ThresherError) -> JSONResponse:

@@ -1,4 +1,4 @@
-"""A form with files, written to disk as it comes: no file is held in memory, and none is larger than may be sent."""
+"""Receives a form with files straight to disk: no file is held in memory or exceeds the size limit."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
 MOST_FILES = 1000
-"""Of one form; a folder of more is sent in several."""
+"""Files of one form; a larger folder is sent in several."""
 
 MOST_HEADER = 16_384
 """Bytes of the headers of one part."""
 
 MOST_FIELD = 65_536
-"""Bytes of a field that is no file."""
+"""Bytes of a field that is not a file."""
 
 INCOMING, LOCK, NEW_SECONDS = ".incoming-", "lock", 60.0
-"""What the folder of a form is called that is being received, the lock in it, and how long it may lack that."""
+"""Prefix of the folder of an incoming form, its lock file, and how long the folder may lack the lock."""
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(slots=True)
 class Form:
-    """What was sent: files with the names they were sent under, and the other fields."""
+    """Files with the names they were sent under, and the other fields."""
 
     files: list[tuple[str, Path]] = field(default_factory=list)
     fields: dict[str, str] = field(default_factory=dict)
@@ -50,9 +50,9 @@ class Form:
 
 @asynccontextmanager
 async def received(request: Request, folder: Path) -> AsyncIterator[Form]:
-    """The form of a request; its files lie below `folder` inside the block, and go at its end unless moved away.
+    """The form of a request. Its files lie below `folder` inside the block and are removed at its end unless moved.
 
-    Raises Problem 422 for what is no form, 507 where the disk is full.
+    Raises Problem 422 for a body that is not a form, 507 if the disk is full.
     """
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     boundary = options.get(b"boundary")
@@ -69,14 +69,14 @@ async def received(request: Request, folder: Path) -> AsyncIterator[Form]:
             with on_disk():
                 parser = MultipartParser(boundary, parts.callbacks)
                 async for data in request.stream():
-                    await asyncio.to_thread(parser.write, data)  # which writes to disk
+                    await asyncio.to_thread(parser.write, data)  # writes to disk
                 parser.finalize()
         except FormParserError as error:
             raise _malformed("cannot be read as a form") from error
         finally:
             parts.close()
         if not parts.is_whole:
-            raise _malformed("ends before its end")
+            raise _malformed("is incomplete")
         yield parts.form
     finally:
         lock.release()
@@ -84,7 +84,7 @@ async def received(request: Request, folder: Path) -> AsyncIterator[Form]:
 
 
 def clear_away(folder: Path) -> None:
-    """Remove the forms below a folder that killed processes were receiving: nobody holds their locks."""
+    """Remove forms that killed processes left below a folder: their locks are free."""
     for left in folder.rglob(f"{INCOMING}*"):
         with suppress(OSError, Timeout):
             if time.time() - left.stat().st_mtime > NEW_SECONDS:
@@ -94,7 +94,7 @@ def clear_away(folder: Path) -> None:
 
 @contextmanager
 def on_disk() -> Iterator[None]:
-    """What the disk refuses inside, as Problem 507 where it is full."""
+    """Raise Problem 507 if the disk is full inside the block."""
     try:
         yield
     except (OSError, StoreError) as error:
@@ -107,8 +107,6 @@ def on_disk() -> Iterator[None]:
 
 
 class _Parts:
-    """The parts of a form as the parser meets them."""
-
     def __init__(self, folder: Path) -> None:
         self.form = Form()
         self.is_whole = False
@@ -131,7 +129,7 @@ class _Parts:
         }
 
     def close(self) -> None:
-        """Close the file that was being written."""
+        """Close the open file."""
         if self._file is not None:
             self._file.close()
             self._file = None

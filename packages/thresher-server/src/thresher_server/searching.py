@@ -1,4 +1,4 @@
-"""A search for a door of another tool: hits with scores from 0 to 1."""
+"""Searches for the APIs of other tools: hits with scores from 0 to 1."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def found(
     limit: int,
     where: str | None = None,
 ) -> tuple[Hit, ...]:
-    """Hits of a search, best first, each with the address at which this server shows it. Raises as `resolved`."""
+    """Hits of a search, best first, each with its address on this server. Raises as `resolved`."""
     check_length(service, question)
     named, recipe = resolved(service, caller, Scope.READ, name)
     collection = service.collection(named)
@@ -38,10 +38,7 @@ async def found(
 
 
 def address_of(service: Service, request: Request) -> str:
-    """What this server is called: its `public_url`, or else the socket that took the request; never a Host header,
-
-    which the client chooses and which would stand in the stored answer.
-    """
+    """The server's `public_url`, else the socket of the request; never the Host header, which the client chooses."""
     if service.public_url:
         return service.public_url
     host, port = request.scope.get("server") or (service.settings.host, service.settings.port)
@@ -51,7 +48,7 @@ def address_of(service: Service, request: Request) -> str:
 
 
 def share(score: Score) -> float:
-    """A score from 0 to 1, in the same order: a logit as a probability, a distance turned round, a cosine cut at 0."""
+    """A score mapped to 0..1 in the same order: a logit as a probability, a distance inverted, a cosine cut at 0."""
     low, high = score.scale.low, score.scale.high
     if low >= -1 and high <= 1:
         return min(max(score.value, 0.0), 1.0)
@@ -59,4 +56,4 @@ def share(score: Score) -> float:
         return 1 - score.value / high
     if low < 0:
         return logistic(score.value)
-    return score.value / (1 + score.value)  # BM25, which has no upper end
+    return score.value / (1 + score.value)  # BM25 has no upper bound

@@ -1,4 +1,4 @@
-"""What every door of one server process shares: the engine, the keys, who is let in, and what is counted."""
+"""State shared by all routes of one server process: the engine, the keys, the audit log, the limits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from thresher_server.security.keys import Keys
 
 @dataclass(slots=True)
 class Service:
-    """One process of the server. `front` says what is asked where a request names nothing."""
+    """One process of the server. `front` has the defaults for requests that name no collection or recipe."""
 
     engine: Engine
     settings: ServerSettings
@@ -34,45 +34,45 @@ class Service:
     audit: Audit
     admission: Admission
     reading: Admission
-    """Of lists and texts: many of them hold up neither each other without bound, nor a question or a sign of life."""
+    """Limits lists and texts, so that they delay neither questions nor health checks."""
     threads: ThreadPoolExecutor
-    """Where questions are worked on; as many as may be worked on at once."""
+    """Runs questions, as many as may run at once."""
     token: str = ""
-    """Of a server that asks for no key: lets in who has it; empty where a key is needed, or anybody is let in."""
+    """Of a server that needs no key: admits its bearer. Empty if a key is needed or the server is open."""
     public_url: str = ""
-    """What this server is called from outside, without a slash at its end; empty: as it was called."""
+    """The server's address from outside, without a slash at the end; empty: the socket of the request."""
     extras: dict[str, object] = field(default_factory=dict)
-    """What a door keeps for the time of the process, by the door's name."""
+    """State of a mount for the lifetime of the process, by name."""
 
     @property
     def home(self) -> Home:
-        """Where all collections are."""
+        """The home of all collections."""
         return self.engine.home
 
     @property
     def needs_key(self) -> bool:
-        """Whether a request without a key is refused: where it may come from beyond this machine, or none is let in."""
+        """Whether requests without a key are refused: by the settings, or since other machines may reach the server."""
         reachable = not is_loopback(self.settings.host) or self.settings.allowed_hosts or self.public_host
         return bool(self.settings.require_key or reachable)
 
     @property
     def public_host(self) -> str:
-        """The name in `public_url`, unless that is loopback's."""
+        """The host in `public_url`, unless it is loopback."""
         host = urlsplit(self.public_url).hostname or ""
         return "" if is_loopback(host) else host
 
     def collection(self, name: str | None = None) -> Collection:
-        """The collection of that name, or the one that is asked where none is named."""
+        """The collection of that name, or the default one."""
         return self.engine.collection(name or self.front.collection)
 
     def close(self) -> None:
-        """Let go of everything; nothing is under way any more."""
+        """Release everything; no request may be open."""
         self.threads.shutdown(wait=True, cancel_futures=True)
         self.engine.close()
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address or name; the empty name is none."""
+    """Whether only this machine reaches an address or name; false for the empty name."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -84,10 +84,10 @@ def is_loopback(host: str) -> bool:
 def make_service(
     home: Home, given: dict[str, object] | None = None, *, token: str | None = None, on_machine: bool = False
 ) -> Service:
-    """The service of a home with its settings: `thresher.toml`, the environment, then what is given by dotted key.
+    """The service of a home. Settings come from `thresher.toml`, the environment, then `given` by dotted key.
 
-    `token` is that of the server's other processes; if not given, a new one. Who asks reads where files lie only where
-    that is `on_machine`, as over stdio.
+    `token` is that of the server's other processes; by default a new one. Sources keep their folders only `on_machine`,
+    as over stdio.
     """
     known = recipes.settings_keys()
     settings = resolved(ServiceSettings, given or {}, home=home, known=known).server
@@ -109,5 +109,5 @@ def make_service(
 
 
 def service_of(request: Request) -> Service:
-    """The service that a request came to, for routes to depend on."""
+    """The service of a request, as a dependency of routes."""
     return cast(Service, request.app.state.service)

@@ -1,6 +1,6 @@
-"""Shapes of the own API's replies, for its OpenAPI description; what travels are the engine's own `to_dict`.
+"""Formats of the API's own replies, for its OpenAPI description; the engine's `to_dict` makes the replies.
 
-Keys may be added to what the engine tells; none goes without a word in the changelog.
+The engine may add keys; the changelog lists those it removes.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class Told(BaseModel):
-    """A reply, to which keys may be added."""
+    """A reply; keys may be added."""
 
     model_config = ConfigDict(extra="allow")
 
 
 class Body(BaseModel):
-    """A request; a key that is not known is refused."""
+    """A request; unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Foreign(BaseModel):
-    """A request in the shape of another API: a field that is null is one that is not given."""
+    """A request in the format of another API; null fields count as omitted."""
 
     @model_validator(mode="before")
     @classmethod
     def without_nulls(cls, given: Any) -> Any:
-        """What is given."""
+        """The fields that are not null."""
         return {key: value for key, value in given.items() if value is not None} if isinstance(given, dict) else given
 
 
@@ -45,7 +45,7 @@ EVENT_STREAM = {
         }
     }
 }
-"""What a route that streams says of each of its events."""
+"""Format of each event of a streaming route."""
 
 
 class HitReply(Told):
@@ -64,7 +64,7 @@ class HitReply(Told):
 
 
 class SpanReply(Told):
-    """A stretch of a document that a budget of tokens was spent on."""
+    """A span of a document within the budget of tokens."""
 
     rank: int
     score: float
@@ -81,7 +81,7 @@ class SpanReply(Told):
 
 
 class SearchReply(Told):
-    """Passages, best first; with `max_tokens` spans in their place, and what the evidence is worth."""
+    """Passages, best first; with `max_tokens` spans instead of them, and a verdict."""
 
     question: str
     recipe: str
@@ -94,7 +94,7 @@ class SearchReply(Told):
 
 
 class CitationReply(Told):
-    """A place in a document that supports an answer; `quote` is the document's text there."""
+    """A span of a document that supports an answer; `quote` is its text."""
 
     marker: int
     source: str
@@ -120,7 +120,7 @@ class AlternativeReply(Told):
 
 
 class SentenceReply(Told):
-    """A sentence of an answer, or a claim of a text, and what the documents say to it."""
+    """A sentence of an answer or a claim of a text, with its support in the documents."""
 
     start: int
     end: int
@@ -153,7 +153,7 @@ class StepReply(Told):
 
 
 class UsageReply(Told):
-    """What a question cost."""
+    """The cost of a question."""
 
     llm_calls: int
     prompt_tokens: int
@@ -186,7 +186,7 @@ class AnswerReply(Told):
 
 
 class CheckReply(Told):
-    """A text held against the documents, claim by claim."""
+    """A text checked against the documents, claim by claim."""
 
     text: str
     support: float | None
@@ -207,11 +207,11 @@ class DocumentReply(Told):
     date: str | None
     metadata: dict[str, Any]
     url: str = Field(description="where a person opens it")
-    file: bool = Field(description="whether its original can be had from `/file`")
+    file: bool = Field(description="whether `/file` has its original")
 
 
 class ChunkReply(Told):
-    """The fate of one chunk that a question touched."""
+    """The state of a chunk that a question touched."""
 
     id: str
     source: str
@@ -228,14 +228,14 @@ class ChunkReply(Told):
 
 
 class FeedbackReply(Told):
-    """What a person said of an answer."""
+    """Feedback on an answer."""
 
     right: bool
     answer: str | None
 
 
 class ExplainReply(AnswerReply):
-    """A stored answer with the fate of every chunk, the labels people call them by, and what was said of it."""
+    """A stored answer with the state of every chunk, the chunks' labels for people, and feedback."""
 
     chunks: list[ChunkReply]
     labels: dict[str, str]
@@ -244,14 +244,14 @@ class ExplainReply(AnswerReply):
 
 
 class ReplayReply(Told):
-    """A stored answer made again, and the names of what differs."""
+    """A repeated answer, and the names of what differs."""
 
     answer: AnswerReply
     differences: list[str]
 
 
 class TraceLine(Told):
-    """A past question in short."""
+    """Summary of a past question."""
 
     trace: str
     question: str
@@ -266,6 +266,6 @@ class TraceLine(Told):
 
 
 class JobStarted(Told):
-    """Work that goes on; see `/api/jobs/{job}`."""
+    """A started job; see `/api/jobs/{job}`."""
 
     job: str = Field(examples=["20260105T101500-1f6c0a"])

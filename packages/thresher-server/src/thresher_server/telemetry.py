@@ -1,7 +1,7 @@
-"""Spans for OpenTelemetry: one for a question, with a child for each of its steps.
+"""OpenTelemetry spans: one for a question, with a child for each step.
 
-Nothing is imported and nothing is sent unless the program around set a provider of spans, or the environment names a
-collector (`OTEL_EXPORTER_OTLP_ENDPOINT`) and the extra `telemetry` is installed.
+Nothing is imported or sent unless the host program has set a tracer provider, or the environment names a collector
+(`OTEL_EXPORTER_OTLP_ENDPOINT`) and the extra `telemetry` is installed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _tried = False
 
 
 def asked(answer: Answer, collection: str) -> None:
-    """Tell of a question that was answered or refused just now; of its words nothing but its trace."""
+    """Send the spans of a question that has just ended; they contain its trace id, not its words."""
     tracer = _tracer()
     if tracer is None:
         return
@@ -66,9 +66,8 @@ def _of_answer(answer: Answer, collection: str) -> dict[str, Any]:
 
 
 def _tracer() -> Tracer | None:
-    """None where nothing is configured."""
     named = any(os.environ.get(name) for name in ENDPOINTS)
-    if not named and "opentelemetry.trace" not in sys.modules:  # whoever set a provider has it
+    if not named and "opentelemetry.trace" not in sys.modules:  # a program that set a provider imported it
         return None
     if named:
         _begin()
@@ -80,7 +79,7 @@ def _tracer() -> Tracer | None:
 
 
 def _begin() -> None:
-    """Send spans to the collector of the environment, unless the program around set a provider itself. Once."""
+    """Configure the collector of the environment once, unless the host program has set a provider."""
     global _tried
     with _lock:
         if _tried:
@@ -108,7 +107,7 @@ def _begin() -> None:
 def _installed() -> bool:
     try:
         return find_spec("opentelemetry.exporter.otlp.proto.http") is not None
-    except ModuleNotFoundError:  # of the packages above it
+    except ModuleNotFoundError:  # of a parent package
         return False
 
 

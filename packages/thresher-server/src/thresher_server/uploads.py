@@ -1,8 +1,8 @@
-"""Files that were sent: written to disk as they come, kept so that they can be opened and read again.
+"""Uploaded files: written to disk as they arrive, and kept to be opened and read again.
 
-They lie in `server/uploads/COLLECTION-TOKEN` of the home, under the names they were sent with, made safe. A file of the
-same name is the same document's next version. The token lies with the collection, so that a renamed one keeps its files
-and another of its old name gets its own.
+They lie in `server/uploads/COLLECTION-TOKEN` of the home, under safe forms of their names. A file of the same name is
+the next version of the same document. The token is stored with the collection: a renamed collection keeps its files,
+and a new one of the old name gets its own.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from thresher.home.places import Home, home_files, working_folder
 from thresher.indexing.store import DocumentStore
 
 TOKEN_FILE = "uploads"
-"""In a collection's folder: the token of its uploads."""
+"""File in a collection's folder: the token of its uploads."""
 
 TOKEN_BYTES = 6
 
 LONGEST_PART = 120
-"""Bytes of a file's or folder's name; with its ending it stays below the 255 of file systems."""
+"""Bytes of a file's or folder's name with its ending; file systems allow 255."""
 
 MOST_FOLDERS = 8
-"""That a file sent with a folder's name lies deep; more are left out, the outermost first."""
+"""Names kept of a path, counted from its end."""
 
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*\\\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]')
 
@@ -38,38 +38,38 @@ _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?")
 
 
 BEFORE = ".before-"
-"""What the name of a kept file begins with whose next version was sent and has not been read yet."""
+"""Name prefix of a file's previous version, kept until the new one has been read."""
 
 
 def uploads_folder(home: Home) -> Path:
-    """Where the kept files of all collections lie."""
+    """The folder of all collections' uploads."""
     return working_folder(home).resolve() / "server" / "uploads"
 
 
 class Uploads:
-    """The kept files of a collection."""
+    """The uploaded files of a collection."""
 
     def __init__(self, home: Home, collection: Collection) -> None:
         self._all = uploads_folder(home)
         self._collection = collection
-        # A folder of this machine is not the home where that is in a bucket: other machines find a copy there.
+        # Copies for other machines, if the home is in a bucket.
         self._copies = None if isinstance(home, Path) else home_files(home).below("server").below("uploads")
 
     @property
     def folder(self) -> Path:
-        """Where they lie; it need not be there."""
+        """Their folder; it may not exist."""
         return self._all / f"{safe_part(self._collection.name)}-{self._token()}"
 
     def holds(self, file: str) -> bool:
-        """Whether a source is one of the kept files."""
+        """Whether a source is an uploaded file."""
         return Path(file).is_relative_to(self._all)
 
     def place(self, name: str) -> Path:
-        """Where a file that is sent under a name is kept."""
+        """The path for a file of this name."""
         return self.folder / safe_name(name)
 
     def take(self, sent: Path, place: Path) -> None:
-        """Keep a sent file in its place; the one that was there lies beside it until the new one was read."""
+        """Move a sent file to its path; the previous version stays beside it until the new one has been read."""
         make_folder(place.parent)
         before = _before(place)
         if place.is_file() and not before.exists():
@@ -77,7 +77,7 @@ class Uploads:
         sent.replace(place)
 
     def settle(self, files: Iterable[str]) -> None:
-        """Put back what was there before where the new file could not be read, so that text and file fit together."""
+        """Restore the previous version of files that could not be read, so that file and text agree; remove others."""
         kept = [file for file in filter(self.holds, files) if _before(Path(file)).exists()]
         recorded = DocumentStore(self._collection.folder).files() if kept else {}
         for file in kept:
@@ -89,13 +89,13 @@ class Uploads:
                 before.unlink()
 
     def share(self, files: Iterable[str]) -> None:
-        """Let the other machines of a home in a bucket have kept files too."""
+        """Copy files into a home in a bucket, for its other machines."""
         if self._copies is not None:
             for file in filter(self.holds, files):
                 self._copies.write(self._name(file), Path(file).read_bytes())
 
     def fetch(self, files: Iterable[str]) -> None:
-        """Bring kept files that another machine of a home in a bucket has shared, where they are not here."""
+        """Copy files that are missing here from a home in a bucket."""
         for file in filter(self.holds, files if self._copies is not None else ()):
             path = Path(file)
             content = None if path.exists() or self._copies is None else self._copies.read(self._name(file))
@@ -103,7 +103,7 @@ class Uploads:
                 LocalFiles(path.parent).write(path.name, content)
 
     def forget(self, files: Iterable[str]) -> None:
-        """Remove kept files, and the folders that are empty then."""
+        """Remove files, and the folders that become empty."""
         for file in filter(self.holds, files):
             path = Path(file)
             path.unlink(missing_ok=True)
@@ -116,13 +116,13 @@ class Uploads:
                 folder.rmdir()
 
     def forget_unread(self, files: Iterable[str]) -> None:
-        """Remove those of kept files that no document is from."""
+        """Remove those of the files that no document is from."""
         kept = set(filter(self.holds, files))
         if kept:
             self.forget(kept - {place.file for place in DocumentStore(self._collection.folder).all_places()})
 
     def forget_all(self) -> None:
-        """Remove every kept file of the collection."""
+        """Remove every uploaded file of the collection."""
         shutil.rmtree(self.folder, ignore_errors=True)
         if self._copies is not None:
             self._copies.remove([file.name for file in self._copies.list(f"{self.folder.name}/")])
@@ -133,7 +133,7 @@ class Uploads:
     def _token(self) -> str:
         files = self._collection.files
         known = files.read(TOKEN_FILE)
-        if known is None:  # of two that begin at once, the first one's counts
+        if known is None:  # of two made at once, the first counts
             files.create(TOKEN_FILE, secrets.token_hex(TOKEN_BYTES).encode())
             known = files.read(TOKEN_FILE)
         assert known is not None
@@ -145,7 +145,7 @@ def _before(place: Path) -> Path:
 
 
 def safe_name(name: str) -> PurePosixPath:
-    r"""A name as it was sent as a path below a folder of ours; what leads out, hides or breaks a terminal is not.
+    r"""A sent name as a relative path that cannot leave its folder, hide, or control a terminal.
 
     >>> safe_name("../../etc/passwd")
     PurePosixPath('etc/passwd')
@@ -159,13 +159,13 @@ def safe_name(name: str) -> PurePosixPath:
 
 
 def safe_part(part: str) -> str:
-    """One name of a path: composed, without control characters, not hidden, short enough, no device."""
+    """A safe name in a path: composed, visible, short, without control characters, and not a device."""
     composed = unicodedata.normalize("NFC", part.encode("utf-8", "replace").decode("utf-8"))
     cleaned = _UNSAFE.sub("_", composed).strip(" .") or "unnamed"
     if _RESERVED.fullmatch(cleaned):
         cleaned = f"_{cleaned}"
     stem, dot, ending = cleaned.rpartition(".")
-    if not stem or len(ending.encode()) > 16:  # no ending of a file is that long
+    if not stem or len(ending.encode()) > 16:  # too long for a file ending
         stem, dot, ending = cleaned, "", ""
     kept = stem.encode()[: LONGEST_PART - len((dot + ending).encode())].decode("utf-8", "ignore").strip(" .")
     return f"{kept or 'unnamed'}{dot}{ending}"

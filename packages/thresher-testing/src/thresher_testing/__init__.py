@@ -1,1 +1,1 @@
-"""To test with: contracts of stores and files, servers that play a chat model, a store in memory."""
+"""Test tools: contracts of stores and files, servers that act as a chat model, a store in memory."""

@@ -1,8 +1,8 @@
-"""What every `Files` has to do, as tests that pytest runs: subclass `FilesContract` and say how one is opened.
+"""The contract of `Files`, as tests for pytest: subclass `FilesContract` and open the files.
 
 class TestMyFiles(FilesContract):
-def open_files(self, folder: Path) -> Files:
-return MyFiles(folder)
+    def open_files(self, folder: Path) -> Files:
+        return MyFiles(folder)
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from thresher.errors import StoreError, UsageError
 from thresher.protocols import Files
 
 WRITERS = 8
-"""Threads that try the same thing at once."""
+"""Concurrent threads."""
 
 CLOCKS_DIFFER = 60.0
-"""Seconds by which the clock of whoever keeps the files may be wrong."""
+"""Allowed error of the file server's clock, in seconds."""
 
 
 class FilesContract:
-    """The promises of `Files`."""
+    """The guarantees of `Files`."""
 
     def open_files(self, folder: Path) -> Files:
-        """The files of a test; the same folder opened again shows the same files."""
+        """The files of a test; the same folder opened again has the same files."""
         raise NotImplementedError
 
     @pytest.fixture

@@ -1,9 +1,8 @@
-"""A scripted server on this machine's loopback address: chat, embeddings, reranking, pages and any other request.
+"""A scripted server on loopback: chat, embeddings, reranking, pages and any other request.
 
-For tests, documentation and trying things out; what it says is written beforehand, or follows a rule.
+For tests, documentation and demonstrations; replies are scripted or follow a rule.
 
     from thresher_testing.llm_server import ScriptedServer
-
     with ScriptedServer(["BERT-base has 12 layers [1]."]) as server:
         collection.ask("How many layers?", settings={"llm.base_url": server.base_url, "llm.model": "scripted"})
         print(server.requests[0].body["messages"])
@@ -27,31 +26,31 @@ from thresher.testing.fakes import HashEncoder, OverlapCrossEncoder
 CHAT, EMBEDDINGS, RERANK = "/v1/chat/completions", "/v1/embeddings", "/rerank"
 
 POLL_SECONDS = 0.01
-"""How often the server looks whether it shall stop."""
+"""Interval of checks whether to stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What one request gets. A plain string in a script is `Reply(text)`."""
+    """The reply to one request. A plain string in a script means `Reply(text)`."""
 
     text: str = ""
-    """The answer of a chat, empty for an answer without words; of a page or another path, what is sent."""
+    """The answer of a chat (may be empty), or the content of a page or another path."""
     seconds: float = 0.0
-    """Wait this long first; a server that is stopped waits no longer."""
+    """Delay before the reply; stopping the server ends it."""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Sent besides the usual ones or instead of them, e.g. `Content-Type` or `Location`."""
+    """Added to the usual ones or replacing them, e.g. `Content-Type` or `Location`."""
     body: str | bytes | None = None
-    """Sent as it is instead of a well-formed answer."""
+    """Sent unchanged instead of a well-formed answer."""
     dropped: bool = False
     """Close the connection without an answer."""
     likely: Mapping[str, float] = field(default_factory=dict)
-    """The most probable first tokens of a chat and their probabilities, told where log-probabilities are asked for."""
+    """The most probable first tokens of a chat with their probabilities, for requests of log-probabilities."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What was asked: path and query string, headers (names in lower case), and the JSON that came."""
+    """A request: path and query string, headers (names in lower case), and parsed JSON."""
 
     path: str
     headers: Mapping[str, str]
@@ -60,23 +59,25 @@ class Request:
 
 
 NO_LOGPROBS = Reply(status=400)
-"""What asks for log-probabilities of a server that tells none."""
+"""Reply to a request of log-probabilities if the server has none."""
 
 Rule = Callable[[Any], str | Reply]
-"""From the JSON that was sent to the reply; called from several threads when several ask at once."""
+"""Parsed JSON to reply; concurrent requests call it from several threads."""
 
 Script = str | Reply | Rule
 
 
 class ScriptedServer:
-    """Answers chats with `replies` in order (the last one again and again), embeddings and rankings by rule.
+    """Answers chats with `replies` in order (repeating the last), embeddings and rankings by rule.
 
-    `replies` may also be a rule, or hold some. `rerank` is the script of rankings, word overlap where it is empty;
-    `embeddings` says how long embeddings take or how they fail.
-    A chat that asks for a stream gets one; one that asks for log-probabilities is refused, which uses up no reply,
-    unless the server has `logprobs` (`Reply.likely`).
-    Embeddings are those of `HashEncoder`. `pages` answers GET and `posts` every other POST, by path: with the query
-    string where it is listed so, else without it. What is not listed is 404. Both may be added to while it runs.
+    `replies` may also be a rule, or contain some. `rerank` scripts rankings, by default by word overlap; `embeddings`
+    scripts the delay or failure of embeddings.
+
+    A chat may be streamed. A request of log-probabilities is refused without using up a reply, unless `logprobs` is set
+    (`Reply.likely`).
+
+    Embeddings are those of `HashEncoder`. `pages` answers GET and `posts` every other POST, by path with or without the
+    query string; other paths get 404. Both may grow while the server runs.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class ScriptedServer:
         logprobs: bool = False,
     ) -> None:
         self.requests: list[Request] = []
-        """Every request so far, in the order they came."""
+        """Every request so far, in order."""
         chats: Sequence[Script] = [replies] if callable(replies) else list(replies)
         self._replies: dict[str, Sequence[Script]] = {CHAT: chats, RERANK: list(rerank), EMBEDDINGS: list(embeddings)}
         self._used = dict.fromkeys(self._replies, 0)
@@ -110,17 +111,17 @@ class ScriptedServer:
 
     @property
     def base_url(self) -> str:
-        """What a user gives as `llm.base_url` or `embeddings.base_url`."""
+        """The value of `llm.base_url` or `embeddings.base_url`."""
         return f"{self.address}/v1"
 
     @property
     def rerank_url(self) -> str:
-        """What a user gives as `rerank`."""
+        """The value of `rerank`."""
         return f"{self.address}{RERANK}"
 
     @property
     def host(self) -> str:
-        """What a trace lists."""
+        """The host in a trace."""
         return self.address.removeprefix("http://")
 
     def asked(self, path: str = CHAT) -> list[Request]:
@@ -128,7 +129,7 @@ class ScriptedServer:
         return [request for request in self.requests if request.path == path]
 
     def wait_for(self, number: int, *, seconds: float = 30.0) -> bool:
-        """Wait until that many requests have come; whether they did."""
+        """Wait until so many requests have arrived; returns whether they have."""
         with self._came:
             return self._came.wait_for(lambda: len(self.requests) >= number, seconds)
 
@@ -147,7 +148,6 @@ class ScriptedServer:
     # --- inside
 
     def _answer(self, request: Request, method: str) -> tuple[Reply, bytes]:
-        """The reply and the body it sends."""
         with self._came:
             self.requests.append(request)
             self._came.notify_all()
@@ -162,7 +162,6 @@ class ScriptedServer:
         return reply, self._body(request, reply)
 
     def _script(self, path: str, method: str) -> Script | None:
-        """What answers a request; a script in order moves on by one."""
         bare = path.partition("?")[0]
         if method == "GET":
             return self._pages.get(path, self._pages.get(bare))
@@ -192,7 +191,6 @@ def _error(message: str) -> str:
 
 
 def _chat(asked: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
-    """A chat completion; its tokens are counted as words."""
     prompt = sum(len(message["content"].split()) for message in asked["messages"])
     completion = len(reply.text.split())
     choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": reply.text or None}}
@@ -210,7 +208,7 @@ def _chat(asked: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
 
 
 def _events(completion: Mapping[str, Any]) -> str:
-    """A chat completion as a stream: a piece for each word, the usage, the end."""
+    """A chat completion as a stream: a chunk for each word, the usage, the end."""
     common = {"id": "scripted", "object": "chat.completion.chunk", "created": 0, "model": completion["model"]}
     words = re.findall(r"\s*\S+", completion["choices"][0]["message"]["content"] or "")
     deltas: list[Mapping[str, Any]] = [{"role": "assistant", "content": ""}, *({"content": word} for word in words)]
@@ -229,7 +227,7 @@ def _embeddings(asked: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
 
 
 def _ranking(asked: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
-    """Cohere's form: best first, each naming the index of its document."""
+    """Cohere's format: best first, with the index of each document."""
     scores = OverlapCrossEncoder()(asked["query"], asked["documents"])
     results = [{"index": index, "relevance_score": score.value} for index, score in enumerate(scores)]
     results.sort(key=lambda result: -float(result["relevance_score"]))
@@ -240,7 +238,7 @@ def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True  # head and body are sent separately: the body would wait 40 ms for the client
-        timeout = 5.0  # seconds an idle connection is kept: a client that forgets to close it does not hold a thread
+        timeout = 5.0  # seconds of an idle connection: a client that forgets to close it blocks no thread
 
         def do_GET(self) -> None:
             self._answer(None, "text/html; charset=utf-8")
@@ -264,7 +262,7 @@ def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
                 return
             try:
                 self._send(reply, body, kind)
-            except OSError:  # the client waited no longer
+            except OSError:  # the client has gone
                 self.close_connection = True
 
         def _send(self, reply: Reply, body: bytes, kind: str) -> None:

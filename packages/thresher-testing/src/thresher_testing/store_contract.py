@@ -1,10 +1,10 @@
-"""What every store has to do, as tests that pytest runs.
+"""The contract of every store, as tests for pytest.
 
-A store that a distribution brings under the entry point `thresher.stores` is tested by its name:
+A store with an entry point in `thresher.stores` is tested by its name:
 
     pytest --pyargs thresher_testing.store_contract --thresher-store mine
 
-Any other is by a subclass that says how a store is opened, and what it does not promise:
+Any other by a subclass that opens it and declares missing guarantees:
 
     class TestMyStore(StoreContract):
         capabilities = Capabilities(bm25_tolerance=1e-5)
@@ -58,31 +58,31 @@ from thresher_testing.store_samples import (
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a store promises beyond what the engine needs, and what it may leave out."""
+    """Guarantees beyond the engine's needs, which a store may omit."""
 
     bm25_tolerance: float = 0.0
-    """Share by which a BM25 score may differ from the reference's; 0 for the same to the last bit."""
+    """Relative difference allowed from the reference's BM25 scores; 0: equal to the last bit."""
     snapshots: bool = True
-    """Whether a reader that has begun sees nothing of later changes."""
+    """Whether a reader sees no changes after it has begun."""
 
 
 def reference(folder: Path) -> Store:
-    """What every store is compared with: the one on LanceDB."""
+    """The store that all are compared with: LanceDB's."""
     return registry.opened(folder, "lance")
 
 
 class _Contract:
-    """What the contracts share: a store of the test's own."""
+    """Shared by the contracts: a store for each test."""
 
     capabilities = Capabilities()
 
     def open_store(self, folder: Path) -> Any:
-        """The store in a folder that is not there yet; one on a server takes the folder for a name."""
+        """The store in a folder that does not exist yet; a server's store uses the folder as a name."""
         raise NotImplementedError
 
     @pytest.fixture
     def store(self, tmp_path: Path) -> Iterator[Any]:
-        """A store without anything in it; what it keeps elsewhere than in its folder is removed afterwards."""
+        """An empty store; data outside its folder is removed afterwards."""
         store = self.open_store(tmp_path / "store")
         yield store
         if hasattr(store, "drop"):
@@ -153,7 +153,7 @@ class ChunkStoreContract(_Contract):
 
     @pytest.fixture
     def table(self, store: Store) -> ChunkTable:
-        """A table with `TEXTS`, its indexes up to date."""
+        """A table with `TEXTS` and current indexes."""
         store.create(TABLE, dimension=ENCODER.dimension)
         table = store.open(TABLE)
         table.append([row(id_, text) for id_, text in TEXTS.items()])
@@ -343,7 +343,7 @@ class ChunkStoreContract(_Contract):
                 assert_same_ranking(found, expected, self.capabilities.bm25_tolerance)
 
     def test_every_rarity_is_that_of_the_reference(self, store: ChunkStore, tmp_path: Path) -> None:
-        """Of 18 chunks 6 hold the term: ln(1+12.5/6.5) in float32 ends in another bit than that of float64 rounded."""
+        """Of 18 chunks 6 have the term: ln(1+12.5/6.5) in float32 differs in the last bit from the rounded float64."""
         rows = [row(f"c{n:02}", "coal" if n < 6 else "grain") for n in range(18)]
         expected, found = (filled(one, rows).matching("coal", limit=18) for one in (reference(tmp_path), store))
         assert_same_ranking(found, expected, self.capabilities.bm25_tolerance)
@@ -402,7 +402,7 @@ class StoreContract(RecordStoreContract, ChunkStoreContract):
 
 
 class TestNamedStore(StoreContract):
-    """The store that `--thresher-store` names, opened as a collection opens it."""
+    """The store of `--thresher-store`, opened as by a collection."""
 
     @pytest.fixture(autouse=True)
     def _named(self, pytestconfig: pytest.Config) -> None:

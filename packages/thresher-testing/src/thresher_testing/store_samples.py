@@ -1,4 +1,4 @@
-"""What the contract of a store is tested with: chunks, filters and what they let through, BM25 by its formula."""
+"""Samples for the contract of stores: chunks, filters with their results, BM25 by its formula."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ FILTERS: list[tuple[Filter, str]] = [
 
 
 def row(id_: str, text: str, *, kind: str = "text", date: str | None = None, **more: Any) -> ChunkRow:
-    """A chunk as it is stored, of a document of its own unless another is given."""
+    """A stored chunk, by default of its own document."""
     document_id = more.pop("document_id", f"d{id_}")
     source, title = more.pop("source", f"{document_id}.txt"), more.pop("title", "")
     chunk = Chunk(id_, document_id, source, title, 0, len(text), text, **more)
@@ -78,7 +78,7 @@ def ids(scored: Iterable[tuple[Chunk, float]]) -> list[str]:
 
 
 def bm25(rows: dict[str, list[str]], terms: Sequence[str]) -> dict[str, float]:
-    """BM25 (k1 1.2, b 0.75, idf ln(1+(N-n+.5)/(n+.5))) of the rows that share a term."""
+    """BM25 (k1 1.2, b 0.75, idf ln(1+(N-n+.5)/(n+.5))) of the rows with a term."""
     mean = sum(map(len, rows.values())) / len(rows)
     scores: dict[str, float] = defaultdict(float)
     for term in terms:
@@ -92,7 +92,7 @@ def bm25(rows: dict[str, list[str]], terms: Sequence[str]) -> dict[str, float]:
 
 WORDS = "coal grain ship night tower storm harbour lamp keeper rock signal fog bell tide crew anchor".split()  # noqa: SIM905
 COMPARED = 300
-"""Chunks that a store and the reference both hold, some texts of them twice; 30 are deleted again."""
+"""Chunks of a store and the reference, some texts twice; 30 are deleted again."""
 
 
 def compared_rows() -> list[ChunkRow]:
@@ -106,13 +106,13 @@ def compared_rows() -> list[ChunkRow]:
 
 
 def questions() -> list[str]:
-    """Some words, known ones and one that is not."""
+    """Random words, among them an unknown one."""
     chance = random.Random(11)
     return [" ".join(chance.sample([*WORDS, "unheard"], k=chance.randint(1, 9))) for _ in range(40)]
 
 
 def filled(store: ChunkStore, rows: Sequence[ChunkRow], *, without: Iterable[str] = ()) -> ChunkTable:
-    """A table of the rows, added in two parts, some documents deleted again, its indexes up to date."""
+    """A table of the rows, added in two parts, with some documents deleted, and current indexes."""
     store.create("chunks_compared", dimension=ENCODER.dimension)
     table = store.open("chunks_compared")
     table.append(rows[: 2 * len(rows) // 3])
@@ -125,7 +125,7 @@ def filled(store: ChunkStore, rows: Sequence[ChunkRow], *, without: Iterable[str
 def assert_same_ranking(
     found: Sequence[tuple[Chunk, float]], expected: Sequence[tuple[Chunk, float]], tolerance: float
 ) -> None:
-    """The same chunks with the same scores in the same order; within the tolerance neighbours may change places."""
+    """The same chunks, scores and order; within the tolerance neighbours may swap."""
     if not tolerance:
         assert [(chunk.id, score) for chunk, score in found] == [(chunk.id, score) for chunk, score in expected]
         return

@@ -1,7 +1,7 @@
-"""What the logits of a trained judge are worth, and whether it is better than the one before.
+"""Fits and compares trained judges.
 
-What is measured is what the judge is for: does the best of what was retrieved answer the question? Each labelled
-question counts twice, with the passages that answer it among the others and with these taken away, as in a calibration.
+Measured is the judge's task: does the best retrieved passage answer the question? Each labelled question counts twice,
+with and without the passages that answer it, as in a calibration.
 """
 
 from __future__ import annotations
@@ -18,29 +18,28 @@ from thresher.judging.scorers import LogOdds
 from thresher.judging.tuned import Comparison, Interval, Measured, TunedJudge
 
 PRIOR_SHARE = 0.5
-"""The shipped weights are believed to within half of themselves (one standard deviation), so that some 20 questions
-cannot turn them round and some hundred can change them."""
+"""Prior standard deviation as a share of the shipped weights: 20 questions cannot reverse them, 100 can change them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question with the logits of the passages that answer it and of others."""
+    """A question with the logits of relevant passages and of others."""
 
     relevant: tuple[float, ...]
     irrelevant: tuple[float, ...]
 
 
 Judging = Callable[[float], float]
-"""From a logit to the probability that the passage suffices, 0 to 1."""
+"""Logit to the probability that the passage suffices, 0 to 1."""
 
 
 # --- fitting ----------------------------------------------------------------------------------------------------------
 
 
 def fitted_odds(cases: Sequence[Case], usual: LogOdds) -> LogOdds:
-    """The likeliest weights on labelled passages, relevant and irrelevant ones of a question weighing the same.
+    """The likeliest weights on labelled passages; relevant and irrelevant ones of a question have equal weight.
 
-    A logistic regression with a normal prior around the `usual` weights.
+    A logistic regression with a normal prior at the `usual` weights.
     """
     rows: list[list[float]] = []
     labels: list[float] = []
@@ -59,7 +58,7 @@ def fitted_odds(cases: Sequence[Case], usual: LogOdds) -> LogOdds:
 
 
 def fitted_judge(cases: Sequence[Case], usual: LogOdds, *, name: str, encoder: str, seed: int) -> TunedJudge:
-    """Weights and calibration on the cases. Raises UsageError for too few of them."""
+    """Weights and calibration fitted on the cases. Raises UsageError for too few."""
     odds = fitted_odds(cases, usual)
     best = _best(cases, odds)
     suffices = [value for pair in best if (value := pair[0]) is not None]
@@ -75,7 +74,7 @@ AREA = "AUROC, does it suffice"
 def compared(
     before: tuple[Sequence[Case], TunedJudge], after: tuple[Sequence[Case], TunedJudge], *, seed: int
 ) -> Comparison:
-    """Of the same questions, in the same order. Better: the 95 % interval of the difference in AUROC is above 0."""
+    """Compare two judges on the same questions; better if the 95 % interval of the AUROC difference is above 0."""
     first, second = _best_probabilities(*before), _best_probabilities(*after)
     uppers = (before[1].calibration.upper, after[1].calibration.upper)
     source = np.random.default_rng(seed)
@@ -112,7 +111,7 @@ def compared(
 
 
 def _best_probabilities(cases: Sequence[Case], judge: TunedJudge) -> Numbers:
-    """(questions, 2) the best probability with what answers and without; NaN where there is no such passage."""
+    """(questions, 2) best probability with and without relevant passages; NaN without a passage."""
 
     def judging(logit: float) -> float:
         return judge.calibration.probability(judge.odds(logit))
@@ -121,7 +120,7 @@ def _best_probabilities(cases: Sequence[Case], judge: TunedJudge) -> Numbers:
 
 
 def _best(cases: Sequence[Case], judging: Judging) -> list[tuple[float | None, float | None]]:
-    """Of each question the best passage with those that answer it, and without; None where there is none."""
+    """Best value of each question with and without relevant passages; None without a passage."""
     found: list[tuple[float | None, float | None]] = []
     for case in cases:
         others = [judging(logit) for logit in case.irrelevant]
@@ -131,7 +130,6 @@ def _best(cases: Sequence[Case], judging: Judging) -> list[tuple[float | None, f
 
 
 def _labelled(best: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
-    """Probabilities and whether the question could be answered, those there are."""
     values, answerable = best.T.ravel(), np.arange(2 * len(best)) < len(best)
     known = ~np.isnan(values)
     return values[known], answerable[known]

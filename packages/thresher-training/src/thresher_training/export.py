@@ -1,4 +1,4 @@
-"""The judge as the int8 file that the engine loads, and such a file taken back to floats."""
+"""Writes the judge as the int8 file of the engine, and reads such a file back as floats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from thresher_training.tokens import Pair, padded
 
 
 def exported(judge: Judge, config: Config, sample: Sequence[Pair]) -> bytes:
-    """The file of a judge in evaluation mode; `sample` shows the smoothing what activations are like."""
+    """The file of a judge in evaluation mode; `sample` provides activations for smoothing."""
     activations = read_by_products(judge.body, lambda: read_all(judge, sample))
     heads = {name: v.detach().numpy() for name, v in judge.named_parameters() if not name.startswith("body")}
     weights: Weights = {name: values.detach().numpy() for name, values in judge.body.named_parameters()}
@@ -31,14 +31,14 @@ def exported(judge: Judge, config: Config, sample: Sequence[Pair]) -> bytes:
 
 @torch.no_grad()
 def read_all(judge: Judge, pairs: Sequence[Pair]) -> None:
-    """Every pair alone."""
+    """Run the judge on every pair alone."""
     for pair in pairs:
         batch = padded([pair])
         judge(batch.ids, batch.types, batch.mask)
 
 
 def read_by_products(model: torch.nn.Module, run: Callable[[], object]) -> dict[str, NDArray[np.float32]]:
-    """What every matrix product of a model's layers reads while `run` runs it on one text after the other."""
+    """Inputs of every matrix product in a model's layers during `run`, which runs it on one text after the other."""
     seen: dict[str, list[NDArray[np.float32]]] = {}
 
     def remember(name: str) -> Callable[..., None]:
@@ -56,7 +56,7 @@ def read_by_products(model: torch.nn.Module, run: Callable[[], object]) -> dict[
 
 
 def build(weights: Weights, heads: Weights, config: Mapping[str, Any], quantise: Quantisation) -> onnx.ModelProto:
-    """input_ids, attention_mask and token_type_ids (texts, tokens) to logits, support, denial and spans."""
+    """The graph: input_ids, attention_mask and token_type_ids (texts, tokens) to logits, support, denial and spans."""
     graph = Graph()
     layers(graph, weights, config, quantise, embeddings(graph, weights, config, typed=True))
     hidden, axis = "last_hidden_state", graph.constant("pool.axis", np.array([1], np.int64))
@@ -93,10 +93,7 @@ def linear(graph: Graph, heads: Weights, name: str, source: str, *, output: str 
 
 
 def floats_of(path: Path) -> dict[str, Tensor]:
-    """The weights of an exported judge as floats: an equivalent model, with what smoothed it folded back.
-
-    A file made before a head was added has none of its weights: they begin at 0.
-    """
+    """The weights of an exported judge as floats, with smoothing folded back. Heads missing in the file start at 0."""
     stored = {one.name: torch.tensor(numpy_helper.to_array(one)) for one in onnx.load(path).graph.initializer}
     weights: dict[str, Tensor] = {
         "body.embeddings.word_embeddings.weight": stored["embed.words"].float() * stored["embed.scales"],
@@ -126,7 +123,7 @@ def floats_of(path: Path) -> dict[str, Tensor]:
 
 
 def read_by(product: str) -> str:
-    """The normalisation whose output a product reads."""
+    """The normalisation whose output is a product's input."""
     layer, _, part = product.removeprefix("encoder.layer.").partition(".")
     if part.startswith("attention.self"):
         return f"encoder.layer.{int(layer) - 1}.output.LayerNorm" if int(layer) else "embeddings.LayerNorm"

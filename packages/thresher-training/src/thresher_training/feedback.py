@@ -1,4 +1,4 @@
-"""What people said of answers, as labels to train on."""
+"""People's feedback on answers as training labels."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from thresher_training.labels import Labelled, Passage
 
 
 def passages(labels: Iterable[Label]) -> list[Labelled]:
-    """Questions with the chunks that right answers cited, those that wrong ones cited, and the answers people gave.
+    """Questions with the chunks cited by right answers and by wrong ones, and the answers that people gave.
 
-    Where a refusal was right nothing in the collection answers. A label that says nothing of the kind is left out.
+    A right refusal means that nothing in the collection answers. Labels without such information are left out.
     """
     found = [_labelled(label) for label in labels]
     return [one for one in found if one is not None]

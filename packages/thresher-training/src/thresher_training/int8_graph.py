@@ -1,21 +1,21 @@
-"""An int8 BERT as an ONNX graph: how its weights are quantised, and what keeps large activations from spoiling it.
+"""An int8 BERT as an ONNX graph: quantisation of weights, and measures against large activations.
 
-The graph is written node by node instead of being traced and fused, for three measured reasons (ONNX Runtime 1.31,
-one AVX-512 core, 192 tokens): the fused SkipLayerNormalization takes 374 us where Sum and LayerNormalization take 60;
-a bias inside the integer product is free where BiasGelu costs 40 us; and a traced graph changes with every exporter
-version, while this one has the same bytes on every run.
+The graph is written node by node instead of being traced and fused, for three measured reasons (ONNX Runtime 1.31, one
+AVX-512 core, 192 tokens): the fused SkipLayerNormalization takes 374 us where Sum and LayerNormalization take 60; a
+bias inside the integer product is free where BiasGelu costs 40 us; a traced graph changes with every exporter version,
+while this one has the same bytes on every run.
 
-What is quantised: the word embeddings (8 bits, one scale per row) and all 36 weight matrices, symmetrically, one scale
-per output, to 7 bits kept in int8. Seven, because CPUs without VNNI add pairs of u8 x s8 products in 16 saturating
-bits: 2 x 255 x 63 fits, 2 x 255 x 127 does not. Activations are quantised when they are met (DynamicQuantizeLinear),
-one scale per tensor, which is one per text as long as texts are encoded one by one. Attention, softmax, GELU and
-normalisation stay in float. Two things keep a few large activations from spoiling the scale of all others:
+Quantised are the word embeddings (8 bits, one scale per row) and all 36 weight matrices, symmetrically, one scale per
+output, to 7 bits in int8: CPUs without VNNI add pairs of u8 x s8 products in 16 saturating bits, where 2 x 255 x 63
+fits and 2 x 255 x 127 does not. Activations are quantised at run time (DynamicQuantizeLinear), one scale per tensor,
+that is per text if texts are encoded one by one. Attention, softmax, GELU and normalisation stay in float. Two measures
+keep a few large activations from spoiling the scale of all others:
 
-* Smoothing, after SmoothQuant (Xiao et al. 2022, equation 3): channels with large values are divided by a factor and
+* Smoothing, after SmoothQuant (Xiao et al. 2022, equation 3): channels with large values are divided by a factor, and
   the weights that read them multiplied by it; each channel is also centred, which the biases absorb. Departs from the
-  paper in that only channels above the median are divided, and that the weights have no say in the factor.
-* Rows: what the feed-forward pair passes on is divided by the largest value of its token, and the product multiplied by
-  it. The large values sit in one or two tokens of a text, where no factor per channel catches them.
+  paper: only channels above the median are divided, and the weights do not affect the factor.
+* Rows: activations of the feed-forward pair are divided by the largest value of their token, and the product is
+  multiplied by it. The large values are in one or two tokens of a text, which factors per channel miss.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 OPSET = 17  # the first with LayerNormalization
-IR_VERSION = 8  # what opset 17 came with, so that old runtimes load the file
+IR_VERSION = 8  # of opset 17, so that old runtimes load the file
 
-ROW_FLOOR = 0.01  # GELU is above -0.17 everywhere: a row whose largest value is smaller has nothing to tell
+ROW_FLOOR = 0.01  # GELU is always above -0.17: a row with a smaller maximum has no information
 
 Weights = Mapping[str, NDArray[np.float32]]
 
@@ -41,7 +41,7 @@ Weights = Mapping[str, NDArray[np.float32]]
 
 @dataclass(frozen=True, slots=True)
 class Quantisation:
-    """How the model becomes integers; `bits` counts the sign, `smooth` and `rows` are explained at the top."""
+    """How the model becomes integers; `bits` counts the sign, `smooth` and `rows` are explained above."""
 
     bits: int = 7
     per_channel: bool = True
@@ -54,9 +54,8 @@ class Quantisation:
         return int(2 ** (self.bits - 1) - 1)
 
     def __call__(self, weight: NDArray[np.float32], *, axis: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-        """Integers of the same shape and their scales: one for each place along the kept axis, or one for all.
-
-        `axis` is the axis that is summed over when the matrix is used.
+        """Integers of the same shape, and scales: one for each index of the other axis, or one. The product sums over
+        `axis`.
         """
         scale = np.abs(weight).max(axis=axis if self.per_channel else None, keepdims=True) / self.largest
         scale = np.maximum(scale, np.finfo(np.float32).tiny)
@@ -66,19 +65,19 @@ class Quantisation:
 
 @dataclass(slots=True)
 class Graph:
-    """Nodes and constants of an ONNX graph, in the order they were added."""
+    """Nodes and constants of an ONNX graph, in order of addition."""
 
     nodes: list[onnx.NodeProto] = field(default_factory=list)
     constants: list[onnx.TensorProto] = field(default_factory=list)
 
     def node(self, kind: str, *inputs: str, output: str, count: int = 1, domain: str = "", **attributes: Any) -> str:
-        """Adds a node; returns the name of its (first) output."""
+        """Add a node; returns the name of its (first) output."""
         outputs = [output] if count == 1 else [f"{output}.{number}" for number in range(count)]
         self.nodes.append(helper.make_node(kind, list(inputs), outputs, name=output, domain=domain, **attributes))
         return outputs[0]
 
     def constant(self, name: str, values: NDArray[Any]) -> str:
-        """Adds an initializer; returns its name."""
+        """Add an initializer; returns its name."""
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
         return name
 
@@ -94,7 +93,7 @@ def layers(graph: Graph, weights: Weights, config: Mapping[str, Any], quantise: 
 def model_of(
     graph: Graph, name: str, inputs: Sequence[str], outputs: Mapping[str, Sequence[str | int]]
 ) -> onnx.ModelProto:
-    """The graph with its inputs, (batch, tokens) integers, and its outputs, numbers of those shapes."""
+    """The graph with its inputs, (batch, tokens) integers, and float outputs of these shapes."""
     of_inputs = [helper.make_tensor_value_info(each, TensorProto.INT64, ["batch", "tokens"]) for each in inputs]
     of_outputs = [helper.make_tensor_value_info(each, TensorProto.FLOAT, shape) for each, shape in outputs.items()]
     body = helper.make_graph(graph.nodes, name, of_inputs, of_outputs, graph.constants)
@@ -103,7 +102,7 @@ def model_of(
 
 
 def embeddings(graph: Graph, weights: Weights, config: Mapping[str, Any], *, typed: bool = False) -> str:
-    """Word (int8, one scale per row) plus position plus token type; unless `typed` all texts are of token type 0."""
+    """Word (int8, one scale per row) plus position plus token type; without `typed` all tokens have type 0."""
     rows, scales = Quantisation(bits=8)(weights["embeddings.word_embeddings.weight"], axis=1)
     word = graph.node("Gather", graph.constant("embed.words", rows), "input_ids", output="embed.rows", axis=0)
     scale = graph.node("Gather", graph.constant("embed.scales", scales), "input_ids", output="embed.row_scales", axis=0)
@@ -131,13 +130,13 @@ def layer(
     mask: str,
     output: str | None,
 ) -> str:
-    """One transformer layer: attention, then the feed-forward pair, each added to its input and normalised."""
+    """One transformer layer: attention, then the feed-forward pair, each with residual and normalisation."""
     source = f"encoder.layer.{number}"
     heads = [f"{source}.attention.self.{part}" for part in ("query", "key", "value")]
     attended = graph.node(
         "MultiHeadAttention",
         *integer_products(graph, weights, quantise, heads, hidden),
-        "",  # no bias: it is in the products
+        "",  # the bias is in the products
         mask,
         output=f"{source}.attention.context",
         domain="com.microsoft",
@@ -156,12 +155,12 @@ def layer(
 
 
 def normalisation_before(number: int) -> str:
-    """Name of the normalisation whose output a layer reads."""
+    """Name of the normalisation whose output is a layer's input."""
     return f"encoder.layer.{number - 1}.output.LayerNorm" if number else "embeddings.LayerNorm"
 
 
 def residual(graph: Graph, weights: Weights, normalisation: str, hidden: str) -> str:
-    """`hidden` with the smoothing factors of its normalisation taken back."""
+    """`hidden` without the smoothing factors of its normalisation."""
     if f"{normalisation}.factors" not in weights:
         return hidden
     factors = graph.constant(f"{normalisation}.factors", weights[f"{normalisation}.factors"])
@@ -169,12 +168,12 @@ def residual(graph: Graph, weights: Weights, normalisation: str, hidden: str) ->
 
 
 def lone_product(graph: Graph, weights: Weights, quantise: Quantisation, name: str, hidden: str) -> str:
-    """`hidden @ weight + bias`, one activation scale for all rows."""
+    """`hidden @ weight + bias`, with one activation scale for all rows."""
     return integer_products(graph, weights, quantise, [name], hidden)[0]
 
 
 def row_scaled_product(graph: Graph, weights: Weights, quantise: Quantisation, name: str, hidden: str) -> str:
-    """`hidden @ weight + bias`, each row scaled to a largest value of 1 before and scaled back after."""
+    """`hidden @ weight + bias`, with each row scaled to a maximum of 1 before and back after."""
     largest = graph.node("ReduceMax", hidden, output=f"{name}.largest", axes=[-1], keepdims=1)
     floor = graph.constant(f"{name}.floor", np.array(ROW_FLOOR, np.float32))
     largest = graph.node("Max", largest, floor, output=f"{name}.divisor")
@@ -188,7 +187,7 @@ def row_scaled_product(graph: Graph, weights: Weights, quantise: Quantisation, n
 def integer_products(
     graph: Graph, weights: Weights, quantise: Quantisation, names: Sequence[str], hidden: str
 ) -> list[str]:
-    """`hidden @ weight + bias` for each name; the activations are quantised once for all of them."""
+    """`hidden @ weight + bias` for each name; the activations are quantised once."""
     activation = f"{names[0]}.activation"
     graph.node("DynamicQuantizeLinear", hidden, output=activation, count=3)
     outputs = []
@@ -227,9 +226,9 @@ def normalise(
 
 
 def smoothed(weights: Weights, activations: Mapping[str, NDArray[np.float32]], layers: int) -> Weights:
-    """Equivalent weights whose products read centred and levelled activations; adds `NAME.factors` for the residuals.
+    """Equivalent weights with centred and levelled inputs of products; adds `NAME.factors` for the residuals.
 
-    `activations` holds, by name of the product, what it read on sample texts, (n_tokens, width).
+    `activations`: product name to its input on sample texts, (n_tokens, width).
     """
     changed = dict(weights)
     for normalisation, readers, next_product in smoothing_places(layers):
@@ -248,7 +247,7 @@ def smoothed(weights: Weights, activations: Mapping[str, NDArray[np.float32]], l
 
 
 def smoothing_places(layers: int) -> Iterator[tuple[str, list[str], str]]:
-    """Each normalisation with the products that read it and the product its output is later added to."""
+    """Each normalisation with the products that read it, and the product that its output is later added to."""
     for number in range(layers):
         source = f"encoder.layer.{number}"
         heads = [f"{source}.attention.self.{part}" for part in ("query", "key", "value")]
@@ -257,5 +256,5 @@ def smoothing_places(layers: int) -> Iterator[tuple[str, list[str], str]]:
 
 
 def rounded(values: NDArray[Any]) -> NDArray[np.float32]:
-    """To sixteenths, so that the last bits of another machine's float model do not change the file."""
+    """Values in sixteenths: the last bits of another machine's floats do not change the file."""
     return np.asarray(np.rint(values * 16) / 16, np.float32)

@@ -1,7 +1,7 @@
-"""Labels of people, JSON Lines: questions with passages that answer them or do not, or with their answers.
+"""People's labels as JSON Lines: questions with relevant or irrelevant passages, or with answers.
 
 {"question": "...", "passage": "...", "title": "...", "relevant": true}      one passage; several lines a question
-{"question": "...", "answers": ["...", "..."]}         what a passage must hold to answer; the collection is searched
+{"question": "...", "answers": ["...", "..."]}         texts of answering passages, which are searched in the collection
 {"question": "...", "answerable": false}               nothing in the collection answers
 """
 
@@ -18,17 +18,17 @@ from thresher.errors import UsageError
 from thresher.text.terms import folded
 
 LEAST_QUESTIONS = 100
-"""With a passage that answers: a fifth is to tune on and a fifth is held out, and a calibration needs 20 questions."""
+"""Questions with a relevant passage: a fifth each is for tuning and held out, and a calibration needs 20."""
 
 PartName = Literal["train", "tune", "held out"]
 SHARES: Sequence[tuple[PartName, float]] = (("train", 0.6), ("tune", 0.8), ("held out", 1.0))
-"""Three fifths to learn from, one to fit weights and bounds on, one for the report."""
+"""Upper ends of the parts: three fifths to learn from, one to fit weights and bounds on, one for the report."""
 
 FORMS = 'write {"question": "...", "passage": "...", "relevant": true} or {"question": "...", "answers": ["..."]}'
 
 
 class Passage(NamedTuple):
-    """A text and the title above it, or nothing."""
+    """A text and its title, which may be empty."""
 
     title: str
     text: str
@@ -36,7 +36,7 @@ class Passage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """All that the labels say of one question."""
+    """All labels of one question."""
 
     question: str
     relevant: tuple[Passage, ...] = ()
@@ -46,7 +46,7 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A question with passages that answer it, others that do not, and some that nobody labelled."""
+    """A question with relevant, irrelevant and unlabelled passages."""
 
     question: str
     relevant: tuple[Passage, ...]
@@ -56,16 +56,13 @@ class Group:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Group:
-        """What `dataclasses.asdict` gave, after a trip through JSON."""
+        """From `dataclasses.asdict`, after a JSON round trip."""
         kinds = ("relevant", "irrelevant", "others")
         return cls(**{**stored, **{kind: tuple(Passage(*one) for one in stored[kind]) for kind in kinds}})
 
 
 def read_labels(path: Path) -> list[Labelled]:
-    """The questions of a file in their order. Raises UsageError that names the line.
-
-    A passage that is labelled both ways for a question is left out.
-    """
+    """The questions of a file, in order, without passages labelled both ways. Raises UsageError with the line."""
     try:
         lines = path.expanduser().read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
     except OSError as error:
@@ -82,7 +79,7 @@ def read_labels(path: Path) -> list[Labelled]:
 
 
 def together(labels: Iterable[Labelled]) -> list[Labelled]:
-    """What several labels say of each question, in the order of the questions."""
+    """All labels by question, in the order of the questions."""
     known: dict[str, Labelled] = {}
     for one in labels:
         key = folded(one.question).strip()
@@ -122,9 +119,9 @@ def _without_contradictions(one: Labelled) -> Labelled:
 
 
 def parted(groups: Sequence[Group]) -> list[Group]:
-    """The groups with the part each is in: questions that one passage answers are in one part, whatever the order.
+    """The groups with their parts: questions answered by one passage share a part, in any order of the groups.
 
-    Raises UsageError where there are too few of them, or where all passages are of one kind.
+    Raises UsageError for too few of them, or if all passages are of one kind.
     """
     answered = sum(bool(group.relevant) for group in groups)
     opposed = sum(bool(group.irrelevant) for group in groups)
@@ -146,6 +143,5 @@ def parted(groups: Sequence[Group]) -> list[Group]:
 
 
 def _key(group: Group) -> str:
-    """What the groups of one part share."""
     key = group.relevant[0].text if group.relevant else group.question
     return key.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""The judge as a torch network: a BERT under three heads, its weights named as transformers names them."""
+"""The judge as a torch network: a BERT with three heads; weights are named as in transformers."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 WARM_UP = 0.06
-"""Share of the steps in which the learning rate rises."""
+"""Share of steps with a rising learning rate."""
 
 VERDICTS = ("logits", "support", "denial")
-"""What the exported file calls the verdicts on a whole text: relevance, support, denial."""
+"""Outputs of the exported file for a whole text: relevance, support, denial."""
 
 Config = Mapping[str, Any]
-"""What stands in the config.json of a BERT."""
+"""The config.json of a BERT."""
 
 
 class Embeddings(nn.Module):
-    """Word plus place plus token type, normalised."""
+    """Word plus position plus token type embeddings, normalised."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Embeddings(nn.Module):
 
 
 class Heads(nn.Module):
-    """What each token takes from the others."""
+    """Multi-head attention."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class Heads(nn.Module):
         self.query, self.key, self.value = (nn.Linear(width, width) for _ in range(3))
 
     def forward(self, hidden: Tensor, mask: Tensor) -> Tensor:
-        """The same shape. Without dropout: it costs a fifth of a step on a CPU, and the fast attention."""
+        """The same shape. Without dropout, which costs a fifth of a step on a CPU and prevents the fast attention."""
 
         def split(values: Tensor) -> Tensor:
             return values.view(*values.shape[:2], self.heads, -1).transpose(1, 2)
@@ -60,7 +60,7 @@ class Heads(nn.Module):
 
 
 class Residual(nn.Module):
-    """A product, added to what it was made from, normalised."""
+    """A linear layer with residual and normalisation."""
 
     def __init__(self, config: Config, width: int) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class Body(nn.Module):
 
 
 class Judge(nn.Module):
-    """The layers under their heads: relevance, support and denial of a text, begin and end of a span."""
+    """A BERT with heads for relevance, support and denial of a text, and begin and end of a span."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -132,20 +132,20 @@ class Judge(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where it is."""
+        """The device of the weights."""
         return next(self.parameters()).device
 
 
 def mixed(device: torch.device) -> AbstractContextManager[Any]:
-    """bfloat16 where it is safe."""
+    """Autocast to bfloat16."""
     context: AbstractContextManager[Any] = torch.autocast(device.type, dtype=torch.bfloat16)
     return context
 
 
 def optimiser(judge: Judge, rates: Iterable[float]) -> torch.optim.AdamW:
-    """With the learning rates of matrices, of what is not decayed, and of the heads.
+    """AdamW with learning rates of matrices, of weights without decay, and of the heads.
 
-    The word vectors stay as they are: few of them are met, and they are half of the weights.
+    Word vectors are frozen: training meets few of them, and they are half of the weights.
     """
     judge.body.embeddings.word_embeddings.weight.requires_grad_(False)
     decayed: list[nn.Parameter] = []
@@ -161,7 +161,7 @@ def optimiser(judge: Judge, rates: Iterable[float]) -> torch.optim.AdamW:
 
 
 def rate(step: int, steps: int) -> float:
-    """Share of the learning rate: up in a line, down in a cosine."""
+    """Factor of the learning rate: linear warm-up, then cosine."""
     warm = max(1, int(WARM_UP * steps))
     if step < warm:
         return (step + 1) / warm

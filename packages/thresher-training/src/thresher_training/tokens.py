@@ -1,4 +1,4 @@
-"""Questions and texts as the judge reads them: "[CLS] question [SEP] title text [SEP]", in padded batches."""
+"""Encodes questions and texts for the judge, "[CLS] question [SEP] title text [SEP]", in padded batches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUESTION_TOKENS, TITLE_TOKENS = 40, 16
 
 @dataclass(frozen=True)
 class Pair:
-    """A question and a text as tokens, with the answer's places in tokens, end included."""
+    """A question and a text as tokens, with spans of the answer in tokens, end included."""
 
     ids: list[int]
     types: list[int]
@@ -26,7 +26,7 @@ class Pair:
 
 
 class Reader:
-    """Questions and texts to tokens, with the tokenizer of the model in a folder."""
+    """Tokenises questions and texts with the tokenizer in a model's folder."""
 
     def __init__(self, original: Path, *, max_tokens: int = MAX_TOKENS, question_tokens: int = QUESTION_TOKENS) -> None:
         self.max_tokens, self.question_tokens = max_tokens, question_tokens
@@ -36,7 +36,7 @@ class Reader:
         self.first, self.last = tokenizer.encode("").ids  # [CLS] and [SEP]
 
     def pair(self, question: str, passage: Mapping[str, Any], draw: random.Random, *, titled: bool) -> Pair:
-        """Texts that are too long keep a window: around the answer where it is known, else anywhere."""
+        """A pair. Long texts are cut to a window with the answer if it is known, else anywhere."""
         asked = self.tokenizer.encode(question, add_special_tokens=False).ids[: self.question_tokens]
         title = self.tokenizer.encode(passage["title"], add_special_tokens=False).ids[:TITLE_TOKENS] if titled else []
         text = self.tokenizer.encode(passage["text"], add_special_tokens=False)
@@ -58,7 +58,7 @@ class Reader:
 
 
 def tokens_of(offsets: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int] | None:
-    """First and last token of a place in the text."""
+    """First and last token of a character span; None if it has none."""
     inside = [at for at, (left, right) in enumerate(offsets) if left < end and right > start]
     return (inside[0], inside[-1]) if inside else None
 
@@ -78,7 +78,7 @@ class Batch:
 
 
 def padded(pairs: Sequence[Pair]) -> Batch:
-    """Pairs of different lengths in one batch."""
+    """A batch of pairs, padded to the longest."""
     longest = max(len(pair.ids) for pair in pairs)
 
     def fill(values: Sequence[Sequence[int]]) -> Tensor:

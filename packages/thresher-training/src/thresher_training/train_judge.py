@@ -1,4 +1,4 @@
-"""Training the judge further on somebody's labels, with negatives that their own collection brings up."""
+"""Trains the judge further on a person's labels, with negatives from their own collection."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ if TYPE_CHECKING:
     from thresher_training.tuning import Run
 
 CANDIDATES = 16
-"""Passages that are searched for each question."""
+"""Passages retrieved for each question."""
 
 NEGATIVES = 6
-"""Of them, those that are taken not to answer, best first, where passages are labelled; the others stay unlabelled."""
+"""Best retrieved passages that count as irrelevant where passages are labelled; others stay unlabelled."""
 
 SAME_WORDS = 0.5
-"""Share of the shorter text's words from which a passage that was found may be the labelled one, cut elsewhere."""
+"""Share of the shorter text's words from which a retrieved passage counts as the labelled one with other bounds."""
 
 PIECE_CHARACTERS = 600
-"""What is learned from a longer passage: its piece that the judge finds most relevant, as when it is asked."""
+"""A longer passage is trained on its most relevant piece by the judge, as in retrieval."""
 
 
 @contextmanager
 def silently(total: int, what: str) -> Iterator[Callable[[int], None]]:
-    """Shows nothing."""
+    """A counter without output."""
     yield lambda done: None
 
 
@@ -64,10 +64,10 @@ def train(
     seed: int,
     counting: Counting | None = None,
 ) -> Trained:
-    """Train on the labels of a file and of `feedback`; the judge is kept if it is better on held-out ones.
+    """Train on the labels of a file and of `feedback`; the judge is kept if it is better on held-out labels.
 
-    It is put into the folder `judges` of `home`. What is cut off goes on from its last checkpoint when it is called
-    with the same again. Raises MissingExtra without torch, UsageError for labels that cannot be learned from.
+    It is installed in the folder `judges` of `home`. An interrupted call continues from its last checkpoint when
+    repeated. Raises MissingExtra without torch, UsageError for unusable labels.
     """
     try:
         from thresher_training.export import exported
@@ -117,13 +117,13 @@ def train(
 
 _PARTS: tuple[PartName, ...] = ("train", "tune", "held out")
 
-# --- labels and what the collection brings up -------------------------------------------------------------------------
+# --- labels and retrieved passages ------------------------------------------------------------------------------------
 
 
 def _gathered(
     file: Path, labels: Sequence[Labelled], settings: CorrectiveSettings, parts: Components, counting: Counting
 ) -> list[Group]:
-    """The groups of all parts, read from the file where an earlier run left them."""
+    """The groups of all parts, from the file if an earlier run wrote it."""
     if file.exists():
         return [Group.from_dict(stored) for stored in json.loads(file.read_text(encoding="utf-8"))]
     retrieve = corrective.retriever(settings, parts)
@@ -146,10 +146,10 @@ def _gathered(
 
 
 def grouped(one: Labelled, found: Sequence[Passage]) -> Group:
-    """The labels of a question and what was found for it.
+    """The labels of a question with retrieved passages.
 
-    With answers: what holds one is relevant, what does not is not. With passages: the best ones found that are not
-    among them do not answer. With neither: nothing answers.
+    With answers: passages that contain one are relevant, others not. Otherwise the best retrieved passages that are not
+    labelled are irrelevant; if only irrelevant ones are labelled, they stay unlabelled.
     """
     if one.answers:
         wanted = [_words(answer) for answer in one.answers]
@@ -164,7 +164,7 @@ def grouped(one: Labelled, found: Sequence[Passage]) -> Group:
 
 
 def _words(text: str) -> str:
-    """Words with a space on each side, so that an answer is found as words and not within one."""
+    """Words separated and enclosed by spaces, so that answers match whole words."""
     return f" {' '.join(''.join(mark if mark.isalnum() else ' ' for mark in folded(text)).split())} "
 
 
@@ -173,8 +173,6 @@ def _same(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _focused(group: Group, judge: BundledJudge) -> Group:
-    """With the piece of each long passage that the judge finds most relevant."""
-
     def focused(passages: Sequence[Passage]) -> tuple[Passage, ...]:
         return tuple(_piece(group.question, passage, judge) for passage in passages)
 
@@ -200,7 +198,7 @@ def _piece(question: str, passage: Passage, judge: BundledJudge) -> Passage:
 
 
 def cases(groups: Sequence[Group], judge: BundledJudge) -> list[Case]:
-    """What a judge makes of the passages of each question, whole."""
+    """A judge's logits for the whole passages of each question."""
 
     def logits(question: str, passages: Sequence[Passage]) -> tuple[float, ...]:
         texts, titles = [passage.text for passage in passages], [passage.title for passage in passages]
@@ -210,7 +208,6 @@ def cases(groups: Sequence[Group], judge: BundledJudge) -> list[Case]:
 
 
 def _write(folder: Path, run: Run, weights: bytes) -> None:
-    """A judge's folder: the weights, with the tokenizer and config of the judge it started from."""
     (folder / "onnx").mkdir(parents=True, exist_ok=True)
     (folder / "onnx/model.onnx").write_bytes(weights)
     for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "config.json"):
@@ -218,7 +215,7 @@ def _write(folder: Path, run: Run, weights: bytes) -> None:
 
 
 def _installed(staged: Path, target: Path) -> Path:
-    """The staged folder in its place, at once; the same weights are there already, or nothing is."""
+    """Move the staged folder to its target atomically, unless that has the same weights already."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if not target.exists():
         staged.replace(target)
@@ -226,7 +223,6 @@ def _installed(staged: Path, target: Path) -> Path:
 
 
 def _whole(file: Path, value: Any) -> None:
-    """JSON written beside and moved over."""
     file.parent.mkdir(parents=True, exist_ok=True)
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:

@@ -1,9 +1,9 @@
-"""Training the bundled judge further on labelled questions, with a checkpoint, so that a run can be taken up again.
+"""Trains the bundled judge further on labelled questions, with checkpoints for resuming.
 
-Each step reads some questions, each with a passage that answers and some that do not, and pairs that nobody labelled.
-Losses: cross-entropy over the passages of a question, binary cross-entropy of each, and for the unlabelled pairs the
-distance from what the judge said before (distillation, Hinton et al. 2015), so that it does not forget what else it
-knows. The steps are planned from the seed: a run that was cut off ends with the weights of one that was not.
+Each step reads some questions, each with a relevant passage and some irrelevant ones, and unlabelled pairs. Losses:
+cross-entropy over the passages of a question, binary cross-entropy of each, and for unlabelled pairs the distance from
+the original judge's logits (distillation, Hinton et al. 2015), against forgetting. Steps are planned from the seed: an
+interrupted run ends with the same weights as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -28,29 +28,28 @@ from thresher_training.network import Judge, mixed, optimiser, rate
 from thresher_training.tokens import Pair, Reader, padded
 
 MAX_TOKENS = 192
-"""Question, title and passage; passages come cut to about 150 tokens."""
+"""Question, title and passage; passages have about 150 tokens."""
 QUESTIONS, NEGATIVES, KEPT = 6, 3, 8
-"""Of a step: questions, passages of each that do not answer, pairs that nobody labelled."""
+"""Of a step: questions, irrelevant passages of each, unlabelled pairs."""
 RATES = (4e-5, 4e-5, 2e-4)
-"""Learning rates of matrices, of what is not decayed, and of the heads: less than those the judge was made with, which
-were 6e-5 and 5e-4, for it knows most of it already."""
+"""Learning rates of matrices, of weights without decay, and of the heads; lower than in the judge's own training."""
 BINARY_WEIGHT, KEEP_WEIGHT = 0.6, 0.1
-"""The first is that of the judge's own training; distances of logits are squared, and 3 is a large one."""
+"""The first as in the judge's own training; distances of logits are squared, and 3 is a large one."""
 TITLED = 0.8
-"""Share of the questions whose passages are read with their titles."""
+"""Share of questions whose passages have their titles."""
 CHECKPOINT_STEPS = 20
 LARGEST_GRADIENT = 1.0
 WORDS = "body.embeddings.word_embeddings.weight"
-"""Half of the weights, which training leaves alone: not in the checkpoint."""
+"""Half of the weights; frozen, so not in the checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A training under way in a folder: what it starts from, what it learns from, how long."""
+    """A training run in a folder: base judge, groups, epochs."""
 
     folder: Path
     base: Path
-    """Folder of the judge it starts from."""
+    """Folder of the base judge."""
     groups: Sequence[Group]
     epochs: int
     seed: int
@@ -62,11 +61,11 @@ class Run:
         return config
 
     def reader(self) -> Reader:
-        """Questions and passages to tokens."""
+        """The tokenizer of questions and passages."""
         return Reader(self.base, max_tokens=MAX_TOKENS)
 
     def plan(self) -> list[list[Group]]:
-        """The questions of each step: every epoch sees each question once."""
+        """The questions of each step; every epoch has each question once."""
         draw = random.Random(self.seed)
         labelled = [group for group in self.groups if group.relevant or group.irrelevant]
         steps: list[list[Group]] = []
@@ -76,7 +75,7 @@ class Run:
         return steps
 
     def trained(self, progress: Callable[[int], None]) -> Judge:
-        """The judge after the last step, from the last checkpoint on; `progress` is told steps done since."""
+        """The judge after the last step, resumed from the last checkpoint; `progress` receives steps done."""
         self.folder.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(self.seed)
         weights = floats_of(self.base / "onnx/model.onnx")
@@ -106,7 +105,7 @@ class Run:
         return judge
 
     def sample(self) -> list[Pair]:
-        """Pairs of the training questions that show what activations are like."""
+        """Pairs of training questions for sampling activations."""
         reader, draw = self.reader(), random.Random(self.seed)
         chosen = draw.sample(list(self.groups), min(60, len(self.groups)))
         return [
@@ -127,7 +126,6 @@ def _losses(
     unlabelled: Sequence[tuple[str, Passage]],
     draw: random.Random,
 ) -> dict[str, Tensor]:
-    """What is minimised, already weighted."""
     pairs: list[Pair] = []
     sizes: list[int] = []
     for group in groups:
@@ -168,7 +166,7 @@ def _losses(
 
 
 def _unlabelled(groups: Sequence[Group], draw: random.Random) -> list[tuple[str, Passage]]:
-    """Questions with passages that nobody labelled for them: found for them, or for another question."""
+    """Questions with unlabelled passages: retrieved for them, or for another question."""
     chosen = []
     for group in draw.sample(list(groups), min(KEPT, len(groups))):
         near = group.others or draw.choice(groups).others
@@ -185,11 +183,10 @@ def _pair(reader: Reader, question: str, passage: Passage, draw: random.Random, 
 
 
 def _keep(file: Path, judge: Judge, optimise: torch.optim.Optimizer, done: int) -> None:
-    """Written beside and moved over, so that a kill or a full disk leaves the old one or the new one."""
     weights = {name: value for name, value in judge.state_dict().items() if name != WORDS}
     state = {"judge": weights, "optimiser": optimise.state_dict(), "random": torch.get_rng_state(), "step": done}
     content = io.BytesIO()
-    torch.save(state, content)  # straight to a file it would raise RuntimeError where the disk is full
+    torch.save(state, content)  # saving straight to a file raises RuntimeError on a full disk
     beside = file.with_suffix(".part")
     try:
         beside.write_bytes(content.getbuffer())
@@ -199,7 +196,7 @@ def _keep(file: Path, judge: Judge, optimise: torch.optim.Optimizer, done: int) 
 
 
 def _resumed(file: Path, judge: Judge, optimise: torch.optim.Optimizer) -> int:
-    """Steps done before; 0 where there is no checkpoint. Raises ModelError for a damaged one."""
+    """Steps done before; 0 without a checkpoint. Raises ModelError for a damaged one."""
     if not file.exists():
         return 0
     try:
@@ -208,5 +205,5 @@ def _resumed(file: Path, judge: Judge, optimise: torch.optim.Optimizer) -> int:
         optimise.load_state_dict(state["optimiser"])
         torch.set_rng_state(state["random"])
         return int(state["step"])
-    except Exception as error:  # unpickling raises whatever it meets
+    except Exception as error:  # unpickling may raise anything
         raise ModelError("is damaged", subject=str(file), next_step="remove it, and the run begins anew") from error

@@ -1,1 +1,1 @@
-"""What correction is worth on a user's own documents: drafted questions, recipes beside each other, advice."""
+"""Measures correction on a user's own documents: drafted questions, recipes compared, advice."""

@@ -1,4 +1,4 @@
-"""Does correction help on these documents, and what does it cost: recipes with and without it on the same questions."""
+"""Gain and cost of correction on these documents: recipes with and without it on the same questions."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def compare(
     seen: Callable[[Row], None] = lambda _: None,
     say: Say = lambda text: None,
 ) -> dict[str, Any]:
-    """Ask what has no row yet in `plan.out`, and weigh the rows: the JSON of `eval compare`.
+    """Ask the questions that have no row yet in `plan.out`, and weigh the rows: the JSON of `eval compare`.
 
-    `seen` is called with each row of the recipes, `say` with what is being asked besides them. Raises UsageError for
+    `seen` receives each row of the recipes, `say` a line for everything else that is asked. Raises UsageError for
     recipes that cannot be compared.
     """
     plan = replace(plan, recipes=list(dict.fromkeys([plan.baseline, *plan.recipes])))
@@ -80,7 +80,7 @@ def corrects(recipe: str) -> bool:
 def weigh(
     rows: Mapping[str, Sequence[Row]], baseline: str, *, wrong_costs: float = WRONG_COSTS, seed: int = 0
 ) -> dict[str, Any]:
-    """What correction gained, what it cost, where it hurt and which recipe to use, from rows alone."""
+    """Gain, cost, worsened questions and the recommended recipe, from rows alone."""
     values = {recipe: values_of(found, wrong_costs) for recipe, found in rows.items()}
     against = compare_all(values, baseline, seed=seed)
     asked = [row.question for row in rows[baseline]]
@@ -126,9 +126,9 @@ def weigh(
 def silence(
     rows: Mapping[str, Sequence[Row]], values: Mapping[str, Mapping[str, float]], wrong_costs: float, *, seed: int
 ) -> dict[str, Any]:
-    """Which recipes are worth less than no answer at all, which is worth 0, and what the best one got wrong.
+    """Recipes worth less than no answer, which is worth 0, and the wrong answers of the best recipe.
 
-    `every` says that all are, and `certain` that the interval of the best one's value lies below 0.
+    `every`: all are worth less; `certain`: the interval of the best one's value is below 0.
     """
     means = {recipe: mean_interval(list(found.values()), seed=seed) for recipe, found in values.items()}
     best = max(means, key=lambda recipe: means[recipe].value or 0.0)
@@ -147,7 +147,7 @@ def silence(
 
 
 def cites_elsewhere(row: Row) -> bool:
-    """Whether an answer to an answerable question cites none of the documents that are known to answer it."""
+    """Whether an answer to an answerable question cites none of its gold documents."""
     question, reply = row.question, row.reply
     if reply is None or not question.answerable or not question.gold:
         return False
@@ -155,19 +155,19 @@ def cites_elsewhere(row: Row) -> bool:
 
 
 def counts(rows: Sequence[Row]) -> dict[str, int]:
-    """How many questions there are of each outcome."""
+    """Number of questions by outcome."""
     counted = Counter(map(outcome, rows))
     return {str(one): counted[one] for one in Outcome if one is not Outcome.RANKED}
 
 
 def tokens(rows: Sequence[Row]) -> float | None:
-    """Tokens of prompts and replies for a question that did not fail, mean."""
+    """Mean tokens of prompts and replies of a question that did not fail."""
     used = [row.reply.usage for row in rows if row.reply is not None]
     return fmean(one.prompt_tokens + one.completion_tokens for one in used) if used else None
 
 
 def hurt(before: Sequence[Row], after: Sequence[Row], recipe: str, *, wrong_costs: float) -> list[dict[str, Any]]:
-    """The questions that are worth less than with the baseline, by category, with both answers."""
+    """Questions worth less than with the baseline, by category, with both answers."""
     earlier = {row.question.id: row for row in before}
     pairs = [(earlier[row.question.id], row) for row in after if row.question.id in earlier]
     lost = [pair for pair in pairs if value(outcome(pair[1]), wrong_costs) < value(outcome(pair[0]), wrong_costs)]
@@ -185,6 +185,6 @@ def hurt(before: Sequence[Row], after: Sequence[Row], recipe: str, *, wrong_cost
 
 
 def came_of(row: Row) -> dict[str, Any]:
-    """What came of a question, and in which words."""
+    """Outcome and text of a row."""
     text = row.error if row.reply is None else row.reply.reason if row.reply.abstained else row.reply.text
     return {"outcome": str(outcome(row)), "text": text}

@@ -1,4 +1,4 @@
-"""A question set drafted from a collection, for a person to read and correct: see docs/comparing.md."""
+"""Drafts a question set from a collection, for a person to correct: see docs/comparing.md."""
 
 from __future__ import annotations
 
@@ -27,38 +27,38 @@ from thresher_evals.datasets.question_tables import is_table
 from thresher_evals.questions.question_maker import QuestionMaker
 
 COLUMNS = ("id", "question", "answers", "items", "answerable", "source", "page", "category", "made")
-"""Of a table of drafts, as `thresher_evals.datasets.question_tables` reads them."""
+"""Columns of a table of drafts, as `thresher_evals.datasets.question_tables` reads them."""
 
 NUMBER = 80
-"""Questions, where no other number is given: a person reads them in an hour."""
+"""Default number of questions: a person reads them in an hour."""
 
 UNANSWERABLE = 0.25
-"""Share of the questions that have no answer in the collection: enough to see a recipe that never refuses."""
+"""Share of questions without an answer in the collection: enough to show a recipe that never refuses."""
 
 MOST_DOCUMENTS = 300
-"""Documents that are read: a set of a few hundred questions cannot touch more."""
+"""Documents read: a few hundred questions cannot touch more."""
 
 MOST_DROPPED = 2
-"""Replies that may be dropped for each question wanted, before a model that does not follow is given up."""
+"""Dropped replies for each wanted question before a model is given up."""
 
 SEARCHED, BEST_PASSAGES = "hybrid", 5
-"""How the passages are found that a near miss is held against."""
+"""Recipe and number of the passages that a near miss is checked against."""
 
 Source = Callable[[Document], Iterator[Draft]]
-"""Drafts of one document, one after the other."""
+"""Drafts of one document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drafting:
-    """What was drafted, and what was not."""
+    """Drafted questions and why others were dropped."""
 
     drafts: tuple[Draft, ...]
     documents: int
-    """Documents that the answerable questions are of."""
+    """Documents of the answerable questions."""
     model: str
-    """The chat model that drafted, or nothing."""
+    """The drafting chat model, or empty."""
     dropped: Mapping[str, int] = field(default_factory=dict)
-    """Why replies of the model were not used, and how often."""
+    """Reason to number of unused replies."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form, without the questions."""
@@ -80,10 +80,7 @@ def draft_questions(
     model: LanguageModel | None = None,
     progress: Progress | None = None,
 ) -> Drafting:
-    """Up to `number` questions, spread over the documents, the same for the same seed and documents.
-
-    Raises UsageError where not one can be drafted.
-    """
+    """Up to `number` questions over the documents, the same for the same seed. Raises UsageError if there are none."""
     generator = random.Random(seed)
     found = sorted(collection.documents(), key=lambda record: record.source)
     chosen = generator.sample(found, min(len(found), MOST_DOCUMENTS))
@@ -122,7 +119,7 @@ def draft_questions(
 
 
 def without_references(document: Document) -> Document:
-    """The document with its list of references blank, every other place where it was."""
+    """The document with its list of references blanked; offsets stay."""
     found = references_span(document.text)
     if found is None:
         return document
@@ -131,7 +128,7 @@ def without_references(document: Document) -> Document:
 
 
 def spread(documents: list[Document], source: Source, wanted: int, *, progress: Progress | None = None) -> list[Draft]:
-    """`wanted` drafts, one of each document in turn, then a second of each, and so on; none is asked twice."""
+    """`wanted` different drafts: one of each document, then a second of each, and so on."""
     chosen: dict[str, Draft] = {}
     drawers = [source(document) for document in documents]
     while drawers and len(chosen) < wanted:
@@ -156,7 +153,7 @@ def by_model(
     generator: random.Random,
     gives_up: Callable[[], bool],
 ) -> Iterator[Draft]:
-    """What a chat model drafts of a document's passages, in random order; a bad reply costs the passage."""
+    """A chat model's drafts from a document's passages in random order; a bad reply costs the passage."""
     found = list(passages(document, sentences(document)))
     for passage in generator.sample(found, len(found)):
         if gives_up():
@@ -173,13 +170,13 @@ def off_topic(generator: random.Random, wanted: int) -> list[Draft]:
 
 
 def best_passages(collection: Collection, question: str) -> list[str]:
-    """What the collection has nearest to a question."""
+    """The passages of the collection nearest to a question."""
     found = collection.search(question, recipe=SEARCHED, limit=BEST_PASSAGES)
     return [hit.chunk.text for hit in found.hits]
 
 
 def drafting_model(collection: Collection, given: Mapping[str, Any]) -> LanguageModel | None:
-    """The chat model that a question asked of the collection would have, if any; its replies are kept nowhere."""
+    """The chat model that a question to the collection would use, if any; its replies are not stored."""
     check_known(given, recipes.settings_keys())
     recipe = recipes.get(SEARCHED)
     return chat_model(recipe.configured(own(recipe.settings, given), home=collection.home).llm, Meter())
@@ -189,11 +186,11 @@ def drafting_model(collection: Collection, given: Mapping[str, Any]) -> Language
 
 
 def write_drafts(drafts: Iterable[Draft], path: Path, *, force: bool = False) -> None:
-    """One line a question, or a table for a .csv. Raises UsageError for a file that is there, without `force`."""
+    """Write a line for each question, or a table (.csv). Raises UsageError for an existing file without `force`."""
     check_free(path, force=force)
     path.parent.mkdir(parents=True, exist_ok=True)
     if is_table(path):
-        with path.open("w", encoding="utf-8-sig", newline="") as file:  # Excel takes a CSV without the mark for Latin-1
+        with path.open("w", encoding="utf-8-sig", newline="") as file:  # Excel reads a CSV without a BOM as Latin-1
             csv.writer(file).writerows([COLUMNS, *map(row_of, drafts)])
     else:
         lines = [json.dumps(draft.to_dict(), ensure_ascii=False) + "\n" for draft in drafts]
@@ -201,7 +198,7 @@ def write_drafts(drafts: Iterable[Draft], path: Path, *, force: bool = False) ->
 
 
 def row_of(draft: Draft) -> list[str]:
-    """The cells of a question, in the order of `COLUMNS`; of the places that answer it, the first."""
+    """The cells of a question, in the order of `COLUMNS`, with the first of its gold places."""
     gold = draft.gold[0].to_dict() if draft.gold else {}
     place = [str(gold.get(name) or "") for name in ("source", "page")]
     answerable = "yes" if draft.answerable else "no"
@@ -210,7 +207,7 @@ def row_of(draft: Draft) -> list[str]:
 
 
 def check_free(path: Path, *, force: bool) -> None:
-    """Raise UsageError where a file would be overwritten that may hold a person's corrections."""
+    """Raise UsageError for an existing file, which may contain corrections, and for one that cannot be written."""
     if path.is_dir():
         raise UsageError("is a folder", subject=str(path), next_step="give a file")
     if is_table(path) and path.suffix.lower() != ".csv":

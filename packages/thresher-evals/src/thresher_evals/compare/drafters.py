@@ -1,4 +1,4 @@
-"""What a drafted question is, and how a chat model drafts one of a passage; the others are made by rules."""
+"""Drafted questions, and how a chat model drafts them from passages; the others are made by rules."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ from thresher_evals.dataset import Gold, normalise, sha1_number
 from thresher_evals.questions.question_maker import MadeOf, NearMiss
 
 How = Literal["text", "near miss", "model", "model, near miss", "off-topic"]
-"""How a question came about; every one should be read by a person."""
+"""How a question was made; people should read all of them."""
 
 ID_DIGITS = 10
-"""Hex digits of an id: a thousand questions share one with a chance of one in two million."""
+"""Hex digits of an id: two of a thousand questions share one with a chance of one in two million."""
 
 Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One question as it is written to the file."""
+    """A question as written to the file."""
 
     question: str
     made: How
     category: str
     answers: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
-    """Of a list: all of them must be in an answer."""
+    """Of a list: an answer must contain all of them."""
     answerable: bool = True
     gold: tuple[Gold, ...] = ()
     stands_in: str = ""
-    """The words of the gold place, so that a person can check the question without opening the document."""
+    """The text of the gold place, so that people can check the question without opening the document."""
 
     @property
     def id(self) -> str:
-        """A hash of the question: the same question has the same id in every file."""
+        """A hash of the question, the same in every file."""
         return f"drafted-{sha1_number(self.question):040x}"[: len("drafted-") + ID_DIGITS]
 
     @property
     def tells_its_answer(self) -> bool:
-        """Whether an answer stands in the question, so that repeating the question would be right."""
+        """Whether the question contains an answer, so that repeating it would be right."""
         asked = f" {normalise(self.question)} "
         return any(f" {normalise(answer)} " in asked for answer in self.answers)
 
     def to_dict(self) -> dict[str, Any]:
-        """One line of the file: a question of `qa:`, and how it was made."""
+        """A line of the file: a question of `qa:` and how it was made."""
         told = {
             "id": self.id,
             "question": self.question,
@@ -68,19 +68,18 @@ class Draft:
         return told | {name: value for name, value in more.items() if value}
 
 
-# --- what questions are drafted from: sentences of running text, and passages of neighbouring ones --------------------
+# --- sources of questions: sentences of running text, and passages of neighbouring ones -------------------------------
 
 
 MIN_WORDS, MIN_LETTERS = 6, 0.8
-"""A sentence of running text has this many words, and this share of letters and spaces; formulas, tables and author
-lists have less."""
+"""Least words, and least share of letters and spaces, of running text; formulas, tables and author lists have less."""
 
 PASSAGE_CHARACTERS = 1500
-"""Of a passage at most: as much as `corrective` has in a chunk, so that what is asked can be found in one."""
+"""Longest passage: the size of a chunk of `corrective`, so that one chunk can hold the answer."""
 
 
 def sentences(document: Document) -> list[Chunk]:
-    """The sentences of a document that are running text, each as a chunk of its own, in their order."""
+    """The sentences of running text in a document, each as a chunk, in order."""
     tables = sorted((table.start, table.end) for table in document.tables)
     references = references_span(document.text)
     left_out = sorted([*tables, *([references] if references else [])])
@@ -95,7 +94,7 @@ def sentences(document: Document) -> list[Chunk]:
 
 
 def runs(sentence: str) -> bool:
-    """Whether a text looks like a sentence and not like a heading, a formula or a list."""
+    """Whether a text looks like a sentence rather than a heading, a formula or a list."""
     letters = sum(character.isalpha() or character.isspace() for character in sentence)
     return (
         sentence[:1].isupper()
@@ -108,7 +107,7 @@ def runs(sentence: str) -> bool:
 
 
 def passages(document: Document, found: Sequence[Chunk]) -> Iterator[Chunk]:
-    """Runs of neighbouring sentences, and what stands between them, up to `PASSAGE_CHARACTERS` long."""
+    """Neighbouring sentences and the text between them, up to `PASSAGE_CHARACTERS` long."""
     first = 0
     for at in range(len(found)):
         ends = at + 1 == len(found) or found[at + 1].end - found[first].start > PASSAGE_CHARACTERS
@@ -122,7 +121,7 @@ def passages(document: Document, found: Sequence[Chunk]) -> Iterator[Chunk]:
 
 
 def by_rules(one: MadeOf) -> Draft:
-    """A question that was made of a document's text; of a list the items are told."""
+    """The draft of a question made from a document's text; a list becomes `items`."""
     made, document = one.made, one.document
     gold = Gold(document.source, document.page_at(made.start), made.start, made.end)
     listed = made.kind == "list"
@@ -138,7 +137,7 @@ def by_rules(one: MadeOf) -> Draft:
 
 
 def near_miss(one: NearMiss) -> Draft:
-    """A question that asks of another entity, year or condition than the one that the documents answer."""
+    """The draft of a question about another entity, year or condition than the documents have."""
     source = one.source.made
     told = one.source.document.text[source.start : source.end]
     return Draft(one.question, "near miss", f"other {one.changed}", answerable=False, stands_in=told)
@@ -148,7 +147,7 @@ def near_miss(one: NearMiss) -> Draft:
 
 
 ANSWER_WORDS = 15
-"""Of an answer at most: a longer one is a sentence, which no other answer repeats letter by letter."""
+"""Longest answer: a longer one is a sentence, which no other answer repeats letter by letter."""
 
 PROMPT_VERSION = 1
 
@@ -170,16 +169,16 @@ Reply with a JSON object: {"answered": "yes"} or {"answered": "no"}."""
 
 
 class ModelDrafter:
-    """Drafts with a chat model, and counts what it had to drop by its reason. ProviderError passes through."""
+    """Drafts with a chat model and counts dropped replies by reason. ProviderError passes through."""
 
     def __init__(self, model: LanguageModel, best_passages: Callable[[str], Sequence[str]]) -> None:
         self._model = model
         self._best_passages = best_passages
-        """Question to the texts the collection finds for it, best first."""
+        """Question to the collection's passages for it, best first."""
         self.dropped: Counter[str] = Counter()
 
     def question(self, passage: Chunk) -> Draft | None:
-        """A question whose answer stands in the passage letter by letter; None where the reply is no such thing."""
+        """A question whose answer is a quote from the passage; None if the reply is not usable."""
         reply = self._asked(QUESTION, shown(passage), ("question", "answer"), read_pair)
         if reply is None:
             return self._drop("the reply could not be read")
@@ -195,7 +194,7 @@ class ModelDrafter:
         return self._drop("the answer stands in the question") if draft.tells_its_answer else draft
 
     def near_miss(self, passage: Chunk) -> Draft | None:
-        """A question the passage raises and does not answer, nor, says the model, do the best passages found for it."""
+        """A question raised by the passage; the model says that neither it nor the best passages found answer it."""
         question = self._asked(NEAR_MISS, shown(passage), ("question",), read_question)
         if question is None:
             return self._drop("the reply could not be read")
@@ -215,7 +214,7 @@ class ModelDrafter:
 
 
 def shown(passage: Chunk) -> str:
-    """The passage and where it is from, between marks that it cannot close."""
+    """The passage and its title, between marks that it cannot close."""
     return f'<passage title="{fenced(passage.title)}">\n{fenced(passage.text)}\n</passage>'
 
 

@@ -1,4 +1,4 @@
-"""What a comparison asks of what, and how answers are weighed."""
+"""The plan of a comparison: what is asked, and how answers are weighed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from thresher.collection import Collection
 
 OFF, ON = ("rag", "hybrid"), ("crag", "ecrag", "corrective")
-"""Recipes that are compared where none are named: without correction and with it."""
+"""Default recipes: without correction and with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Questions, recipes, and what a wrong answer costs."""
+    """Questions, recipes, and the cost of a wrong answer."""
 
     collection: Collection
     dataset: Dataset
@@ -39,10 +39,10 @@ class Plan:
     parallel: int = 1
     seed: int = 0
     command: str | None = None
-    """A command line that does the same again, for the report."""
+    """Command line that repeats the comparison, for the report."""
 
     def asker(self, collection: Collection | None = None) -> CollectionAsker:
-        """What puts questions to the collection."""
+        """Asks the collection."""
         return CollectionAsker(collection or self.collection, self.settings or {}, outside=self.outside)
 
     def ask(
@@ -56,7 +56,7 @@ class Plan:
         progress: Progress | None = None,
         seen: Callable[[Row], None] = lambda _: None,
     ) -> dict[str, list[Row]]:
-        """Put questions to recipes; what has a row in the folder already is not asked again."""
+        """Ask the recipes; questions with a row in the folder are skipped."""
         described = {recipe: asker.settings_of(recipe) for recipe in names}
         for recipe in names:
             asker.warm_up(recipe)

@@ -1,4 +1,4 @@
-"""Which recipe to use, from what came of the same questions with each; and what so few questions cannot tell."""
+"""Recommends a recipe from the outcomes of the same questions, and says what so few questions cannot show."""
 
 from __future__ import annotations
 
@@ -14,20 +14,17 @@ from thresher_evals.rows import Row
 from thresher_evals.stats import ALPHA, Comparison, corrected, shared_difference
 
 WRONG_COSTS = 1.0
-"""Right answers that a wrong one undoes, where no other number is given. With 0 a recipe that always answers cannot
-lose; the benchmark of Yang et al. 2024 (CRAG, section 3.2) scores +1, 0 and -1 as well."""
+"""Default number of right answers that a wrong one cancels. With 0 a recipe that always answers cannot lose; Yang et
+al. 2024 (CRAG, section 3.2) score +1, 0 and -1 too."""
 
-POWER = 0.8  # the customary one (Cohen 1988): a difference that is there is found four times in five
+POWER = 0.8  # customary (Cohen 1988): a real difference is found four times in five
 
 Values = Mapping[str, float]
-"""Question id to the value of what came of it."""
+"""Question id to the value of its outcome."""
 
 
 def value(came: Outcome, wrong_costs: float = WRONG_COSTS) -> float:
-    """Right +1, wrong `-wrong_costs`, no answer and failures 0.
-
-    Where nobody knows which answers are right, any counts as right whatever it says: then only refusals are measured.
-    """
+    """Right or uncheckable +1, wrong `-wrong_costs`, no answer and failures 0."""
     match came:
         case Outcome.RIGHT | Outcome.UNCHECKED:
             return 1.0
@@ -46,18 +43,18 @@ def values_of(rows: Sequence[Row], wrong_costs: float = WRONG_COSTS) -> dict[str
 
 
 def compare_all(values: Mapping[str, Values], baseline: str, *, seed: int = 0) -> dict[str, Comparison]:
-    """Every other recipe against the baseline on the questions both have, with p corrected for being several."""
+    """Every other recipe against the baseline on their shared questions; p is corrected for multiple comparisons."""
     others = [recipe for recipe in values if recipe != baseline]
     found = corrected([shared_difference(values[baseline], values[other], seed=seed) for other in others])
     return dict(zip(others, found, strict=True))
 
 
 def detectable(differences: Sequence[float], comparisons: int = 1) -> float:
-    """The smallest mean difference that so many questions would show four times in five, in value per question.
+    """The smallest mean difference, in value per question, that so many questions show four times in five.
 
-    From the spread of the differences seen (Cohen 1988, section 2.3.4), and never less than what the fewest questions
-    give whose difference can be told from chance at all: six that change the same way, more with several recipes.
-    None can be told where that is more than there are questions; the result is then above 1.
+    From the spread of the differences (Cohen 1988, section 2.3.4), but at least the smallest share of questions that
+    must change the same way to differ from chance: six questions, more with several recipes. Above 1, no difference can
+    be shown.
     """
     n = max(1, len(differences))
     level = ALPHA / comparisons
@@ -72,7 +69,7 @@ def detectable(differences: Sequence[float], comparisons: int = 1) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """A recipe, why, and whether the data settle it; the settings it should have."""
+    """A recipe with its settings, the reason, and whether the data settle it."""
 
     recipe: str
     why: str
@@ -87,7 +84,7 @@ class Recommendation:
 def recommend(
     values: Mapping[str, Values], baseline: str, corrects: Mapping[str, bool], *, seed: int = 0
 ) -> Recommendation:
-    """The recipe to use by the rule of docs/comparing.md; `corrects` says which of the recipes do."""
+    """The recipe by the rule of docs/comparing.md; `corrects` says which recipes correct."""
     against = compare_all(values, baseline, seed=seed)
     winners = [recipe for recipe, compared in against.items() if compared.direction > 0]
     if not winners:
@@ -112,7 +109,7 @@ def recommend(
 
 
 def keep(against: Mapping[str, Comparison], baseline: str, corrects: Mapping[str, bool]) -> Recommendation:
-    """The baseline, since nothing is better: surely, where everything that corrects is worse."""
+    """The baseline, since no recipe is better; certain if every correcting one is worse."""
     correcting = {recipe: compared for recipe, compared in against.items() if corrects[recipe]}
     if correcting and all(compared.direction < 0 for compared in correcting.values()):
         words = ", ".join(f"{name} ({one.better} better, {one.worse} worse)" for name, one in correcting.items())

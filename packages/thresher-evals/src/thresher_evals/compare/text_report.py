@@ -1,4 +1,4 @@
-"""A comparison in plain words, for a person who has read nothing about it."""
+"""A comparison in plain words, for people new to it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MEANINGS = {
 
 
 def tell(found: Mapping[str, Any], *, shown: int) -> Iterator[str | Table]:
-    """Lines and tables in the order they are printed; at most `shown` of the questions that got worse."""
+    """Lines and tables in print order, with at most `shown` worsened questions."""
     yield from opening(found)
     yield from gained(found)
     yield from cost(found)
@@ -31,7 +31,7 @@ def tell(found: Mapping[str, Any], *, shown: int) -> Iterator[str | Table]:
 
 
 def opening(found: Mapping[str, Any]) -> Iterator[str | Table]:
-    """What was asked, and what came of it."""
+    """The questions and their outcomes."""
     asked = found["questions"]
     known = f"{asked['answerable']} that the documents answer, {asked['unanswerable']} that they do not"
     yield f"{found['n']} questions: {known}."
@@ -63,7 +63,7 @@ def opening(found: Mapping[str, Any]) -> Iterator[str | Table]:
 
 
 def gained(found: Mapping[str, Any]) -> Iterator[str | Table]:
-    """Each recipe against the baseline, and what so few questions cannot show."""
+    """Each recipe against the baseline, and the smallest difference that can be shown."""
     baseline = found["baseline"]
     yield f"What changes against {baseline}"
     for recipe, told in found["gained"].items():
@@ -89,11 +89,11 @@ def limits(n: int, detectable: float) -> str:
     if detectable >= 1:
         return f"n = {n} is too few: differences under 100 points cannot be seen here. Ask at least 50 questions."
     least = f"n = {n}: differences under {100 * detectable:.0f} points (100 times the value) are easily missed here"
-    return f"{least}, so that none is seen does not mean that there is none."
+    return f"{least}: a difference may exist unseen."
 
 
 def judged(compared: Mapping[str, Any]) -> str:
-    """What a difference says."""
+    """A difference in words."""
     return {1: "better", 0: "cannot be told from chance", -1: "worse"}[Comparison(**compared).direction]
 
 
@@ -115,7 +115,7 @@ def cost(found: Mapping[str, Any]) -> Iterator[str | Table]:
 
 
 def worse(found: Mapping[str, Any], shown: int) -> Iterator[str | Table]:
-    """The questions that the best recipe with correction got worse than the baseline, with both answers."""
+    """Questions that the best correcting recipe answers worse than the baseline, with both answers."""
     correcting = [recipe for recipe, told in found["recipes"].items() if told["corrects"]]
     if not correcting:
         return
@@ -140,14 +140,14 @@ def worse(found: Mapping[str, Any], shown: int) -> Iterator[str | Table]:
 
 
 def answer(said: Mapping[str, Any]) -> str:
-    """What came of a question and in which words, on one line."""
+    """Outcome and text, on one line."""
     text = " ".join((said["text"] or "").split())
     cut = text if len(text) <= 160 else f"{text[:159].rstrip()}…"
     return f"{said['outcome']}: {cut}" if cut else said["outcome"]
 
 
 def advice(found: Mapping[str, Any]) -> Iterator[str | Table]:
-    """What to do."""
+    """The recommendation."""
     told, tuning = found["recommend"], found["tuning"]
     yield "What to do"
     yield from silence(found)
@@ -166,7 +166,7 @@ def advice(found: Mapping[str, Any]) -> Iterator[str | Table]:
 
 
 def silence(found: Mapping[str, Any]) -> Iterator[str]:
-    """That no answer at all would have been better than every recipe, or than some of them, and what to do then."""
+    """Recipes that are worth less than no answer, and what to do then."""
     told = found["silence"]
     if not told["worse"]:
         return
@@ -190,7 +190,7 @@ def silence(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def checked(tried: Mapping[str, Any]) -> str:
-    """How a choice did on the questions it was not made on."""
+    """The result of a choice on questions that it was not made on."""
     if "check" not in tried:
         return ""
     check = tried["check"]

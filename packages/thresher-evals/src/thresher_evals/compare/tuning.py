@@ -1,4 +1,4 @@
-"""`corrective` made to measure: bounds and a calibration, each checked on questions that it was not made of."""
+"""Tunes `corrective`: bounds and a calibration, each checked on questions that were not used to choose it."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ from thresher_evals.rows import Row
 from thresher_evals.stats import shared_difference
 
 TUNED = "corrective"
-"""The recipe whose bounds do nothing but decide; those of the published ones also choose chunks and sentences."""
+"""The recipe whose bounds only decide; bounds of the published recipes also choose chunks and sentences."""
 
 MIN_HALF = 20
-"""Questions in each half, below which nothing is tried: one question then moves the mean by 5 points or more."""
+"""Least questions in each half: below, one question moves the mean by 5 points or more."""
 
 Say = Callable[[str], None]
 Half = Sequence[Question]
 
 
 def tuned(plan: Plan, asker: CollectionAsker, rows: Mapping[str, Sequence[Row]], say: Say) -> dict[str, Any]:
-    """What bounds and a calibration of one's own would do for `corrective`, checked on questions they were not made of.
+    """Effect of own bounds and an own calibration on `corrective`, checked on questions that were not used to choose
+    them.
 
-    Each is {"tried", "why"}, and where it was tried "settings", "chosen_on", "checked_on", "check" and "adopt".
+    Each is {"tried", "why"}, and if it was tried also "settings", "chosen_on", "checked_on", "check" and "adopt".
     """
     first, second = halves([row.question for row in rows.get(TUNED, ())])
     why = ""
@@ -53,7 +54,7 @@ def tuned(plan: Plan, asker: CollectionAsker, rows: Mapping[str, Sequence[Row]],
 
 
 def halves(questions: Iterable[Question]) -> tuple[list[Question], list[Question]]:
-    """The half to choose on and the half to check on: by sha1 of `compare:` and the question's group or id."""
+    """The half to choose on and the half to check on, by sha1 of `compare:` and the question's group or id."""
     parts: tuple[list[Question], list[Question]] = ([], [])
     for question in questions:
         parts[sha1_number(f"compare:{question.group or question.id}") % 2].append(question)
@@ -61,12 +62,12 @@ def halves(questions: Iterable[Question]) -> tuple[list[Question], list[Question
 
 
 def untried(why: str) -> dict[str, Any]:
-    """Something that was not tried."""
+    """The result of a choice that was not tried."""
     return {"tried": False, "adopt": False, "why": why}
 
 
 def checked(plan: Plan, usual: Sequence[Row], other: Sequence[Row], first: Half) -> dict[str, Any]:
-    """What was tried on the questions of `other`, against the recipe as it is."""
+    """The result of `other` against the recipe as it is, on the questions of `other`."""
     before, after = (values_of(rows, plan.wrong_costs) for rows in (usual, other))
     compared = shared_difference(before, after, seed=plan.seed)
     return {
@@ -79,7 +80,7 @@ def checked(plan: Plan, usual: Sequence[Row], other: Sequence[Row], first: Half)
 
 
 def with_tuning(found: dict[str, Any], tuning: Mapping[str, Any]) -> dict[str, Any]:
-    """The comparison with the bounds that are recommended, where `corrective` is; otherwise the defaults stay."""
+    """The comparison with the tuned bounds if `corrective` is recommended and they are adopted."""
     found["tuning"] = dict(tuning)
     bounds, recommended = tuning["bounds"], found["recommend"]
     if recommended["recipe"] == TUNED and bounds["adopt"]:
@@ -96,7 +97,7 @@ def with_tuning(found: dict[str, Any], tuning: Mapping[str, Any]) -> dict[str, A
 
 
 def calibrated(plan: Plan, rows: Sequence[Row], first: Half, second: Half, say: Say) -> dict[str, Any]:
-    """The recipe with a calibration fitted on the first half; the collection's own is neither used nor changed."""
+    """The recipe calibrated on the first half; the collection's own calibration is neither used nor changed."""
     labelled = [(question.question, question.answerable) for question in first]
     fewest = min(sum(answerable == kind for _, answerable in labelled) for kind in (True, False))
     if fewest < LEAST_QUESTIONS:
@@ -117,10 +118,10 @@ def calibrated(plan: Plan, rows: Sequence[Row], first: Half, second: Half, say: 
     return {**found, "adopt": adopt, "why": why}
 
 
-# --- bounds: what would have come of a question with other ones -------------------------------------------------------
+# --- bounds: outcomes with other ones ---------------------------------------------------------------------------------
 
 ABSTAIN = "answer.abstain_below"
-"""The setting below whose certainty no answer is given."""
+"""The setting: least certainty of an answer."""
 
 INSIDE, BOTH, ELSEWHERE = "inside", "both", "outside"
 
@@ -129,15 +130,15 @@ OPEN: Mapping[str, str] = {
     BOTH: f"{TUNED}[lower=0,upper=1,answer.abstain_below=0]",
     ELSEWHERE: f"{TUNED}[lower=0.999999,upper=1,answer.abstain_below=0]",
 }
-"""The recipe so that its verdict is always correct, always ambiguous, always incorrect, and it always answers."""
+"""Variants whose verdict is always correct, always ambiguous or always incorrect, and that always answer."""
 
 STEP = 0.05
-"""Between two bounds that are tried: finer ones follow single questions."""
+"""Distance of the bounds that are tried: finer ones fit single questions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Where `corrective` decides; `upper` is None where nothing outside was looked at, so that it decides nothing."""
+    """Bounds of `corrective`; `upper` is None without an outside, where it decides nothing."""
 
     lower: float
     upper: float | None
@@ -151,18 +152,18 @@ class Bounds:
 
     @property
     def variant(self) -> str:
-        """The recipe with these bounds, as one word."""
+        """The recipe with these bounds, by name."""
         return f"{TUNED}[{','.join(f'{name}={number:g}' for name, number in self.settings.items())}]"
 
     def distance(self, other: Bounds) -> float:
-        """How far apart two choices are: the sum over the bounds."""
+        """Sum of the absolute differences of the bounds."""
         return sum(abs(mine - other.settings[name]) for name, mine in self.settings.items())
 
 
 def chosen_bounds(
     plan: Plan, asker: CollectionAsker, rows: Sequence[Row], first: Half, second: Half, say: Say
 ) -> dict[str, Any]:
-    """Bounds chosen on the first half from rows in which nothing was withheld, then asked for real on the second."""
+    """Bounds chosen on rows of the first half in which nothing was withheld, then asked on the second half."""
     outside = plan.outside != "none"
     usual = usual_bounds(rows, asker.settings_of(TUNED)[ABSTAIN], outside=outside)
     if usual is None:
@@ -192,7 +193,7 @@ def chosen_bounds(
 
 
 def usual_bounds(rows: Sequence[Row], abstain_below: float, *, outside: bool) -> Bounds | None:
-    """The bounds that stored rows of the recipe as it is were decided with; None where no row tells them."""
+    """The bounds that stored rows were decided with; None if no row has them."""
     for row in rows:
         lower, upper = number(row, "decide", "lower", -1.0), number(row, "decide", "upper", -1.0)
         if min(lower, upper) >= 0:
@@ -201,15 +202,15 @@ def usual_bounds(rows: Sequence[Row], abstain_below: float, *, outside: bool) ->
 
 
 def number(row: Row, step: str, name: str, otherwise: float) -> float:
-    """A number that a step of the answer tells, or what stands for it where it tells none."""
+    """A number in a step of the answer, or `otherwise`."""
     found = None if row.reply is None else row.reply.told(step, name)
     return otherwise if found is None else float(found)
 
 
 class Replay:
-    """What stored rows say of any bounds; arrays are (n,), one entry a question.
+    """The values of stored rows under any bounds; arrays are (n,), one entry for each question.
 
-    `opened` are the rows of `INSIDE` and, where there is an outside, of `BOTH` and `ELSEWHERE`, on the same questions.
+    `opened` has the rows of `INSIDE` and, with an outside, of `BOTH` and `ELSEWHERE`, on the same questions.
     """
 
     def __init__(self, opened: Mapping[str, Sequence[Row]], wrong_costs: float) -> None:
@@ -218,14 +219,14 @@ class Replay:
         values = {part: values_of(found, wrong_costs) for part, found in opened.items()}
         self._best = np.array([number(rows[INSIDE][id], "decide", "best", 0.0) for id in shared])
         self._values = {part: np.array([of_part[id] for id in shared]) for part, of_part in values.items()}
-        # Where no reader told a certainty there is none to fall short of.
+        # An answer without a certainty is never withheld.
         self._certainty = {
             part: np.array([number(found[id], "generate", "certainty", 1.0) for id in shared])
             for part, found in rows.items()
         }
 
     def mean(self, bounds: Bounds) -> float:
-        """Mean value with these bounds; what would have been withheld counts 0."""
+        """Mean value with these bounds; a withheld answer counts 0."""
         gated = {
             part: np.where(self._certainty[part] >= bounds.abstain_below, values, 0.0)
             for part, values in self._values.items()
@@ -237,10 +238,7 @@ class Replay:
         return float(np.where(low, gated[ELSEWHERE], np.where(high, gated[INSIDE], gated[BOTH])).mean())
 
     def best(self, usual: Bounds) -> tuple[Bounds, float]:
-        """The bounds of the highest mean value, and how much that is above the one with the `usual` bounds.
-
-        Of bounds that are equally good the nearest to the usual ones are taken.
-        """
+        """The bounds of the highest mean value, of ties the nearest to the `usual` bounds, and the gain over these."""
         grid = [round(STEP * step, 2) for step in range(round(1 / STEP))]
         uppers: list[float | None] = [None] if usual.upper is None else [*grid[1:], 1.0]
         tried = [

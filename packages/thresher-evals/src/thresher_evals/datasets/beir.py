@@ -12,11 +12,11 @@ from thresher_evals.datasets.records import Content, unique
 from thresher_evals.jsonl import bad_line, lines
 
 JUDGEMENTS = ("qrels.tsv", "qrels/test.tsv")
-"""Where judgements are looked for, in this order."""
+"""Files of judgements, in order of preference."""
 
 
 def load_beir(path: Path, split: Split) -> Content:
-    """The queries that have judgements, in the order of queries.jsonl; every grade is kept, also 0 and below."""
+    """The queries with judgements, in the order of queries.jsonl; every grade is kept, also 0 and below."""
     corpus, queries = path / "corpus.jsonl", path / "queries.jsonl"
     judgements = next((path / name for name in JUDGEMENTS if (path / name).is_file()), None)
     missing = [file.name for file in (corpus, queries) if not file.is_file()]
@@ -41,7 +41,7 @@ def load_beir(path: Path, split: Split) -> Content:
 
 
 def read_judgements(path: Path, queries: Container[str]) -> dict[str, dict[str, float]]:
-    """Query id to source to grade, from `query-id corpus-id score` lines; columns after the third are not read."""
+    """Query id to source to grade, from lines `query-id corpus-id score`; further columns are ignored."""
     grades: dict[str, dict[str, float]] = {}
     for position, (number, line) in enumerate(lines(path)):
         columns = line.split("\t")
@@ -63,7 +63,7 @@ def read_judgements(path: Path, queries: Container[str]) -> dict[str, dict[str, 
 
 
 def whole_number(text: str) -> float | None:
-    """The number, or None; trec_eval's grades are whole."""
+    """The number, or None; trec_eval's grades are whole numbers."""
     try:
         value = float(text)
     except ValueError:

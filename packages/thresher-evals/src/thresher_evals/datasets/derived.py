@@ -1,11 +1,10 @@
-"""Datasets that are made of a question file and its passages: `routing` and `refusal`.
+"""Datasets derived from a question file and its passages: `routing` and `refusal`.
 
-`routing:FILE`: does a recipe know when its collection has the answer, and when to look elsewhere? Half of the questions
-keep their evidence. The evidence of the other half is taken out of the collection and put in one of its own, so that
-going there, and only going there, answers them.
+`routing:FILE`: does a recipe know when its collection has the answer, and when to look elsewhere? The evidence of half
+of the questions is moved from the collection into a second one, and only looking there answers them.
 
 `refusal:FILE`: does a recipe refuse what its collection cannot answer, and answer what it can? A near miss is the
-hardest to refuse: every passage that answers the question was taken out, its neighbours stayed.
+hardest to refuse: the passages that answer it were removed, their neighbours stayed.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from thresher_evals.datasets.records import Content
 
 
 def load_routing(path: Path, split: Split) -> Content:
-    """The questions in the order of the file; the two corpora are the same for every split."""
+    """The questions in file order; both corpora are the same for every split."""
     material = read_material(path)
     halves, moved = divided(material.answerable)
     corpora = {
@@ -52,16 +51,16 @@ def load_routing(path: Path, split: Split) -> Content:
 
 
 def side_of(id: str) -> Origin:
-    """The half a question belongs to: outside where sha1 of "route:" and its id is odd."""
+    """The half of a question: outside if sha1 of "route:" and its id is odd."""
     return Origin.OUTSIDE if sha1_number(f"route:{id}") % 2 else Origin.INSIDE
 
 
 def divided(candidates: Iterable[Candidate]) -> tuple[dict[str, Origin], set[str]]:
     """Question id to side, and the passages that move outside.
 
-    A passage may answer questions of both halves (a paragraph has several). In the order of the hash a question is
-    taken when the ones before it leave its evidence where it needs it, and is left out otherwise; so every question
-    inside keeps its gold passage, and nothing that answers a question outside stays.
+    A passage may answer questions of both halves. Questions are taken in hash order; one whose evidence is already
+    needed on the other side is left out. So every question inside keeps its gold passage, and no passage inside answers
+    a question outside.
     """
     halves: dict[str, Origin] = {}
     stays: set[str] = set()
@@ -79,7 +78,7 @@ def divided(candidates: Iterable[Candidate]) -> tuple[dict[str, Origin], set[str
 
 
 def placed(question: Question, side: Origin, moved: set[str]) -> Question:
-    """The question with its half as category, and where each of its gold places now is."""
+    """The question with its half as category, and the current origin of its gold passages."""
     gold = tuple(
         replace(place, origin=Origin.OUTSIDE if place.source in moved else Origin.INSIDE) for place in question.gold
     )
@@ -89,14 +88,13 @@ def placed(question: Question, side: Origin, moved: set[str]) -> Question:
 # --- refusal ----------------------------------------------------------------------------------------------------------
 
 OFF_TOPIC = tuple(Path(__file__).with_name("off_topic.txt").read_text(encoding="utf-8").splitlines())
-"""Questions that no collection of public text answers: about the asker, about a place too small to be written about,
-about what has not happened yet, about nothing. Their order is part of their ids: new ones go to the end."""
+"""Questions that no public text answers. Their order is in their ids: append new ones."""
 
 NEAR_MISSES, UNANSWERABLE, OFF_TOPIC_QUESTIONS, ANSWERABLE = 50, 50, 20, 100
-"""Questions of each kind, where there are as many."""
+"""Questions of each kind at most."""
 
 MOST_EVIDENCE = 3
-"""Passages a near miss may take out: an answer that stands all over an article would take its neighbours along."""
+"""Passages that a near miss may remove: an answer found all over an article would remove its neighbours too."""
 
 
 def load_refusal(path: Path, split: Split) -> Content:
@@ -106,7 +104,7 @@ def load_refusal(path: Path, split: Split) -> Content:
     """
     material = read_material(path)
     candidates = drawn(material.answerable, split)
-    # A third and two thirds: as the numbers wanted, also where there are fewer questions.
+    # A third and two thirds: the wanted ratio, also with fewer questions.
     missing = [one for one in candidates if draw(one) % 3 == 0 and len(one.evidence) <= MOST_EVIDENCE][:NEAR_MISSES]
     gone = {id for one in missing for id in one.evidence}
     kept = [one for one in candidates if draw(one) % 3 and one.gold not in gone][:ANSWERABLE]
@@ -131,15 +129,15 @@ def load_refusal(path: Path, split: Split) -> Content:
 
 
 def drawn(candidates: Iterable[Candidate], split: Split) -> list[Candidate]:
-    """The candidates of a split in the order of their draw."""
+    """The candidates of a split, in draw order."""
     return sorted((one for one in candidates if members([one.question], split)), key=draw)
 
 
 def draw(candidate: Candidate) -> int:
-    """A question's place in the drawing: sha1 of "refusal:" and its id."""
+    """The draw number of a question: sha1 of "refusal:" and its id."""
     return sha1_number(f"refusal:{candidate.question.id}")
 
 
 def present(question: Question, gone: set[str]) -> Question:
-    """The question with the gold places that are still in the collection."""
+    """The question with the gold passages still in the collection."""
     return replace(question, gold=tuple(place for place in question.gold if place.source not in gone))

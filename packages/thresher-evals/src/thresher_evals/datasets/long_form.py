@@ -1,4 +1,4 @@
-"""Questions with long answers, or answers out of several passages: `asqa`, `clapnq`, `biography` and `multihop`."""
+"""Questions with long answers, or with answers from several passages: `asqa`, `clapnq`, `biography` and `multihop`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from thresher_evals.datasets.open_domain import pool_beside, pool_places, read_p
 from thresher_evals.datasets.records import Articles, Content, Passages, Record, sides, unique
 
 QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
-"""What tells pages of one name apart: "Henry Feilden (politician)"."""
+"""Distinguishes pages of one name: "Henry Feilden (politician)"."""
 
 UNANSWERABLE = "insufficient information"
-"""How the answer of a question of MultiHop-RAG begins that the articles do not answer (`null_query`)."""
+"""Start of the answer to a question that the articles of MultiHop-RAG do not answer (`null_query`)."""
 
 
 def load_asqa(path: Path, split: Split) -> Content:
-    """Questions that can be meant in several ways (ASQA, Stelmakh et al. 2022, arXiv 2204.06092).
+    """Ambiguous questions (ASQA, Stelmakh et al. 2022, arXiv 2204.06092).
 
-    Every line in its order. No passages come along: the Wikipedia pool is asked, or the collection that is named.
+    All lines in order. It has no passages of its own: the Wikipedia pool is asked, or the named collection.
     """
     questions = [Question(id, record.text("question"), short_answers(record)) for id, record in unique(path).items()]
     pool = next((place for place in pool_places(path) if place.is_file()), None)
@@ -30,17 +30,17 @@ def load_asqa(path: Path, split: Split) -> Content:
 
 
 def short_answers(record: Record) -> tuple[str, ...]:
-    """The short answers of all readings of a question, in their order, each once."""
+    """The distinct short answers of all readings of a question, in order."""
     if record.fields.get("qa_pairs") is None:
         return record.texts("all_short_answers")
     return tuple(dict.fromkeys(text for pair in record.objects("qa_pairs") for text in pair.texts("short_answers")))
 
 
 def load_clapnq(path: Path, split: Split) -> Content:
-    """Long answers out of one Wikipedia passage (CLAPnq, Rosenthal et al. 2024, arXiv 2404.02103).
+    """Long answers from one Wikipedia passage (CLAPnq, Rosenthal et al. 2024, arXiv 2404.02103).
 
-    Every line in its order; the passages of all lines are the collection. Gold are the sentences that the annotators
-    selected. A question without an answer cannot be answered from its passage; its category says so.
+    All lines in order; the passages of all lines are the collection. Gold are the sentences selected by annotators. A
+    question without an answer cannot be answered from its passage; its category says so.
     """
     passages = Passages()
     questions: list[Question] = []
@@ -53,7 +53,7 @@ def load_clapnq(path: Path, split: Split) -> Content:
         answers = tuple(dict.fromkeys(answer for output in outputs if (answer := output.optional("answer"))))
         selected = dict.fromkeys(sentence for output in outputs for sentence in output.texts("selected_sentences"))
         gold = tuple(place for sentence in selected if (place := place_of(sentence, texts)))
-        # Sentences that stand nowhere word for word leave the passages as what is known.
+        # Without a verbatim sentence, the passages are gold.
         gold = (gold or tuple(map(Gold, texts))) if answers else ()
         category = "answerable" if answers else "unanswerable"
         questions.append(Question(id, record.text("question"), answers, bool(answers), gold, category=category))
@@ -65,7 +65,7 @@ def load_clapnq(path: Path, split: Split) -> Content:
 
 
 def place_of(sentence: str, texts: Mapping[str, str]) -> Gold | None:
-    """Where the sentence first stands in one of the passages."""
+    """The first verbatim occurrence of the sentence in the passages."""
     for id, text in texts.items():
         if (start := text.find(sentence)) >= 0:
             return Gold(id, start=start, end=start + len(sentence))
@@ -73,10 +73,10 @@ def place_of(sentence: str, texts: Mapping[str, str]) -> Gold | None:
 
 
 def load_biography(path: Path, split: Split) -> Content:
-    """Long answers about people, whose every fact is checked (FActScore, Min et al. 2023, arXiv 2305.14251).
+    """Long answers about people, with every fact checked (FActScore, Min et al. 2023, arXiv 2305.14251).
 
-    Every line in its order; the collection is made of the passages of the pool that were retrieved for any of them.
-    References are those of the question's passages whose title is the entity, or all of them where none is.
+    All lines in order; the collection has the pool's passages that were retrieved for any of them. References are the
+    question's passages whose title is the entity, or all of them if there is none.
     """
     pool = pool_beside(path)
     passages = read_pool(pool)
@@ -102,15 +102,15 @@ def load_biography(path: Path, split: Split) -> Content:
 
 
 def bare(title: str) -> str:
-    """A title without qualifier, in lower case."""
+    """A title without its qualifier, in lower case."""
     return QUALIFIER.sub("", title).strip().casefold()
 
 
 def load_multihop(path: Path, split: Split) -> Content:
     """Questions on facts of several news articles (MultiHop-RAG, Tang and Yang 2024, arXiv 2401.15391).
 
-    Every line in its order; a passage has all facts that are known of an article. Gold are the facts a question needs,
-    all of them; its category is the `question_type`.
+    All lines in order; a passage has all known facts of an article. Gold are all facts that a question needs; its
+    category is the `question_type`.
     """
     articles = Articles()
     questions: list[Question] = []

@@ -1,4 +1,4 @@
-"""Questions with options, one of which is right: `choice`, `arc`, and the claims of `pubhealth` and `climate-fever`."""
+"""Questions with options: `choice`, `arc`, and the claims of `pubhealth` and `climate-fever`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from thresher_evals.dataset import Gold, Question, Split
 from thresher_evals.datasets.records import Articles, Content, Passages, Record, sides, unique
 
 LETTERS = tuple(ascii_uppercase[:8])
-"""Letters a question's options can have; `thresher.text.options` reads them back."""
+"""Letters of options; `thresher.text.options` parses them."""
 
 
 def load_choice(path: Path, split: Split) -> Content:
-    """Every line in its order; the collection is made of the `contexts` of all lines, where there are any."""
+    """All lines in order; the collection has the `contexts` of all lines, if any."""
     contexts = Passages()
     lines = unique(path)
     questions = [read_choice(id, record) for id, record in lines.items()]
@@ -27,7 +27,7 @@ def load_choice(path: Path, split: Split) -> Content:
 def load_arc(path: Path, split: Split) -> Content:
     """ARC-Challenge (Clark et al. 2018, arXiv 1803.05457) with the contexts that CRAG's authors published.
 
-    Every line in its order; all `internal` contexts are inside and all `web` contexts outside.
+    All lines in order; `internal` contexts are inside, `web` contexts outside.
     """
     inside, outside = Passages(), Passages()
     lines = unique(path)
@@ -41,9 +41,9 @@ def load_arc(path: Path, split: Split) -> Content:
 
 
 def read_choice(id: str, record: Record) -> Question:
-    """One line with `choices` (letters to texts, or ARC's two lists) or with `labels`, and the `answer` among them.
+    """A line with `choices` (letters to texts, or ARC's two lists) or `labels`, and the `answer` among them.
 
-    Choices are lettered from A on in their order, whatever the file called them: some of ARC's are numbered.
+    Choices are lettered from A in order, whatever the file calls them: some of ARC's are numbered.
     """
     question = record.text("question")
     answer = record.identity("answer" if "answer" in record.fields else "answerKey")
@@ -58,7 +58,7 @@ def read_choice(id: str, record: Record) -> Question:
 
 
 def choices_of(record: Record) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What the choices are called in the file, and their texts."""
+    """Names and texts of the choices."""
     choices = record.fields.get("choices")
     if not isinstance(choices, dict):
         raise record.bad("no 'choices' and no 'labels'", next_step='give "choices": {"A": "...", "B": "..."}')
@@ -76,7 +76,7 @@ def choices_of(record: Record) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def checked(record: Record, names: tuple[str, ...], answer: str) -> tuple[str, ...]:
-    """The names of the options, which are several and different, and the answer one of them."""
+    """The names of the options. Raises UsageError unless they are several, distinct, and contain the answer."""
     if len(names) < 2 or len(set(names)) < len(names):
         raise record.bad("fewer than two options, or two of the same name")
     if answer not in names:
@@ -85,7 +85,7 @@ def checked(record: Record, names: tuple[str, ...], answer: str) -> tuple[str, .
 
 
 def with_labels(question: str, labels: Sequence[str]) -> str:
-    """The question with the labels that may be answered."""
+    """The question with the allowed labels."""
     return f"{question}\nAnswer with one of these labels: {', '.join(labels)}."
 
 
@@ -97,13 +97,13 @@ PUBLISHED = ("true", "false")
 
 CLIMATE_FEVER = ("SUPPORTS", "REFUTES", "NOT_ENOUGH_INFO", "DISPUTED")
 DECIDING = ("SUPPORTS", "REFUTES")
-"""Labels of sentences that say something of their claim; one is DISPUTED by sentences of both kinds."""
+"""Labels of sentences that support or refute their claim; a DISPUTED claim has both."""
 
 
 def load_pubhealth(path: Path, split: Split) -> Content:
-    """Health claims and what fact checkers called them (PubHealth, Kotonya and Toni 2020, arXiv 2010.09926).
+    """Health claims with fact checkers' labels (PubHealth, Kotonya and Toni 2020, arXiv 2010.09926).
 
-    Every claim in its order, with its label as category; the collection is made of the checkers' explanations.
+    All claims in order, with their label as category; the collection has the checkers' explanations.
     """
     lines = unique(path, "id", "claim_id")
     labels = {id: record.one_of("label", PUBHEALTH) for id, record in lines.items()}
@@ -126,8 +126,8 @@ def load_pubhealth(path: Path, split: Split) -> Content:
 def load_climate_fever(path: Path, split: Split) -> Content:
     """Claims about the climate and sentences of Wikipedia (Diggelmann et al. 2020, arXiv 2012.00614).
 
-    Every claim in its order, with its label as category; a passage has all sentences that are known of an article.
-    Gold are the sentences that support or refute the claim.
+    All claims in order, with their label as category; a passage has all known sentences of an article. Gold are the
+    sentences that support or refute the claim.
     """
     lines = unique(path, "claim_id", "id")
     labels = {id: record.one_of("claim_label", CLIMATE_FEVER) for id, record in lines.items()}

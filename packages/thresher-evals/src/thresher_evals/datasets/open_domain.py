@@ -1,7 +1,7 @@
-"""Open-domain questions, and the passages that answer them: `wikipedia`, `popqa-longtail` and `squad`.
+"""Open-domain questions and the passages that answer them: `wikipedia`, `popqa-longtail` and `squad`.
 
-`routing` and `refusal` make collections of the same files; they take `Material`: every question with the passages that
-are known to answer it.
+`routing` and `refusal` derive collections from the same files by `Material`: every question with the passages known to
+answer it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ POOL = "corpus.jsonl"
 
 
 def pool_places(path: Path) -> list[Path]:
-    """Where a file's pool may be: `corpus.jsonl` beside it, or in the folder `wikipedia` of $THRESHER_DATA."""
+    """Paths where a file's pool may be: `corpus.jsonl` beside it, or in the folder `wikipedia` of $THRESHER_DATA."""
     data = os.environ.get("THRESHER_DATA")
     return [path.parent / POOL, *([Path(data).expanduser() / "wikipedia" / POOL] if data else [])]
 
 
 def pool_beside(path: Path) -> Path:
-    """The pool of a file; UsageError where there is none. See `pool_places`."""
+    """The pool of a file, see `pool_places`. Raises UsageError if there is none."""
     for place in pool_places(path):
         if place.is_file():
             return place
@@ -44,7 +44,7 @@ def pool_beside(path: Path) -> Path:
 
 
 def read_pool(path: Path) -> dict[str, Passage]:
-    """The passages of a BEIR corpus by their ids."""
+    """The passages of a BEIR corpus by id."""
     titles = {id: (record, record.fields.get("title")) for id, record in unique(path, "_id").items()}
     return {
         id: Passage(id, title if isinstance(title, str) else "", record.text("text"))
@@ -52,40 +52,41 @@ def read_pool(path: Path) -> dict[str, Passage]:
     }
 
 
-# --- whether a text holds a name or an answer, word by word -----------------------------------------------------------
+# --- whether a text contains a name or an answer, word by word --------------------------------------------------------
 
 Words = tuple[str, str]
-"""A text's words written in two ways, each between single spaces; see `words_of`."""
+"""The words of a text in two forms, separated by single spaces; see `words_of`."""
 
 WORD, NOT_ASCII = re.compile(r"\w+"), re.compile(r"[^\x00-\x7f]+")
 
 
 def words_of(text: str) -> Words:
-    """The words with punctuation taken out ("rankins", SQuAD's way) and with punctuation parting ("rankin s").
+    """The words with punctuation removed ("rankins", as in SQuAD) and with punctuation as a separator ("rankin s").
 
-    Either way alone overlooks places: "Rankin's" holds Rankin only in the second, "US" holds U.S. only in the first.
+    Either form alone misses matches: "Rankin's" contains Rankin only in the second, "US" contains U.S. only in the
+    first.
     """
     plain = NOT_ASCII.sub(without_accents, text.casefold())
     return f" {normalise(text)} ", f" {' '.join(WORD.findall(plain))} "
 
 
 def without_accents(found: re.Match[str]) -> str:
-    """Letters without the marks that combine with them."""
+    """Letters without combining marks."""
     return "".join(mark for mark in unicodedata.normalize("NFKD", found[0]) if not unicodedata.combining(mark))
 
 
 def holds(text: Words, phrase: Words) -> bool:
-    """Whether the words of the phrase follow each other in the text, written in either way."""
+    """Whether the text contains the words of the phrase in sequence, in either form."""
     return any(words.strip() and words in within for within, words in zip(text, phrase, strict=True))
 
 
 def holds_any(text: Words, phrases: Iterable[Words]) -> bool:
-    """Whether the text holds one of the phrases."""
+    """Whether the text contains one of the phrases."""
     return any(holds(text, phrase) for phrase in phrases)
 
 
 class Pool:
-    """Texts in which some phrases, known beforehand, are looked up fast."""
+    """An index of texts for phrases known beforehand."""
 
     def __init__(self, texts: Mapping[str, Words], phrases: Iterable[Words]) -> None:
         self._texts = texts
@@ -96,7 +97,7 @@ class Pool:
                 self._places[word].append(id)
 
     def holding(self, phrase: Words) -> list[str]:
-        """Ids of the texts that hold a phrase, those it holds in SQuAD's way first."""
+        """Ids of the texts that contain a phrase, matches in SQuAD's form first."""
         found: dict[str, None] = {}
         for way in phrase:
             rarest = min((self._places.get(word, []) for word in way.split()), key=len, default=[])
@@ -113,9 +114,9 @@ class Candidate:
 
     question: Question
     gold: str
-    """The passage it was asked of; the first of `evidence`."""
+    """The passage that the question was written for; the first of `evidence`."""
     evidence: tuple[str, ...]
-    """Every passage that is known to answer it: without all of them it cannot be answered."""
+    """Every passage known to answer it: without all of them it cannot be answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,17 +126,17 @@ class Material:
     form: str
     passages: Mapping[str, Passage]
     answerable: tuple[Candidate, ...]
-    """Questions whose gold passage holds the answer; others have labels that cannot be relied on."""
+    """Questions whose gold passage contains the answer; labels of others are unreliable."""
     unanswerable: tuple[Candidate, ...]
-    """Questions marked as having no answer in their passage, which is their only evidence."""
+    """Questions marked as unanswered by their passage, which is their only evidence."""
     left_out: int
-    """Questions with answers whose gold passage is missing or does not hold one."""
+    """Questions whose gold passage is missing or contains no answer."""
     files: tuple[Path, ...]
-    """The question file and, where there is one, the pool."""
+    """The question file and the pool, if any."""
 
 
 def read_material(path: Path) -> Material:
-    """The questions of a file of either form, which are told apart by their fields."""
+    """The questions of a file in either format, detected by its fields. Raises UsageError."""
     found = list(records(path))
     fields = found[0].fields if found else {}
     if not found:
@@ -160,11 +161,11 @@ def read_material(path: Path) -> Material:
 
 
 def read_wikipedia(path: Path, found: Iterable[Record]) -> Material:
-    """Questions on passages of the pool; those without labels, or whose first passage holds no answer, are left out.
+    """Questions on passages of the pool, without those that have no label or whose first passage contains no answer.
 
-    A question with a `subject` is answered by its first passage and by every passage of the pool that holds subject
-    and answer. One without is answered by those labelled or retrieved passages that hold an answer; another passage of
-    the pool may hold it too.
+    A question with a `subject` is answered by its first passage and by every passage of the pool with subject and
+    answer. One without is answered by the labelled or retrieved passages that contain an answer; other passages of the
+    pool may contain it too.
     """
     pool = pool_beside(path)
     passages = read_pool(pool)
@@ -183,7 +184,7 @@ def read_wikipedia(path: Path, found: Iterable[Record]) -> Material:
         named = places.holding(subject_words[subject]) if subject else (*labelled, *record.texts("retrieved_ids"))
         known = dict.fromkeys([labelled[0], *named])
         evidence = tuple(one for one in known if one in words and holds_any(words[one], phrases))
-        # With a subject the labels after the first are pages about the answer, which often do not name the subject.
+        # With a subject, later labels are pages about the answer, which often do not name the subject.
         gold = tuple(Gold(one) for one in ([labelled[0]] if subject else evidence) if one in labelled)
         question = Question(id, record.text("question"), answers, gold=gold, group=subject)
         answerable.append(Candidate(question, labelled[0], evidence))
@@ -191,19 +192,19 @@ def read_wikipedia(path: Path, found: Iterable[Record]) -> Material:
 
 
 def subject_of(record: Record) -> str:
-    """What a question is about, where the file says it."""
+    """The subject of a question, or an empty string."""
     return record.text("subject") if record.fields.get("subject") is not None else ""
 
 
 def labels_of(record: Record) -> tuple[str, ...]:
-    """The passages that are labelled as answering a question."""
+    """The passages labelled as answering a question."""
     return (*record.texts("gold_ids"), *record.texts("silver_ids"))
 
 
 def read_squad(path: Path, found: Iterable[Record]) -> Material:
-    """Questions on paragraphs; a paragraph is a passage whose title is the article's.
+    """Questions on paragraphs; each is a passage with the title of its article.
 
-    A question is answered by its paragraph and by the other paragraphs of the article whose text holds an answer.
+    A question is answered by its paragraph and by the article's other paragraphs that contain an answer.
     """
     asked = unique(found)
     passages = paragraphs(asked.values())
@@ -230,7 +231,7 @@ def read_squad(path: Path, found: Iterable[Record]) -> Material:
 
 
 def paragraphs(asked: Iterable[Record]) -> dict[str, Passage]:
-    """The paragraphs of the questions by their ids, each once; titles are the articles'."""
+    """The distinct paragraphs of the questions by id, with their article's title."""
     passages: dict[str, Passage] = {}
     for record in asked:
         id = paragraph_of(record)
@@ -239,12 +240,12 @@ def paragraphs(asked: Iterable[Record]) -> dict[str, Passage]:
 
 
 def paragraph_of(record: Record) -> str:
-    """The id of the paragraph that a question was asked of."""
+    """The id of a question's paragraph."""
     return passage_id(record.text("title"), record.text("context"))
 
 
 def squad_question(id: str, record: Record) -> Question:
-    """One line: gold are the answers' spans, the whole paragraph where they are not told, nothing without an answer."""
+    """A line as a question. Gold: the answers' spans, the paragraph if they are not given, none without an answer."""
     text, title = record.text("question"), record.text("title")
     if record.boolean("unanswerable", default=False):
         return Question(id, text, answerable=False, group=title)
@@ -256,7 +257,7 @@ def squad_question(id: str, record: Record) -> Question:
 
 
 def answer_spans(record: Record, context: str) -> list[tuple[int, str]]:
-    """The `[start, text]` pairs of a line; UsageError where the text does not stand there."""
+    """The `[start, text]` pairs of a line. Raises UsageError if the context does not have the text there."""
     given = record.fields.get("answers") or []
     spans: list[tuple[int, str]] = []
     for pair in given if isinstance(given, list) else [given]:
@@ -274,10 +275,10 @@ def answer_spans(record: Record, context: str) -> list[tuple[int, str]]:
 
 
 def load_wikipedia(path: Path, split: Split) -> Content:
-    """PopQA, Natural Questions or TriviaQA over a pool of Wikipedia passages, the whole of which is asked.
+    """PopQA, Natural Questions or TriviaQA over a whole pool of Wikipedia passages.
 
-    Every line in its order, also those of which no passage is labelled. Gold are the labelled passages that are in the
-    pool; with a subject only the first label counts, as in `read_wikipedia`.
+    All lines in order, also those without a labelled passage. Gold are the labelled passages in the pool; with a
+    subject only the first label, as in `read_wikipedia`.
     """
     pool = pool_beside(path)
     passages = read_pool(pool)
@@ -292,12 +293,11 @@ def load_wikipedia(path: Path, split: Split) -> Content:
 
 
 def load_popqa_longtail(path: Path, split: Split) -> Content:
-    """The questions of PopQA (Mallen et al. 2023, arXiv 2212.10511) about rarely read pages.
+    """Questions of PopQA (Mallen et al. 2023, arXiv 2212.10511) about rarely read pages.
 
-    Self-RAG, CRAG and ChunkRAG report accuracy on them. CRAG's authors publish what their three actions handed to the
-    generator: `internal` contexts are inside, `web` contexts outside, under the question's `title`. Gold is the
-    question's context inside where it holds an answer; a question without one can still be answered, from outside or
-    from another passage.
+    Self-RAG, CRAG and ChunkRAG report accuracy on them. CRAG's authors published the contexts of their generator:
+    `internal` ones are inside, `web` ones outside, under the question's `title`. Gold is the question's inside context
+    if it contains an answer; other questions may be answered from outside or from another passage.
     """
     inside, outside = Passages(), Passages()
     questions: list[Question] = []
@@ -321,8 +321,8 @@ def load_popqa_longtail(path: Path, split: Split) -> Content:
 def load_squad(path: Path, split: Split) -> Content:
     """SQuAD 2.0 (Rajpurkar et al. 2018, arXiv 1806.03822) over the paragraphs of the file.
 
-    Every line in its order. A file that tells no answer is searched only: its labels are the paragraphs. Where answers
-    are told, a question's category says whether it has one.
+    All lines in order. A file without answers is only searched: its labels are the paragraphs. With answers, a
+    question's category says whether it has one.
     """
     lines = unique(path)
     questions: list[Question] = []

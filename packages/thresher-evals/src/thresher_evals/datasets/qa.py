@@ -1,6 +1,6 @@
-"""Questions with answers and the places that answer them: `qa:FILE` (JSON Lines, CSV or Excel) and `papers`.
+"""Questions with answers and gold passages: `qa:FILE` (JSON Lines, CSV or Excel) and `papers`.
 
-The questions of `papers`, about AI papers, come along; the PDFs do not.
+The package contains the questions of `papers`, about AI papers, but not the PDFs.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from thresher_evals.datasets.records import Content, Record, records, unique
 
 
 def load_qa(path: Path, split: Split) -> Content:
-    """Every line of the file, in its order."""
+    """Every line of the file, in order."""
     return Content(read_questions(path))
 
 
 def read_questions(path: Path) -> list[Question]:
-    """The questions of a file, in its order: JSON Lines or a table. An `id` is made of the question where none is."""
+    """The questions of a JSON Lines file or a table, in order; a missing `id` is a hash of the question."""
     lines = identified(table_records(path) if is_table(path) else records(path))
     return [read_question(record) for record in unique(lines).values()]
 
 
 def read_question(record: Record) -> Question:
-    """One line; `gold_ids` are gold places of which only the source is known."""
+    """One line; `gold_ids` are gold passages with only a source."""
     places = record.objects("gold") if record.fields.get("gold") is not None else ()
     return Question(
         id=record.identity("id"),
@@ -55,11 +55,11 @@ def gold_place(place: Record) -> Gold:
 # --- papers -----------------------------------------------------------------------------------------------------------
 
 QUESTIONS = Path(__file__).with_name("papers.jsonl")
-"""Written from the PDFs before anything was tuned. Their tuning fifth was looked at once."""
+"""Written from the PDFs before any tuning. Their tuning fifth was looked at once."""
 
 
 def load_papers(path: Path, split: Split) -> Content:
-    """Every line in its order; the collection is the PDFs in the folder `papers` of $THRESHER_DATA."""
+    """All lines in order; the collection is the PDFs in the folder `papers` of $THRESHER_DATA."""
     questions = read_questions(path)
     data = os.environ.get("THRESHER_DATA")
     folder = Path(data).expanduser() / "papers" if data else None

@@ -1,8 +1,8 @@
-"""Questions from a table, as people keep them: CSV or the first sheet of an Excel workbook, a question a row.
+"""Questions from a table: CSV or the first sheet of an Excel workbook, one question per row.
 
-The columns are those of a line of a `qa:` file, in any order and case: question; perhaps id, answers (several with
-` | ` or a line break between them), items of a list (likewise), answerable (yes or no), source and page of the place
-that answers, category, subject. Other columns are not read.
+Columns are the fields of a `qa:` line, in any order and case: question; optionally id, answers (separated by ` | ` or a
+line break), items of a list (likewise), answerable (yes or no), source and page of the gold passage, category, subject.
+Other columns are ignored.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ DELIMITERS = ",;\t"
 YES_OR_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 ID_LENGTH = 12
-"""Hexadecimal digits of a question's hash that stand for an id."""
+"""Hexadecimal digits of a question's hash used as an id."""
 
 
 def is_table(path: Path) -> bool:
-    """Whether a file is read as a table, by its ending."""
+    """Whether a file is a table, by its ending."""
     return path.suffix.lower() in TABLES
 
 
 def table_records(path: Path) -> Iterator[Record]:
-    """The rows below the first one that holds anything, as lines of a `qa:` file; empty rows are passed over.
+    """The rows below the first non-empty one, as lines of a `qa:` file; empty rows are skipped.
 
     Raises UsageError for a file that cannot be read and a table without the column `question`.
     """
@@ -77,12 +77,11 @@ def fields_of(row: Record) -> dict[str, Any]:
 
 
 def _several(cell: str) -> list[str]:
-    """The texts of a cell that holds several."""
     return [one.strip() for line in cell.splitlines() for one in line.split(" | ") if one.strip()]
 
 
 def identified(records: Iterable[Record]) -> Iterator[Record]:
-    """The same, those without an `id` with one made of their question, which it keeps wherever it is moved to."""
+    """The records; one without an `id` gets a hash of its question, so the id does not depend on the position."""
     made: set[str] = set()
     for record in records:
         if record.fields.get("id") in (None, ""):
@@ -98,7 +97,7 @@ def identified(records: Iterable[Record]) -> Iterator[Record]:
 
 
 def csv_rows(path: Path) -> Iterator[list[str]]:
-    """The cells of each row; what stands between them is what the first line has most of."""
+    """The cells of each row; the delimiter is the most frequent one in the first line."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -111,11 +110,11 @@ def csv_rows(path: Path) -> Iterator[list[str]]:
 
 
 def sheet_rows(path: Path) -> Iterator[list[str]]:
-    """The cells of each row of the first sheet, formulas by the values that were last seen."""
+    """The cells of each row of the first sheet, formulas as their cached values."""
     from openpyxl import load_workbook
 
     try:
-        # The bytes are given, not the path: a workbook read lazily holds its file open for as long as it lives.
+        # Bytes, not the path: a lazily read workbook keeps its file open.
         sheet = load_workbook(io.BytesIO(path.read_bytes()), read_only=True, data_only=True).worksheets[0]
         for row in sheet.iter_rows(values_only=True):
             yield [in_text(cell) for cell in row]
@@ -126,7 +125,7 @@ def sheet_rows(path: Path) -> Iterator[list[str]]:
 
 
 def in_text(cell: object) -> str:
-    """A cell as it would be typed: 3 rather than 3.0, yes rather than True."""
+    """A cell as typed: 3 rather than 3.0, yes rather than True."""
     match cell:
         case None:
             return ""

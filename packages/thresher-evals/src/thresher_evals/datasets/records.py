@@ -1,6 +1,6 @@
-"""What every loader is made of: the lines of a question file, the passages that come along, and what is loaded.
+"""Shared by the loaders: lines of a question file, passages, and the loaded content.
 
-A line that lacks what its dataset needs is a UsageError that names the file, the line and the field.
+A line without a required field raises a UsageError that names the file, the line and the field.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from thresher_evals.jsonl import bad_line, lines
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a question file and what lies beside it say; see `Dataset` for the fields."""
+    """The content of a question file and the files beside it; see `Dataset` for the fields."""
 
     questions: Iterable[Question]
-    """Of every split; those of other splits are left out afterwards."""
+    """Of every split; other splits are filtered out later."""
     task: Task = "ask"
     files: tuple[Path, ...] = ()
-    """Whose bytes the questions are made of, where it is not the question file alone."""
+    """Files whose bytes determine the questions, if not the question file alone."""
     corpus: Path | None = None
     collection: str = ""
     corpora: Mapping[Origin, Corpus] = field(default_factory=dict)
@@ -34,14 +34,14 @@ class Content:
 
 
 Loader = Callable[[Path, Split], Content]
-"""Reads a file or folder; the split only matters where questions are drawn, which happens within one."""
+"""Reads a file or folder; the split matters only where questions are drawn within it."""
 
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One JSON object of a file and where it stands; the readers check the type of what they return."""
+    """One JSON object of a file with its position; the methods check types and raise UsageError."""
 
     path: Path
     number: int
@@ -66,21 +66,21 @@ class Record:
         return value
 
     def optional(self, name: str) -> str:
-        """A text that may be blank or absent, without white space around it."""
+        """A stripped text, empty if absent."""
         value = self.fields.get(name)
         if value is not None and not isinstance(value, str):
             raise self.bad(f"'{name}' is not a text")
         return (value or "").strip()
 
     def one_of(self, name: str, allowed: Sequence[str]) -> str:
-        """A required text that is one of a few."""
+        """A required text among the allowed ones."""
         value = self.text(name)
         if value not in allowed:
             raise self.bad(f"'{name}' is '{value}'", next_step=f"it must be one of {', '.join(allowed)}")
         return value
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A list of texts, empty where the field is absent; blank ones are left out."""
+        """A list of texts, empty if absent; blank ones are removed."""
         value = self.fields.get(name)
         if value is None:
             return ()
@@ -89,14 +89,14 @@ class Record:
         return tuple(item for item in value if item.strip())
 
     def boolean(self, name: str, *, default: bool) -> bool:
-        """True or false, `default` where the field is absent."""
+        """True or false; `default` if absent."""
         value = self.fields.get(name)
         if value is not None and not isinstance(value, bool):
             raise self.bad(f"'{name}' is neither true nor false")
         return default if value is None else value
 
     def objects(self, name: str) -> tuple[Record, ...]:
-        """A required list of objects, each read as a line is."""
+        """A required list of objects, each as a record."""
         value = self.fields.get(name)
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             raise self.bad(f"'{name}' is not a list of objects", next_step=f'give "{name}": [{{...}}] on every line')
@@ -104,7 +104,7 @@ class Record:
 
 
 def records(path: Path) -> Iterator[Record]:
-    """The objects of a JSON Lines file; blank lines are passed over."""
+    """The objects of a JSON Lines file; blank lines are skipped."""
     for number, line in lines(path):
         try:
             value = json.loads(line)
@@ -116,7 +116,7 @@ def records(path: Path) -> Iterator[Record]:
 
 
 def unique(source: Path | Iterable[Record], *names: str) -> dict[str, Record]:
-    """The lines by their ids: the first of the fields `names` that a line has, `id` where none is given."""
+    """The lines by id: the first field of `names` that a line has, by default `id`."""
     fields = names or ("id",)
     by_id: dict[str, Record] = {}
     for record in records(source) if isinstance(source, Path) else source:
@@ -131,7 +131,7 @@ def unique(source: Path | Iterable[Record], *names: str) -> dict[str, Record]:
 
 
 class Passages:
-    """Passages in the order they come; a text that comes again is the passage it was the first time."""
+    """Passages in order of insertion; a repeated text is the same passage."""
 
     def __init__(self) -> None:
         self._by_text: dict[str, Passage] = {}
@@ -147,13 +147,13 @@ class Passages:
 
 
 class Articles:
-    """One passage for each article: the sentences that are known of it, one a line, in the order they come."""
+    """One passage for each article: its known sentences, one per line, in order of insertion."""
 
     def __init__(self) -> None:
         self._starts: dict[tuple[str, str], dict[str, int]] = {}
 
     def add(self, title: str, sentence: str, *, address: str = "") -> Gold:
-        """The place of a sentence in its article, which title and address name together."""
+        """The position of a sentence in its article, identified by title and address."""
         starts = self._starts.setdefault((title, address), {})
         start = starts.setdefault(sentence, sum(len(earlier) + 1 for earlier in starts))
         return Gold(passage_id(title, address), start=start, end=start + len(sentence))
@@ -170,6 +170,6 @@ class Articles:
 
 
 def sides(inside: Passages | Articles, outside: Passages | None = None) -> Mapping[Origin, Corpus]:
-    """The corpora of a dataset; a side without a passage is left out."""
+    """The corpora of a dataset, without an empty side."""
     gathered = {Origin.INSIDE: inside.corpus, Origin.OUTSIDE: outside.corpus if outside else Corpus(())}
     return {origin: corpus for origin, corpus in gathered.items() if corpus.passages}

@@ -1,4 +1,4 @@
-"""`KIND:PATH` to questions. A new kind is a file with a loader and a line in `KINDS`."""
+"""Loads `KIND:PATH`. A new kind is a file with a loader and a line in `KINDS`."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ KINDS: dict[str, Loader] = {
 }
 
 COME_ALONG: Mapping[str, Path] = {"papers": QUESTIONS}
-"""Kinds whose questions are part of the package, so that their path may be left out."""
+"""Kinds whose questions are in the package, so that the path may be omitted."""
 
 
 def load(
     spec: str, *, split: str = "all", limit_questions: int | None = None, sample: int | None = None, seed: int = 0
 ) -> Dataset:
-    """The questions of `KIND:PATH` that are in the split, of those a seeded random `sample`, of those the first ones.
+    """The questions of `KIND:PATH` in the split: a seeded random `sample` of them, then the first `limit_questions`.
 
-    A kind whose questions come along (`papers`) needs no path. `split` is train, tune, final or all; see
-    `thresher_evals.dataset`. Raises UsageError for what cannot be read, UnknownSetting for a kind that is not known.
+    A kind in `COME_ALONG` (`papers`) needs no path. `split` is train, tune, final or all; see `thresher_evals.dataset`.
+    Raises UsageError for files that cannot be read, UnknownSetting for an unknown kind.
     """
     kind, colon, location = spec.partition(":")
     own = COME_ALONG.get(kind) if not colon else None
@@ -94,7 +94,7 @@ def load(
 
 
 def sampled(questions: tuple[Question, ...], size: int, seed: int) -> tuple[Question, ...]:
-    """`size` questions in their own order; a smaller sample of the same seed lies within a larger one."""
+    """`size` questions in their order; a smaller sample with the same seed is contained in a larger one."""
 
     def draw(question: Question) -> str:
         return hashlib.sha256(f"{seed}:{question.id}".encode("utf-8", "backslashreplace")).hexdigest()
@@ -104,9 +104,9 @@ def sampled(questions: tuple[Question, ...], size: int, seed: int) -> tuple[Ques
 
 
 def references_of(asked: Mapping[str, Any], questions: Iterable[Question]) -> Mapping[str, tuple[str, ...]]:
-    """The texts that long answers are checked against, by question; nothing where no question has a topic.
+    """The texts that check long answers, by question id; empty if no question has a topic.
 
-    `asked` is what run.json says of the dataset. Raises UsageError where its files are not those that were asked.
+    `asked` is the dataset in run.json. Raises UsageError if its files have changed since.
     """
     if not any(question.topic for question in questions):
         return {}

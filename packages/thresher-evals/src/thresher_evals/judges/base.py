@@ -1,7 +1,7 @@
-"""What a judge of answers is, which answers each measure looks at, and what follows without asking anybody.
+"""Defines judges: the answers that each measure applies to, and results that need no judge.
 
-Hallucination is measured in two senses, which are never added up: `unsupported` is the share of an answer's sentences
-that its context does not support, and `judged_correct` says whether the answer is wrong against the gold answers.
+Hallucination has two senses, which are never added up: `unsupported` is the share of an answer's sentences that its
+context does not support, and `judged_correct` is whether the answer agrees with the gold answers.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ VALUES: Mapping[str, tuple[str, ...]] = {
     RELEVANCE: ("judged_relevance", "judged_P@5", "judged_nDCG@5"),
     QUALITY: ("likert_correctness", "likert_coherence", "likert_relevance"),
 }
-"""What is judged at once, and the names of the numbers that come of it."""
+"""Measure to the names of its numbers."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """An answer and what it is judged by."""
+    """An answer and what it is judged against."""
 
     row: Row
     references: Sequence[str] = ()
-    """The texts that the facts of a long answer are checked against."""
+    """Texts that check the facts of a long answer."""
 
     @cached_property
     def text(self) -> str:
-        """The answer without citation markers and quotation marks; empty where nothing was answered."""
+        """The answer without citation markers and quotation marks; empty without an answer."""
         return spoken(self.row.reply) if answered(self.row.reply) else ""
 
     @cached_property
@@ -54,10 +54,7 @@ class Case:
 
     @cached_property
     def context(self) -> tuple[str, ...] | None:
-        """The texts that the answer was written from; the quotes of its citations where a row does not keep them.
-
-        None where neither is known.
-        """
+        """The texts that the answer was written from, else the quotes of its citations; None if neither is known."""
         if self.row.context is not None:
             return tuple(piece.text for piece in self.row.context)
         reply = self.row.reply
@@ -65,24 +62,24 @@ class Case:
 
     @property
     def context_is_quotes(self) -> bool:
-        """Whether the context is only what the answer quotes of it."""
+        """Whether only the answer's own quotes are known as context."""
         return self.row.context is None and bool(self.context)
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text that hold a letter or a digit; a line break ends one."""
+    """The sentences of a text with a letter or digit; a line break ends one."""
     pieces = (line[start:end] for line in text.splitlines() for start, end in sentence_spans(line))
     return [piece for piece in pieces if any(map(str.isalnum, piece))]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of judging one measure of one answer."""
+    """Result of judging one measure of one answer."""
 
     values: Mapping[str, float] = field(default_factory=dict)
     detail: Mapping[str, Any] = field(default_factory=dict)
     failed: bool = False
-    """Whether a reply could not be read, after one retry."""
+    """Whether a reply was unreadable, after one retry."""
 
 
 Look = Callable[[Case], Outcome]
@@ -90,21 +87,21 @@ Look = Callable[[Case], Outcome]
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Somebody who judges answers: a look for each measure it knows."""
+    """A judge, with a function for each measure that it knows."""
 
     name: str
     prompts: str
     """Version of its prompts or rules."""
     looks: Mapping[str, Look]
     described: Mapping[str, Any] = field(default_factory=dict)
-    """For judge.json."""
+    """Fields for judge.json."""
     note: str = ""
-    """What must be said beside its numbers."""
+    """Caveat to print with its numbers."""
     workers: int = 1
-    """Answers judged at the same time."""
+    """Answers judged in parallel."""
 
     def wanted(self, names: Sequence[str] | None) -> tuple[str, ...]:
-        """The measures that are meant by their names or those of their numbers; all it knows where none are given."""
+        """The measures with these names, or names of their numbers; without names all that it knows."""
         if not names:
             return tuple(self.looks)
         known = {name: measure for measure, values in VALUES.items() for name in (*values, measure)}
@@ -121,10 +118,10 @@ class Judge:
 
 
 def judged(judge: Judge, measure: str, case: Case) -> Outcome:
-    """What a judge says, asked only where there is something to say.
+    """The judge's outcome; the judge is asked only if there is something to judge.
 
-    A refusal or a failure of a question with gold answers is not correct, and does not respond to a topic; a sentence
-    written from no context at all is unsupported, and no context is no relevant one. Other measures do not apply.
+    A refusal or failure is not correct if there are gold answers, and does not respond to a topic. A sentence from an
+    empty context is unsupported; an empty context is not relevant. Other measures do not apply.
     """
     asked, look = case.row.question, judge.looks[measure]
     match measure:
@@ -147,14 +144,14 @@ def judged(judge: Judge, measure: str, case: Case) -> Outcome:
 
 
 RELEVANT_GRADE = 3
-"""From which a piece counts as relevant, of 1 to 5 (hybrid report, section 3)."""
+"""Least grade of a relevant text, from 1 to 5 (hybrid report, section 3)."""
 
 
 def ranked_by_grades(grades: Sequence[int]) -> dict[str, float]:
-    """Numbers of a ranking whose pieces were graded, best first (hybrid report, section 3).
+    """Measures of a ranking from the grades of its texts, best first (hybrid report, section 3).
 
-    The share of the first five from `RELEVANT_GRADE` on, of five also where fewer came; and the discounted sum of the
-    first five grades over that of all grades in their best order, 0 where nothing came.
+    Precision: relevant ones among the first five, divided by five. nDCG: the discounted sum of the first five grades
+    over that of the best order; 0 for an empty ranking.
     """
     best = discounted(sorted(grades, reverse=True)[:5])
     relevant = sum(grade >= RELEVANT_GRADE for grade in grades[:5])
@@ -167,7 +164,7 @@ def discounted(gains: Sequence[int]) -> float:
 
 
 def unsupported(look: Look, case: Case) -> Outcome:
-    """Whether the context supports the sentences; said without a judge where there is none or it is not known."""
+    """Whether the context supports the sentences; without a judge if the context is empty or unknown."""
     if not case.sentences:
         return Outcome()
     if case.context is None:
@@ -180,7 +177,7 @@ def unsupported(look: Look, case: Case) -> Outcome:
 
 
 def share_unsupported(stated: Sequence[str], supported: Sequence[bool], **detail: Any) -> Outcome:
-    """The share of the sentences that are not supported, and which they are."""
+    """The share of unsupported sentences, and the sentences."""
     without = [sentence for sentence, holds in zip(stated, supported, strict=True) if not holds]
     found = {"sentences": len(stated), **detail, "unsupported_sentences": without}
     return Outcome({"unsupported": len(without) / len(stated)}, found)
@@ -191,23 +188,23 @@ def share_unsupported(stated: Sequence[str], supported: Sequence[bool], **detail
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What a judge is made with."""
+    """Inputs for making a judge."""
 
     directory: Path
     """Of the run whose answers are judged."""
     generators: Sequence[str]
-    """What wrote the answers."""
+    """The models that wrote the answers."""
     given: Mapping[str, Any]
     """Settings of the judge."""
     gamma: float
-    """Facts below which FActScore penalises."""
+    """FActScore penalises answers with fewer facts."""
     meter: Meter = field(default_factory=Meter)
     same_model: bool = False
-    """Whether a model may judge answers that it wrote itself."""
+    """Whether a model may judge its own answers."""
 
 
 def make_judge(name: str, bench: Bench) -> Judge:
-    """The judge of that name. Raises UnknownSetting, and UsageError for settings that it cannot have."""
+    """The judge of that name. Raises UnknownSetting, and UsageError for invalid settings."""
     if name not in JUDGES:
         raise UnknownSetting(name, JUDGES, kind="judge")
     judge: Judge = import_module(JUDGES[name]).make(bench)

@@ -1,10 +1,9 @@
 """FActScore: the share of a long answer's atomic facts that a knowledge source supports (Min et al. 2023).
 
-The algorithm is theirs (section 4, github.com/shmsw25/FActScore): the answer is cut into sentences, each sentence into
-atomic facts, each fact is checked by itself against the five nearest passages of the topic's own texts, shown in
-reverse order, and few facts are penalised. Ours departs in three ways: who cuts and who checks can be chosen, replies
-are asked for at temperature 0 (theirs at 0.7), and passages are found by BM25, which needs no further model (theirs by
-GTR).
+As published (section 4, github.com/shmsw25/FActScore): the answer is split into sentences, each sentence into atomic
+facts; each fact is checked alone against the five nearest passages of the topic's own texts, in reverse order; few
+facts are penalised. Departs in three ways: splitter and checker can be chosen, temperature is 0 (theirs: 0.7), and
+passages are found by BM25, without another model (theirs: GTR).
 """
 
 from __future__ import annotations
@@ -18,25 +17,25 @@ from thresher.text.terms import index_terms
 from thresher_evals.judges.base import Case, Outcome, sentences
 
 LEADS = ("Sure", "Please", "Here are")
-"""What lines begin with that speak to the reader and state no fact."""
+"""Starts of lines that address the user and state no fact."""
 
 PASSAGE_WORDS = 190
 """FActScore's passages have 256 tokens; four tokens are about three English words."""
 
 SHOWN = 5
-"""Passages shown for a fact; FActScore's k."""
+"""Passages for a fact; FActScore's k."""
 
-GAMMA = 10  # facts below which an answer is short; the value of the published numbers (Min et al. 2023, released code)
+GAMMA = 10  # fewer facts are penalised; as in the published numbers (Min et al. 2023, released code)
 
 Decompose = Callable[[str], Sequence[str] | None]
-"""A sentence to its facts; None where the reply could not be read."""
+"""Sentence to facts; None for an unreadable reply."""
 
 Verify = Callable[[str, str, Sequence[str]], bool]
-"""Topic, fact and passages (the best one last) to whether they support it."""
+"""Topic, fact and passages (best last) to whether the passages support the fact."""
 
 
 def checked_facts(case: Case, decompose: Decompose, verify: Verify, *, gamma: float = GAMMA) -> Outcome:
-    """The facts of an answer, each of them checked; nothing but that it responded where a sentence was not cut."""
+    """FActScore of an answer; only `responded` if a sentence could not be split."""
     knowledge = Knowledge(case.references)
     if not knowledge.passages:
         return Outcome({"responded": 1.0}, {"references": 0})
@@ -49,7 +48,7 @@ def checked_facts(case: Case, decompose: Decompose, verify: Verify, *, gamma: fl
         facts += found or ()
     if unreadable:
         return Outcome({"responded": 1.0}, {"unreadable": unreadable}, failed=True)
-    if not facts:  # as in the released code, an answer that states no facts does not respond
+    if not facts:  # as in the released code: without facts it does not respond
         return Outcome({"responded": 0.0}, {"facts": 0})
     holds = [verify(topic, fact, knowledge.nearest(f"{topic} {fact}")[::-1]) for fact in facts]
     without = [fact for fact, holds_so in zip(facts, holds, strict=True) if not holds_so]
@@ -57,11 +56,11 @@ def checked_facts(case: Case, decompose: Decompose, verify: Verify, *, gamma: fl
     return Outcome({"responded": 1.0, "factscore": factscore(sum(holds), len(facts), gamma)}, detail)
 
 
-# --- what facts are checked against -----------------------------------------------------------------------------------
+# --- the knowledge source ---------------------------------------------------------------------------------------------
 
 
 class Knowledge:
-    """The passages of some texts, in their order; a passage never crosses from one text to the next."""
+    """The passages of some texts, in order; a passage stays within one text."""
 
     def __init__(self, texts: Sequence[str], *, words: int = PASSAGE_WORDS) -> None:
         self.passages = tuple(passage for text in texts for passage in packed(sentences(text), words))
@@ -89,7 +88,7 @@ class Knowledge:
 
 
 def packed(pieces: Sequence[str], words: int) -> Iterator[str]:
-    """Sentences put together until the next one would make more than `words` words."""
+    """Sentences joined to passages of at most `words` words; a longer sentence is a passage."""
     held: list[str] = []
     for piece in pieces:
         if held and sum(len(one.split()) for one in (*held, piece)) > words:
@@ -101,9 +100,9 @@ def packed(pieces: Sequence[str], words: int) -> Iterator[str]:
 
 
 def factscore(supported: int, facts: int, gamma: float = GAMMA) -> float:
-    """Share of the facts that are supported, times exp(1 - gamma / facts) for fewer facts than gamma; 0..1.
+    """Supported share of the facts, times exp(1 - gamma / facts) for fewer facts than gamma; 0..1, 0 without facts.
 
-    Without facts it is 0. ValueError where more are supported than there are.
+    Raises ValueError if more facts are supported than there are.
     """
     if not 0 <= supported <= facts:
         raise ValueError(f"{supported} of {facts} facts cannot be supported")

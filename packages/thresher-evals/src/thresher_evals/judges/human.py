@@ -1,4 +1,4 @@
-"""The sheet on which people rate answers: no recipe on it, random order, random codes; the key stays with the run."""
+"""Sheets on which people rate answers: without recipes, in random order, with random codes; the run keeps the key."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from thresher_evals.stats import mean_interval
 KEY = RATINGS.with_name("KEY.json")
 
 DIMENSIONS = ("correctness", "coherence", "relevance")
-"""What ECRAG's evaluation (section 6.2) has people rate, from 1 to 5."""
+"""Rated from 1 to 5, as in ECRAG's evaluation (section 6.2)."""
 
 CODE, COMMENT = "code", "comment"
 
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-"""Without those that are read as one another: I, O, 0, 1."""
+"""Without characters that look alike: I, O, 0, 1."""
 
 CODE_LENGTH = 6
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula; texts of documents must not become one."""
+"""Starts of formulas in spreadsheets; texts of documents must not become one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What was written."""
+    """A written sheet."""
 
     key: Path
     answers: int
@@ -56,9 +56,9 @@ def write_sheet(
     seed: int = 0,
     context: bool = False,
 ) -> Sheet:
-    """Write the answers to `sample` questions, of every recipe that gave one, and add their codes to the key.
+    """Write the answers to `sample` questions from every recipe, and add their codes to the key.
 
-    Refusals are left out: there is nothing to rate. The same seed makes the same sheet.
+    Refusals are left out. The same seed makes the same sheet. Raises UsageError.
     """
     if out.exists():
         raise UsageError("is there already", subject=str(out), next_step="give another `out`: it may hold ratings")
@@ -78,10 +78,10 @@ def write_sheet(
         entry = {"recipe": recipe, "id": id, "answer": answer_of(cases[recipe, id].row)}
         if key.setdefault(code, entry) != entry:
             raise UsageError("its codes are in use", subject=f"`seed` {seed}", next_step="give another")
-    path = write_key(directory, key)  # before the sheet, whose codes nobody could read without it
+    path = write_key(directory, key)  # before the sheet, whose codes depend on it
     columns = [CODE, "question", *(["context"] if context else []), "answer", *DIMENSIONS, COMMENT]
     try:
-        with out.open("x", encoding="utf-8-sig", newline="") as stream:  # the mark tells spreadsheets that it is UTF-8
+        with out.open("x", encoding="utf-8-sig", newline="") as stream:  # with a BOM spreadsheets read UTF-8
             lines = csv.DictWriter(stream, columns, restval="")
             lines.writeheader()
             for place, code in codes.items():
@@ -96,7 +96,7 @@ def write_sheet(
 
 
 def write_key(directory: Path, key: Mapping[str, Mapping[str, str]]) -> Path:
-    """Replace the key as a whole: ratings of earlier sheets mean nothing without it."""
+    """Replace the key atomically: ratings of earlier sheets depend on it."""
     path = directory / KEY
     path.parent.mkdir(exist_ok=True)
     write_whole(path, (json.dumps(key, indent=1, ensure_ascii=False) + "\n").encode())
@@ -104,7 +104,7 @@ def write_key(directory: Path, key: Mapping[str, Mapping[str, str]]) -> Path:
 
 
 def read_key(directory: Path) -> dict[str, dict[str, str]]:
-    """Code to recipe, question id and hash of the answer; empty where no sheet was written."""
+    """Code to recipe, question id and hash of the answer; empty if no sheet was written. Raises UsageError."""
     path = directory / KEY
     if not path.is_file():
         return {}
@@ -118,24 +118,24 @@ def read_key(directory: Path) -> dict[str, dict[str, str]]:
 
 
 def harmless(text: str) -> str:
-    """The text, set off by an apostrophe where a spreadsheet would calculate it."""
+    """The text, with an apostrophe before it if a spreadsheet would calculate it."""
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
-# --- how far people agree, beyond what chance would make them -------------------------------------------------------
+# --- agreement of people beyond chance ------------------------------------------------------------------------------
 
 Level = Literal["interval", "ordinal"]
-"""Whether a step from 1 to 2 is as wide as one from 4 to 5, or the ranks alone count."""
+"""Interval: the step from 1 to 2 equals that from 4 to 5. Ordinal: only ranks count."""
 
 Unit = Sequence[int]
-"""The ratings that one thing got, of those who rated it."""
+"""All ratings of one answer."""
 
 
 def weighted_kappa(first: Sequence[int], second: Sequence[int]) -> float | None:
     """Cohen's kappa with quadratic weights (Cohen 1968) of two people's ratings of the same things; at most 1.
 
-    1 - mean squared difference / the mean that pairing everything with everything gives. None where it is not defined:
-    nothing was rated by both, or both gave one and the same rating throughout.
+    1 - mean squared difference / mean squared difference of all pairings. None if undefined: no shared ratings, or all
+    ratings equal.
     """
     if not first or len({*first, *second}) == 1:
         return None
@@ -146,8 +146,7 @@ def weighted_kappa(first: Sequence[int], second: Sequence[int]) -> float | None:
 def krippendorff_alpha(units: Sequence[Unit], level: Level = "interval") -> float | None:
     """1 - observed disagreement / expected disagreement (Krippendorff 2011); any number of people, gaps allowed.
 
-    1 is full agreement, 0 what chance would give. None where it is not defined: nothing was rated twice, or every
-    rating is the same.
+    1 is full agreement, 0 is chance. None if undefined: nothing rated twice, or all ratings equal.
     """
     pairable = [unit for unit in units if len(unit) > 1]
     totals = Counter(rating for unit in pairable for rating in unit)
@@ -161,10 +160,7 @@ def krippendorff_alpha(units: Sequence[Unit], level: Level = "interval") -> floa
 
 
 def distance_of(level: Level, totals: Counter[int]) -> Callable[[int, int], float]:
-    """The squared difference of two ratings.
-
-    Of intervals it is that of the numbers; of ranks that of the ratings between the two, half of each end counted.
-    """
+    """The squared difference of two ratings; for ordinal, of the count of ratings between them, half of each end."""
     if level == "interval":
         return lambda one, other: float((one - other) ** 2)
 
@@ -180,15 +176,15 @@ def distance_of(level: Level, totals: Counter[int]) -> Callable[[int, int], floa
 
 
 MIN_RATERS = 2
-"""One person's ratings say nothing about how sure they are."""
+"""One person's ratings show no agreement."""
 
 
 def rate(directory: Path, sheets: Sequence[Path]) -> dict[str, Any]:
-    """Read the sheets of all raters and keep what they say in ratings/ratings.json, which is also returned.
+    """Read all raters' sheets; writes and returns ratings/ratings.json. Raises UsageError.
 
-    `recipes` has the mean of each dimension over answers, an answer's rating being the mean of its raters';
-    `agreement` is told for each dimension over the answers that all rated; `missing` counts what each left out;
-    `answers` has each answer's mean ratings by recipe and question id.
+    `recipes`: the mean of each dimension over answers, after the mean over raters. `agreement`: for each dimension,
+    over answers that all rated. `missing`: missing ratings of each rater. `answers`: mean ratings by recipe and
+    question id.
     """
     read_run(directory)
     key = read_key(directory)
@@ -229,7 +225,7 @@ def rate(directory: Path, sheets: Sequence[Path]) -> dict[str, Any]:
 
 
 def raters_of(sheets: Sequence[Path]) -> dict[str, Path]:
-    """The raters, named as their files."""
+    """Sheets by rater: the file's name. Raises UsageError."""
     raters = {path.stem: path for path in sheets}
     if len(raters) < len(sheets):
         raise UsageError(
@@ -243,13 +239,10 @@ def raters_of(sheets: Sequence[Path]) -> dict[str, Path]:
 
 
 def read_sheet(path: Path, key: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, int]]:
-    """Code to the ratings of one sheet.
-
-    Raises UsageError for a file that is no sheet, a code that is not of this run or twice there, a rating but 1 to 5.
-    """
+    """Code to the ratings of a sheet. Raises UsageError for other files, unknown or repeated codes, invalid ratings."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-        delimiter = max(",;\t", key=text.partition("\n")[0].count)  # spreadsheets of many countries save semicolons
+        delimiter = max(",;\t", key=text.partition("\n")[0].count)  # in many countries spreadsheets save semicolons
         lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
         if absent := sorted({CODE, *DIMENSIONS} - set(lines.fieldnames or ())):
             raise UsageError(
@@ -279,7 +272,7 @@ def read_sheet(path: Path, key: Mapping[str, Mapping[str, str]]) -> dict[str, di
 
 
 def read_rating(text: str, place: str) -> int | None:
-    """A whole number from 1 to 5; None for an empty cell. Raises UsageError for anything else."""
+    """A whole number from 1 to 5; None for an empty cell. Raises UsageError for other text."""
     if not text.strip():
         return None
     if not re.fullmatch(r"\s*[1-5]\s*", text, re.ASCII):
@@ -288,9 +281,10 @@ def read_rating(text: str, place: str) -> int | None:
 
 
 def agreement(raters: Sequence[Mapping[str, int]]) -> dict[str, Any]:
-    """How far raters agree on one dimension: kappa for two of them, alpha for any number; `n` answers all rated.
+    """Agreement of raters on one dimension: kappa for two of them, alpha for any number.
 
-    `same` is the share of these on which all said the same. Alpha also takes answers that only some rated.
+    `n` counts the answers that all rated, `same` is the share of them with equal ratings; alpha also uses answers that
+    only some rated.
     """
     codes = sorted(set.intersection(*(set(given) for given in raters)))
     every = sorted(set.union(*(set(given) for given in raters)))

@@ -1,7 +1,7 @@
-"""What was judged of a run's answers, kept beside its rows: judgements/RECIPE.jsonl, and judge.json that says by whom.
+"""Judgements of a run's answers, beside its rows: judgements/RECIPE.jsonl, and judge.json with the judges.
 
-Numbers of two judges, or of two versions of a judge's prompts, are never mixed; nothing is judged twice. What people
-rated stands in ratings/ratings.json.
+Numbers of different judges, or of different versions of prompts, are never mixed; nothing is judged twice. Ratings by
+people are in ratings/ratings.json.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from thresher_evals.rows import Row, RowLog, fingerprint, read_rows, read_run
 
 @model(frozen=True)
 class Judgement:
-    """What one judge said of the answer to one question: one line of judgements/RECIPE.jsonl."""
+    """A judge's result for the answer to one question: one line of judgements/RECIPE.jsonl."""
 
     id: str
     """Of the question."""
     judge: str
     prompts: str
-    """Version of the prompts or rules: numbers of different versions are not of one kind."""
+    """Version of the prompts or rules; numbers of different versions are not comparable."""
     answer: str
-    """Which answer was judged; see `answer_of`."""
+    """Hash of the judged answer, see `answer_of`."""
     measures: tuple[str, ...]
-    """What was looked at, also where it does not apply to the question or could not be read."""
+    """Measures that were judged, also inapplicable and unreadable ones."""
     values: Mapping[str, float] = field(default_factory=dict)
     detail: Mapping[str, Any] = field(default_factory=dict)
     failed: tuple[str, ...] = ()
-    """Measures whose replies could not be read, after one retry each."""
+    """Measures with unreadable replies, after one retry each."""
 
     @property
     def numbers(self) -> dict[str, float]:
-        """The values, and `judge_failed`: 1 where a reply could not be read."""
+        """The values, and `judge_failed`: 1 if a reply was unreadable."""
         return {**self.values, "judge_failed": float(bool(self.failed))}
 
     def merged(self, later: Judgement) -> Judgement:
-        """Both together; the later one alone where the answer or the prompts have changed since."""
+        """Both combined; only the later one if the answer or the prompts changed."""
         if (self.answer, self.prompts) != (later.answer, later.prompts):
             return later
         return replace(
@@ -55,7 +55,7 @@ class Judgement:
 
 
 def answer_of(row: Row) -> str:
-    """Hash of what is judged in a row: the answer and what it was written from."""
+    """Hash of a row's judged content: the answer and its context."""
     reply = None if row.reply is None else [row.reply.text, row.reply.abstained]
     context = None if row.context is None else [piece.text for piece in row.context]
     return fingerprint([row.question.question, reply, context])[:16]
@@ -72,7 +72,7 @@ def judgement_log(directory: Path) -> RowLog[Judgement]:
 
 
 def judgements_of(directory: Path, recipe: str) -> list[Judgement]:
-    """One judgement for each question and judge: later lines add measures to earlier ones of the same answer."""
+    """One judgement per question and judge: later lines add measures for the same answer."""
     found: dict[tuple[str, str], Judgement] = {}
     for one in judgement_log(directory).rows(recipe):
         key = (one.id, one.judge)
@@ -81,16 +81,13 @@ def judgements_of(directory: Path, recipe: str) -> list[Judgement]:
 
 
 def of_answers(judgements: Iterable[Judgement], rows: Iterable[Row]) -> list[Judgement]:
-    """The judgements of the answers that are in the rows."""
+    """The judgements of answers in the rows."""
     answers = {(row.question.id, answer_of(row)) for row in rows}
     return [one for one in judgements if (one.id, one.answer) in answers]
 
 
 def read_judgements(directory: Path, recipe: str) -> dict[str, dict[str, float]]:
-    """Question id to what was measured of its answer, by the judge that was asked last; nothing where none was.
-
-    What was said of an answer that is no longer in the rows is left out.
-    """
+    """Question id to the last judge's numbers, for answers that are still in the rows; empty if there are none."""
     every = judgements_of(directory, recipe)
     if not every:
         return {}
@@ -100,19 +97,19 @@ def read_judgements(directory: Path, recipe: str) -> dict[str, dict[str, float]]
 
 
 def read_judges(directory: Path) -> dict[str, Any]:
-    """judge.json: `latest`, and under `judges` what each judge of the run is; empty where nothing was judged."""
+    """judge.json: `latest`, and `judges` by name; empty if nothing was judged."""
     log = judgement_log(directory)
     return log.read_head() if log.head.is_file() else {}
 
 
 def remember_judge(directory: Path, name: str, described: Mapping[str, Any]) -> None:
-    """Write into judge.json who judges now; what earlier judges were stays."""
+    """Record the current judge in judge.json, beside the earlier ones."""
     judges = {**read_judges(directory).get("judges", {}), name: dict(described)}
     judgement_log(directory).write_head({"latest": name, "judges": judges})
 
 
 def rows_of(directory: Path, recipes: Sequence[str] | None = None) -> dict[str, list[Row]]:
-    """The rows of the chosen recipes of a run, or of all. Raises UsageError for a run without rows."""
+    """The rows of these recipes of a run, or of all. Raises UsageError for a run without rows, UnknownSetting."""
     known = read_run(directory)["recipes"]
     for recipe in recipes or ():
         if recipe not in known:
@@ -124,12 +121,12 @@ def rows_of(directory: Path, recipes: Sequence[str] | None = None) -> dict[str, 
 
 
 def judged_rows(directory: Path, recipe: str) -> list[Row]:
-    """The rows of a recipe with what was judged of their answers."""
+    """The rows of a recipe with the numbers of their judgements."""
     judgements = read_judgements(directory, recipe)
     return [replace(row, judged=judgements.get(row.question.id, {})) for row in read_rows(directory, recipe)]
 
 
-# --- what people rated ------------------------------------------------------------------------------------------------
+# --- ratings by people ------------------------------------------------------------------------------------------------
 
 RATINGS = Path("ratings", "ratings.json")
 """In the folder of a run."""

@@ -1,4 +1,4 @@
-"""Judges the answers of a run: each as soon as it is its turn, none twice; and sums up what was said of them."""
+"""Judges the answers of a run, each once, and summarises the judgements."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from thresher_evals.metrics.registry import parse
 from thresher_evals.rows import Row, read_run
 
 PATIENCE = 3
-"""Answers in a row that the judge's server fails at before judging stops: it is not the answers then."""
+"""Consecutive failures of the judge's server before judging stops."""
 
 
 @dataclass(slots=True)
 class Done:
-    """What a judging did."""
+    """Counts of one run of a judge."""
 
     judged: dict[str, int] = field(default_factory=dict)
-    """Recipe to the answers that were judged now."""
+    """Recipe to answers judged now."""
     skipped: dict[str, int] = field(default_factory=dict)
-    """Recipe to the answers that had been judged before."""
+    """Recipe to answers judged earlier."""
     unreached: dict[str, list[str]] = field(default_factory=dict)
-    """Recipe to the errors of the judge's server; those answers can be judged again."""
+    """Recipe to errors of the judge's server; these answers can be judged again."""
 
 
 def generators_of(directory: Path, rows: Mapping[str, Sequence[Row]]) -> list[str]:
-    """What wrote the answers: the rows say, and the settings of the run for rows that do not."""
+    """The models that wrote the answers, from the rows and the settings of the run."""
     settings = read_run(directory)["settings"]
     written = [row.generator for each in rows.values() for row in each]
     set_up = [settings.get(recipe, {}).get("llm.model") for recipe in rows]
@@ -52,7 +52,7 @@ def generators_of(directory: Path, rows: Mapping[str, Sequence[Row]]) -> list[st
 def missing(
     rows: Sequence[Row], known: Sequence[Judgement], *, judge: str, prompts: str, measures: Sequence[str]
 ) -> list[tuple[Row, tuple[str, ...]]]:
-    """The rows that this judge has not looked at, each with the measures that are missing."""
+    """The rows with measures that this judge has not judged, with these measures."""
     done = {(one.id, one.answer): set(one.measures) for one in known if (one.judge, one.prompts) == (judge, prompts)}
     wanted = [
         (row, tuple(name for name in measures if name not in done.get((row.question.id, answer_of(row)), ())))
@@ -71,10 +71,10 @@ def judge_run(
     references: Mapping[str, Sequence[str]],
     progress: Progress = lambda _: None,
 ) -> Done:
-    """Judge what this judge has not judged yet, a line for each answer as soon as it is judged.
+    """Judge the missing measures; each answer's line is written at once.
 
-    An answer at which the judge's server fails is left for the next time; after `PATIENCE` of them in a row the
-    failure is raised. Raises ProviderError, ModelError, and StoreError where another process is judging the run.
+    An answer at which the judge's server fails is left for the next run; after `PATIENCE` consecutive failures the
+    error is raised. Raises ProviderError, ModelError, and StoreError if another process is judging the run.
     """
     log, done, lock = judgement_log(directory), Done(), Lock()
     failing = 0
@@ -111,7 +111,7 @@ def judge_run(
 
 
 def judgement_of(judge: Judge, case: Case, measures: Sequence[str]) -> Judgement:
-    """Everything a judge says of one answer."""
+    """The judgement of one answer."""
     outcomes = {measure: judged(judge, measure, case) for measure in measures}
     return Judgement(
         id=case.row.question.id,
@@ -126,7 +126,7 @@ def judgement_of(judge: Judge, case: Case, measures: Sequence[str]) -> Judgement
 
 
 def regraded(known: Sequence[Judgement], judge: Judge, gamma: float) -> Iterator[Judgement]:
-    """The judgements whose factscore was made with another gamma, made again from the counts that were kept."""
+    """Judgements whose factscore used another gamma, computed again from their stored counts."""
     for one in known:
         facts = one.detail.get(FACTS, {})
         if one.judge == judge.name and FACTS in one.values and facts["gamma"] != gamma:
@@ -135,7 +135,7 @@ def regraded(known: Sequence[Judgement], judge: Judge, gamma: float) -> Iterator
             yield replace(one, values={**one.values, FACTS: value}, detail=detail)
 
 
-# --- what came of it --------------------------------------------------------------------------------------------------
+# --- results ----------------------------------------------------------------------------------------------------------
 
 SCORED = (
     "unsupported",
@@ -149,16 +149,16 @@ SCORED = (
     "likert_coherence",
     "likert_relevance",
 )
-"""The measures that are made of what judges say; see `thresher_evals.metrics.registry`."""
+"""Measures computed from judgements; see `thresher_evals.metrics.registry`."""
 
 
 def summary(directory: Path, judge: Judge, rows: Mapping[str, Sequence[Row]], *, seed: int = 0) -> dict[str, Any]:
-    """Recipe to the mean of each number with its interval, what failed, and what must be known beside them."""
+    """Recipe to the mean of each number with its interval, failures, and caveats."""
     return {recipe: summed(directory, judge, recipe, answers, seed=seed) for recipe, answers in rows.items()}
 
 
 def summed(directory: Path, judge: Judge, recipe: str, rows: Sequence[Row], *, seed: int) -> dict[str, Any]:
-    """The measures of `eval score` over what this judge said of the answers that are in the rows now."""
+    """The measures of `eval score` over this judge's judgements of answers in the rows."""
     mine = [one for one in judgements_of(directory, recipe) if (one.judge, one.prompts) == (judge.name, judge.prompts)]
     current = of_answers(mine, rows)
     values = {one.id: one.numbers for one in current}

@@ -1,7 +1,4 @@
-"""The judge that is a chat model: its prompts, what is read of its replies, and what is not.
-
-Questions, answers, contexts and references are data, set between marks that they cannot close.
-"""
+"""The judge by a chat model: prompts and parsers of replies. Data stand between marks that they cannot close."""
 
 from __future__ import annotations
 
@@ -41,7 +38,7 @@ from thresher_evals.judges.base import (
 from thresher_evals.judges.factscore import GAMMA, LEADS, checked_facts
 
 PROMPTS = "2"
-"""Version of everything below: raised with every change of a word, so that numbers of two wordings are kept apart."""
+"""Version of the prompts: raised with every change, so that numbers of two wordings stay apart."""
 
 PASSAGE_CHARACTERS = 1_000
 """Of a passage whose relevance is graded (hybrid report, section 3: "Document truncation to 1000 characters")."""
@@ -92,7 +89,7 @@ Value = TypeVar("Value")
 
 
 def make(bench: Bench) -> Judge:
-    """The chat model that `judge.llm.*` names. Raises UsageError where it is none, or wrote some of the answers."""
+    """A judge with the chat model `judge.llm.*`. Raises UsageError without a model, or if it wrote any answers."""
     settings = judge_settings(bench.given)
     if not bench.same_model:
         check_other_model(settings, bench.generators)
@@ -102,7 +99,7 @@ def make(bench: Bench) -> Judge:
 
 
 def llm_judge(model: LanguageModel, *, workers: int, described: Mapping[str, Any], gamma: float = GAMMA) -> Judge:
-    """A judge that asks `model`; it knows every measure."""
+    """A judge by `model`; it knows every measure."""
     reader = Reader(model)
 
     def facts(case: Case) -> Outcome:
@@ -121,21 +118,21 @@ def llm_judge(model: LanguageModel, *, workers: int, described: Mapping[str, Any
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Puts each question to the model, and once more where the reply cannot be read."""
+    """Asks the model each question, and once more after an unreadable reply."""
 
     model: LanguageModel
 
     def correct(self, case: Case) -> Outcome:
-        """1 where the answer gives a gold answer, 0 where not."""
+        """1 if the answer agrees with a gold answer, else 0."""
         user = "\n".join([question(case), *gold(case), marked("answer", case.text)])
         reply = self._asked(CORRECT_SYSTEM, user, choices(("verdict",), VERDICTS), read_correct)
         return Outcome(failed=True) if reply.value is None else Outcome({CORRECT: float(reply.value)})
 
     def relevance(self, case: Case) -> Outcome:
-        """Grades, 1 to 5, of the pieces of context, one call for each: their mean over those that could be read.
+        """Grades, 1 to 5, of the context's texts, one call each: the mean of the readable ones.
 
-        Of a passage the beginning is graded; `cut` counts those that are longer. Where all could be read, also the
-        numbers of the ranking they make.
+        The beginning of a text is graded; `cut` counts longer ones. If all grades are readable, also the measures of
+        the ranking.
         """
         grades = []
         for passage in case.context or ():
@@ -157,7 +154,7 @@ class Reader:
         return Outcome({f"{QUALITY}_{name}": float(grade) for name, grade in reply.value.items()})
 
     def support(self, case: Case) -> Outcome:
-        """The sentences of an answer against its context, all in one call."""
+        """The sentences of an answer against its context, in one call."""
         pieces = [marked("context", piece) for piece in case.context or ()]
         numbered = [marked(f"sentence_{at}", sentence) for at, sentence in enumerate(case.sentences, start=1)]
         names = tuple(f"sentence_{at}" for at in range(1, len(numbered) + 1))
@@ -166,12 +163,12 @@ class Reader:
         return Outcome(failed=True) if reply.value is None else share_unsupported(case.sentences, reply.value)
 
     def facts(self, topic: str, sentence: str) -> list[str] | None:
-        """The atomic facts of a sentence; None where no reply could be read."""
+        """The atomic facts of a sentence; None if no reply was readable."""
         user = f"{marked('topic', topic)}\n{marked('sentence', sentence)}"
         return self._asked(FACTS_SYSTEM, user, FACTS_SCHEMA, read_facts).value
 
     def is_true(self, topic: str, fact: str, passages: Sequence[str]) -> bool:
-        """Whether the passages say that a fact is so; every reply means one or the other (`read_verdict`)."""
+        """Whether the passages support a fact; every reply is readable (`read_verdict`)."""
         shown = [marked("passage", passage) for passage in passages]
         user = "\n".join([*shown, marked("topic", topic), marked("statement", fact), "True or False?"])
         return read_verdict(self.model.complete(FACT_SYSTEM, user))
@@ -180,7 +177,7 @@ class Reader:
         return asked(self.model, system, user, schema=schema, read=read)
 
 
-# --- what is sent -----------------------------------------------------------------------------------------------------
+# --- requests ---------------------------------------------------------------------------------------------------------
 
 
 def marked(name: str, text: str) -> str:
@@ -199,7 +196,7 @@ def gold(case: Case) -> list[str]:
     return [marked("known_answers", "\n".join(answers))] if answers else []
 
 
-# --- what is read -----------------------------------------------------------------------------------------------------
+# --- replies ----------------------------------------------------------------------------------------------------------
 
 VERDICTS = ("correct", "incorrect")
 SUPPORTS = ("supported", "not supported")
@@ -207,7 +204,7 @@ QUALITIES = ("correctness", "coherence", "relevance")
 
 
 def choices(names: Iterable[str], options: Sequence[str]) -> dict[str, Any]:
-    """The schema of an object whose fields are each one of the options."""
+    """The schema of an object whose fields are one of the options each."""
     return object_schema({name: {"type": "string", "enum": list(options)} for name in names})
 
 
@@ -231,20 +228,20 @@ def read_relevance(text: str) -> int:
 
 def read_qualities(text: str) -> dict[str, int]:
     """Three grades from 1 to 5. Raises Unreadable."""
-    if "{" not in text:  # one number alone would be read as all three
+    if "{" not in text:  # a single number would count as all three
         raise Unreadable("no JSON object with three grades")
     return {name: read_integer(text, name, 1, 5) for name in QUALITIES}
 
 
 def read_supports(text: str, names: Sequence[str]) -> list[bool]:
     """Whether each sentence is supported. Raises Unreadable."""
-    if len(names) > 1 and "{" not in text:  # one word alone would be read as the verdict on all of them
+    if len(names) > 1 and "{" not in text:  # a single word would count as the verdict on all
         raise Unreadable("no JSON object with a verdict for each sentence")
     return [read_choice(text, name, SUPPORTS) == "supported" for name in names]
 
 
 def read_facts(text: str) -> list[str]:
-    """The facts of a reply: `facts` of an object, or lines with bullets. Raises Unreadable."""
+    """The facts of a reply: `facts` of an object, or bullets. Raises Unreadable."""
     try:
         facts = json.loads(text[text.find("{") : text.rfind("}") + 1], strict=False).get("facts")
     except (ValueError, AttributeError) as error:
@@ -258,20 +255,17 @@ def read_facts(text: str) -> list[str]:
 
 
 def read_bullets(text: str) -> list[str]:
-    """The lines of a reply that begin with a bullet, rid of it and of those that only speak to the reader."""
+    """The bullet lines of a reply without the bullets, and without lines that address the user."""
     lines = (re.match(r"\s*(?:[-*•]|\d+[.)])\s+(.*\S)", line) for line in text.splitlines())
     return [found[1] for found in lines if found and not found[1].startswith(LEADS)]
 
 
 DENYING = frozenset(("not", "cannot", "unknown", "information"))
-"""Words that make a reply without true or false a no."""
+"""Words that make a reply without true or false mean false."""
 
 
 def read_verdict(text: str) -> bool:
-    """Whether a reply says that a fact is true.
-
-    Where it says both true and false, the later word counts; where neither, it is true unless it denies something.
-    """
+    """Whether a reply means true: the last of true and false counts; without either, a denying word means false."""
     said = text.lower()
     true, false = said.rfind("true"), said.rfind("false")
     if true != false:
@@ -285,26 +279,22 @@ def read_verdict(text: str) -> bool:
 PREFIX = "judge.llm."
 
 API_KEY = "THRESHER_JUDGE_LLM_API_KEY"
-"""Environment variable for the key: on a command line it would stand in everybody's list of processes."""
+"""Environment variable of the key: on a command line, the list of processes would show it."""
 
 FIXED = {"temperature", "cache"}
-"""A judge says the same of the same answer: temperature 0, replies kept."""
+"""Fixed for reproducible judgements: temperature 0, replies cached."""
 
 
 class _Given(Frozen):
-    """Where the settings stand below `judge`."""
-
     llm: LanguageModelSettings = LanguageModelSettings()
 
 
 class _Settings(Frozen):
-    """What is given with `settings`."""
-
     judge: _Given = _Given()
 
 
 def judge_settings(given: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> LanguageModelSettings:
-    """The settings `judge.llm.*`. Raises UsageError where they are unknown, wrong, or name no model."""
+    """The settings `judge.llm.*`. Raises UsageError if they are unknown, invalid, or name no model."""
     check_known(given, {f"{PREFIX}{key}" for key in keys(LanguageModelSettings) if key not in FIXED})
     settings = validated(_Settings, {f"{PREFIX}api_key": environment.get(API_KEY), **given}).judge.llm
     if not settings.configured:
@@ -317,7 +307,7 @@ def judge_settings(given: Mapping[str, Any], environment: Mapping[str, str] = os
 
 
 def check_other_model(settings: LanguageModelSettings, generators: Iterable[str]) -> None:
-    """Raise UsageError when the model that judges has written some of the answers, whatever server it ran on."""
+    """Raise UsageError if the judging model wrote some of the answers, on any server."""
     for generator in generators:
         if generator.partition(" at ")[0] == settings.model:
             raise UsageError(
@@ -328,7 +318,7 @@ def check_other_model(settings: LanguageModelSettings, generators: Iterable[str]
 
 
 def judge_model(settings: LanguageModelSettings, replies: Path, meter: Meter) -> ChatModel:
-    """The model at temperature 0, its replies kept in the folder `replies`."""
+    """The model at temperature 0, with its replies cached in the folder `replies`."""
     model = chat_model(settings.model_copy(update={"temperature": 0.0}), meter, cache=ReplyCache(LocalFiles(replies)))
     assert model is not None, "judge_settings refuses settings without a model"
     return model

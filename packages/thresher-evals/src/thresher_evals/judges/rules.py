@@ -1,7 +1,7 @@
-"""The judge that needs no chat model: the rules of `verification.rules` and the bundled encoder.
+"""The judge without a chat model: the rules of `verification.rules` and the bundled encoder.
 
-It is kept apart from what answers: the trained checker, which decides what a recipe shows, is not asked. What the
-rules catch of planted errors, alone and beside the checker, is in docs/models.md.
+It is independent of the answering side: it does not use the trained checker, which decides what a recipe shows. Planted
+errors that the rules find, alone and with the checker, are in docs/models.md.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def make(bench: Bench) -> Judge:
 
 
 def offline_judge(*, gamma: float = GAMMA, encoder: Encoder | None = None) -> Judge:
-    """The offline judge; it knows `unsupported` and `factscore`."""
+    """The offline judge, for `unsupported` and `factscore`."""
     used = encoder or RememberingEncoder(BundledEncoder())
 
     def similarity(text: str, others: Sequence[str]) -> Sequence[float]:
@@ -65,7 +65,7 @@ class Support:
     check: RuleCheck
 
     def answer(self, case: Case) -> Outcome:
-        """The sentences of an answer against its context; `verbatim` counts those that stand in it letter by letter."""
+        """The sentences of an answer against its context; `verbatim` counts those that the context contains."""
         context = case.context or ()
         verbatim = [self.is_verbatim(sentence, context) for sentence in case.sentences]
         supported = [
@@ -84,17 +84,14 @@ class Support:
         return self.is_verbatim(fact, passages) or self.supports(fact, passages, titles=topic)
 
     def is_verbatim(self, sentence: str, texts: Sequence[str]) -> bool:
-        """Whether a text holds the sentence letter by letter, line breaks aside.
-
-        A name or number alone states nothing, wherever it stands: such a fragment is never supported by construction.
-        """
+        """Whether a text contains the sentence, apart from line breaks; never for a name or number alone."""
         if len(set(index_terms(sentence))) < FRAGMENT_TERMS:
             return False
         wanted = " ".join(sentence.split())
         return any(wanted in " ".join(text.split()) for text in texts)
 
     def supports(self, claim: str, texts: Sequence[str], *, question: str = "", titles: str = "") -> bool:
-        """Whether the texts support the claim: all together, or one of them alone, whatever the others say."""
+        """Whether the texts support the claim, together or one of them alone."""
         each = [sentences(text) for text in texts]
         together = [sentence for text in each for sentence in text]
         tried = [together, *(each if len(each) > 1 else ())]

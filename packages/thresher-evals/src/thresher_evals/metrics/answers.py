@@ -1,8 +1,8 @@
-"""Which answers are right: words against gold answers, the option that is named, and what came of each question.
+"""Decides which answers are right: words against gold answers, the named option, and the outcome of each question.
 
 `match` follows Self-RAG's evaluation (github.com/AkariAsai/self-rag, metrics.py), which CRAG and ChunkRAG report;
-`exact_match` and `f1` follow SQuAD's evaluation script (Rajpurkar et al. 2016, section 6.1). `outcome` is the one rule
-by which an answer is right or wrong: `eval score`, the report and `eval compare` all ask it.
+`exact_match` and `f1` follow SQuAD's evaluation script (Rajpurkar et al. 2016, section 6.1). `outcome` is the only rule
+for right and wrong, used by `eval score`, the report and `eval compare`.
 """
 
 from __future__ import annotations
@@ -18,37 +18,34 @@ from thresher_evals.rows import Reply, Row
 
 QUOTE = re.compile(r"“(.*?)”(?=\s*\[\d)", re.DOTALL)
 HEDGE = re.compile(r"^(?:Perhaps|Here|Perhaps here|Or here): ", re.MULTILINE)
-"""What a reader without a chat model begins an answer or a passage with."""
+"""Hedges before an answer or a passage, without a chat model."""
 
 MARKER = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
 
 
 def match(text: str, golds: Iterable[str]) -> bool:
-    """Whether a gold answer is a case-sensitive substring of the text; nothing is normalised."""
+    """Whether the text contains a gold answer, case-sensitive and without normalisation."""
     return any(gold in text for gold in golds)
 
 
 def match_norm(text: str, golds: Iterable[str]) -> bool:
-    """Whether the words of a gold answer follow each other in the text, after `normalise`.
-
-    A gold answer that normalises to nothing matches nothing.
-    """
+    """Whether the text contains the words of a gold answer in sequence, after `normalise`; not if it has none then."""
     padded = f" {normalise(text)} "
     return any(f" {words} " in padded for words in map(normalise, golds) if words)
 
 
 def has_items(text: str, items: Sequence[str]) -> bool:
-    """Whether every item of a list stands in the text, by `match_norm`."""
+    """Whether the text contains every item of a list, by `match_norm`."""
     return all(match_norm(text, [item]) for item in items)
 
 
 def exact_match(text: str, golds: Iterable[str]) -> bool:
-    """Whether the text is a gold answer, after `normalise`."""
+    """Whether the text equals a gold answer, after `normalise`."""
     return normalise(text) in {normalise(gold) for gold in golds}
 
 
 def f1(text: str, golds: Iterable[str]) -> float:
-    """Harmonic mean of precision and recall of the words, each as often as it occurs; the best over the golds."""
+    """Harmonic mean of precision and recall of the words with their counts; the best over the golds."""
     return max((word_f1(normalise(text).split(), normalise(gold).split()) for gold in golds), default=0.0)
 
 
@@ -61,16 +58,15 @@ def word_f1(words: list[str], gold: list[str]) -> float:
 
 
 def unquoted(text: str) -> str:
-    """The text without the quotation marks around what a citation marker follows.
+    """The text without quotation marks before a citation marker.
 
-    The extractive reader puts them there; SQuAD's normalisation knows ASCII punctuation only, and would take them for
-    letters of the words they touch.
+    Extractive answers have them; SQuAD's normalisation knows only ASCII punctuation and would treat them as letters.
     """
     return QUOTE.sub(r"\1", text)
 
 
 def without_markers(text: str, markers: Collection[int]) -> str:
-    """The text without its citation markers ("[1]", "[1, 2]"); brackets around other numbers are the text's own."""
+    """The text without its citation markers ("[1]", "[1, 2]"); other bracketed numbers belong to the text."""
 
     def removed(found: re.Match[str]) -> str:
         cited = {int(number) for number in found[1].split(",")}
@@ -90,29 +86,29 @@ SYNONYMS = (
 """Labels of FEVER, Climate-FEVER and PubHealth that mean the same (Self-RAG reads SUPPORTS as true)."""
 
 CONTRARY = {"true": "false"}
-"""What "not" makes of a label among more than two: what is not false may be anything but that."""
+"""The meaning of "not" and a label if there are more than two: what is not false may be any other."""
 
 NEGATION = r"(?P<negation>(?:\b(?:not|never|cannot|neither|nor)|n['’]t)\s+(?:(?:a|an|the|be|been|either|\w+ly)\s+)?)?"
 OTHER = r"(?:(?:\s+(?:it|(?:the|this)\s+\w+))?(?:\s+(?P<join>or)|,?\s+(?P<nor>nor))\s+(?:\w+ly\s+)?(?:{})(?![^\W_]))?"
-"""A second label that shares the first one's verb: `support the claim or refute`, `true nor entirely false`."""
+"""A second label with the first one's verb: `support the claim or refute`, `true nor entirely false`."""
 
 UNDECIDED = re.compile(r"\b(?:whether|if)\b[^.,;:!?\n]*\Z", re.IGNORECASE)
-"""What stands before a label that is only considered: `I cannot say whether it is true`."""
+"""Text before a label that is only considered: `I cannot say whether it is true`."""
 
 ALONE = r"(?<![^\W_])(?<!\.){}(?![^\W_]|['’-]\w|\.[^\W\d_](?![^\W_]))"
-"""A letter that is no part of a word (`Ann`), of an abbreviation (`A.D.`) or of a compound (`C-section`)."""
+"""A letter outside a word (`Ann`), an abbreviation (`A.D.`) and a compound (`C-section`)."""
 
 SENTENCE_BEFORE = re.compile(r"(?:^|[.!?\n])[\s\"'“”*(]*$")
 WORD_AFTER = re.compile(r"[ \t]+\w")
 
 
 def read_option(text: str, options: Sequence[str]) -> str | None:
-    """The first option that stands alone in the text, or None.
+    """The first option named in the text, or None.
 
-    A label may be written in any case, with spaces for underscores, or as a synonym; after "not" it means the other one
-    of two labels. Labels denied together ("neither true nor false") name nothing, nor do those of a clause that leaves
-    them open ("whether it is true"). A letter is a capital, or small where it is all there is, in brackets, or after
-    "answer". A capital A before a word at the start of a sentence is the English article.
+    A label may be in any case, with spaces for underscores, or a synonym; after "not" it means the other one of two.
+    Labels denied together ("neither true nor false"), or left open by their clause ("whether it is true"), name
+    nothing. A letter is a capital; a small one counts alone, in brackets, or after "answer". A capital A before a word
+    at the start of a sentence is the English article.
     """
     letters = tuple(option for option in options if len(option) == 1)
     labels = tuple(option for option in options if len(option) > 1)
@@ -121,7 +117,7 @@ def read_option(text: str, options: Sequence[str]) -> str | None:
 
 
 def same_label(first: str, second: str) -> bool:
-    """Whether two labels differ in case, spaces, hyphens and underscores at most."""
+    """Whether two labels differ at most in case, spaces, hyphens and underscores."""
     return plain(first) == plain(second)
 
 
@@ -131,7 +127,7 @@ def plain(label: str) -> str:
 
 
 def letters_in(text: str, letters: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-    """Where each option letter stands alone, and the option."""
+    """Positions and options of letters that stand alone."""
     if not letters:
         return
     capital, small = letter_patterns(letters)
@@ -145,16 +141,16 @@ def letters_in(text: str, letters: tuple[str, ...]) -> Iterator[tuple[int, str]]
         yield found.start(group), named[found[group].lower()]
 
 
-@lru_cache(maxsize=100)  # a data set has one set of options, or a few
+@lru_cache(maxsize=100)  # a dataset has few sets of options
 def letter_patterns(letters: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Letters as they are among the options, and in any case where nothing else can be meant."""
+    """Patterns of the letters as given, and in any case where they cannot mean anything else."""
     one = "(" + "|".join(map(re.escape, letters)) + ")"
     forms = (rf"\A[\W_]*{one}[\W_]*\Z", rf"\({one}\)", rf"\A\W*{one}\)", rf"\banswer(?:\s+is)?\s*:?\s*{one}\W*$")
     return re.compile(ALONE.format(one)), re.compile("|".join(forms), re.IGNORECASE | re.MULTILINE)
 
 
 def labels_in(text: str, labels: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-    """Where each label or synonym stands alone, and the option it means there."""
+    """Positions of labels or synonyms that stand alone, with the option that each means."""
     if not labels:
         return
     names, pattern = label_pattern(labels)
@@ -166,7 +162,7 @@ def labels_in(text: str, labels: tuple[str, ...]) -> Iterator[tuple[int, str]]:
 
 @lru_cache(maxsize=100)
 def label_pattern(labels: tuple[str, ...]) -> tuple[Mapping[str, str], re.Pattern[str]]:
-    """Every way to write a label, to the label; and a pattern that finds them, longer ones first."""
+    """Every spelling of a label to the label, and a pattern that finds them, longer ones first."""
     own = {plain(label): label for label in labels}
     names = {word: label for name, label in own.items() for group in SYNONYMS if name in group for word in group} | own
     written = sorted(names, key=lambda name: (-len(name), name))
@@ -176,13 +172,10 @@ def label_pattern(labels: tuple[str, ...]) -> tuple[Mapping[str, str], re.Patter
 
 
 def meant(found: re.Match[str], names: Mapping[str, str], labels: Sequence[str]) -> str | None:
-    """The option that a label means where it was found, or nothing.
-
-    After "not" it means the other one of two, and of more than two false for true.
-    """
+    """The option that a found label means. After "not": the other one of two; of more, false for true; else None."""
     name, negation = plain(found["label"]), (found["negation"] or "").lower()
     if found["nor"] or negation.startswith(("neither", "nor")) or (negation and found["join"]):
-        return None  # denied together with another one
+        return None  # denied with another one
     if not negation:
         return names[name]
     if len(labels) == 2:
@@ -190,34 +183,33 @@ def meant(found: re.Match[str], names: Mapping[str, str], labels: Sequence[str])
     return names.get(CONTRARY.get(name, ""))
 
 
-# --- what came of a question ------------------------------------------------------------------------------------------
+# --- outcomes ---------------------------------------------------------------------------------------------------------
 
 
 class Outcome(StrEnum):
-    """What came of one question: exactly one of these, so that they add up to all questions."""
+    """Outcome of a question: exactly one of these, so that they add up to all questions."""
 
     RIGHT = "right"
     WRONG = "wrong"
     UNREADABLE = "unreadable"
-    """An answer that names none of the options of its question; as wrong as a wrong one."""
+    """An answer that names no option of its question; counts as wrong."""
     UNCHECKED = "unchecked"
-    """An answer of which nobody knows whether it is right."""
+    """An answer without anything to check it against."""
     REFUSED_RIGHTLY = "refused rightly"
     REFUSED_WRONGLY = "refused wrongly"
     RANKED = "ranked"
-    """Searched for only."""
+    """Only searched."""
     TIMED_OUT = "timed out"
-    """No answer and no ranking, because something took too long."""
+    """Neither answer nor ranking, because of a timeout."""
     FAILED = "failed"
-    """No answer and no ranking, for any other reason."""
+    """Neither answer nor ranking, for another reason."""
 
 
 def outcome(row: Row) -> Outcome:
-    """What came of a question.
+    """The outcome of a question.
 
-    An answer is held against the first of these that is known of its question: that there is no answer (then any is
-    wrong), the right option, the gold answers (by `match_norm`), the items of a list (all of them, by `match_norm`),
-    the gold documents (its first citation names one).
+    An answer is checked by the first of these that its question has: no answer (any is wrong), the right option, gold
+    answers (`match_norm`), items of a list (all, by `match_norm`), gold documents (the first citation names one).
     """
     asked, reply = row.question, row.reply
     if reply is None:
@@ -242,10 +234,7 @@ def outcome(row: Row) -> Outcome:
 
 
 def is_right(row: Row) -> bool | None:
-    """Whether the right thing came of a question: a right answer, or a refusal where there is none.
-
-    None where nobody knows, and for questions that were searched for only.
-    """
+    """Whether the outcome is right; None if unknown, and for questions that were only searched."""
     match outcome(row):
         case Outcome.RIGHT | Outcome.REFUSED_RIGHTLY:
             return True
@@ -256,17 +245,17 @@ def is_right(row: Row) -> bool | None:
 
 
 def is_checkable(question: Question) -> bool:
-    """Whether it is known which answers to a question are right."""
+    """Whether right answers to a question are known."""
     return not question.answerable or bool(question.answers or question.items or question.gold)
 
 
 def answered(reply: Reply | None) -> bool:
-    """Whether there is an answer and not a refusal."""
+    """Whether there is an answer that is not a refusal."""
     return reply is not None and not reply.abstained
 
 
 def spoken(reply: Reply | None) -> str:
-    """The answer's words; citation markers, the quotation marks before them and what hedges an answer are not words."""
+    """The answer's words, without citation markers, quotation marks before them, and hedges."""
     if reply is None:
         return ""
     bare = HEDGE.sub("", reply.text).replace("**", "")
@@ -274,18 +263,18 @@ def spoken(reply: Reply | None) -> str:
 
 
 def picked(row: Row) -> str | None:
-    """The option that an answer names; None where it names none, and for refusals and failures."""
+    """The option that an answer names; None for no option, refusals and failures."""
     return read_option(spoken(row.reply), row.question.options) if answered(row.reply) else None
 
 
 def right_option(row: Row) -> bool:
-    """Whether the option that is named is a right one; naming none is wrong."""
+    """Whether the named option is right; no option is wrong."""
     option = picked(row)
     return option is not None and any(same_label(option, gold) for gold in row.question.answers)
 
 
 def cites_gold(row: Row, *, pages: bool = False) -> bool:
-    """Whether the first citation of an answer is a gold document, and with `pages` also a gold page of it."""
+    """Whether the first citation is a gold document, with `pages` also a gold page."""
     if row.reply is None or row.reply.abstained or not row.reply.citations:
         return False
     first = row.reply.citations[0]

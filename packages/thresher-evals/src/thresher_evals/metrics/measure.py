@@ -1,6 +1,6 @@
-"""A measure: a declared value that prints as its name, gives every row a number, and says how numbers become one.
+"""A measure: a value that prints as its name, gives each row a number, and summarises numbers.
 
-Below it, what is made of the numbers of several recipes: `eval score` and the report ask for the same.
+Below it, results from the numbers of several recipes, for `eval score` and the report.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from thresher_evals.stats import (
 )
 
 Value = float | Forecast | Counts
-"""What a measure says of one question: a number, a probability and what came of it, or what is to be summed."""
+"""A measure of one question: a number, a probability with its outcome, or counts to be summed."""
 
 Values = Sequence[Value | None]
-"""One for each row, None where the measure does not apply to the question."""
+"""One per row; None if the measure does not apply to the question."""
 
 MEAN, PROPORTION = mean_interval, proportion_interval
-"""How numbers become one with its interval; of zeros and ones the mean is a proportion."""
+"""Summaries with intervals; the mean of zeros and ones is a proportion."""
 
 MEDIAN, P95, LARGEST = (partial(quantile_interval, quantile=quantile) for quantile in (0.5, 0.95, 1.0))
 
 
 class Family(StrEnum):
-    """What a measure is about. The report has a table for each, in this order."""
+    """Subject of a measure. The report has a table for each, in this order."""
 
     DOCUMENTS = "Retrieval, documents"
     SPANS = "Retrieval, gold spans"
@@ -52,7 +52,7 @@ class Family(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What is measured, what it means in a line, and who defined it."""
+    """Definition, one-line meaning and source of a measure."""
 
     name: str
     meaning: str = field(compare=False)
@@ -60,28 +60,28 @@ class Measure:
     values: Callable[[Sequence[Row]], Values] = field(compare=False)
     family: Family = field(kw_only=True, compare=False)
     better: Literal["higher", "lower"] | None = field(default=None, kw_only=True, compare=False)
-    """None where neither is, as for a cost, which is weighed against what it buys."""
+    """None if neither is better, as for a cost."""
     summary: Callable[..., Interval] = field(default=PROPORTION, kw_only=True, compare=False)
     paired: bool = field(default=True, kw_only=True, compare=False)
-    """Whether two recipes can be compared question by question: it has a mean, over questions that no answer chose."""
+    """Whether recipes can be compared per question: it has a mean, over questions that no answer selects."""
     tasks: tuple[Task, ...] = field(default=("ask",), kw_only=True, compare=False)
-    """Where it is scored when no measures are named; nowhere for variants of a measure that is."""
+    """Tasks that score it by default; none for variants of a default measure."""
     bounds: str = field(default="0 to 1", kw_only=True, compare=False)
-    """What the number can be, with its unit."""
+    """Range of the number, with its unit."""
     questions: str = field(default="all", kw_only=True, compare=False)
     """The questions it applies to, in words."""
 
     def __str__(self) -> str:
-        """The name, from which `parse` gives the measure again."""
+        """The name, from which `parse` returns the measure."""
         return self.name
 
     @property
     def sign(self) -> int:
-        """1 where higher is better, -1 where lower is, 0 where neither is."""
+        """1 if higher is better, -1 if lower is, 0 if neither is."""
         return {"higher": 1, "lower": -1, None: 0}[self.better]
 
     def summarise(self, rows: Sequence[Row], *, seed: int = 0) -> Interval:
-        """One number and its interval, over the questions to which the measure applies."""
+        """The number and its interval, over the questions that the measure applies to."""
         return self.summarise_values(self.values(rows), seed=seed)
 
     def summarise_values(self, values: Values, *, seed: int = 0) -> Interval:
@@ -90,14 +90,14 @@ class Measure:
 
 
 def each(value: Callable[[Row], Value | None]) -> Callable[[Sequence[Row]], Values]:
-    """A measure of one row, for many."""
+    """A measure of one row, applied to many."""
     return lambda rows: [value(row) for row in rows]
 
 
 # --- the numbers of recipes, of their categories, and against each other ----------------------------------------------
 
 Valued = Mapping[Measure, Values]
-"""Each measure's number for every row of one recipe, None where it does not apply."""
+"""Each measure's values for the rows of one recipe."""
 
 ALWAYS = frozenset(
     {
@@ -106,11 +106,11 @@ ALWAYS = frozenset(
         *("seconds_p50", "seconds_p95", "llm_calls", "unreadable", "timed_out"),
     }
 )
-"""Measures that a reader of the JSON finds for every dataset of their task, also where they apply to no question."""
+"""Measures that the JSON has for every dataset of their task, even if they apply to no question."""
 
 
 def applying(values: Mapping[str, Valued]) -> dict[str, Valued]:
-    """The same without the measures that have a number for no row of any recipe; those of the contract stay, empty."""
+    """The same without measures that have no number for any recipe; those of `ALWAYS` stay."""
     known = {
         measure
         for of_recipe in values.values()
@@ -124,12 +124,12 @@ def applying(values: Mapping[str, Valued]) -> dict[str, Valued]:
 
 
 def summaries(values: Valued, *, seed: int) -> dict[str, Any]:
-    """Each measure's name to its value, interval and number of questions."""
+    """Name of each measure to its value, interval and number of questions."""
     return {str(measure): asdict(measure.summarise_values(numbers, seed=seed)) for measure, numbers in values.items()}
 
 
 def within(values: Valued, rows: Sequence[Row], category: str) -> Valued:
-    """The numbers of the rows of one category."""
+    """The values of rows in one category."""
     return {
         measure: [one for one, row in zip(numbers, rows, strict=True) if row.question.category == category]
         for measure, numbers in values.items()
@@ -137,13 +137,13 @@ def within(values: Valued, rows: Sequence[Row], category: str) -> Valued:
 
 
 def by_question(rows: Sequence[Row], numbers: Values) -> dict[str, float]:
-    """Question id to number, where the measure applies."""
+    """Question id to number, if the measure applies."""
     pairs = zip(rows, numbers, strict=True)
     return {row.question.id: one for row, one in pairs if one is not None and not isinstance(one, Forecast | Counts)}
 
 
 def compared(measure: Measure, first: Mapping[str, float], second: Mapping[str, float], *, seed: int) -> Comparison:
-    """The difference on the questions both have; p is McNemar's where the numbers are zeros and ones."""
+    """The difference on shared questions; p is McNemar's for zeros and ones."""
     comparison = shared_difference(first, second, seed=seed)
     if measure.summary is PROPORTION and "McNemar" in comparison.tests:
         comparison = replace(comparison, p=comparison.tests["McNemar"], test="McNemar exact")

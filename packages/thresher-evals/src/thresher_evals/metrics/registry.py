@@ -1,8 +1,7 @@
-"""Every measure by its name. A new one is a function here, or in a file of its own, and a line in `MEASURES`.
+"""All measures by name. A new one is a function, here or in its own file, and a line in `MEASURES`.
 
-A measure gives every row a number, or None where it does not apply to the question; what failed or was refused counts
-as 0 and does not disappear, unless the measure says that it is about answers only. Where only all rows together have a
-number, a row gives a forecast or counts.
+A measure gives each row a number, or None if it does not apply to the question. Failures and refusals count as 0 unless
+the measure is about answers only. If only all rows together have a number, a row gives a forecast or counts.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from thresher_evals.stats import Forecast, aurc_interval, auroc_interval, ece_in
 
 
 def worded(judge: Callable[[str, Sequence[str]], float]) -> Callable[[Sequence[Row]], Values]:
-    """Values of a judge of words: for answerable questions with gold answers; a refusal or a failure is 0.
+    """Values of a comparison of words, for answerable questions with gold answers; a refusal or failure is 0.
 
-    Of a list whose items are known the least of them counts: all must be there.
+    Of a list with known items the lowest value counts: all must be present.
     """
 
     def value(row: Row) -> float | None:
@@ -43,24 +42,24 @@ def worded(judge: Callable[[str, Sequence[str]], float]) -> Callable[[Sequence[R
 
 
 def words(row: Row) -> float | None:
-    """Number of words of an answer; None for refusals and failures, which would make answers look short."""
+    """Words of an answer; None for refusals and failures, which would make answers look short."""
     return float(len(spoken(row.reply).split())) if answered(row.reply) else None
 
 
 def right(row: Row) -> float | None:
-    """Whether the right thing came of a question; None where nobody knows."""
+    """Whether the outcome is right; None if unknown."""
     known = is_right(row)
     return None if known is None else float(known)
 
 
 def wrong(row: Row) -> float | None:
-    """For answers to answerable questions of which the right answer is known: whether they are not right."""
+    """For answers to answerable questions with a known right answer: whether they are wrong."""
     known = is_right(row) if row.question.answerable and answered(row.reply) else None
     return None if known is None else float(not known)
 
 
 def label_right(row: Row) -> float | None:
-    """For questions with options: whether the answer names a right one; a refusal or a failure is 0."""
+    """For questions with options: whether the answer names a right one; a refusal or failure is 0."""
     return float(answers.right_option(row)) if row.question.options else None
 
 
@@ -70,7 +69,7 @@ def unparsed(row: Row) -> float | None:
 
 
 def majority(rows: Sequence[Row]) -> Values:
-    """For questions with options: whether the right one is the one that is right most often."""
+    """For questions with options: whether the right one is the most frequent right one."""
     labels = [plain(row.question.answers[0]) if row.question.options and row.question.answers else None for row in rows]
     counted = Counter(sorted(label for label in labels if label is not None))
     most = counted.most_common(1)[0][0] if counted else None
@@ -86,25 +85,25 @@ def gold_source(row: Row) -> float | None:
 
 
 def gold_page(row: Row) -> float | None:
-    """Whether the first citation lies on a gold page; for answerable questions with gold pages."""
+    """Whether the first citation is on a gold page; for answerable questions with gold pages."""
     has_page = any(gold.page is not None for gold in row.question.gold)
     return float(cites_gold(row, pages=True)) if row.question.answerable and has_page else None
 
 
 def outside_used(row: Row) -> float | None:
-    """For answers: whether one of the citations is from outside the collection."""
+    """For answers: whether a citation is from outside the collection."""
     if row.reply is None or row.reply.abstained:
         return None
     return float(any(citation.origin is Origin.OUTSIDE for citation in row.reply.citations))
 
 
 def context_characters(row: Row) -> float | None:
-    """Characters of the evidence that the generator was given, where it is kept."""
+    """Characters of the generator's evidence, if the row has it."""
     return None if row.context is None else float(sum(len(piece.text) for piece in row.context))
 
 
 def context_match(row: Row) -> float | None:
-    """Whether an accepted answer stands in a piece of the evidence that the generator was given."""
+    """Whether the generator's evidence contains an accepted answer."""
     asked = row.question
     if row.context is None or not asked.answerable or not asked.answers:
         return None
@@ -144,13 +143,13 @@ SUFFICES: Mapping[str | None, bool] = {
     "unanswerable": False,
     "off-topic": False,
 }
-"""Category of a question (of `routing:` and `refusal:`) to whether the collection that is asked answers it."""
+"""Category of a question (of `routing:` and `refusal:`) to whether the asked collection answers it."""
 
 
 def verdicts(rows: Sequence[Row]) -> Values:
-    """Whether the verdict is `correct` where the collection answers and another one where it does not.
+    """Whether the verdict is `correct` if the collection answers, and another one if it does not.
 
-    Rows without a verdict have no number; failures of a recipe that gives verdicts elsewhere count as 0.
+    Rows without a verdict have no number; failures of a recipe that gives verdicts count as 0.
     """
     decides = any(verdict_of(row) is not None for row in rows)
 
@@ -167,39 +166,39 @@ def verdicts(rows: Sequence[Row]) -> Values:
 
 
 def verdict_of(row: Row) -> Verdict | None:
-    """What the recipe thought of its evidence, where it says."""
+    """The recipe's verdict on its evidence, if it gives one."""
     return None if row.reply is None else row.reply.verdict
 
 
 def forecast(row: Row) -> Forecast | None:
-    """The confidence that the evidence suffices, where the recipe gives one, and whether the collection answers."""
+    """The confidence that the evidence suffices, if the recipe gives one, and whether the collection answers."""
     confidence = None if row.reply is None else row.reply.confidence
     suffices = SUFFICES.get(row.question.category)
     return None if confidence is None or suffices is None else Forecast(confidence, float(suffices))
 
 
 def wager(row: Row) -> Forecast | None:
-    """The confidence of an answer and whether it is wrong; None without a confidence or where that is not known."""
+    """The confidence of an answer and whether it is wrong; None if either is unknown."""
     confidence = None if row.reply is None or row.reply.abstained else row.reply.confidence
     known = is_right(row)
     return None if confidence is None or known is None else Forecast(confidence, float(not known))
 
 
 class Point(NamedTuple):
-    """Answering only at this confidence and above."""
+    """Result of answering only at this confidence and above."""
 
     coverage: float
-    """Share of the questions that would be answered, 0..1."""
+    """Share of questions answered, 0..1."""
     risk: float
-    """Share of those answers that are wrong, 0..1."""
+    """Share of wrong answers among them, 0..1."""
     threshold: float
 
 
 def risk_coverage(rows: Sequence[Row]) -> list[Point]:
-    """The risk-coverage curve (Geifman and El-Yaniv 2017), a point for each distinct confidence, the highest first.
+    """The risk-coverage curve (Geifman and El-Yaniv 2017): a point for each distinct confidence, the highest first.
 
-    Refusals and failures are questions not answered, at any threshold; questions without a known right answer are left
-    out. Empty where no answer has a confidence.
+    Refusals and failures are unanswered at any threshold; questions without a known right answer are left out. Empty if
+    no answer has a confidence.
     """
     asked = sum(is_checkable(row.question) for row in rows)
     wagers = sorted((one for row in rows if (one := wager(row)) is not None), reverse=True)
@@ -212,11 +211,11 @@ def risk_coverage(rows: Sequence[Row]) -> list[Point]:
     return points
 
 
-# --- what a judge said of an answer, and what it cost -----------------------------------------------------------------
+# --- judgements and costs of an answer --------------------------------------------------------------------------------
 
 
 def judged(name: str) -> Callable[[Sequence[Row]], Values]:
-    """What a judge said of an answer; None where nothing was said."""
+    """A number of a judge; None if there is none."""
     return each(lambda row: row.judged.get(name))
 
 
@@ -226,7 +225,7 @@ def responding_factscore(row: Row) -> float | None:
 
 
 def used(name: str) -> Callable[[Sequence[Row]], Values]:
-    """A count of the answer's usage, for questions that did not fail."""
+    """A count from the answer's usage, for questions that did not fail."""
     return each(lambda row: None if row.reply is None else float(getattr(row.reply.usage, name)))
 
 
@@ -353,11 +352,11 @@ MEASURES: dict[str, Measure] = {measure.name: measure for measure in (
     fault("timed_out", "questions of which a part ran out of time", OURS, each(lambda row: float(row.timed_out))),
     fault("failed", "questions that ended in an error", OURS, each(lambda row: float(row.error is not None))),
 )}  # fmt: skip
-"""Every measure, in the order it is printed; those of rankings take any other cutoff too."""
+"""Every measure in print order; those of rankings accept other cutoffs."""
 
 
 def parse(name: str) -> Measure:
-    """The measure of that name. Raises UnknownSetting, which names the nearest."""
+    """The measure of that name. Raises UnknownSetting."""
     measure = MEASURES.get(name) or retrieval(name)
     if measure is None:
         raise UnknownSetting(name, MEASURES, kind="measure")
@@ -365,5 +364,5 @@ def parse(name: str) -> Measure:
 
 
 def measures_of(task: Task) -> tuple[Measure, ...]:
-    """The measures that are scored for a dataset's task when none are named, in order."""
+    """The default measures of a dataset's task, in order."""
     return tuple(measure for measure in MEASURES.values() if task in measure.tasks)

@@ -1,8 +1,8 @@
 """Measures of a ranking: over documents through ir-measures (trec_eval), over gold spans and pages by counting.
 
-A document stands where its best chunk stands. Relevance labels name any of a document's sources; several labels of one
-document are one relevant document, and several documents under one label are one result. Every name takes any cutoff
-(`R@100`); `micro_` sums the counts of all questions first.
+A document has the rank of its best chunk. Labels name any source of a document; several labels of one document are one
+relevant document, several documents under one label are one result. Every name accepts any cutoff (`R@100`); `micro_`
+sums the counts over questions first.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NAME = re.compile(
 BOTH: tuple[Task, ...] = ("search", "ask")
 
 Level = str | None
-"""What is counted: `span` for gold character spans, `chunk` for gold pages, None for documents."""
+"""Unit of counting: `span` for gold character spans, `chunk` for gold pages, None for documents."""
 
 HITS: Mapping[Level, str] = {None: "documents", "span": "hits", "chunk": "hits"}
 RELEVANT: Mapping[Level, str] = {
@@ -51,7 +51,7 @@ ranked = partial(Measure, family=Family.DOCUMENTS, better="higher", summary=MEAN
 
 
 def retrieval(name: str) -> Measure | None:
-    """The measure of a ranking with that name; None for a name that is none of theirs."""
+    """The ranking measure of that name; None if there is none."""
     found = NAME.fullmatch(name)
     if found is None:
         return None
@@ -81,7 +81,7 @@ def retrieval(name: str) -> Measure | None:
 
 
 def shares(name: str, level: Level, kind: str, cutoff: int, *, micro: bool) -> Measure:
-    """`P@k`, `R@k` or `F1@k` of documents, spans or pages: the mean over questions, or of the summed counts."""
+    """`P@k`, `R@k` or `F1@k` of documents, spans or pages: the mean over questions, or of summed counts."""
     meaning = {
         "P": f"{RELEVANT[level]} among the first {cutoff} {HITS[level]}, divided by {cutoff} also when fewer came",
         "R": f"share of the {GOLD[level]} met by the first {cutoff} {HITS[level]}",
@@ -116,16 +116,16 @@ def harmonic(precision: float, recall: float) -> float:
 # --- documents --------------------------------------------------------------------------------------------------------
 
 Judged = tuple[dict[str, int], dict[str, float]]
-"""Grade of each label, and score of each document, under the same names."""
+"""Grade of each label and score of each document, under common names."""
 
 
 def ranking_values(
     measure: str, rows: Sequence[Row], *, cutoff: int | None = None, exponential: bool = False
 ) -> list[float | None]:
-    """A measure of ir-measures for each row; 0 where nothing was found, None where nothing is labelled.
+    """A measure of ir-measures for each row; 0 if nothing was found, None without labels.
 
-    With a `cutoff`, nothing is known but the first documents: what was not found is not missed. With `exponential`
-    gain, a grade g is worth 2^g - 1 (Burges et al. 2005) and not g.
+    With a `cutoff` only the first documents are known, so others are not missed. With `exponential` gain a grade g
+    counts 2^g - 1 (Burges et al. 2005) instead of g.
     """
     relevance = [row.question.relevance for row in rows]
     judged = [documents(row.ranking or (), grades) for row, grades in zip(rows, relevance, strict=True)]
@@ -133,7 +133,7 @@ def ranking_values(
         judged = [only_first(one, cutoff) for one in judged]
     if exponential:
         judged = [({name: 2**grade - 1 for name, grade in grades.items()}, scores) for grades, scores in judged]
-    # Rows are keyed by position: the same question may stand in several rows.
+    # Rows are keyed by position: several may have the same question.
     labels = {str(number): grades for number, (grades, _) in enumerate(judged) if grades}
     found = {str(number): scores for number, (_, scores) in enumerate(judged) if scores and str(number) in labels}
     parsed = ir_measures.parse_measure(measure)
@@ -142,7 +142,7 @@ def ranking_values(
 
 
 def documents(ranking: Sequence[Place], relevance: Mapping[str, float]) -> Judged:
-    """Labels and documents of one question under common names; the earlier document has the higher score."""
+    """Labels and documents of a question under common names; earlier documents have higher scores."""
     grades = {label: max(0, round(grade)) for label, grade in relevance.items()}
     order: list[str] = []
     taken: set[str] = set()
@@ -155,7 +155,7 @@ def documents(ranking: Sequence[Place], relevance: Mapping[str, float]) -> Judge
         left = [label for label in labels if label not in taken]
         if labels and not left:
             continue
-        # A document without a label must not be taken for one: labels are names of sources, so a prefix keeps it apart.
+        # Labels are names of sources: the prefix keeps unlabelled documents apart.
         name = left[0] if left else f"unlabelled:{place.source}"
         order.append(name)
         taken.update(left)
@@ -172,7 +172,7 @@ def only_first(judged: Judged, cutoff: int) -> Judged:
 
 
 def document_counts(row: Row, cutoff: int) -> Counts | None:
-    """Relevant ones among the first documents, and among all labels; None where nothing is labelled."""
+    """Relevant documents among the first ones and among all labels; None without labels."""
     relevance = row.question.relevance
     if not relevance:
         return None
@@ -185,9 +185,9 @@ def document_counts(row: Row, cutoff: int) -> Counts | None:
 
 
 def counts(row: Row, cutoff: int, level: Level) -> Counts | None:
-    """Relevant ones among the first hits, and gold places they meet; None where no gold place is in the collection.
+    """Relevant hits among the first ones and gold places that they meet; None without a gold place in the collection.
 
-    A missing hit is not relevant: the number of hits is the cutoff also when fewer came.
+    Missing hits count as not relevant: the number of hits is always the cutoff.
     """
     gold = gold_places(row.question, level)
     if not gold:
@@ -198,7 +198,7 @@ def counts(row: Row, cutoff: int, level: Level) -> Counts | None:
 
 
 def gold_places(question: Question, level: Level) -> Sequence[Gold]:
-    """The distinct places inside that answer a question; documents that are judged relevant where there are none."""
+    """The distinct gold places inside, else the documents judged relevant."""
     inside = [gold for gold in question.gold if gold.origin is Origin.INSIDE]
     places = inside or [Gold(source) for source, grade in question.grades.items() if grade > 0]
     if level == "chunk":
@@ -207,7 +207,7 @@ def gold_places(question: Question, level: Level) -> Sequence[Gold]:
 
 
 def overlaps(hit: Place, gold: Gold) -> bool:
-    """Whether a hit shares a character with a gold span; without offsets, the whole document is the span."""
+    """Whether a hit overlaps a gold span; without offsets, the span is the whole document."""
     if not matches(gold.source, hit.source, hit.also):
         return False
     if hit.start is None or hit.end is None or gold.start is None or gold.end is None:
@@ -216,5 +216,5 @@ def overlaps(hit: Place, gold: Gold) -> bool:
 
 
 def stands_at(hit: Place, gold: Gold) -> bool:
-    """Whether a hit begins on the gold page, or is of the gold document where no page is told."""
+    """Whether a hit begins on the gold page, or without a page is from the gold document."""
     return matches(gold.source, hit.source, hit.also) and gold.page in (None, hit.page)

@@ -1,1 +1,1 @@
-"""Questions made of documents: of sentences, tables, forms and lists, and near misses that nothing answers."""
+"""Makes questions from documents: from sentences, tables, forms and lists, and near misses without an answer."""

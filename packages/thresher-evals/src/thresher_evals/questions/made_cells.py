@@ -1,4 +1,4 @@
-"""Whole questions made of what stands in no sentence: cells of tables, fields of forms, items of lists."""
+"""Makes whole questions from cells of tables, fields of forms, and items of lists."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from thresher_evals.questions.made_questions import Made, inside, turned, whole
 from thresher_evals.questions.statements import NUMBER_WORDS, PREPOSITIONS, several, statements
 
 MOST_NAME = 8
-"""Words of the name of a row, column or field."""
+"""Longest name of a row, column or field, in words."""
 MOST_CELL = 12
-"""Words of a cell that is asked for."""
+"""Longest cell that is asked for, in words."""
 _NO_NAME = re.compile(
     r"(?:what|who|when|how|which|why|where|dear|your|our|my|yes|no|notes?|from|to|cc|subject|re|see|source|tip|warning)\b",
     re.IGNORECASE,
 )
 _MEASURE = re.compile(r"[A-Z][a-z]+(?: [a-z]+){0,2}?(?= (?:by|in|per|for|of) |, |$)")
-"""What the numbers of a table are, in its caption: Revenue by segment."""
+"""The quantity of a table's numbers in its caption: Revenue by segment."""
 _AMOUNT = re.compile(
     r"\b(?:price|cost|amount|total|number|revenue|rate|share|size|sum|weight|length|height|fee)", re.IGNORECASE
 )
@@ -39,7 +39,7 @@ _NOUNS = re.compile(r"(?:The )?[A-Z][a-z]+s(?: [a-z]+){0,6}:")
 
 
 def table_questions(document: Document, title: str) -> Iterator[Made]:
-    """Questions for the cells of the tables with bars; those of a PDF have columns that are guessed."""
+    """Questions for cells of tables with bars; the columns of tables in a PDF are guesses."""
     for table in document.tables:
         grid = grid_of(document, table) if "|" in document.text[slice(*table.rows[0])] else None
         if grid is None:
@@ -59,7 +59,6 @@ def table_questions(document: Document, title: str) -> Iterator[Made]:
 
 
 def _of_cell(grid: Grid, name: str, column: str, cell: Cell) -> str:
-    """What is asked for one cell; "" where that would not read well."""
     column = column.replace("_", " ")
     period, other = is_period(column), is_period(name)
     words = column.split()
@@ -79,7 +78,7 @@ def _of_cell(grid: Grid, name: str, column: str, cell: Cell) -> str:
             return f"What was the {small} in {when}"
         return f"What is the figure for {thing} in {when}" if cell.number is not None else ""
     number = cell.number is not None
-    if not grid.header[0].text:  # rows are what the columns have
+    if not grid.header[0].text:  # rows are attributes of the columns
         thing = _small(name)
         if number and _many(name):
             return f"How many {thing} does the {column} have"
@@ -92,12 +91,12 @@ def _of_cell(grid: Grid, name: str, column: str, cell: Cell) -> str:
 
 
 def _many(name: str) -> bool:
-    """Whether a name of a column or row is a plural: boats a day, but not price in euros."""
+    """Whether the name of a column or row is a plural: boats a day, but not price in euros."""
     return several(re.split(r" (?:in|per|a|of|for)\b| [(/]", name)[0].split()[-1])
 
 
 def field_questions(document: Document, title: str) -> Iterator[Made]:
-    """Questions for the values of a form; a colon in a long text makes no field."""
+    """Questions for the values of a form; in a long text a colon marks no field."""
     if len(document.text) > LONGEST:
         return
     fields = list(fields_of(document.text, 0, len(document.text)))
@@ -123,7 +122,7 @@ def field_questions(document: Document, title: str) -> Iterator[Made]:
 
 
 def list_questions(document: Document, title: str) -> Iterator[Made]:
-    """Questions for whole lists, where the line that leads to one says what it lists."""
+    """Questions for whole lists whose lead-in says what they list."""
     for listing in lists_of(document):
         asked = _of_list(listing, document)
         if asked:
@@ -154,6 +153,6 @@ def _of_list(listing: Listing, document: Document) -> str:
 
 
 def _small(name: str) -> str:
-    """A name as it stands within a sentence: with a small letter, where nothing but its beginning is large."""
+    """A name within a sentence: with a small first letter if no other letter is a capital."""
     first = name.split(" ", 1)[0]
     return f"{name[0].lower()}{name[1:]}" if first.istitle() and name[1:] == name[1:].lower() else name

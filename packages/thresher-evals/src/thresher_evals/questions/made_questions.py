@@ -1,6 +1,6 @@
-"""Whole questions made of what sentences state, as people ask them: when, how many, who, where, why, what is it.
+"""Makes whole questions from statements, as people ask them: when, how many, who, where, why, what is it.
 
-A question leaves out its answer and keeps the rest of its clause; it names its document where its subject has no name.
+A question omits its answer and keeps the rest of its clause; it names its document if its subject has no name.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ Kind = Literal["date", "number", "name", "place", "definition", "list", "reason"
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A question, its answer as the text says it, and where: offsets of the sentence, row or line in the text."""
+    """A question, its answer in the text's words, and the offsets of its sentence, row or line."""
 
     question: str
     brief: str
-    """The question with no more words of the text than people's questions keep."""
+    """The question with no more of the text's words than people's questions have."""
     answer: str
     kind: Kind
     start: int
     end: int
     subject: str
-    """What it asks about, in words of the question; empty where the document is named instead."""
+    """Its subject, in words of the question; empty if it names the document instead."""
 
 
 MOST_WORDS = 30
-"""Of a question; nobody asks longer ones."""
+"""Longest question; people ask no longer ones."""
 FEWEST_WORDS = 4
 BRIEF = 3
-"""Telling words of a brief question, at least. With all its words a question scores higher than people's do."""
+"""Least content words of a brief question. With all its words a question scores higher than people's do."""
 MOST_ANSWER = 30
-"""Words of an answer."""
+"""Longest answer, in words."""
 
 _MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _YEAR = r"(?:1[0-9]|20)\d\d"
@@ -59,7 +59,7 @@ _ENDS = rf"(?=$|,| (?:{'|'.join(sorted(PREPOSITIONS))}|and)\b)"
 _WHEN = re.compile(rf"(?:^|\s)(?P<how>in|on|since|until|by) (?P<answer>{_DATE}){_ENDS}")
 _CLOCK = re.compile(rf"(?:^|\s)(?P<how>at|by|from|until|before) (?P<answer>\d{{1,2}}:\d\d(?: ?[ap]m)?){_ENDS}")
 CORE = "\0"
-"""Stands in a question behind its subject and verb until it is whole."""
+"""Marks the end of subject and verb in an unfinished question."""
 _BREAKS = {*PREPOSITIONS - {"over", "up"}, "and", "that", "which", "if", "when", "where", "because"}
 _COMMA = re.compile(r", (?!\d{4}\b)")
 _ASKS_WHEN = {"in": "When", "on": "When", "since": "Since when", "until": "Until when", "by": "By when"}
@@ -91,7 +91,7 @@ _PERCENT = re.compile(r"(?:^| )(?P<how>by|to|from|at) (?P<answer>\d[\d.]*(?:%| p
 _PART = re.compile(r"(?P<answer>\d[\d.]*(?: ?%| percent)) of (?P<things>.+)")
 _COUNTED = re.compile(rf"(?P<answer>{_COUNT}) (?P<things>[a-z].*)", re.IGNORECASE)
 _NO_THINGS = re.compile(r"(?:dimensional|bit|fold|layer|way|point|shot|\w+ly)\b")
-"""What a number before it does not count: 16 dimensional embeddings."""
+"""Words that a number before them does not count: 16 dimensional embeddings."""
 
 _PROPER = r"[A-Z][\w'’&.-]*(?: (?:(?:of|the|and|de|von|du|do|da) )?(?:[A-Z][\w'’&.-]*|\d+))*"
 _NAME = re.compile(_PROPER)
@@ -113,7 +113,7 @@ _NO_ROLE = frozenset(
     """computer number order paper tower river letter layer transformer encoder decoder vector error factor content
     document current component parent other under over after never transparent""".split()  # noqa: SIM905
 )
-"""Ends as one who does something, and is none."""
+"""Words with the ending of a role that are none."""
 _GIVEN = r"[A-Z][a-z’']+(?:-[A-Z][a-z]+)?"
 _PERSON = re.compile(
     r"(?!(?:The|Lake|Mount|River|New|North|South|East|West|San|Port|Cape|Fort|Great|United|University) )"
@@ -127,7 +127,7 @@ _COMMON = re.compile(r"(?:ing|ment|ship|tion|ness|ance|ence|ity|age)$")
 """Endings of common nouns."""
 _OF_MANY = ("are", "were", "have")
 _PLURAL = re.compile(r"(?:[dgkmnrt]|ie)s$")
-"""Behind these a past may follow; Thomas and Brutus end otherwise."""
+"""A past tense may follow these endings; Thomas and Brutus have others."""
 _DESCRIBED = re.compile(r"[A-Z][a-z]+ (?!of\b)[a-z]+")
 _ENUMERATED = re.compile(r"[^,]+(?:, [^,]+)+,? (?:and|or) [^,]+")
 _LISTS = frozenset("include contain comprise offer combine cover feature".split())  # noqa: SIM905
@@ -137,11 +137,11 @@ _DEFINES = re.compile(
     r"natural|significant|essential|classic|typical|vital|large|small|great|big|more|most|much|very|simple|practical|"
     r"viable|valuable)\b)[\w’'-]+ .+"
 )
-"""What says what something is rather than how it is."""
+"""A definition rather than a description."""
 
 
 def sentence_questions(text: str, title: str) -> Iterator[Made]:
-    """The questions that the sentences of a text answer; `title` is the name of what it is about, or empty."""
+    """Questions answered by the sentences of a text; `title` is the name of its subject, or empty."""
     spans = [span for span in sentence_spans(text) if text[slice(*span)].rstrip().endswith((".", "!"))]
     for span, one in clauses_of(text, spans, title):
         one = replace(one, subject=inside(one, f"{title}\n{text}"))
@@ -152,9 +152,7 @@ def sentence_questions(text: str, title: str) -> Iterator[Made]:
 
 
 def whole(asked: str, answer: str, kind: Kind, span: Span, title: str, *, subject: str) -> Made | None:
-    """The question with its document named where its subject is not; None where it would not be understood or would
-    tell its answer.
-    """
+    """The question, with its document if its subject has no name; None if it is unclear or contains its answer."""
     words = asked.rstrip(" ,.;:?").split()
     answer = answer.strip(" ,.;:“”\"'")
     named = bool(names_in(f"on {_DATES.sub(' ', subject)}"))
@@ -171,7 +169,7 @@ def whole(asked: str, answer: str, kind: Kind, span: Span, title: str, *, subjec
 
 
 def _brief(words: list[str]) -> list[str]:
-    """The words of a question up to the first preposition behind its subject, verb and `BRIEF` telling words."""
+    """The words up to the first preposition after subject, verb and `BRIEF` content words."""
     told = 0
     for at, word in enumerate(words[:-1]):
         if told >= BRIEF and word in _BREAKS and CORE in words[:at]:
@@ -181,7 +179,6 @@ def _brief(words: list[str]) -> list[str]:
 
 
 def _asked(one: Statement) -> Iterator[tuple[str, str, Kind]]:
-    """Questions that a statement answers, each with answer and kind."""
     yield from _described(one)
     one = replace(one, rest=_COMMA.split(one.rest, maxsplit=1)[0])
     yield from _names(one)
@@ -242,7 +239,6 @@ def _numbers(one: Statement) -> Iterator[tuple[str, str, Kind]]:
 
 
 def _adverbial(one: Statement) -> Iterator[tuple[str, str, Kind]]:
-    """For how many days, within how many, how often."""
     if sized := _SIZED.fullmatch(one.rest):
         how = f"{sized['how'].title()} what" if sized["how"] else "What"
         yield (
@@ -287,7 +283,6 @@ def _names(one: Statement) -> Iterator[tuple[str, str, Kind]]:
 
 
 def _acts(found: re.Match[str]) -> bool:
-    """Whether a passive says who did it."""
     named = found["answer"].removeprefix("the ")[:1].isupper()
     return found["verb"] in PARTICIPLE and (named or _is_role(found["answer"]))
 
@@ -316,7 +311,7 @@ def _described(one: Statement) -> Iterator[tuple[str, str, Kind]]:
 
 
 def turned(one: Statement, rest: str, *, lead: bool = True) -> str:
-    """The statement with subject and verb exchanged, and this for its rest: `did the warden count on the old mole`."""
+    """The statement as a question, with `rest` as its rest: `did the warden count on the old mole`."""
     behind = f"{rest}{one.condition} {one.lead if lead else ''}"
     if one.auxiliary:
         done, _, more = behind.strip().partition(" ")
@@ -327,7 +322,7 @@ def turned(one: Statement, rest: str, *, lead: bool = True) -> str:
 
 
 def _base(one: Statement) -> str | None:
-    """The verb as `does` and `did` want it; None for an auxiliary."""
+    """The base form for `does` and `did`; None for an auxiliary."""
     if one.auxiliary:
         return None
     if one.verb in HAVE:
@@ -339,7 +334,7 @@ def _base(one: Statement) -> str | None:
 
 
 def inside(one: Statement, text: str) -> str:
-    """A subject as it stands within a sentence: with a small letter, where the capital is only that of a beginning."""
+    """A subject within a sentence: with a small letter, unless the capital belongs to a name."""
     subject = one.subject
     first = re.split(r"[ ’']", subject, maxsplit=1)[0]
     small = first.lower()
@@ -347,7 +342,7 @@ def inside(one: Statement, text: str) -> str:
         return subject
     if small not in DETERMINERS | {"we", "you"}:
         following = subject[len(first) :].lstrip(" ’'")
-        if subject in text.split("\n", 1)[0] or following[:1].isupper():  # the title, or a name
+        if subject in text.split("\n", 1)[0] or following[:1].isupper():  # the title or a name
             return subject
         within = re.search(rf"(?<=[a-z,] ){re.escape(first)}\b", text)
         plural = several(small) and (one.verb in _OF_MANY or one.verb in BASE)

@@ -1,7 +1,7 @@
-"""Questions that the documents do not answer by a hair: made ones that ask of another entity, year or condition.
+"""Near misses: made questions changed to another entity, year or condition that the documents do not answer.
 
-The other entity occurs in the documents, but nowhere with what is asked of it. What counts as answering is wide: a
-passage that has the changed thing and half of the question's other words may.
+The other entity occurs in the documents, but never with the rest of the question. To be safe, a passage with the
+changed thing and half of the question's other words counts as an answer.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from thresher_evals.questions.made_questions import Made
 Changed = Literal["entity", "year", "condition"]
 
 ANSWERING = 0.5
-"""Share of the question's other terms that a passage with the changed thing may not have."""
+"""A passage with the changed thing and this share of the other terms may answer."""
 MOST_TRIED = 4
-"""Other entities that are tried for one question."""
+"""Other entities tried for one question."""
 ABOUT = 1 / 3
-"""Share of those terms that a document must have to be asked in the place of another."""
+"""Least share of those terms in a document that replaces another in a question."""
 MOST_HOLDING = 200
-"""Documents with a thing that are looked through."""
+"""Documents with a thing that are searched at most."""
 YEARS = (1, -1, 2, -2, 3)
-"""How far another year is from the one that is asked for."""
+"""Offsets of other years."""
 
 _YEAR = re.compile(r"(?<= )(?:1[5-9]\d\d|20[0-3]\d)(?=[? ])")
 _PAIRS = """
@@ -40,12 +40,12 @@ March/May April/June May/July June/August July/September August/October Septembe
 November/January December/February north/south south/north east/west west/east
 """
 _OTHERS = tuple((one, other) for one, _, other in (pair.partition("/") for pair in _PAIRS.split()))
-"""A word of a condition, and another of the same sort."""
+"""A word of a condition and its replacement."""
 _AMOUNT = re.compile(r"(?<= )(?<!\d )(\d{1,3})(?= (?:[a-z]+\b))")
 
 
 class Passages:
-    """The paragraphs and rows of documents, to see whether one may answer a question."""
+    """The paragraphs and table rows of documents, for checking whether one may answer a question."""
 
     def __init__(self, documents: Sequence[Document], names: Mapping[str, str]) -> None:
         self._texts = {document.id: f"{document.title}\n{document.text}".casefold() for document in documents}
@@ -54,9 +54,9 @@ class Passages:
         self._terms = cache(self._read)
 
     def may_answer(self, thing: str, asked: str, besides: str = "") -> bool:
-        """Whether a passage with the thing, or any of a document of that name, has half of what else is asked.
+        """Whether a passage with the thing, or in the document of that name, has half of the other terms.
 
-        Only documents count that have the longest word of `besides` too. A thing of too many documents may be anything.
+        Only documents with the longest word of `besides` count. A thing in too many documents counts as answered.
         """
         own, needed = set(index_terms(thing)), max(besides.casefold().split(), key=len, default="")
         wanted = set(index_terms(asked)) - own
@@ -74,15 +74,15 @@ class Passages:
         )
 
     def is_about(self, name: str, asked: str) -> bool:
-        """Whether the document of this name speaks of what is asked at all."""
+        """Whether the document of this name is about the question's other terms."""
         wanted = set(index_terms(asked)) - set(index_terms(name))
         said = set[str]().union(*self._terms(self._names[name.casefold()]))
         return len(wanted & said) >= ABOUT * len(wanted)
 
     def _read(self, id: str) -> list[set[str]]:
-        """Terms of each paragraph with its document's title; of a table row with those of header, caption and lead-in.
+        """Terms of each paragraph with its document's title, and of each table row with header, caption and lead-in.
 
-        A name of a column is read in words, as questions have it: `height_m` as height m.
+        Column names are split into words, as in questions: `height_m` is height m.
         """
         document = self._documents[id]
         title = set(index_terms(document.title))
@@ -105,10 +105,10 @@ class Passages:
 def near_misses(
     made: Made, name: str, entities: Iterable[str], passages: Passages, generator: random.Random
 ) -> Iterator[tuple[str, Changed]]:
-    """The question with one thing changed so that no passage answers it, and what was changed; in random order.
+    """The question with one change, so that no passage answers it, and the kind of change; in random order.
 
-    `name` is what it calls its document; `entities` are other things it could ask of, the likeliest first: names of
-    documents where it names its document, else subjects.
+    `name` is its name for its document. `entities` are replacements, the likeliest first: names of documents if it
+    names its document, else subjects.
     """
     here = made.subject or name
     ways = [_of_another(made, here, entities, passages), _of_another_year(made, here, passages)]
@@ -146,7 +146,7 @@ def _on_another_condition(made: Made, here: str, passages: Passages) -> Iterator
 
 
 def _conditions(asked: str) -> Iterator[tuple[str, str]]:
-    """The words of a condition with others of the same sort: months, opposites, amounts."""
+    """Words of a condition with replacements: months, opposites, amounts."""
     words = set(re.findall(r"[\w-]+", asked))
     yield from ((one, other) for one, other in _OTHERS if one in words)
     if amount := _AMOUNT.search(asked):
@@ -154,7 +154,7 @@ def _conditions(asked: str) -> Iterator[tuple[str, str]]:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether two things look of the same sort: both codes of one shape, both names, both with the same article."""
+    """Whether two things have the same form: codes of one shape, names, or the same article."""
     return one.casefold() != other.casefold() and _shape(one) == _shape(other)
 
 

@@ -1,7 +1,6 @@
-"""Questions made of documents, in one place: for calibrating a judge and for a first question set of one's own.
+"""Makes questions from documents, for calibrating a judge and for a first question set.
 
-Of sentences by `made_questions`, of tables, forms and lists by `made_cells`; questions that the documents do not
-answer, by a hair, by `near_misses`.
+From sentences by `made_questions`, from tables, forms and lists by `made_cells`; unanswerable ones by `near_misses`.
 """
 
 from __future__ import annotations
@@ -22,27 +21,27 @@ from thresher_evals.questions.made_questions import Made, sentence_questions
 from thresher_evals.questions.near_misses import Changed, Passages, near_misses
 
 ASKED_FOR_EACH = 8
-"""Made questions that are tried for each near miss wanted."""
+"""Made questions tried for each wanted near miss."""
 
 TITLE_TERMS = 8
-"""Of a title that a question names; a longer one is a sentence."""
+"""Longest title in a question, in terms; a longer one is a sentence."""
 
 _PIECES = re.compile(r": | [-–—|] ")
 
 
 @dataclass(frozen=True, slots=True)
 class MadeOf:
-    """A question, and the document it is made of."""
+    """A question and its document."""
 
     made: Made
     document: Document
     name: str
-    """What a question calls the document; empty where its title says nothing of it."""
+    """The question's name for the document; empty if the title does not describe it."""
 
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """A question that no document answers, and the made one it was changed from."""
+    """A question that no document answers, and the question that it was changed from."""
 
     question: str
     changed: Changed
@@ -50,7 +49,7 @@ class NearMiss:
 
 
 class QuestionMaker:
-    """Draws questions from documents, the same for the same seed, whatever the order of the documents."""
+    """Draws questions from documents, the same for the same seed in any order of the documents."""
 
     def __init__(self, documents: Sequence[Document], *, seed: int) -> None:
         self._documents = sorted(documents, key=lambda document: document.id)
@@ -59,11 +58,10 @@ class QuestionMaker:
         self._titles = [name for name in self._names.values() if name]
 
     def made(self, number: int, *, brief: bool = False) -> list[MadeOf]:
-        """`number` questions or as many as there are: one of each document in turn, then a second of each.
+        """Up to `number` questions: one of each document, then a second of each, and so on.
 
-        No two have the same words; no document is asked twice for the same answer while there are others to ask for.
-        With `brief` they keep no more words of the text than people's questions do, and what something is is asked
-        last: a text says that in the very words of the question.
+        No two have the same words; an answer repeats within a document only if there are no others. `brief` ones keep
+        no more of the text's words than people's questions, and definitions come last: the text repeats their words.
         """
         generator = random.Random(self._seed)
         order = generator.sample(self._documents, len(self._documents))
@@ -95,10 +93,7 @@ class QuestionMaker:
         return list(chosen.values())
 
     def near_misses(self, number: int) -> list[NearMiss]:
-        """`number` questions that no document answers, or as many as there are: one of each made question in turn.
-
-        None of them is a question that was made.
-        """
+        """Up to `number` questions that no document answers, none of them made; one for each made question in turn."""
         found: dict[str, NearMiss] = {}
         made = self.made(ASKED_FOR_EACH * number)
         asked = {one.made.question for one in made}
@@ -126,9 +121,7 @@ class QuestionMaker:
         return Passages(self._documents, self._names)
 
     def _entities(self, one: MadeOf, made: Sequence[MadeOf], generator: random.Random) -> list[str]:
-        """What else a question could ask of: other documents; or the subjects of other questions of its document, and
-        then of those that begin as it does (When was ...).
-        """
+        """Replacements: other documents, or subjects of the document's questions, then of others that begin alike."""
         if not one.made.subject:
             return generator.sample(self._titles, len(self._titles))
         others = [other for other in made if other.made.subject]
@@ -139,9 +132,9 @@ class QuestionMaker:
 
 
 def names_of(documents: Sequence[Document]) -> dict[str, str]:
-    """For each document's id what a question calls it: the title, or the first piece of it that no other title holds.
+    """Document id to its name in questions: the title, or its first piece with a unique term.
 
-    Empty for a title that the document's text never uses: the name of a template or of a file.
+    Empty if the document's text does not use the title, which is then the name of a template or file.
     """
     titles = {document.id: " ".join(document.title.split()) for document in documents}
     held = Counter(term for title in titles.values() for term in set(index_terms(title)))
@@ -152,14 +145,14 @@ def names_of(documents: Sequence[Document]) -> dict[str, str]:
         alone = [piece for piece in pieces if any(held[term] == 1 for term in index_terms(piece))]
         name = (alone or [title])[0]
         terms = set(index_terms(name))
-        text = document.text.casefold()  # a stem ends otherwise than its words
+        text = document.text.casefold()  # a stem's end differs from its words
         known = 0 < len(terms) <= TITLE_TERMS and all(term[: max(3, len(term) - 1)] in text for term in terms)
         names[document.id] = name if known else ""
     return names
 
 
 def questions_of(document: Document, name: str, generator: random.Random) -> Iterator[MadeOf]:
-    """The questions of one document in random order, each kind as early as the others; none twice."""
+    """The distinct questions of a document in random order, kinds in turn."""
     outside = _running_text(document)
     found = {
         made.question: made
@@ -181,7 +174,7 @@ def questions_of(document: Document, name: str, generator: random.Random) -> Ite
 
 
 def _running_text(document: Document) -> str:
-    """The text with tables and figures blank, every place where it was."""
+    """The text with tables and figures blanked; offsets stay."""
     text = without_figures(document)
     for table in document.tables:
         text = f"{text[: table.start]}{' ' * (table.end - table.start - 2)}\n\n{text[table.end :]}"

@@ -1,7 +1,6 @@
-"""Sentences as statements: who or what, a verb, the rest; one sentence may make several.
+"""Parses sentences into statements of subject, verb and rest; one sentence may give several.
 
-Rules for English, by closed lists of words, made to leave out what they do not understand: a sentence whose subject or
-verb is in doubt makes no statement.
+Rules for English with closed word lists. A sentence whose subject or verb is uncertain gives no statement.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ ADVERBS = frozenset(
     """also then usually normally always often still first now already currently officially later originally finally
     approximately roughly just further""".split()  # noqa: SIM905
 )
-"""Between subject and verb, or an auxiliary and its verb, these are left out."""
+"""Omitted between subject and verb, and between auxiliary and verb."""
 
 _OPENS = frozenset("that if when where than because while until".split())  # noqa: SIM905
-"""Words that begin a clause of their own."""
+"""Words that begin a clause."""
 DETERMINERS = frozenset("the a an each every both all our my your".split())  # noqa: SIM905
 _OBJECTS = frozenset("the a an his her its their".split())  # noqa: SIM905
-"""Behind a participle and another verb these say that it is a past: was born in Bonn and joined the army."""
+"""After a participle that follows another verb they mark a past tense: was born in Bonn and joined the army."""
 NUMBER_WORDS = frozenset("two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905
 PREPOSITIONS = frozenset(
     """in on at for with by from to of within after before until since over under per between during into through about
@@ -38,18 +37,18 @@ _POINTING = re.compile(
     r"instead|otherwise|what|how|why|so|nobody|none)\b",
     re.IGNORECASE,
 )
-"""A statement with one of these leans on what is not in it, or denies."""
+"""A statement with one of these depends on its context, or is negated."""
 _ASIDE = re.compile(r"\s*[(\[][^()\[\]]*[)\]]|\s*\[\d[\d, –-]*\]")
 _TAIL = re.compile(
     r",? (?:which|who|whose|so that|although|whereas|while|as well as|such as|including|except|unlike|making|"
     r"that is why|so)\b.*"
 )
-"""What is left out: the statement stands without it."""
+"""Omitted: the statement is complete without it."""
 _REASON = re.compile(r",? (because (?!of\b).+)")
 _CONDITION = re.compile(
     r",? (?:if|unless|when|where|once|as long as|that|than|as|(?:until|before|after)(?= (?:the|a|it|they)\b)) .*"
 )
-"""What stays behind a question, and is asked for nothing."""
+"""Kept at the end of a question; never asked for."""
 _LEAD = re.compile(
     r"(?P<lead>(?:In|On|At|For|From|By|During|Since|After|Before|Until|Within|Under|Outside|With)\b[^,;]{1,60}?)"
     r"(?:, |(?:(?<=\d)|(?<=[a-z])) (?=(?:the|a|an|every|each|all|both|it|they|he|she|our|its) ))(?P<rest>.+)"
@@ -58,7 +57,7 @@ _LINK = re.compile(
     r"(?:Thus|First|Second|Alternatively|Also|However|Moreover|Furthermore|Additionally|Finally|Specifically|Notably|"
     r"Then|Indeed|Therefore|Hence|Today|In particular|In addition|In contrast|In this \w+|For example|For instance), "
 )
-"""How a sentence goes on from the one before; it stands without."""
+"""Links to the previous sentence; omitted."""
 _JOINS = re.compile(r"(,? (?:and|but) |, )")
 _PRONOUN = re.compile(r"(?:it|he|she|they)\b", re.IGNORECASE)
 _SPEAKERS = frozenset(["i", "we", "you"])
@@ -68,31 +67,28 @@ _AUTHORS = tuple(
     for we, authors in (("We", "The authors"), ("we", "the authors"), ("Our", "The authors’"), ("our", "their"))
 )
 MOST_SUBJECT = 10
-"""Words of a subject."""
+"""Longest subject, in words."""
 SHORT = 3
-"""Words of one that begins with a small letter and no article."""
+"""Longest subject in lower case without an article, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Who or what, its verb, and what is said of it, as they stand in the sentence.
-
-    Of "The keel is laid on 5 May" the verb is `is`, the rest `laid on 5 May`.
-    """
+    """Subject, verb and rest as in the sentence; of "The keel is laid on 5 May" `is` and `laid on 5 May`."""
 
     subject: str
     verb: str
     rest: str
     condition: str = ""
-    """What begins with if, when or that, with its blank; part of no answer."""
+    """The clause from if, when or that, with its blank; in no answer."""
     lead: str = ""
-    """What stood in front of the subject: in 2023."""
+    """The phrase before the subject: in 2023."""
     reason: str = ""
     """From `because` on."""
 
     @property
     def auxiliary(self) -> bool:
-        """Whether the verb is one that changes places with the subject to ask."""
+        """Whether the verb is inverted with the subject in questions."""
         return (
             self.verb in BE
             or self.verb in _MODAL
@@ -105,12 +101,12 @@ class Statement:
 
 
 def plain(sentence: str) -> str:
-    """The sentence on one line, without what stands in brackets."""
+    """The sentence on one line, without brackets and their text."""
     return " ".join(_ASIDE.sub("", sentence).split())
 
 
 def statements(sentence: str) -> list[Statement]:
-    """What one sentence states, with its pronouns."""
+    """The statements of a sentence, with pronouns unresolved."""
     found: list[Statement] = []
     whole = plain(sentence).rstrip(".!")
     if whole.endswith("?"):
@@ -138,7 +134,6 @@ def statements(sentence: str) -> list[Statement]:
 
 
 def _without_lead(text: str) -> tuple[str, str]:
-    """The sentence without what stands in front of its subject, and that."""
     found = _LEAD.fullmatch(f"{text[:1].upper()}{text[1:]}")
     if found is None:
         return text, ""
@@ -147,7 +142,7 @@ def _without_lead(text: str) -> tuple[str, str]:
 
 
 def _parsed(text: str, *, inner: bool) -> Statement | None:
-    """A piece with a subject and a verb of its own; `inner` where it does not begin its sentence."""
+    """A piece with its own subject and verb; `inner` if it does not begin its sentence."""
     words = text.split()
     for at in range(1, min(len(words), MOST_SUBJECT + 1)):
         word = words[at]
@@ -160,7 +155,7 @@ def _parsed(text: str, *, inner: bool) -> Statement | None:
 
 
 def _carried(last: Statement, join: str, piece: str) -> Statement | None:
-    """A piece that shares the subject of the one before: "and serves 1,390 customers", "and painted in 2020"."""
+    """A piece with the subject of the previous one: "and serves 1,390 customers", "and painted in 2020"."""
     words = [word for word in piece.split() if word not in ADVERBS]
     if len(words) < 2:
         return None
@@ -208,14 +203,14 @@ def is_verb(words: Sequence[str], at: int) -> bool:
 
 
 def several(noun: str) -> bool:
-    """Whether a noun looks like a plural."""
+    """Whether a noun looks plural."""
     return noun.lower() in ("they", "we", "i", "you") or (
         noun.endswith("s") and not noun.endswith(("ss", "us", "is", "'s", "’s"))
     )
 
 
 def _follows_verb(word: str) -> bool:
-    """Whether a word begins an object or an adverbial: what stands behind a verb rather than behind a noun."""
+    """Whether a word begins an object or an adverbial, and so follows a verb rather than a noun."""
     bare = word.strip(",.;:\"'“”‘’")
     return (
         bare.lower() in DETERMINERS | PREPOSITIONS | NUMBER_WORDS | {"its", "their", "his", "her", "only", "exactly"}
@@ -248,7 +243,7 @@ def _is_subject(words: Sequence[str], *, inner: bool) -> bool:
 
 
 def _named(one: Statement, name: str) -> Statement | None:
-    """The statement with its pronoun replaced by what it stands for; None where that is not known."""
+    """The statement with its pronoun resolved to `name`; None if that is not possible."""
     first = one.subject.split(" ", 1)[0]
     if not (_PRONOUN.fullmatch(first) or _OWN.fullmatch(first)):
         return one
@@ -264,7 +259,7 @@ def _named(one: Statement, name: str) -> Statement | None:
 
 
 def _stands(one: Statement) -> bool:
-    """Whether a statement is whole and can be understood alone."""
+    """Whether a statement is complete and independent of its context."""
     words = one.rest.split()
     verbs = sum(word in BE or word in HAVE or word in _MODAL for word in words)
     ends = words[-1].lower() if words else ""
@@ -278,10 +273,10 @@ def _stands(one: Statement) -> bool:
 
 
 def clauses_of(text: str, spans: Sequence[tuple[int, int]], about: str) -> Iterator[tuple[tuple[int, int], Statement]]:
-    """The statements of the sentences of a text that stand alone, each with the place of its sentence.
+    """The independent statements of a text, each with the offsets of its sentence.
 
-    A pronoun is the subject of the statement before it, in the same or the last sentence; in the first sentence it is
-    what the text is `about`. What a scholarly text calls "we" are its authors.
+    A pronoun means the subject of the previous statement in the same or the last sentence; in the first sentence it
+    means `about`. In a scholarly text "we" means the authors.
     """
     scholarly = re.search(r"\bet al\b", text) is not None
     before, usual = "", about

@@ -1,4 +1,4 @@
-"""Questions made of the texts of a collection, each with the documents that answer it; see `thresher.questions`."""
+"""Makes questions from a collection's texts, each with the documents that answer it; see `thresher.questions`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from thresher.types import Chunk, Document, Table
 from thresher_evals.questions.question_maker import MadeOf, QuestionMaker
 
 ONE_IN = 5
-"""Of so many unanswerable questions one is a near miss. With none the verdict trusts evidence too much where people ask
-by a hair what is not there, with half too little where the answer is (docs/decisions.md)."""
+"""One unanswerable question in so many is a near miss. Without any, the verdict trusts evidence too much for near
+misses of people; with half, too little where the answer exists (docs/decisions.md)."""
 
 
 def synthetic_questions(chunks: Sequence[Chunk], *, number: int, seed: int = 0) -> list[SyntheticQuestion]:
-    """Up to `number` brief questions, of different documents as long as there are, the same for a fixed seed."""
+    """Up to `number` brief questions, from different documents as far as possible; the same for a fixed seed."""
     by_document: dict[str, list[Chunk]] = {}
     for chunk in chunks:
         by_document.setdefault(chunk.document_id, []).append(chunk)
@@ -38,14 +38,14 @@ def synthetic_questions(chunks: Sequence[Chunk], *, number: int, seed: int = 0) 
 
 
 def _place(one: MadeOf) -> tuple[int, int]:
-    """Where the answer stands, as far as its words are found where it is stated."""
+    """The span of the answer's words, else of their sentence or row."""
     made = one.made
     at = one.document.text.find(made.answer, made.start, made.end)
     return (made.start, made.end) if at < 0 else (at, at + len(made.answer))
 
 
 def put_together(chunks: Sequence[Chunk]) -> Document:
-    """The document that chunks were cut from, as far as they hold it: what is between them is blank lines."""
+    """The document of some chunks; the text between them becomes line breaks."""
     found = sorted(chunks, key=lambda chunk: chunk.start)
     text = ""
     for chunk in found:
@@ -55,7 +55,6 @@ def put_together(chunks: Sequence[Chunk]) -> Document:
 
 
 def _tables(text: str, chunks: Sequence[Chunk]) -> Iterator[Table]:
-    """Chunks of rows that follow each other are one table."""
     spans: list[tuple[int, int]] = []
     for chunk in chunks:
         if chunk.kind == "table":
@@ -68,7 +67,7 @@ def _tables(text: str, chunks: Sequence[Chunk]) -> Iterator[Table]:
 
 
 def _answered_by(made: Sequence[MadeOf], chunks: Sequence[Chunk]) -> list[tuple[str, ...]]:
-    """For each question, the documents of the chunks that hold its subject (or carry it as title) and its answer."""
+    """For each question, the documents of chunks with its answer and its subject (in text or title)."""
     documents = [{one.document.id: None} for one in made]
     wanted = [((one.made.subject or one.name).casefold(), one.made.answer.casefold()) for one in made]
     for chunk in chunks:

@@ -1,6 +1,6 @@
-"""Forms of the English verbs that state facts: which word of a sentence is one, and how a question says it.
+"""Forms of English verbs that state facts, for finding the verb of a sentence and turning it into a question.
 
-A closed list. What is not on it is taken for another kind of word, and its sentence is asked nothing.
+A closed list: a sentence with another verb gives no question.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Verb:
 
     base: str
     third: str
-    """Of the present: he serves."""
+    """Third person of the present: he serves."""
     past: str
     participle: str
 
@@ -100,4 +100,4 @@ THIRD: Mapping[str, Verb] = MappingProxyType({verb.third: verb for verb in _VERB
 BASE: Mapping[str, Verb] = MappingProxyType({verb.base: verb for verb in _VERBS})
 PAST: Mapping[str, Verb] = MappingProxyType({verb.past: verb for verb in _VERBS})
 PARTICIPLE: Mapping[str, Verb] = MappingProxyType({verb.participle: verb for verb in _VERBS})
-"""Each form to its verb. `found` as a past is that of find."""
+"""Form to verb. `found` as a past tense belongs to find."""

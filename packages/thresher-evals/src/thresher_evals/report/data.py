@@ -1,8 +1,8 @@
-"""The numbers behind a report: one tidy table that is built once from the rows of runs; every page is a view of it.
+"""The numbers of a report: one tidy table built from the rows of runs; every page is a view of it.
 
-`Measurement` is a line of that table. Beside it stand the differences between recipes, question by question; the lines
-of single questions are in questions.py. Recipes whose answers another generator wrote are never compared: a run has a
-`Block` for each generator. A study is a folder that tells of itself in about.json and table.csv, see study.py.
+`Measurement` is a line of that table. Differences between recipes are paired by question; lines of single questions are
+in questions.py. Recipes whose answers come from different generators are never compared: a run has a `Block` for each
+generator. A study is a folder with about.json and table.csv, see study.py.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from thresher_evals.rows import TAKEN, Row, is_together, models_of, read_compari
 from thresher_evals.stats import Comparison, corrected, mean_interval
 
 OURS = "corrective"
-"""The recipe that this library is about."""
+"""This library's own recipe."""
 
-STEPS = range(2, 11)  # answers in a row that must all be right (ChunkRAG, equation 3)
+STEPS = range(2, 11)  # consecutive answers that must all be right (ChunkRAG, equation 3)
 
 RIVAL_MEASURES = ("em", "f1", "context_match", "refusal_recall", "wrong_refusals", "verdict_accuracy")
-"""In which ours is compared with each other recipe, beside the primary one."""
+"""Measures that compare our recipe with each other one, beside the primary measure."""
 CATEGORY_MEASURES = {
     *("label_accuracy", "match", "f1", "factscore", "nDCG@10", "R@5", "outside_used", "unsupported", "wrong"),
     *("abstained", "refusal_recall", "wrong_refusals", "verdict_accuracy"),
 }
-"""What is measured of each category of questions."""
+"""Measures of each category of questions."""
 WITHOUT_SIGN = {"abstained", "llm_calls", "cpu_seconds"}
-"""Compared with the baseline although less of them is neither better nor worse by itself."""
+"""Compared with the baseline although neither more nor less is better."""
 
 
 class Measurement(NamedTuple):
@@ -55,19 +55,19 @@ class Measurement(NamedTuple):
     dataset: str
     recipe: str
     category: str
-    """Of the questions; empty for all of them."""
+    """Category of questions; empty for all."""
     measure: str
     value: float
     low: float | None
     high: float | None
     n: int
-    """Questions behind the value and its 95 % interval."""
+    """Number of questions."""
     p: float | None
-    """Of the difference from the baseline of the run on the same questions, after Holm's correction."""
+    """Of the paired difference from the run's baseline, after Holm's correction."""
 
 
 def sign_of(name: str) -> int:
-    """1 where more is better, -1 where less is, 0 where neither is, and for what `eval score` does not know."""
+    """1 if more is better, -1 if less is, 0 if neither is or the measure is unknown."""
     try:
         return parse(name).sign
     except UnknownSetting:
@@ -75,51 +75,51 @@ def sign_of(name: str) -> int:
 
 
 def standing(name: str, difference: Comparison) -> int:
-    """1 where a difference is significantly to the good side of its measure, -1 to the bad side, 0 elsewhere."""
+    """1 for a significant improvement, -1 for a significant loss, 0 otherwise."""
     return sign_of(name) * difference.direction
 
 
 # --- one generator's recipes ------------------------------------------------------------------------------------------
 
 Differences = Mapping[str, Comparison]
-"""Recipe to how it compares with another one."""
+"""Recipe to its comparison with another one."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """The recipes of a run whose answers one generator wrote."""
+    """The recipes of a run with one generator."""
 
     run: str
     dataset: str
     task: str
     generator: str
-    """Empty where the rows do not say."""
+    """Empty if the rows do not name it."""
     baseline: str
     rows: Mapping[str, Sequence[Row]]
     """Recipe to its rows, in the order of the run."""
     values: Mapping[str, Mapping[Measure, Values]]
-    """Recipe to measure to the number of each row."""
+    """Recipe to measure to the values of its rows."""
     ratings: Mapping[str, Mapping[str, Mapping[str, Any]]]
-    """Recipe to what people rated to `{"value", "low", "high", "n"}`; empty where nobody rated."""
+    """Recipe to dimension to `{"value", "low", "high", "n"}` of people's ratings; may be empty."""
 
     @property
     def recipes(self) -> list[str]:
-        """In the order of the run."""
+        """Recipes in the order of the run."""
         return list(self.rows)
 
     @cached_property
     def n(self) -> int:
-        """Questions asked of the recipe that was asked most."""
+        """The largest number of questions of a recipe."""
         return max(map(len, self.rows.values()))
 
     @cached_property
     def categories(self) -> list[str]:
-        """Of the questions, where they have any."""
+        """Categories of the questions, sorted."""
         return sorted({row.question.category for rows in self.rows.values() for row in rows if row.question.category})
 
     @cached_property
     def primary(self) -> str:
-        """The measure that says whether a question came out right: labels where they were asked for, else words."""
+        """The measure of success: labels if the questions have options, else words."""
         if self.task == "search":
             return "nDCG@10"
         wanted = ("label_accuracy", "match", "factscore")
@@ -127,14 +127,14 @@ class Block:
 
     @cached_property
     def subject(self) -> str:
-        """The recipe that the report is about: ours, or where it was not asked the one with the best number."""
+        """The recipe that the report is about: ours, else the one with the best number."""
         return OURS if OURS in self.rows else self.leading(self.primary) or self.recipes[-1]
 
     @cached_property
     def ablated(self) -> str | None:
-        """The recipe that makes up more than two thirds of the block with its variants; None where none does.
+        """The recipe that with its variants makes up more than two thirds of the block, or None.
 
-        Only then are variants shown as ablations. Elsewhere a variant is one recipe among others.
+        Only then variants are shown as ablations; otherwise they are recipes among others.
         """
         variants = [parse_variant(name) for name in self.rows]
         for base in dict.fromkeys(variant.recipe for variant in variants):
@@ -165,7 +165,7 @@ class Block:
                             yield from (in_a_row(one, steps) for steps in STEPS)
 
     def _unscored(self, recipe: str) -> dict[str, Any]:
-        """What is no measure of `eval score`: what people rated, and the mean of the seconds, which papers print."""
+        """Numbers outside `eval score`: people's ratings, and mean seconds, which papers print."""
         rated = {f"rated_{name}": one for name, one in self.ratings.get(recipe, {}).items()}
         if parse("seconds_p50") not in self.values[recipe]:
             return rated
@@ -177,31 +177,31 @@ class Block:
         return None if difference is None else difference.p_holm
 
     def get(self, recipe: str, measure: str) -> Measurement | None:
-        """A number over all questions, where there is one."""
+        """A number over all questions, or None."""
         return self.measurements.get((recipe, measure, ""))
 
     def numbers_of(self, measure: str, category: str = "") -> dict[str, Measurement]:
-        """The number of every recipe that has one, by recipe."""
+        """The numbers of all recipes that have one, by recipe."""
         keys = ((recipe, measure, category) for recipe in self.rows)
         return {key[0]: self.measurements[key] for key in keys if key in self.measurements}
 
     @cached_property
     def measures(self) -> list[str]:
-        """Those of which some recipe has a number, in the order of `eval score`."""
+        """Measures with a number for some recipe, in the order of `eval score`."""
         return list(dict.fromkeys(measure for _, measure, category in self.measurements if not category))
 
     def leading(self, name: str) -> str | None:
-        """The recipe with the best number, the first of equals; None where no number is better than another."""
+        """The recipe with the best number, the first of ties; None if the measure has no better side."""
         numbers = self.numbers_of(name) if sign_of(name) else {}
         return max(numbers, key=lambda recipe: sign_of(name) * numbers[recipe].value, default=None)
 
     def best(self, name: str) -> str | None:
-        """The recipe that is significantly better than each other one, paired and corrected for their number."""
+        """The recipe that is significantly better than every other, paired and corrected for multiple comparisons."""
         leading = self.leading(name)
         others = [one for recipe, one in self.numbers_of(name).items() if recipe != leading]
         if leading is None or not others:
             return None
-        # The nearest first, which spares most of the comparisons: Holm's correction makes no p smaller.
+        # The nearest first saves most comparisons: Holm's correction makes no p smaller.
         nearest = max(others, key=lambda one: sign_of(name) * one.value).recipe
         first = self._differences(name, {nearest: (nearest, leading)})
         rest = self.rivals(leading, name) if any(standing(name, one) > 0 for one in first.values()) else {}
@@ -211,7 +211,7 @@ class Block:
 
     @cached_property
     def compared_measures(self) -> list[str]:
-        """Those in which every recipe is compared with the baseline."""
+        """Measures that compare every recipe with the baseline."""
         return [one.name for one in self.values[self.baseline] if one.sign or one.name in WITHOUT_SIGN]
 
     def numbers(self, recipe: str, name: str, category: str = "") -> dict[str, float]:
@@ -222,21 +222,20 @@ class Block:
         return by_question(rows, values[measure]) if measure in values else {}
 
     def against_baseline(self, name: str, category: str = "") -> Differences:
-        """Each other recipe to it minus the baseline, corrected for their number (Holm)."""
+        """Each other recipe to its difference from the baseline, corrected by Holm."""
         others = {other: (self.baseline, other) for other in self.rows if other != self.baseline}
         return self._differences(name, others, category)
 
     def rivals(self, recipe: str, name: str) -> Differences:
-        """Each other recipe to `recipe` minus it, corrected for their number (Holm)."""
+        """Each other recipe to the difference of `recipe` from it, corrected by Holm."""
         return self._differences(name, {other: (other, recipe) for other in self.rows if other != recipe})
 
     def variants(self, base: str, name: str) -> Differences:
-        """Each variant of a recipe to it minus the recipe as it is, corrected for the number of variants (Holm)."""
+        """Each variant to its difference from its recipe, corrected by Holm."""
         others = [other for other in self.rows if other != base and parse_variant(other).recipe == base]
         return self._differences(name, {other: (base, other) for other in others})
 
     def _differences(self, name: str, pairs: Mapping[str, tuple[str, str]], category: str = "") -> Differences:
-        """The second of each pair minus the first."""
         key = (name, category, *pairs.items())
         if key not in self._known:
             measure = parse(name)
@@ -255,9 +254,10 @@ class Block:
         return {}
 
     def difference_lines(self) -> Iterator[dict[str, Any]]:
-        """The lines of differences.csv: `recipe` minus `against`, question by question.
+        """The lines of differences.csv: `recipe` minus `against`, paired by question.
 
-        Every recipe against the baseline, in the primary measure for each category too; the subject against each other.
+        Every recipe against the baseline, with the primary measure also for each category; the subject against each
+        other.
         """
         for name in self.compared_measures:
             for category in ("", *(self.categories if name == self.primary else ())):
@@ -279,7 +279,7 @@ class Block:
 
 
 def in_a_row(one: Measurement, steps: int) -> Measurement:
-    """accuracy^n, with the ends of the interval raised as well (the power is monotone); steps fail independently."""
+    """accuracy^n with its interval (the power is monotone), assuming that steps fail independently."""
     low, high = (None if bound is None else bound**steps for bound in (one.low, one.high))
     return one._replace(measure=f"{one.measure}^{steps}", value=one.value**steps, low=low, high=high, p=None)
 
@@ -297,53 +297,53 @@ class Run:
     described: Mapping[str, Any]
     """run.json."""
     rows: Mapping[str, Sequence[Row]]
-    """Fewer than there are questions in a killed run."""
+    """A killed run has fewer rows than questions."""
     blocks: Sequence[Block]
     ratings: Mapping[str, Any]
-    """ratings.json; empty where nobody rated."""
+    """ratings.json; may be empty."""
     comparison: Mapping[str, Any] = field(default_factory=dict)
-    """What `eval compare` found; empty for a run that it did not ask for."""
+    """The result of `eval compare`, or empty."""
 
     @property
     def dataset(self) -> Mapping[str, Any]:
-        """What run.json says of the dataset."""
+        """The dataset in run.json."""
         described: Mapping[str, Any] = self.described["dataset"]
         return described
 
     def settings_of(self, recipe: str) -> Mapping[str, Any]:
-        """What run.json says a recipe ran with."""
+        """The settings of a recipe in run.json."""
         settings: Mapping[str, Any] = self.described["settings"].get(recipe, {})
         return settings
 
     @property
     def key(self) -> str:
-        """The same for runs of the same dataset, whose numbers share a page."""
+        """Shared by runs of the same dataset, which share a page."""
         return f"{self.blocks[0].dataset} {self.dataset['sha256']}"
 
     @property
     def together(self) -> bool:
-        """Whether its recipes were asked in turn, so that what each took is no comparison."""
+        """Whether its recipes were asked in turn, so that their times are not comparable."""
         return is_together(self.described)
 
     @property
     def collection(self) -> str | None:
-        """The collection that was asked, where run.json has it."""
+        """The collection in run.json, if any."""
         collection = self.described.get("collection")
         name = collection.get("name") if isinstance(collection, Mapping) else collection
         return name if isinstance(name, str) else None
 
     @cached_property
     def share(self) -> float | None:
-        """The share of questions that may find their gold documents, where retrieval was made worse on purpose."""
+        """The share of questions that can find their gold documents, if retrieval was degraded on purpose."""
         shares = {settings.get("degraded") for settings in self.described["settings"].values()}
         share = next(iter(shares)) if len(shares) == 1 else None
         return None if share is None else float(share)
 
 
 def read_measured(directory: Path, name: str, *, baseline: str | None = None) -> Run:
-    """Read a run; recipes of one generator share a block, whose baseline is `baseline` or its first.
+    """Read a run. Recipes of one generator form a block, with `baseline` or its first recipe as the baseline.
 
-    Raises UnknownSetting for a baseline that the run has not, UsageError for a run without rows.
+    Raises UnknownSetting for a baseline that the run lacks, UsageError for a run without rows.
     """
     described = read_run(directory)
     if baseline is not None and baseline not in described["recipes"]:
@@ -372,10 +372,7 @@ def read_measured(directory: Path, name: str, *, baseline: str | None = None) ->
 
 
 def by_generator(rows: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
-    """Generator to its recipes, in the order of the run; recipes without rows are left out.
-
-    A recipe that only refuses has none: no other wrote its answers, so it stands with the first generator there is.
-    """
+    """Generator to its recipes with rows, in order; a recipe that only refuses has none and joins the first."""
     generators = {
         recipe: joined(models_of(sorted({row.generator for row in of if row.generator})))
         for recipe, of in rows.items()
@@ -389,12 +386,12 @@ def by_generator(rows: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
 
 
 def joined(names: Iterable[str]) -> str:
-    """The distinct names that are not empty, in order."""
+    """The distinct non-empty names, in order."""
     return " and ".join(dict.fromkeys(name for name in names if name))
 
 
 def successes(block: Block, recipe: str) -> dict[str, float]:
-    """Question id to the primary measure's number; for what cannot be answered, to whether it was refused."""
+    """Question id to the primary measure's number; for unanswerable questions, whether they were refused."""
     refusals = {
         row.question.id: float(row.reply is not None and row.reply.abstained)
         for row in block.rows[recipe]
@@ -404,7 +401,7 @@ def successes(block: Block, recipe: str) -> dict[str, float]:
 
 
 def worth(block: Block, recipe: str) -> dict[str, float]:
-    """Question id to what came of it: where words or labels are right or wrong, as `eval compare` counts it."""
+    """Question id to its value: as in `eval compare` if the primary measure is of words or labels, else `successes`."""
     if block.primary in ("match", "label_accuracy"):
         return values_of([row for row in block.rows[recipe] if outcome(row) is not Outcome.RANKED])
     return successes(block, recipe)
@@ -415,7 +412,7 @@ def worth(block: Block, recipe: str) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A question that came out otherwise than with the baseline: what `worth` says of both rows, and the rows."""
+    """A question with a different value than under the baseline: both values and both rows."""
 
     before: float
     after: float
@@ -441,17 +438,17 @@ def changes(block: Block, recipe: str) -> list[Change]:
 
 # --- names of recipes that fit ----------------------------------------------------------------------------------------
 
-LONGEST_LABEL = 32  # characters that leave most of a drawing's width to the drawing
+LONGEST_LABEL = 32  # characters; the drawing keeps most of the width
 
 
 def short(recipe: str) -> str:
-    """A recipe's name that fits beside a drawing: the first settings of a variant."""
+    """A short name for a drawing: a variant keeps its first settings."""
     fits = len(recipe) <= LONGEST_LABEL
     return recipe if fits else f"{recipe[: LONGEST_LABEL - 2].rsplit(',', 1)[0]}…]"
 
 
 def labels(recipes: Sequence[str]) -> Mapping[str, str]:
-    """Short names, numbered where two would be the same."""
+    """Short names, numbered if two would be equal."""
     times = Counter(map(short, recipes))
     return {
         recipe: short(recipe) if times[short(recipe)] == 1 else f"{parse_variant(recipe).recipe} ({place})"
@@ -460,5 +457,5 @@ def labels(recipes: Sequence[str]) -> Mapping[str, str]:
 
 
 def legend(names: Mapping[str, str]) -> list[tuple[str, str]]:
-    """What numbered names stand for."""
+    """The numbered names with the full ones."""
     return [(label, recipe) for recipe, label in names.items() if label.endswith(")")]

@@ -1,6 +1,6 @@
-"""What stands on the pages: the summary, at most one screen, and a page for each dataset.
+"""Builds the pages of a report: the summary, at most one screen, and a page for each dataset.
 
-A page has the runs of its dataset one after the other, ablations and degraded retrieval as one table each.
+A page has the runs of its dataset in order, ablations and degraded retrieval as one table each.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from thresher_evals.report.tables import (
 )
 from thresher_evals.rows import WHY
 
-NAMED = 4  # recipes that a sentence names; more are counted
+NAMED = 4  # recipes named in a sentence; more are counted
 STANDINGS = {1: "significantly better than", 0: "not distinguishable from", -1: "significantly worse than"}
 
 
 def dataset_pages(runs: Sequence[Run], shown_changes: int) -> list[Page]:
-    """A page for each dataset: its runs in their order, those with retrieval made worse together at the end."""
+    """A page for each dataset: its runs in order, those with degraded retrieval together at the end."""
     grouped: dict[str, list[Run]] = {}
     for run in runs:
         grouped.setdefault(run.key, []).append(run)
@@ -58,7 +58,7 @@ def dataset_pages(runs: Sequence[Run], shown_changes: int) -> list[Page]:
 
 
 def run_sections(run: Run, shown_changes: int) -> Iterator[Section]:
-    """A section for each generator of a run; the first says what was run."""
+    """A section for each generator of a run; the first describes the run."""
     head, details = [facts(run), *warnings(run)], list(small_print(run))
     for place, block in enumerate(run.blocks):
         alone = len(run.blocks) == 1
@@ -75,7 +75,7 @@ def run_sections(run: Run, shown_changes: int) -> Iterator[Section]:
 
 
 def block_tables(run: Run, block: Block, prefix: str) -> Iterator[Table]:
-    """What stands on the page of every block that is no ablation, as far as there is data."""
+    """The tables of a block without ablations, as far as there is data."""
     yield from rival_table(block, prefix)
     yield outcome_table(block, prefix)
     yield from measure_table("Answers", block, ANSWERS)
@@ -89,7 +89,7 @@ def block_tables(run: Run, block: Block, prefix: str) -> Iterator[Table]:
 
 
 def advised(run: Run) -> Iterator[str]:
-    """What `eval compare` advised, where it asked for the run."""
+    """The advice of `eval compare`, if it made the run."""
     if run.comparison:
         yield from (part.strip() for part in advice(run.comparison) if isinstance(part, str))
 
@@ -98,7 +98,7 @@ def advised(run: Run) -> Iterator[str]:
 
 
 def sentences(block: Block) -> Iterator[str]:
-    """Who is highest, and how the recipe of the report stands among the others."""
+    """The leading recipe, and how the recipe of the report compares."""
     name, leading = block.primary, block.leading(block.primary)
     if leading is None or len(block.recipes) == 1:
         return
@@ -114,7 +114,7 @@ def sentences(block: Block) -> Iterator[str]:
 
 
 def standing_in_words(block: Block) -> str:
-    """Than whom the recipe of the report is significantly better or worse in the primary measure."""
+    """The recipes that the report's recipe is significantly better or worse than, in the primary measure."""
     compared = block.rivals(block.subject, block.primary)
     if not compared:
         return f"In {block.primary}, {block.subject} cannot be compared: it has no number."
@@ -130,7 +130,7 @@ def standing_in_words(block: Block) -> str:
 
 
 def degraded_sections(runs: Sequence[Run]) -> Iterator[Section]:
-    """A section for the runs of the same recipes."""
+    """A section for each group of runs with the same recipes."""
     groups: dict[tuple[str, ...], list[Run]] = {}
     for run in sorted(runs, key=lambda run: -(run.share or 0.0)):
         groups.setdefault(tuple(run.described["recipes"]), []).append(run)
@@ -141,7 +141,7 @@ def degraded_sections(runs: Sequence[Run]) -> Iterator[Section]:
 
 
 def degraded_table(runs: Sequence[Run]) -> Table:
-    """The primary measure by the share of questions that may find their gold documents, the highest share first."""
+    """The primary measure by the share of questions that can find their gold documents, the highest share first."""
     blocks = [(run.share or 0.0, block) for run in runs for block in run.blocks]
     recipes = list(dict.fromkeys(recipe for _, block in blocks for recipe in block.recipes))
     subject, measure = blocks[0][1].subject, blocks[0][1].primary
@@ -168,17 +168,17 @@ def degraded_table(runs: Sequence[Run]) -> Table:
     return Table(f"{measure} by share", heads, rows, note, [Figure(f"{runs[0].name}-worse", title, draw, n)])
 
 
-# --- the head of a run: what was asked of what, what keeps it from being evidence, how to make it again ---------------
+# --- the head of a run: questions, reasons why it is no evidence, its command -----------------------------------------
 
 ENOUGH_FOR_HEADLINES, ENOUGH_FOR_ABLATIONS = 300, 100
 """Questions, or all there are (docs/methods.md, sizes)."""
 
 IN_SENTENCES = {"dataset", "recipes", "settings", "limit", "outside", "together", "command"}
-"""Keys of run.json that are put into words of their own."""
+"""Keys of run.json with their own wording."""
 
 
 def facts(run: Run) -> str:
-    """What was asked of what, in a sentence."""
+    """What was asked, in a sentence."""
     dataset, outside = run.dataset, run.described.get("outside", "none")
     available = dataset.get("available")
     of = f" of {available}" if available and available != dataset["questions"] else ""
@@ -195,7 +195,7 @@ def facts(run: Run) -> str:
 
 
 def warnings(run: Run) -> Iterator[str]:
-    """What keeps the numbers of a run from being evidence."""
+    """Reasons why the numbers of a run are no evidence."""
     dataset = run.dataset
     sample, n, available = dataset.get("sample"), dataset["questions"], dataset.get("available")
     if sample is not None and not (available and sample >= available):
@@ -219,7 +219,7 @@ def warnings(run: Run) -> Iterator[str]:
 
 
 def small_print(run: Run) -> Iterator[str]:
-    """How to make a run again, what was set and done without, on which machine, how far people agreed."""
+    """The command of a run, changed settings, degradations, the machine, and the agreement of raters."""
     described = run.described
     yield f"To make it again: `{command(run)}`"
     if run.together:
@@ -248,14 +248,14 @@ def small_print(run: Run) -> Iterator[str]:
 
 
 def in_words(value: Any) -> str:
-    """A value of run.json, or of a setting, in words."""
+    """A value of run.json or a setting, as text."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {in_words(item)}" for name, item in value.items() if item not in (None, "", {}, []))
     return ", ".join(map(in_words, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def defaults_of(recipe: str) -> Mapping[str, Any]:
-    """The settings of a recipe as they are when nothing is set; none for a recipe that is no longer there."""
+    """The default settings of a recipe; empty for a recipe that no longer exists."""
     try:
         return flat(recipes.get(parse_variant(recipe).recipe).settings())
     except ThresherError:
@@ -263,7 +263,7 @@ def defaults_of(recipe: str) -> Mapping[str, Any]:
 
 
 def command(run: Run) -> str:
-    """The command line that asks the same again."""
+    """The command line that repeats the run."""
     dataset, described = run.dataset, run.described
     if isinstance(described.get("command"), str):
         return str(described["command"])
@@ -286,7 +286,7 @@ def command(run: Run) -> str:
 
 # --- the top of a report: gains and losses, refusals, costs, where others win, and warnings ---------------------------
 
-COLUMNS = 6  # recipes that have a column of their own
+COLUMNS = 6  # recipes with their own column
 NOTE = (
     "The recipe minus each other one on the same questions [95 % interval], p after Holm's correction; ★: p < 0.05. "
     "The best of the others is a preset or a variant, such as a published recipe with our judge."
@@ -299,7 +299,7 @@ COSTS = {
 
 
 def summary(runs: Sequence[Run]) -> list[Section]:
-    """A row for each run that compares recipes, and what must be said beside it."""
+    """A row for each run that compares recipes, with its remarks."""
     compared = [(run, block) for run in runs if run.share is None for block in run.blocks if block.ablated is None]
     blocks = [block for _, block in compared]
     columns = own_columns(blocks)
@@ -312,7 +312,7 @@ def summary(runs: Sequence[Run]) -> list[Section]:
 
 
 def own_columns(blocks: Sequence[Block]) -> list[str]:
-    """The recipes that have a column: those as they are that stand in most rows."""
+    """Recipes with a column: those without settings that occur in most rows."""
     others = (recipe for block in blocks for recipe in block.recipes if recipe != block.subject)
     times = Counter(recipe for recipe in others if not parse_variant(recipe).settings)
     often = [recipe for recipe, count in times.items() if count > 1 or len(blocks) == 1]
@@ -320,7 +320,7 @@ def own_columns(blocks: Sequence[Block]) -> list[str]:
 
 
 def summary_row(run: Run, block: Block, columns: Sequence[str]) -> list[Cell]:
-    """What the recipe of a block is worth there."""
+    """Results of the report's recipe in a block."""
     recipe, name = block.subject, block.primary
     compared, numbers = block.rivals(recipe, name), block.numbers_of(name)
     others = [other for other in compared if other not in columns]
@@ -337,7 +337,7 @@ def summary_row(run: Run, block: Block, columns: Sequence[str]) -> list[Cell]:
 
 
 def standings(blocks: Sequence[Block]) -> Iterator[str]:
-    """How often the recipe of the report is better and worse, and where others are better, plainly."""
+    """How often the report's recipe is better and worse, and which others are better."""
     times: Counter[int] = Counter()
     better: list[str] = []
     for block in blocks:
@@ -359,7 +359,7 @@ def standings(blocks: Sequence[Block]) -> Iterator[str]:
 
 
 def costs(blocks: Sequence[Block]) -> Iterator[str]:
-    """What an answer takes, of runs that say so, and what it calls."""
+    """Time and model calls of a question, for runs that measured them."""
     for block in blocks:
         for name, words in COSTS.items():
             numbers = block.numbers_of(name)
@@ -369,7 +369,7 @@ def costs(blocks: Sequence[Block]) -> Iterator[str]:
 
 
 def all_warnings(runs: Sequence[Run]) -> Iterator[str]:
-    """Every warning once, with the runs it is about, and on which machines they were made."""
+    """Each warning once with its runs, and the machines."""
     about: dict[str, list[str]] = {}
     for run in runs:
         for warning in warnings(run):

@@ -1,7 +1,7 @@
-"""The five kinds of drawings, as small SVG in the colours of the page around it.
+"""The five kinds of drawings, as small SVG in the colours of the surrounding page.
 
-What was measured is filled and has its interval; what was claimed is hollow or dashed and has none. The same numbers
-give the same bytes.
+Measured numbers are filled and have intervals; claimed ones are hollow or dashed and have none. The same numbers give
+the same bytes.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from matplotlib.figure import Figure as Canvas
 from thresher_evals.report.blocks import Figure, Number
 
 COLOURS = ("#3b7dd8", "#d9772b", "#2f9e77", "#b85c9e", "#8a8f98", "#b59a1f", "#5aa7c7", "#c2504f")
-"""Told apart on white and on black, and by most people who see fewer colours (after Okabe and Ito 2008)."""
+"""Distinct on white and on black, also for most people with colour blindness (after Okabe and Ito 2008)."""
 
 INK = "#123456"
-"""Stands for the colour of the text, which is the page's: dark on light, light on dark."""
+"""Placeholder for the page's text colour, dark on light or light on dark."""
 
 WIDTH, ROW, BORDER, TALLEST = 7.2, 0.22, 0.8, 8.0  # inches: the page, a bar, axis and title, what a screen shows
-HEIGHT = 2.8  # inches, where the number of rows does not say
-ROOM = 1.3  # of an axis: the numbers beside the longest bars need some
-FEW = 30  # questions below which a figure says that they are few
+HEIGHT = 2.8  # inches, unless set by the number of rows
+ROOM = 1.3  # factor of an axis: room for numbers beside the longest bars
+FEW = 30  # a figure notes fewer questions than this
 
 STYLE: Any = {
     "svg.hashsalt": "thresher",  # ids that do not change from run to run
@@ -47,14 +47,14 @@ STYLE: Any = {
 }
 
 Rows = Sequence[tuple[str, Mapping[str, Number]]]
-"""A label, and the number of each measure."""
+"""A label with its number for each measure."""
 
 
 # --- 1: bars ----------------------------------------------------------------------------------------------------------
 
 
 def bars(axes: Axes, rows: Rows, measures: Sequence[str]) -> None:
-    """Bars for each measure, side by side, its number beside each: filled where measured, hollow where claimed."""
+    """Bars for each measure, side by side, with their numbers: filled if measured, hollow if claimed."""
     for place, (drawn, name) in enumerate(zip(side_by_side(axes, len(measures)), measures, strict=True)):
         ends = [0.0]
         for row, (_, numbers) in enumerate(rows):
@@ -77,7 +77,7 @@ def bars(axes: Axes, rows: Rows, measures: Sequence[str]) -> None:
 
 
 def differences(axes: Axes, rows: Rows, measures: Sequence[str]) -> None:
-    """Differences with their intervals, a drawing for each measure, a line at none; grey where chance explains them."""
+    """Differences with intervals, a drawing for each measure with a line at 0; grey if not significant."""
     for place, (drawn, name) in enumerate(zip(side_by_side(axes, len(measures)), measures, strict=True)):
         for row, (_, numbers) in enumerate(rows):
             if name in numbers:
@@ -94,13 +94,13 @@ def differences(axes: Axes, rows: Rows, measures: Sequence[str]) -> None:
 
 
 def stacked(axes: Axes, rows: Sequence[tuple[str, Mapping[str, int]]], kinds: Mapping[str, str]) -> None:
-    """A bar for each label, cut into the counts of each kind in its colour."""
+    """A bar for each label, divided into the counts of each kind."""
     for row, (_, counts) in enumerate(rows):
         start, whole = 0.0, sum(counts.values()) or 1
         for kind, colour in kinds.items():
             width = counts.get(kind, 0) / whole
             axes.barh(row, width, left=start, height=0.8, color=colour, label=kind if row == 0 else None)
-            if width > 0.04:  # narrower ones have no room for their number
+            if width > 0.04:  # narrower ones have no room for a number
                 axes.annotate(str(counts[kind]), (start + width / 2, row), ha="center", va="center", fontsize=8)
             start += width
     axes.set_xlim(0, 1)
@@ -114,7 +114,7 @@ def stacked(axes: Axes, rows: Sequence[tuple[str, Mapping[str, int]]], kinds: Ma
 
 
 class Line(NamedTuple):
-    """Points of one label, in order, with the ends of a band around them where there is one."""
+    """Points of one label in order, with an optional band."""
 
     label: str
     xs: Sequence[float]
@@ -126,7 +126,7 @@ class Line(NamedTuple):
 def lines(
     axes: Axes, drawn: Sequence[Line], x: str, y: str, *, unit: bool = True, steps: bool = False, log: bool = False
 ) -> None:
-    """A line with its band for each label; `unit`: what stands on the y axis is a share."""
+    """A line with its band for each label; `unit`: the y axis is a share."""
     for place, line in enumerate(drawn):
         colour, marker = COLOURS[place % len(COLOURS)], "o" if len(line.xs) < FEW else None
         style = "steps-pre" if steps else "default"
@@ -150,7 +150,7 @@ def lines(
 def heat(
     axes: Axes, maps: Mapping[str, Any], ends: tuple[float, float], ring: tuple[float, float], x: str, y: str
 ) -> None:
-    """Maps of shares (rows are y, columns x, both from the first of `ends` to the last), a ring at what was used."""
+    """Maps of shares (rows are y, columns x, both from `ends[0]` to `ends[1]`), with a ring at the used value."""
     drawings = side_by_side(axes, len(maps))
     for drawn, (title, shares) in zip(drawings, maps.items(), strict=True):
         image = drawn.imshow(shares, cmap="viridis", vmin=0, vmax=1, origin="lower", extent=(*ends, *ends))
@@ -161,17 +161,17 @@ def heat(
     canvas_of(axes).colorbar(image, ax=drawings, label="share of the questions")
 
 
-# --- what they share --------------------------------------------------------------------------------------------------
+# --- shared helpers ---------------------------------------------------------------------------------------------------
 
 
 def ends_of(one: Number) -> tuple[float, float, float]:
-    """The number and the ends of its interval, which are the number itself where there is none."""
+    """The number and the ends of its interval, or the number itself without one."""
     low, high = (one.value if end is None else end for end in (one.low, one.high))
     return one.value, min(one.value, low), max(one.value, high)
 
 
 def side_by_side(axes: Axes, count: int) -> list[Axes]:
-    """As many drawings in a row as are wanted, the given one first."""
+    """`count` drawings in a row, the given one first."""
     canvas = canvas_of(axes)
     grid = canvas.add_gridspec(1, count)
     axes.set_subplotspec(grid[0])
@@ -179,7 +179,7 @@ def side_by_side(axes: Axes, count: int) -> list[Axes]:
 
 
 def name_rows(axes: Axes, labels: Sequence[str], title: str) -> None:
-    """Named rows from the top, in a drawing as tall as they need."""
+    """Named rows from the top, in a drawing of fitting height."""
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
@@ -189,9 +189,9 @@ def name_rows(axes: Axes, labels: Sequence[str], title: str) -> None:
 
 
 def canvas_of(axes: Axes) -> Canvas:
-    """The whole drawing that the axes belong to."""
+    """The canvas of the axes."""
     canvas = axes.get_figure(root=True)
-    assert canvas is not None  # these axes were made for one
+    assert canvas is not None  # the axes were made on one
     return canvas
 
 
@@ -200,15 +200,15 @@ def canvas_of(axes: Axes) -> Canvas:
 POINTED_AT = re.compile(r'(?:="#|url\(#)([^")]+)')
 LONG_NUMBER = re.compile(r"-?\d+\.\d{2,}")
 NOT_SAID = re.compile(r"font-family: [^;\"]+; ?|text-anchor: start; ?|; fill: currentColor(?=\")")
-"""Of a text; the figure as a whole says the same, or it is so when nothing is said."""
+"""Attributes of a text that the whole figure has, or that are the default."""
 ATTRIBUTES = 'font-family="DejaVu Sans, Verdana, sans-serif" fill="currentColor" role="img"'
 NAMES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
 
 
 def render(figure: Figure) -> str:
-    """An `<svg>` element whose text has the colour of the text around it."""
+    """An `<svg>` element with text in the colour of the surrounding text."""
     with matplotlib.rc_context(STYLE), warnings.catch_warnings():
-        # Labels are data; a letter that the measuring font lacks is drawn by the reader's own.
+        # Labels are data; the viewer's font draws letters that this one lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         canvas = Canvas(figsize=(WIDTH, HEIGHT), layout="constrained")
         FigureCanvasSVG(canvas)
@@ -223,7 +223,7 @@ def render(figure: Figure) -> str:
 
 
 def small(document: str, name: str) -> str:
-    """The element alone: steps of a tenth of a unit, no space between tags, only ids that are pointed at, `name`-d."""
+    """The element alone: coordinates in tenths, no space between tags, only referenced ids, prefixed with `name`."""
     element = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", document[document.index("<svg") :], flags=re.DOTALL)
     element = element.replace(INK, "currentColor")
     ids = {id: f"{name}-{place}" for place, id in enumerate(dict.fromkeys(POINTED_AT.findall(element)))}

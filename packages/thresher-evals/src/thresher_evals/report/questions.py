@@ -1,4 +1,4 @@
-"""Question by question: what became of each, which ones a recipe gained and lost, and the most telling of them."""
+"""Question by question: outcomes, changes against the baseline, and the most informative changes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from thresher_evals.report.data import Block, Change, Run, changes, successes, w
 from thresher_evals.rows import Place, Row, rows_path
 
 LISTED = 5
-"""Citations, or entries of a ranking, that are shown: as many as an answer is written from."""
+"""Citations, or entries of a ranking, that are shown: as many as an answer uses."""
 
 LONGEST = 240
-"""Characters of an answer that stand on a page: two sentences or so; the file and the trace have all."""
+"""Characters of an answer on a page, about two sentences; the file and the trace have all."""
 
 
 def question_lines(run: Run) -> Iterator[dict[str, Any]]:
-    """A line of questions.csv for every question put to every recipe."""
+    """A line of questions.csv for every question and recipe."""
     for block in run.blocks:
         for recipe, rows in block.rows.items():
             values = successes(block, recipe)
@@ -28,7 +28,7 @@ def question_lines(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def question_line(run: Run, block: Block, row: Row, value: float | None) -> dict[str, Any]:
-    """What came of a row; what an answer took only where that says something."""
+    """A line of questions.csv; without times if the recipes were asked in turn."""
     question, reply = row.question, row.reply
     spent = ("llm_calls", "prompt_tokens", "completion_tokens", "cost", "web_requests")
     return {
@@ -60,16 +60,16 @@ def question_line(run: Run, block: Block, row: Row, value: float | None) -> dict
 
 
 def sources(row: Row) -> Sequence[Place]:
-    """What an answer cites, or what a search ranks first."""
+    """The citations of an answer, or the first hits of a search."""
     return (row.ranking or () if row.reply is None else row.reply.citations)[:LISTED]
 
 
 MOST_ANSWERS = 3000
-"""Answers that stand on a page at most: 300 questions with ten recipes. Those of larger runs are in questions.csv."""
+"""Answers on a page: 300 questions with ten recipes. Larger runs have them in questions.csv only."""
 
 
 def answer_table(block: Block) -> Iterator[Table]:
-    """Every question with what each recipe answered; none where there are too many, or nothing but rankings."""
+    """Every question with each recipe's answer; no table for too many, or for rankings alone."""
     if block.task == "search" or block.n * len(block.recipes) > MOST_ANSWERS:
         return
     by_id = {recipe: {row.question.id: row for row in rows} for recipe, rows in block.rows.items()}
@@ -87,7 +87,7 @@ def answer_table(block: Block) -> Iterator[Table]:
 
 
 def said(row: Row | None) -> str | None:
-    """What came of a row and in which words, cut; None where it was not asked."""
+    """Outcome and shortened text of a row; None without a row."""
     if row is None:
         return None
     text = row.error or (row.reply.text if row.reply is not None else "")
@@ -113,10 +113,7 @@ def change_lines(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def telling(block: Block, recipe: str, number: int) -> list[Change]:
-    """The `number` most telling changes, losses and gains in turn.
-
-    A loss tells more the more of the other recipes are right there, a gain the fewer are.
-    """
+    """The `number` most informative changes, losses (where others are right) and gains (where not) in turn."""
     others = [worth(block, other) for other in block.recipes if other not in (recipe, block.baseline)]
 
     def contrast(change: Change) -> float:
@@ -129,14 +126,14 @@ def telling(block: Block, recipe: str, number: int) -> list[Change]:
 
 
 def examples(run: Run, block: Block, number: int) -> list[Example]:
-    """The most telling questions that the recipe of the report gained and lost."""
+    """The most informative changes of the report's recipe."""
     others = [recipe for recipe in block.recipes if recipe != block.baseline]
     recipe = block.subject if block.subject != block.baseline else next(iter(others), None)
     return [] if recipe is None else [example(run, block, recipe, one) for one in telling(block, recipe, number)]
 
 
 def example(run: Run, block: Block, recipe: str, change: Change) -> Example:
-    """A change to read: gold answers, what came of each recipe, where its row is, and commands that explain it."""
+    """A change with gold answers, each outcome, the file of its row, and commands that explain it."""
     question = change.second.question
     facts = [("right answer", shortened("; ".join(question.answers)) if question.answerable else "a refusal")]
     for name, row in ((block.baseline, change.first), (recipe, change.second)):
@@ -152,7 +149,7 @@ def example(run: Run, block: Block, recipe: str, change: Change) -> Example:
 
 
 def in_words(row: Row) -> str:
-    """Verdict, words and sources of an answer, or of a search, or why it failed."""
+    """Verdict, text and sources of an answer or search, or its error."""
     verdict = f", verdict {row.reply.verdict}" if row.reply is not None and row.reply.verdict else ""
     text = row.error or (row.reply.text if row.reply is not None else "")
     cited = "; ".join(map(place_in_words, sources(row)))
@@ -166,7 +163,7 @@ def shortened(text: str) -> str:
 
 
 def place_in_words(place: Place) -> str:
-    """Source, page and characters."""
+    """Source, page and character range."""
     page = "" if place.page is None else f", page {place.page}"
     span = "" if place.start is None else f", characters {place.start}-{place.end}"
     return f"{place.source}{page}{span}"

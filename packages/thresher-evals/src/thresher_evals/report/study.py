@@ -1,13 +1,13 @@
-"""A study's folder, whoever measured it (benchmarks/studies): the report shows what it says of itself.
+"""A study's folder (benchmarks/studies): the report shows what it contains.
 
     about.json  {"title": "How latency grows", "text": ["A paragraph.", ...], "note": "What n is, what intervals are.",
                  "plot": {"x": "documents", "y": "p50 ms", "by": "recipe", "low": "...", "high": "...", "log": true}}
     table.csv   a line of column names, then the rows; numbers as plain numbers. A value with its interval, or a
-                difference with its p, is the columns NAME, NAME low, NAME high and NAME p; they are shown as one
+                difference with its p, is the columns NAME, NAME low, NAME high and NAME p, shown as one
 
-Only `title` is needed. `plot` draws a line for each value of the column `by` (one line without it), with a band where
-`low` and `high` name columns. A study of several tables has `"tables": [{"file": "costs.csv", "title": "What it
-costs", "note": "...", "plot": {...}}, ...]` instead of `note`, `plot` and table.csv.
+Only `title` is required. `plot` draws a line for each value of the column `by` (one line without it), with a band if
+`low` and `high` name columns. A study of several tables has `"tables": [{"file": "costs.csv", "title": "What it costs",
+"note": "...", "plot": {...}}, ...]` instead of `note`, `plot` and table.csv.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ ABOUT, ONE_TABLE = "about.json", "table.csv"
 
 
 def is_study(directory: Path) -> bool:
-    """Whether a folder tells of a study."""
+    """Whether a folder is a study."""
     return (directory / ABOUT).is_file()
 
 
 def study_section(directory: Path, name: str) -> Section:
-    """The tables of a study, and what is drawn of them. Raises UsageError for a folder that is not as it should be."""
+    """The tables and drawings of a study. Raises UsageError for an invalid folder."""
     try:
         about = json.loads((directory / ABOUT).read_text(encoding="utf-8"))
         tables = []
@@ -49,7 +49,7 @@ def study_section(directory: Path, name: str) -> Section:
 
 
 def folded(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[str], list[list[Cell]]]:
-    """The columns and rows as they are shown: a value, its interval and its p in one cell."""
+    """Columns and rows for display: a value with its interval and p in one cell."""
     aside = {f"{column} {bound}" for column in columns for bound in ("low", "high", "p")}
     kept = [column for column in columns if column not in aside]
     named = [dict(zip(columns, row, strict=True)) for row in rows]
@@ -57,7 +57,7 @@ def folded(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[
 
 
 def cell(row: Mapping[str, str], column: str) -> Cell:
-    """A number with its interval and p, a number in few digits, or what else stands there."""
+    """A number with interval and p, a short number, or the text."""
     text, low, high, p = (row.get(name, "") for name in (column, f"{column} low", f"{column} high", f"{column} p"))
     try:
         if low and high:

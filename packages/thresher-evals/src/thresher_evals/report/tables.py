@@ -1,4 +1,4 @@
-"""The tables of a run, views of its numbers: recipes side by side, outcomes, differences, ablations, claims."""
+"""The tables of a run, views of its numbers: recipes compared, outcomes, differences, ablations, claims."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ RETRIEVED = ("nDCG@10", "P@5", "R@5", "F1@5", "span_R@5", "span_F1@5", "context_
 JUDGED, JUDGE_FAILED = re.compile(r"(judged|likert|rated)_.*|judge_failed"), "judge_failed"
 COST = ("seconds_p50", "seconds_p95", "seconds_mean", "cpu_seconds", "memory_mib")
 SPENT = ("llm_calls", "prompt_tokens", "completion_tokens", "cost", "web_requests", "context_characters")
-"""The measures that stand on a page; measures.csv has the others."""
+"""Measures shown on a page; measures.csv has the others."""
 
 ABLATION_MEASURES = ("f1", "nDCG@10", "R@5", "context_match", "abstained", "refusal_recall", "verdict_accuracy")
-"""What stands beside the primary measure of an ablation, where it moved."""
+"""Shown beside the primary measure of an ablation, if they changed."""
 
-FIGURE_MEASURES = 3  # that have room side by side
-NOT_DRAWN = ("em", "f1")  # whose differences look like those of the primary measure
+FIGURE_MEASURES = 3  # side by side
+NOT_DRAWN = ("em", "f1")  # their differences resemble the primary measure's
 
 OUTCOME_COLOURS = {
     Outcome.RIGHT: COLOURS[2],
@@ -60,19 +60,19 @@ OUTCOME_COLOURS = {
     Outcome.FAILED: COLOURS[7],
 }
 SOMETIMES = {Outcome.UNCHECKED, Outcome.RANKED, Outcome.REFUSED_RIGHTLY}
-"""Outcomes that have a column only where there are such questions; the others always have one, also for none."""
+"""Outcomes with a column only if they occur; all others always have one."""
 
 
 # --- cells ------------------------------------------------------------------------------------------------------------
 
 
 def number(one: Measurement | None, n: int | None = None, *, mark: bool = False) -> Number | None:
-    """A measurement, with its n where that is not `n`."""
+    """A measurement, with its n if it differs from `n`."""
     return None if one is None else Number(one.value, one.low, one.high, None if one.n == n else one.n, mark=mark)
 
 
 def difference(one: Comparison | None) -> Number | None:
-    """A difference with its p after Holm's correction, marked where that is small."""
+    """A difference with p after Holm's correction, marked if significant."""
     if one is None or one.difference is None:
         return None
     return Number(one.difference, one.low, one.high, p=one.p_of_several, signed=True, mark=one.direction != 0)
@@ -82,12 +82,12 @@ def difference(one: Comparison | None) -> Number | None:
 
 
 def measure_table(title: str, block: Block, names: Iterable[str], note: str = "") -> list[Table]:
-    """A row for each recipe and a column for each measure that some recipe has; nothing where none has any."""
+    """A row for each recipe and a column for each measure with a number; empty without numbers."""
     return number_table(title, block, {name: (name, "") for name in names}, note)
 
 
 def number_table(title: str, block: Block, columns: Mapping[str, tuple[str, str]], note: str = "") -> list[Table]:
-    """The same for columns of a measure in a category, by what stands above them."""
+    """The same, with columns given as heading to measure and category."""
     numbers = {head: block.numbers_of(*column) for head, column in columns.items() if block.numbers_of(*column)}
     if not numbers:
         return []
@@ -108,21 +108,21 @@ def number_table(title: str, block: Block, columns: Mapping[str, tuple[str, str]
 
 
 def judged_table(block: Block) -> list[Table]:
-    """What judges and people rated; where no reply of a judge failed, that needs no column."""
+    """Ratings by judges and people; failed replies have a column only if there are any."""
     failed = any(one.value for one in block.numbers_of(JUDGE_FAILED).values())
     names = [name for name in block.measures if JUDGED.fullmatch(name) and (failed or name != JUDGE_FAILED)]
     return measure_table("What judges and people said", block, names)
 
 
 def cost_table(run: Run, block: Block) -> list[Table]:
-    """What an answer takes and spends; not what it takes where the recipes were asked in turn."""
+    """Costs of an answer; without times if the recipes were asked in turn."""
     spent = [name for name in SPENT if any(one.value for one in block.numbers_of(name).values())]
     memory = "Memory is the most the process had held: a recipe shows what the ones before it took too."
     return measure_table("Cost of a question", block, (*COST, *spent), "" if run.together else memory)
 
 
 def category_table(block: Block) -> list[Table]:
-    """The primary measure in each category; of questions that cannot be answered, how many were refused."""
+    """The primary measure and the recall of refusals in each category."""
     pairs = product((block.primary, "refusal_recall"), block.categories)
     columns = {f"{name}, {category}": (name, category) for name, category in pairs}
     return number_table("By category", block, columns) if len(block.categories) > 1 else []
@@ -132,7 +132,7 @@ def category_table(block: Block) -> list[Table]:
 
 
 def outcome_table(block: Block, prefix: str) -> Table:
-    """Counts of questions: nothing that was refused, failed, late or unreadable disappears."""
+    """Counts of questions: refused, failed, late and unreadable ones are included."""
     counts = {recipe: Counter(map(outcome, rows)) for recipe, rows in block.rows.items()}
     ranked, names = block.task == "search", labels(block.recipes)
     there = [kind for kind in OUTCOME_COLOURS if any(count[kind] for count in counts.values())]
@@ -162,7 +162,7 @@ OUTCOMES_IN_SHORT = "right / wrong / refused / unchecked / unreadable / late / f
 
 
 def outcomes_in_short(rows: Sequence[Row]) -> str:
-    """What became of the questions, in one cell."""
+    """The outcomes in one cell."""
     counts = Counter(map(outcome, rows))
     refused = counts[Outcome.REFUSED_WRONGLY] + counts[Outcome.REFUSED_RIGHTLY]
     others = (counts[kind] for kind in (Outcome.UNCHECKED, Outcome.UNREADABLE, Outcome.TIMED_OUT, Outcome.FAILED))
@@ -172,11 +172,11 @@ def outcomes_in_short(rows: Sequence[Row]) -> str:
 # --- differences ------------------------------------------------------------------------------------------------------
 
 Compared = Mapping[str, Differences]
-"""Measure to recipe to how it compares; the primary measure first."""
+"""Measure to recipe to comparison; the primary measure first."""
 
 
 def moved(compared: Compared) -> Compared:
-    """The measures in which any question came out otherwise, and the first."""
+    """The measures in which any question changed, and the first."""
     first = next(iter(compared))
     return {
         name: of_recipes
@@ -186,7 +186,7 @@ def moved(compared: Compared) -> Compared:
 
 
 def rival_table(block: Block, prefix: str) -> list[Table]:
-    """The recipe that the report is about minus each other one; nothing where it is alone."""
+    """The report's recipe minus each other one; empty if it is alone."""
     recipe, primary, names = block.subject, block.primary, labels(block.recipes)
     compared = moved({name: block.rivals(recipe, name) for name in dict.fromkeys((primary, *RIVAL_MEASURES))})
     if primary not in compared:
@@ -204,7 +204,7 @@ def rival_table(block: Block, prefix: str) -> list[Table]:
 
 
 def ablation_table(block: Block, base: str, prefix: str) -> Table:
-    """Each variant minus the recipe itself, if that was asked; what became of their questions."""
+    """Each variant minus its recipe, if that was asked, with the outcomes."""
     compared: Compared = {}
     note = f"n = {block.n}. {base} as it is was not asked, so its variants are compared with nothing here."
     if base in block.rows:
@@ -220,7 +220,7 @@ def ablation_table(block: Block, base: str, prefix: str) -> Table:
 
 
 def difference_figure(name: str, n: int, compared: Compared) -> list[Figure]:
-    """The first of the measures drawn; nothing where there is one difference only."""
+    """The first measures as a drawing; empty for a single difference."""
     measures = [measure for measure in compared if measure not in NOT_DRAWN][:FIGURE_MEASURES]
     names = labels(list(dict.fromkeys(recipe for measure in measures for recipe in compared[measure])))
     rows = [
@@ -232,29 +232,29 @@ def difference_figure(name: str, n: int, compared: Compared) -> list[Figure]:
     return [figure] if len(rows) > 1 else []
 
 
-# --- what was claimed -------------------------------------------------------------------------------------------------
+# --- published numbers ------------------------------------------------------------------------------------------------
 
-# Numbers that papers print (published.json), which were not measured here and are never mixed with what was. All shares
-# are in 0..1. A published table prints no intervals, so none are drawn. What the papers call accuracy is Self-RAG's
-# `match`, a gold string is part of the answer, and FActScore of biographies. CRAG's seconds were taken on the authors'
-# machine. ECRAG's 250 papers and questions were not published: another set of papers stands in for them.
+# Published numbers (published.json) were not measured here and are never mixed with measured ones. Shares are in 0..1.
+# Published tables have no intervals, so none are drawn. The papers' accuracy is Self-RAG's `match` (the answer contains
+# a gold string), and FActScore for biographies. CRAG's seconds are from its authors' machine. ECRAG's 250 papers and
+# questions are unpublished: another set of papers replaces them.
 
 LABEL = "claimed, not measured here, other generator"
-"""What stands beside every published number."""
+"""Printed beside every published number."""
 
 ABLATED_ON = "popqa"
-"""In the name of the datasets that CRAG's ablations were published on."""
+"""Part of the names of datasets that CRAG's ablations were published on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One printed number: of which system, on which dataset, written by which generator, from which table."""
+    """A printed number with its system, dataset, generator and table."""
 
     kind: str
     """Kind of the dataset (`eval run --dataset KIND:PATH`)."""
     measure: str
     system: str
-    """Of an ablation, what was left out."""
+    """For an ablation: what was left out."""
     generator: str
     value: float
     source: str
@@ -265,7 +265,7 @@ CLAIMS, CRAG_ABLATIONS = (tuple(Claim(**claim) for claim in _PUBLISHED[part]) fo
 
 
 def claimed_table(run: Run, block: Block, prefix: str) -> list[Table]:
-    """What papers print for this dataset, and a drawing beside the recipes; nothing for other datasets."""
+    """Published numbers for this dataset, and a drawing with the recipes; empty for other datasets."""
     claims = [one for one in CLAIMS if one.kind == run.dataset["kind"] and one.measure in block.measures]
     rows: list[list[Cell]] = [
         [one.system, one.generator, one.measure, Number(one.value, claimed=True), one.source] for one in claims
@@ -287,7 +287,7 @@ def claimed_table(run: Run, block: Block, prefix: str) -> list[Table]:
 
 
 def claimed_ablations(run: Run, base: str) -> list[Table]:
-    """The printed ablations of CRAG, where the dataset has the questions of theirs in its name."""
+    """CRAG's published ablations, if the dataset's name contains their questions' name."""
     if base != "crag" or ABLATED_ON not in f"{run.dataset['kind']} {run.dataset['name']}".lower():
         return []
     rows: list[list[Cell]] = [
@@ -308,11 +308,11 @@ NOTE = (
     "no result; bounds.csv has all of it. Not as recorded: verdicts that come out otherwise than in the rows, where "
     "`unsure` counts as ambiguous."
 )
-CURVE_POINTS = 60  # that a drawing of this width can show apart
+CURVE_POINTS = 60  # distinct points in a drawing of this width
 
 
 def verdict_tables(run: Run, block: Block, prefix: str) -> list[Table]:
-    """Refusals and confidence; verdicts by category, and what bounds could gain. Only what there is."""
+    """Refusals and confidence, verdicts by category, and the possible gain from bounds, as far as there is data."""
     precision = ["refusal_precision"] if "refusal_recall" in block.measures else []
     tables = measure_table("Refusals and confidence", block, (*precision, *REFUSALS), "Of ece and aurc less is better.")
     figures = [*risk_figure(block, f"{prefix}-risk"), *reliability_figure(block, f"{prefix}-reliability")]
@@ -338,7 +338,7 @@ def verdict_tables(run: Run, block: Block, prefix: str) -> list[Table]:
 
 
 def bounds_cells(one: BoundsMap | None) -> list[Cell]:
-    """What stands under `BOUNDS_COLUMNS`."""
+    """The cells under `BOUNDS_COLUMNS`."""
     if one is None:
         return [None] * len(BOUNDS_COLUMNS)
     best = max(one.shares, key=lambda bounds: one.shares[bounds][1])
@@ -349,7 +349,7 @@ def bounds_cells(one: BoundsMap | None) -> list[Cell]:
 
 
 def map_figure(recipe: str, one: BoundsMap, name: str) -> Figure:
-    """Both ways of counting, for every pair of bounds."""
+    """Both counts for every pair of bounds."""
     nothing = (np.nan, np.nan)
     both = np.array([[one.shares.get((lower, upper), nothing) for lower in one.grid] for upper in one.grid])
     maps = {"right to stay or go": both[:, :, 0], "decided and right": both[:, :, 1]}
@@ -360,12 +360,12 @@ def map_figure(recipe: str, one: BoundsMap, name: str) -> Figure:
 
 
 def risk_figure(block: Block, name: str) -> list[Figure]:
-    """Risk against coverage of the recipes whose answers have a confidence: what it would cost to answer less."""
+    """Risk against coverage, for recipes whose answers have a confidence: the price of answering less."""
     names = labels(block.recipes)
     curves = []
     for recipe, rows in block.rows.items():
         points = risk_coverage(rows)[::-1]
-        points = points[:: max(1, len(points) // CURVE_POINTS)][::-1]  # from the end, which stays
+        points = points[:: max(1, len(points) // CURVE_POINTS)][::-1]  # from the end, which is kept
         if points:
             curves.append(Line(names[recipe], [one.coverage for one in points], [one.risk for one in points]))
     note = (
@@ -377,7 +377,7 @@ def risk_figure(block: Block, name: str) -> list[Figure]:
 
 
 def reliability_figure(block: Block, name: str) -> list[Figure]:
-    """How often the collection answers, by the confidence of the recipe of the report; nothing where it tells none."""
+    """How often the collection answers, by the confidence of the report's recipe; empty without confidences."""
     recipe = block.subject
     forecasts = [one for one in map(forecast, block.rows[recipe]) if one is not None]
     bins = [[one for one in forecasts if min(BINS - 1, int(one.probability * BINS)) == place] for place in range(BINS)]
@@ -392,7 +392,7 @@ def reliability_figure(block: Block, name: str) -> list[Figure]:
 
 
 def bounds_lines(run: Run) -> Iterator[dict[str, Any]]:
-    """The lines of bounds.csv: every pair of bounds; not for ablations, which share their recipe's."""
+    """The lines of bounds.csv: every pair of bounds; not for ablations, which share their recipe's bounds."""
     rows = {recipe: of for block in run.blocks if block.ablated is None for recipe, of in block.rows.items()}
     for recipe, of in rows.items():
         if (one := bounds_map(of, run.settings_of(recipe))) is not None:

@@ -1,8 +1,8 @@
-"""What other bounds would have decided, question by question.
+"""Results of other bounds, question by question.
 
-The map of bounds (CRAG, LOWER x UPPER) takes the verdict of every question again from its best score. Staying was right
-where the collection answers, going outside where it does not. Correct stays, anything else goes; where only decided
-questions count, ambiguous (which uses both) is right nowhere, and only then does the lower bound matter.
+The map of bounds (CRAG, LOWER x UPPER) repeats the verdict of every question from its best score. Staying inside is
+right if the collection answers, going outside if it does not. The verdict correct stays, any other goes. If only
+decided questions count, ambiguous (which uses both) is never right; only then does the lower bound matter.
 """
 
 from __future__ import annotations
@@ -22,60 +22,60 @@ from thresher_evals.metrics.registry import SUFFICES, verdict_of
 from thresher_evals.rows import Row
 
 STEPS = 20
-"""Parts that the scale is cut into; a finer grid has fewer questions to a step than the sets have."""
+"""Steps of the scale; in a finer grid a step has fewer questions than the sets have."""
 
 Booleans = NDArray[np.bool_]
 Bound = float | NDArray[np.float64]
-"""One for all questions, or one for each."""
+"""One for all questions, or one each."""
 
 
 @dataclass(frozen=True)
 class BoundsMap:
-    """The questions of a recipe that tells its bounds and of which it is known whether the collection answers them."""
+    """The questions of a recipe with bounds, if it is known whether the collection answers them."""
 
     best: NDArray[np.float64]
-    """(n,) best score of each question; nan where nothing was scored, and no bound changes the verdict."""
+    """(n,) best score of each question; nan if nothing was scored: then no bound changes the verdict."""
     suffices: Booleans
-    """(n,) whether the collection answers it."""
+    """(n,) whether the collection answers."""
     verdicts: Sequence[Verdict]
-    """As they were recorded; `unsure` acts as ambiguous."""
+    """As recorded; `unsure` acts as ambiguous."""
     bounds: NDArray[np.float64]
-    """(n, 2) lower and upper bound of each question; nan where nothing was scored."""
+    """(n, 2) lower and upper bound of each question; nan if nothing was scored."""
     operators: Operators
 
     @cached_property
     def used(self) -> tuple[float, float]:
-        """The bounds of most of the questions."""
+        """The most frequent bounds."""
         known = Counter((lower, upper) for lower, upper in self.bounds.tolist() if lower == lower)
         return known.most_common(1)[0][0]
 
     @cached_property
     def grid(self) -> list[float]:
-        """The bounds that are tried: over 0..1, or over -1..1 where a score or a bound is below 0."""
+        """The bounds tried: from 0 to 1, or from -1 to 1 if a score or bound is negative."""
         low = -1.0 if min(np.nanmin(self.best), np.nanmin(self.bounds)) < 0 else 0.0
         return [round(low + (1 - low) * step / STEPS, 6) for step in range(STEPS + 1)]
 
     def stays(self, upper: Bound) -> Booleans:
-        """Where the verdict is correct, compared as `thresher.judging.verdicts.Bounds` does."""
+        """(n,) whether the verdict is correct, compared as in `thresher.judging.verdicts.Bounds`."""
         above = self.best >= upper if self.operators == "code" else self.best > upper
         return np.where(np.isnan(self.best), [one is Verdict.CORRECT for one in self.verdicts], above)
 
     def goes(self, lower: Bound) -> Booleans:
-        """Where the verdict is incorrect."""
+        """(n,) whether the verdict is incorrect."""
         below = self.best <= lower if self.operators == "blog" else self.best < lower
         return np.where(np.isnan(self.best), [one is Verdict.INCORRECT for one in self.verdicts], below)
 
     def right(self, upper: float) -> Booleans:
-        """Where staying or going was right."""
+        """(n,) whether staying or going was right."""
         return np.equal(self.stays(upper), self.suffices)
 
     def decided(self, lower: float, upper: float) -> Booleans:
-        """Where it was decided, and rightly."""
+        """(n,) whether the verdict decided, and was right."""
         return np.where(self.suffices, self.stays(upper), self.goes(lower))
 
     @cached_property
     def shares(self) -> Mapping[tuple[float, float], tuple[float, float]]:
-        """Lower and upper bound to the share of questions that is right, and that is decided and right."""
+        """(lower, upper) to the shares of questions that are right, and decided and right."""
         return {
             (lower, upper): (float(self.right(upper).mean()), float(self.decided(lower, upper).mean()))
             for upper in self.grid
@@ -85,7 +85,7 @@ class BoundsMap:
 
     @property
     def not_as_recorded(self) -> int:
-        """Verdicts that come out otherwise than in the rows."""
+        """Verdicts that differ from those in the rows."""
         stays, goes = self.stays(self.bounds[:, 1]), self.goes(self.bounds[:, 0])
         again = np.where(stays, Verdict.CORRECT, np.where(goes, Verdict.INCORRECT, Verdict.AMBIGUOUS))
         recorded = [Verdict.AMBIGUOUS if one is Verdict.UNSURE else one for one in self.verdicts]
@@ -93,9 +93,7 @@ class BoundsMap:
 
 
 def bounds_map(rows: Sequence[Row], settings: Mapping[str, Any]) -> BoundsMap | None:
-    """The map of a recipe with its settings; None for one that tells no bounds. A calibrated one compares as the
-    published code does.
-    """
+    """The map of a recipe with its settings; None without bounds. A calibrated recipe compares as CRAG's code."""
     known: list[tuple[float, ...]] = []
     suffices, verdicts = [], []
     for row in rows:

@@ -1,7 +1,4 @@
-"""From folders of runs and studies to the files of a report: pages by the templates, and every number as CSV.
-
-What was answered is shown as text, whatever it holds.
-"""
+"""Writes a report from folders of runs and studies: pages from templates, and every number as CSV."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ from thresher_evals.rows import written
 
 TITLE = "What was measured"
 SHOWN = 10
-"""Questions gained and lost that stand on a page, where nothing else is said."""
+"""Default number of changed questions on a page."""
 
 Lines = Iterable[Mapping[str, Any]]
 
@@ -41,14 +38,14 @@ CITE = "Made with Thresher; the file CITATION.cff of its repository says how to 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The files that were written."""
+    """The written files."""
 
     html: Path
     markdown: Path
     pages: tuple[Path, ...]
-    """One of each dataset, and of each study."""
+    """One for each dataset and each study."""
     tables: tuple[Path, ...]
-    """CSV, and changes/RUN.jsonl where they were asked for."""
+    """CSV, and changes/RUN.jsonl if requested."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""
@@ -65,10 +62,10 @@ def write_report(
     shown: int = SHOWN,
     full_changes: bool = False,
 ) -> Report:
-    """Read the folders and write report.md, report.html, datasets/*.md and the tables into `out`.
+    """Read the folders and write report.md, report.html, datasets/*.md and the tables into `out`. Raises UsageError.
 
-    Up to `shown` questions that were gained and lost stand on a page; `full_changes` writes all to changes/RUN.jsonl as
-    well. The same folders give the same bytes. Pages and changes that an earlier report left in `out` are removed.
+    A page shows up to `shown` changed questions; `full_changes` also writes all of them to changes/RUN.jsonl. The same
+    folders give the same bytes. Pages and changes of an earlier report in `out` are removed.
     """
     if out.exists() and not out.is_dir():
         raise UsageError("is not a folder", subject=str(out), next_step="give another `out`")
@@ -112,7 +109,7 @@ def write_report(
 
 
 def write_tables(runs: Sequence[Run], out: Path, *, full_changes: bool) -> list[Path]:
-    """The CSV files that have lines, and all changes of each run where they are asked for."""
+    """The CSV files that have lines, and all changes of each run if requested."""
     blocks = [block for run in runs for block in run.blocks]
     lines: Mapping[str, Lines] = {
         "measures": (one._asdict() for block in blocks for one in block.measurements.values()),
@@ -133,7 +130,7 @@ def write_tables(runs: Sequence[Run], out: Path, *, full_changes: bool) -> list[
 
 
 def write_csv(path: Path, lines: Lines) -> list[Path]:
-    """A CSV file, numbers in six digits; none where there are no lines."""
+    """A CSV file with numbers in six digits; no file without lines."""
     path.unlink(missing_ok=True)
     file = io.StringIO(newline="")
     table = csv.writer(file, lineterminator="\n")
@@ -145,13 +142,13 @@ def write_csv(path: Path, lines: Lines) -> list[Path]:
 
 
 def write(path: Path, text: str) -> Path:
-    """A text file; what a model wrote may hold half of a character, which no file can."""
+    """Write a text file; lone surrogates of a model's text are escaped."""
     path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
     return path
 
 
 def emptied(folder: Path, of: str) -> Path:
-    """A folder without the files of an earlier report."""
+    """The folder, without files of an earlier report."""
     folder.mkdir(exist_ok=True)
     for path in folder.glob(of):
         path.unlink()
@@ -159,13 +156,13 @@ def emptied(folder: Path, of: str) -> Path:
 
 
 def slug(name: str) -> str:
-    """Letters, digits and hyphens, beginning with a letter, as ids and file names may."""
+    """Letters, digits and hyphens, starting with a letter: valid in ids and file names."""
     plain = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") or "unnamed"
     return plain if plain[0].isalpha() else f"run-{plain}"
 
 
 def unique(names: Sequence[str]) -> list[str]:
-    """The same names, later ones of the same kind with a number."""
+    """The names, with a number on repeated ones."""
     seen: Counter[str] = Counter()
     numbered = []
     for name in names:
@@ -177,11 +174,11 @@ def unique(names: Sequence[str]) -> list[str]:
 # --- the templates ----------------------------------------------------------------------------------------------------
 
 MEANING = re.compile(r"[\\`*|]|\](?=\()|^(?=[#>+-])")
-"""What Markdown would take for its own where it stands in data."""
+"""Markup of Markdown that data must not trigger."""
 
 
 def template(name: str, **filters: Callable[..., str]) -> jinja2.Template:
-    """A template of this package; that of HTML escapes what it shows."""
+    """A template of this package; HTML is escaped."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("thresher_evals.report"),
         autoescape="html" in name,
@@ -194,7 +191,7 @@ def template(name: str, **filters: Callable[..., str]) -> jinja2.Template:
 
 
 def markdown_template(addresses: Mapping[str, str]) -> jinja2.Template:
-    """The template of a Markdown file; `addresses` has the name of each page by its key."""
+    """The template of a Markdown file; `addresses` maps a page's key to its name."""
 
     def cell(one: Cell) -> str:
         match one:
@@ -211,7 +208,7 @@ def markdown_template(addresses: Mapping[str, str]) -> jinja2.Template:
 
 
 def html_template(addresses: Mapping[str, str], out: Path) -> jinja2.Template:
-    """The template of the page, in which nothing is fetched or run. Files of rows are linked as they lie from `out`."""
+    """The template of the page, which fetches and runs nothing. Links to row files are relative to `out`."""
 
     def cell(one: Cell) -> str:
         match one:
@@ -236,7 +233,7 @@ def html_template(addresses: Mapping[str, str], out: Path) -> jinja2.Template:
 
 
 def words(paragraph: str, *, code: Callable[[str], str], text: Callable[[str], str]) -> str:
-    """A paragraph; what stands between backticks is code."""
+    """A paragraph with code between backticks."""
     pieces = paragraph.split("`")
     if len(pieces) % 2 == 0:
         return text(paragraph)
@@ -244,13 +241,13 @@ def words(paragraph: str, *, code: Callable[[str], str], text: Callable[[str], s
 
 
 def plain(text: str) -> str:
-    """Text that Markdown and HTML leave as it is, on one line."""
+    """Text on one line, escaped for Markdown and HTML."""
     line = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;")
     return MEANING.sub(lambda found: f"\\{found[0]}", line)
 
 
 def in_few_digits(one: str | float | None) -> str:
-    """A cell without an interval: words, a count, a number, or a dash."""
+    """A cell without an interval: text, a count, a number, or a dash."""
     if one is None:
         return "–"
     return shown(one) if isinstance(one, float) else str(one)

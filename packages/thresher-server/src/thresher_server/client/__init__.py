@@ -1,4 +1,4 @@
-"""A typed client of the server's own API, sync and async: answers come as the library's own types.
+"""Typed clients of the server's own API, sync and async; they return the library's own types.
 
     with Client("http://127.0.0.1:8765") as client:
         client.add("papers/")

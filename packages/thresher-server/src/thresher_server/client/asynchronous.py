@@ -1,4 +1,4 @@
-"""The client for asyncio: the same calls, awaited."""
+"""The client for asyncio."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ from thresher_server.client.tracing import Explained, PastQuestion
 
 
 class AsyncClient:
-    """A server at an address, asked about one collection; `at` names another. Belongs to one event loop.
+    """A client of one collection of a server; `at` selects another. Belongs to one event loop.
 
-    `key` is one of `thresher keys`; none is needed on loopback. `timeout` is in seconds, of one reply.
+    `key` is made by `thresher keys add`; a server on loopback takes the token that it prints, and needs neither with
+    `--open`. `timeout`: seconds for one reply.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class AsyncClient:
         await self.close()
 
     async def close(self) -> None:
-        """Let go of the connections, also those of clients that `at` made."""
+        """Close the connections, also those of clients that `at` made."""
         await self._http.aclose()
 
     def at(self, collection: str) -> AsyncClient:
@@ -74,7 +75,7 @@ class AsyncClient:
     # --- collections
 
     async def session(self) -> Mapping[str, Any]:
-        """Who is asking, and what is offered."""
+        """The caller and what the server offers."""
         return await self._done(requests.session())
 
     async def collections(self) -> list[Summary]:
@@ -108,9 +109,9 @@ class AsyncClient:
     async def add(
         self, *sources: Source, recipe: str | None = None, progress: Callable[[Progress], None] | None = None
     ) -> Report:
-        """Send files, folders (a name with its bytes works too) and addresses, and wait until they are read.
+        """Send files, folders, web addresses or (name, bytes) pairs, and wait until they are indexed.
 
-        What cannot be read is in the report's `failed`. Raises UsageError for a path that is not there.
+        `failed` of the report lists what cannot be read. Raises UsageError for a path that does not exist.
         """
         if not sources:
             raise UsageError("nothing was given to add", next_step="give files, folders or addresses")
@@ -127,19 +128,19 @@ class AsyncClient:
     async def documents(
         self, *, where: str | None = None, words: str | None = None, limit: int = 1000, offset: int = 0
     ) -> list[DocumentRecord]:
-        """Documents that a filter holds for and that have words in source or title."""
+        """Documents that match a filter and have words in source or title."""
         return await self._done(requests.documents(self.collection, where, words, limit, offset))
 
     async def text(self, document: str, *, start: int = 0, end: int | None = None) -> str:
-        """A stretch of a document's text."""
+        """A range of a document's text, in characters."""
         return await self._done(requests.text(self.collection, document, start, end))
 
     async def file(self, document: str) -> bytes:
-        """A document's original. StoreError where the server has none."""
+        """A document's original. Raises StoreError if the server has none."""
         return (await self._reply("GET", at(self.collection, "documents", document, "file"))).content
 
     async def delete(self, document: str, *, purge: bool = False) -> list[str]:
-        """Forget a document; returns the sources that went. `purge` removes what quotes it too."""
+        """Forget a document; returns its sources. `purge` also removes what quotes it."""
         return await self._done(requests.delete(self.collection, document, purge))
 
     async def reindex(self, document: str) -> Report:
@@ -157,18 +158,18 @@ class AsyncClient:
         return await self._done(requests.job(id_))
 
     async def cancel(self, id_: str) -> Job:
-        """Ask for a job's end."""
+        """Request the cancellation of a job."""
         return await self._done(requests.cancel(id_))
 
     async def wait(self, id_: str, progress: Callable[[Progress], None] | None = None) -> Job:
-        """A job once it has ended; `progress` is told how far it is."""
+        """Wait for the end of a job; `progress` receives its progress."""
         async for _, told in self._events("GET", f"/api/jobs/{id_}/events"):
             job = Job.from_dict(told)
             if progress is not None:
                 progress(job.progress)
             if not job.is_open:
                 return job
-        return await self.wait(id_, progress)  # the server was stopped, and goes on after its start
+        return await self.wait(id_, progress)  # the server stopped; the job continues once it runs again
 
     # --- questions
 
@@ -177,20 +178,17 @@ class AsyncClient:
         return await self._done(requests.search(self.collection, question, options))
 
     async def ask(self, words: str, **options: Unpack[AskOptions]) -> Answer:
-        """As `Collection.ask`; with `conversation` it follows up on that and is added to it."""
+        """As `Collection.ask`; with `conversation` the question follows up on it and is added to it."""
         return await self._done(requests.ask(self.collection, question(words, options, stream=False)))
 
     async def stream(self, words: str, **options: Unpack[AskOptions]) -> AsyncIterator[Step | str | Answer]:
-        """Steps as they end, sentences as they are written and checked, the answer last.
-
-        A reader that stops before the end (and closes the iterator) ends the question.
-        """
+        """Steps and checked sentences as they end, the answer last. Closing the iterator early ends the question."""
         body = question(words, options, stream=True)
         async for name, told in self._events("POST", at(self.collection, "ask"), json=body):
             yield happened(name, told)
 
     async def check(self, text: str, *, recipe: str | None = None, where: str | None = None) -> Check:
-        """Every claim of a text held against the documents."""
+        """Check every claim of a text against the documents."""
         return await self._done(requests.check(self.collection, text, {"recipe": recipe, "where": where}))
 
     async def begin(self) -> str:
@@ -212,11 +210,11 @@ class AsyncClient:
         return await self._done(requests.explain(self.collection, trace))
 
     async def replay(self, trace: str) -> tuple[Answer, list[str]]:
-        """A stored answer made again, and what differs."""
+        """Answer a stored question again; returns the answer and what differs."""
         return await self._done(requests.replay(self.collection, trace))
 
     async def feedback(self, trace: str, right: bool, answer: str | None = None) -> None:
-        """Say whether an answer is right, and what would be."""
+        """Record whether an answer is right, and the right answer."""
         await self._done(requests.feedback(self.collection, trace, right, answer))
 
     async def calibrate(
@@ -227,13 +225,13 @@ class AsyncClient:
         number: int | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Calibration:
-        """Learn what a recipe's judge is worth in the collection, and wait for it."""
+        """Calibrate a recipe's judge on the collection, and wait for the result."""
         asked = {"questions": questions, "recipe": recipe, "number": number}
         job = await self.wait(await self._done(requests.calibrate(self.collection, asked)), progress)
         return job.calibration
 
     async def recipes(self) -> list[dict[str, Any]]:
-        """The recipes and what stands in their slots."""
+        """The recipes and their slots."""
         return await self._done(requests.recipes())
 
     # --- inside
@@ -243,7 +241,6 @@ class AsyncClient:
         return call.read(reply.json() if reply.content else None)
 
     async def _reply(self, method: str, path: str, **sent: Any) -> httpx.Response:
-        """A reply that is a success, after waiting where the server asks for it."""
         tried = 0
         with reaching(self.url):
             while True:
@@ -257,7 +254,6 @@ class AsyncClient:
         return reply
 
     async def _events(self, method: str, path: str, **sent: Any) -> AsyncIterator[tuple[str, Any]]:
-        """The events of a stream."""
         tried, events = 0, Events()
         with reaching(self.url):
             while True:

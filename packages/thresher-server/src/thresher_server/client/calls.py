@@ -1,4 +1,4 @@
-"""What both clients share: each call as a value, errors as the library's, how long to wait and try again."""
+"""Shared by both clients: calls as values, the library's errors, waits before a retry, events of a stream."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Source: TypeAlias = str | Path | tuple[str, bytes]
 """A file, a folder, an address, or a name with its bytes."""
 
 RETRIES = 6
-"""Times that a request which came too early (429) is sent again."""
+"""Retries of a request after status 429."""
 
 LONGEST_WAIT = 30.0
-"""Seconds to wait before one of them, whatever the server says."""
+"""Upper bound for the seconds before a retry."""
 
 CONNECT_SECONDS = 10.0
 
@@ -39,7 +39,7 @@ ERRORS: Mapping[int, type[ThresherError]] = {
     507: StoreError,
     429: ProviderError,
 }
-"""The error of a status; UsageError for the others below 500."""
+"""The error of a status; otherwise UsageError below 500 and ModelError from 500."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +54,17 @@ class Call(Generic[Value]):
 
 
 def at(collection: str, *rest: str) -> str:
-    """The path of something of a collection."""
+    """A path below a collection."""
     return "/".join(("/api/collections", *(quote(part, safe="") for part in (collection, *rest))))
 
 
 def given(**options: Any) -> dict[str, Any]:
-    """The options that were given."""
+    """The options that are not None."""
     return {name: value for name, value in options.items() if value is not None}
 
 
 def question(words: str, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
-    """The body of a question; earlier answers stand for themselves in `history`."""
+    """The body of a question; an Answer in `history` becomes its question and text."""
     history = [_turn(turn) for turn in options.get("history") or ()]
     return {**given(**options), "question": words, "stream": stream, "history": history}
 
@@ -77,7 +77,7 @@ def _turn(turn: tuple[str, str] | Answer) -> Sequence[str]:
 
 
 def check_reply(reply: httpx.Response) -> None:
-    """Raise the error that a reply is, in the words of the server; its body was read."""
+    """Raise the error of a failed reply, in the server's words; its body must have been read."""
     if reply.status_code < 400:
         return
     try:
@@ -88,7 +88,7 @@ def check_reply(reply: httpx.Response) -> None:
 
 
 def error_of(status: int, error: Mapping[str, Any]) -> ThresherError:
-    """The library's error for what the server says."""
+    """The library's error for an `error` object of the server."""
     kind = ERRORS.get(status) or (UsageError if status < 500 else ModelError)
     words = {"subject": error.get("subject", ""), "next_step": error.get("next", "")}
     what = error.get("what") or error.get("message", "")
@@ -99,7 +99,7 @@ def error_of(status: int, error: Mapping[str, Any]) -> ThresherError:
 
 @contextmanager
 def reaching(url: str) -> Iterator[None]:
-    """What the network does inside, as the library's error."""
+    """Raise network errors of the block as ProviderError."""
     try:
         yield
     except httpx.TimeoutException as error:
@@ -111,7 +111,7 @@ def reaching(url: str) -> Iterator[None]:
 
 
 def wait_of(reply: httpx.Response, tried: int) -> float | None:
-    """Seconds after which a request is sent again; None where it is not."""
+    """Seconds before a request is retried; None for no retry."""
     if reply.status_code != 429 or tried >= RETRIES:
         return None
     try:
@@ -124,13 +124,13 @@ def wait_of(reply: httpx.Response, tried: int) -> float | None:
 
 
 class Events:
-    """Lines of a stream to its events."""
+    """Parses the lines of an event stream."""
 
     def __init__(self) -> None:
         self._name = ""
 
     def of(self, line: str) -> tuple[str, Any] | None:
-        """The event that a line completes; None for any other. Raises ThresherError for an `error`."""
+        """The event that a line completes, else None. Raises ThresherError for an `error` event."""
         field, _, value = line.partition(": ")
         if field == "event":
             self._name = value
@@ -143,7 +143,7 @@ class Events:
 
 
 def happened(name: str, told: Any) -> Step | str | Answer:
-    """An event of a question."""
+    """An event of a question as a step, sentence or answer."""
     match name:
         case "step":
             return reading.step(told)
@@ -153,17 +153,17 @@ def happened(name: str, told: Any) -> Step | str | Answer:
             return reading.answer(told)
 
 
-# --- what is added ----------------------------------------------------------------------------------------------------
+# --- sources to add ---------------------------------------------------------------------------------------------------
 
 
 def addresses(sources: Iterable[Source]) -> list[str]:
-    """Those that are addresses."""
+    """The sources that are web addresses."""
     return [one for one in sources if _is_address(one)]  # type: ignore[misc]
 
 
 @contextmanager
 def form(sources: Iterable[Source]) -> Iterator[list[tuple[str, tuple[str, BinaryIO | bytes]]]]:
-    """The others as files of a form, opened inside the block; a folder's with their paths in it. UsageError."""
+    """The other sources as open files of a form, a folder's with their path in it. Raises UsageError for no file."""
     with ExitStack() as opened:
         files: list[tuple[str, tuple[str, BinaryIO | bytes]]] = []
         for source in sources:

@@ -14,7 +14,7 @@ from thresher_server.client.calls import error_of
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a job is."""
+    """Progress of a job."""
 
     files: int
     done: int
@@ -22,7 +22,7 @@ class Progress:
     of_bytes: int
     chunks: int
     file: str
-    """Which is being read."""
+    """The file being read."""
     seconds_left: float | None
 
 
@@ -42,33 +42,33 @@ class Job:
 
     @classmethod
     def from_dict(cls, told: Mapping[str, Any]) -> Job:
-        """As the server tells it."""
+        """From the server's JSON."""
         progress = Progress(**{name: told["progress"][name] for name in Progress.__slots__})
         same = {name: told[name] for name in ("id", "kind", "collection", "state", "result", "error")}
         return cls(**same, progress=progress, log=tuple(told["log"]))
 
     @property
     def is_open(self) -> bool:
-        """Whether it waits or is worked on."""
+        """Whether the job is queued or running."""
         return self.state in ("queued", "running")
 
     @property
     def report(self) -> Report:
-        """What an indexing did. Raises what it failed with."""
+        """The report of an indexing job. Raises the job's error if there is none."""
         if self.result is None:
             raise error_of(_status(self.error), self.error or {"message": f"job {self.id} was {self.state}"})
         return reading.report(self.result)
 
     @property
     def calibration(self) -> Calibration:
-        """What a calibration learned. Raises what it failed with."""
+        """The result of a calibration job. Raises the job's error unless it is done."""
         if self.state != "done" or self.result is None:
             raise error_of(_status(self.error), self.error or {"message": f"job {self.id} was {self.state}"})
         return Calibration.from_dict(self.result)
 
 
 def together(reports: list[Report]) -> Report:
-    """Several indexings as one."""
+    """The sum of several reports."""
     whole = Report()
     for one in reports:
         for name in ("added", "updated", "unchanged", "duplicates", "removed", "chunks", "seconds"):

@@ -1,4 +1,4 @@
-"""How a question is put to a server."""
+"""Options of a question to a server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from thresher.answer import Answer
 
 
 class SearchOptions(TypedDict, total=False):
-    """As of `Collection.search`."""
+    """Options of `Collection.search`."""
 
     recipe: str | None
     limit: int
@@ -19,7 +19,7 @@ class SearchOptions(TypedDict, total=False):
 
 
 class AskOptions(TypedDict, total=False):
-    """As of `Collection.ask`."""
+    """Options of `Collection.ask`."""
 
     recipe: str | None
     outside: str | None
@@ -33,9 +33,9 @@ class AskOptions(TypedDict, total=False):
     max_tokens: int | None
     history: Sequence[tuple[str, str] | Answer]
     conversation: str | None
-    """Id of one of the server's conversations."""
+    """Id of a conversation on the server."""
 
 
 def headers(key: str) -> dict[str, str]:
-    """Those of every request."""
+    """Headers of every request."""
     return {"Authorization": f"Bearer {key}"} if key else {}

@@ -1,7 +1,4 @@
-"""JSON of the public contract back into the library's types.
-
-What the contract does not tell is empty: ids of chunks, values of steps. A document's id is read from the address.
-"""
+"""Parses the server's JSON into the library's types; fields that the API omits stay empty."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ _SCALE = re.compile(r"(?P<name>.*) \[(?P<low>[^,]+), (?P<high>[^\])]+)[\])]")
 
 
 def answer(told: Told, labels: Mapping[str, str] | None = None) -> Answer:
-    """An answer; with `chunks` where they were told, by what people call them."""
+    """An answer, with its `chunks` if present; `labels` are the names that people know them by."""
     return Answer(
         **{name: told[name] for name in ("question", "recipe", "text", "abstained", "reason", "confidence", "trace")},
         verdict=_verdict(told["verdict"]),
@@ -62,14 +59,14 @@ def answer(told: Told, labels: Mapping[str, str] | None = None) -> Answer:
 
 
 def step(told: Told) -> Step:
-    """A step, without the value of its slot; what the server told besides is in its `detail`."""
+    """A step without the value of its slot; other fields from the server go to its `detail`."""
     own = {name: told[name] for name in ("name", "seconds", "considered", "kept")}
     besides = {name: told[name] for name in ("chunks", "thresholds") if name in told}
     return Step(**own, detail={**told["detail"], **besides})
 
 
 def search_result(told: Told) -> SearchResult:
-    """What a search found."""
+    """The result of a search."""
     spans = told.get("spans")
     return SearchResult(
         told["question"],
@@ -84,7 +81,7 @@ def search_result(told: Told) -> SearchResult:
 
 
 def check(told: Told) -> Check:
-    """A text that was checked."""
+    """The result of a check."""
     return Check(told["text"], told["support"], tuple(map(_claim, told["claims"])))
 
 
@@ -107,7 +104,7 @@ def _alternative(told: Told) -> Alternative:
 
 
 def document(told: Told) -> DocumentRecord:
-    """A document without its text; its number is not told."""
+    """A document without its text; the server omits its number."""
     own = {one.name: told[one.name] for one in fields(DocumentRecord) if one.name != "number"}
     return DocumentRecord(**{**own, "also": tuple(told["also"])}, number=0)
 
@@ -118,7 +115,7 @@ def summary(told: Told) -> Summary:
 
 
 def report(told: Told) -> Report:
-    """What an indexing did."""
+    """The report of an indexing job."""
     numbers = ("added", "updated", "unchanged", "duplicates", "removed", "chunks", "seconds")
     return Report(
         **{name: told[name] for name in numbers},
@@ -128,7 +125,7 @@ def report(told: Told) -> Report:
 
 
 def score(value: float, scale: str) -> Score:
-    """A number with the scale it is told with. Raises UsageError for what is no scale."""
+    """A score from a value and a scale in text. Raises UsageError if the scale cannot be parsed."""
     found = _SCALE.fullmatch(scale)
     if found is None:
         raise UsageError("is no scale", subject=scale, next_step="use a client of the server's version")

@@ -19,7 +19,7 @@ Told = Mapping[str, Any]
 
 
 def session() -> Call[Told]:
-    """Who is asking, and what is offered."""
+    """The caller and what the server offers."""
     return Call("GET", "/api/session", dict)
 
 
@@ -34,22 +34,22 @@ def status(collection: str) -> Call[Told]:
 
 
 def make(name: str) -> Call[None]:
-    """An empty collection."""
+    """Make an empty collection."""
     return Call("POST", "/api/collections", _nothing, {"name": name})
 
 
 def rename(collection: str, new: str) -> Call[None]:
-    """Another name for a collection."""
+    """Rename a collection."""
     return Call("PATCH", at(collection), _nothing, {"name": new})
 
 
 def copy(collection: str, new: str) -> Call[None]:
-    """A second collection of the same documents."""
+    """Copy a collection."""
     return Call("POST", at(collection, "copy"), _nothing, {"name": new})
 
 
 def drop(collection: str) -> Call[None]:
-    """Without a collection."""
+    """Remove a collection."""
     return Call("DELETE", at(collection), _nothing)
 
 
@@ -63,24 +63,24 @@ def documents(
 
 
 def text(collection: str, document: str, start: int, end: int | None) -> Call[str]:
-    """A stretch of a document's text."""
+    """A range of a document's text, in characters."""
     asked = given(start=start, end=end)
     return Call("GET", at(collection, "documents", document, "text"), _text, params=asked)
 
 
 def delete(collection: str, document: str, purge: bool) -> Call[list[str]]:
-    """Without a document."""
+    """Delete a document."""
     asked = {"purge": str(purge).lower()}
     return Call("DELETE", at(collection, "documents", document), lambda told: list(told["deleted"]), params=asked)
 
 
 def reindex(collection: str, document: str) -> Call[str]:
-    """A document read again; the job's id."""
+    """Read a document again; returns the job's id."""
     return Call("POST", at(collection, "documents", document, "reindex"), _job)
 
 
 def add_addresses(collection: str, urls: Sequence[str], recipe: str | None) -> Call[str]:
-    """Addresses to be read; the job's id."""
+    """Index web addresses; returns the job's id."""
     return Call("POST", at(collection, "documents"), _job, {"urls": list(urls), **given(recipe=recipe)})
 
 
@@ -96,7 +96,7 @@ def jobs(collection: str) -> Call[list[Job]]:
 
 
 def cancel(id_: str) -> Call[Job]:
-    """A job that is to end."""
+    """Cancel a job."""
     return Call("POST", f"/api/jobs/{id_}/cancel", Job.from_dict)
 
 
@@ -111,12 +111,12 @@ def ask(collection: str, body: Told) -> Call[Answer]:
 
 
 def check(collection: str, text: str, options: Told) -> Call[Check]:
-    """A text to be checked."""
+    """Check a text."""
     return Call("POST", at(collection, "check"), reading.check, {"text": text, **given(**options)})
 
 
 def begin(collection: str) -> Call[str]:
-    """A conversation; its id."""
+    """Begin a conversation; returns its id."""
     return Call("POST", at(collection, "conversations"), lambda told: str(told["id"]))
 
 
@@ -139,19 +139,19 @@ def explain(collection: str, trace: str) -> Call[Explained]:
 
 
 def replay(collection: str, trace: str) -> Call[tuple[Answer, list[str]]]:
-    """A stored answer made again."""
+    """Answer a stored question again."""
     read = lambda told: (reading.answer(told["answer"]), list(told["differences"]))  # noqa: E731
     return Call("POST", at(collection, "traces", trace, "replay"), read)
 
 
 def feedback(collection: str, trace: str, right: bool, answer: str | None) -> Call[None]:
-    """What a person says of an answer."""
+    """Record feedback on an answer."""
     said = {"right": right, **given(answer=answer)}
     return Call("POST", at(collection, "traces", trace, "feedback"), _nothing, said)
 
 
 def calibrate(collection: str, options: Told) -> Call[str]:
-    """A calibration; the job's id."""
+    """Start a calibration; returns the job's id."""
     return Call("POST", at(collection, "calibrate"), _job, given(**options))
 
 

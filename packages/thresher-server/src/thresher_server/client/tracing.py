@@ -1,4 +1,4 @@
-"""Past questions as a client sees them."""
+"""Past questions in the client."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from thresher_server.client import reading
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a person said of an answer, with the right one where it was given."""
+    """Feedback on an answer, with the right answer if it was given."""
 
     right: bool
     answer: str | None
@@ -21,7 +21,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class PastQuestion:
-    """A question that was asked, in short."""
+    """Summary of a past question."""
 
     trace: str
     question: str
@@ -36,14 +36,14 @@ class PastQuestion:
 
     @classmethod
     def from_dict(cls, told: Mapping[str, Any]) -> PastQuestion:
-        """As the server tells it."""
+        """From the server's JSON."""
         same = {name: told[name] for name in cls.__slots__ if name not in ("asked", "feedback")}
         return cls(**same, asked=datetime.fromisoformat(told["asked"]), feedback=_said(told["feedback"]))
 
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A stored answer with its chunks; `answer.explain()` prints how it came about."""
+    """A stored answer with its chunks; `answer.explain()` prints its trace."""
 
     answer: Answer
     asked: datetime
@@ -51,7 +51,7 @@ class Explained:
 
     @classmethod
     def from_dict(cls, told: Mapping[str, Any]) -> Explained:
-        """As the server tells it."""
+        """From the server's JSON."""
         answer = reading.answer(told, told["labels"])
         return cls(answer, datetime.fromisoformat(told["asked"]), _said(told["feedback"]))
 

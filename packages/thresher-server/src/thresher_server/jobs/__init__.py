@@ -16,7 +16,7 @@ from thresher_server.uploads import uploads_folder
 
 
 def mount(app: FastAPI, service: Service) -> Callable[[], AbstractAsyncContextManager[object]]:
-    """Work on jobs for as long as the application runs."""
+    """Run the worker for the lifetime of the application."""
 
     @asynccontextmanager
     async def working() -> AsyncIterator[None]:
@@ -33,7 +33,7 @@ def mount(app: FastAPI, service: Service) -> Callable[[], AbstractAsyncContextMa
 
 
 def wake(service: Service) -> None:
-    """Tell this process's worker that there is something to do; another's looks by itself."""
+    """Wake this process's worker; those of other processes poll."""
     worker = service.extras.get("jobs")
     if isinstance(worker, Worker):
         worker.wake()

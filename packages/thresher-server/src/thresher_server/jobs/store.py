@@ -1,9 +1,8 @@
-"""The jobs of a home: files in `server/jobs`, which survive their process and which every server of the home sees.
+"""Jobs of a home: files in `server/jobs`, which survive their process and are visible to every server of the home.
 
-Of a job there is `ID.json` (what it is, and how far), `ID.log` (its lines), `ID.cancel` (there once somebody asked for
-an end), `open/ID` (there until it ended) and `ID.lock`. Whoever works on a job holds its lock, which goes when the
-process dies: a job that is `running` and whose lock is free was cut off, and is taken up again. No two workers hold one
-lock.
+A job has `ID.json` (definition and progress), `ID.log` (log lines), `ID.cancel` (cancellation requested), `open/ID`
+(exists until the job ends) and `ID.lock`. A worker holds the lock of its job, and no two hold one lock. It is freed
+when the process dies: a `running` job with a free lock was interrupted and is resumed.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from thresher.protocols import Files
 from thresher_server.problems import Problem
 
 KEPT = timedelta(days=7)
-"""For which a job that ended can be looked at."""
+"""How long an ended job is kept."""
 
 LOG_LINES = 1000
-"""The last lines of a log that are told: one for each file that failed, with its reason."""
+"""Last lines kept of a log; each failed file has one, with the reason."""
 
 Kind = Literal["add", "reindex", "calibrate"]
 State = Literal["queued", "running", "done", "partly", "failed", "cancelled"]
@@ -35,29 +34,29 @@ State = Literal["queued", "running", "done", "partly", "failed", "cancelled"]
 OPEN = ("queued", "running")
 
 OPEN_FOLDER = "open"
-"""What lies in it names the jobs that are open: a look for work reads no others."""
+"""Its file names are the ids of open jobs: polling reads no other job."""
 
 _ID = re.compile(r"[0-9]{8}T[0-9]{6}-[0-9a-f]{8}")
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a job is."""
+    """Progress of a job."""
 
     files: int = 0
     done: int = 0
-    """Files; of a calibration the searches."""
+    """Files; searches of a calibration."""
     bytes: int = 0
     of_bytes: int = 0
     chunks: int = 0
     file: str = ""
-    """Which is being read."""
+    """The file being read."""
     seconds_left: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be done, and what became of it. Times are ISO 8601."""
+    """Definition, state and result of a job. Times are ISO 8601."""
 
     id: str
     kind: Kind
@@ -75,16 +74,16 @@ class Job:
 
     @property
     def is_open(self) -> bool:
-        """Whether it waits or is worked on."""
+        """Whether the job is queued or running."""
         return self.state in OPEN
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Job:
-        """What `asdict` gave, also after a trip through JSON."""
+        """From `asdict`, also after a JSON round trip."""
         return cls(**{**stored, "progress": Progress(**stored["progress"])})
 
     def to_dict(self, log: list[str]) -> dict[str, Any]:
-        """What a client is told of it."""
+        """What clients may see of a job, with its log."""
         told = asdict(self)
         del told["caller"], told["arguments"]
         return {**told, "log": log}
@@ -92,13 +91,13 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A job that is this worker's alone until it lets go; what is written here is what others see."""
+    """A job held by this worker alone; others see what it writes."""
 
     files: Files
     job: Job
 
     def told(self, **changes: Any) -> Claim:
-        """The same with its job changed, and written."""
+        """The claim with its job changed and written."""
         changed = replace(self.job, **changes)
         _write(self.files, changed)
         if not changed.is_open:
@@ -106,14 +105,14 @@ class Claim:
         return replace(self, job=changed)
 
     def log(self, *lines: str) -> None:
-        """Add lines to its log, of which the last are kept."""
+        """Append lines to the log; only the last `LOG_LINES` are kept."""
         told = [f"{now()} {' '.join(line.split())}" for line in lines]
         kept = [*_log_lines(self.files, self.job.id), *told][-LOG_LINES:]
         self.files.write(f"{self.job.id}.log", "".join(f"{line}\n" for line in kept).encode(errors="backslashreplace"))
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether somebody asked for its end."""
+        """Whether cancellation was requested."""
         return self.files.read(f"{self.job.id}.cancel") is not None
 
 
@@ -124,16 +123,16 @@ class Jobs:
         self.files = home_files(home).below("server").below("jobs")
 
     def make(self, kind: Kind, collection: str, caller: str, arguments: Mapping[str, Any]) -> Job:
-        """A job that waits for a worker."""
+        """Make a job and queue it."""
         self._clear()
         id_ = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
         job = Job(id_, kind, collection, caller, arguments, now())
-        self.files.write(f"{OPEN_FOLDER}/{id_}", b"")  # first: a job that nobody looks for would wait for ever
+        self.files.write(f"{OPEN_FOLDER}/{id_}", b"")  # first: without this file no worker finds the job
         _write(self.files, job)
         return job
 
     def get(self, id_: str) -> Job:
-        """A job by its id. Problem 404."""
+        """A job by its id. Raises Problem 404."""
         job = _read(self.files, id_) if _ID.fullmatch(id_) else None
         if job is None:
             raise Problem(404, "is not there", subject=f"job {id_}", next_step="see GET /api/jobs")
@@ -150,7 +149,7 @@ class Jobs:
         return _log_lines(self.files, id_)
 
     def check_idle(self, collection: str) -> None:
-        """Raise Problem 409 while a job of the collection waits or is worked on."""
+        """Raise Problem 409 while a job of the collection is queued or running."""
         for job in filter(None, (_read(self.files, id_) for id_ in self._open())):
             if job.is_open and job.collection == collection:
                 raise Problem(
@@ -161,7 +160,7 @@ class Jobs:
                 )
 
     def cancel(self, id_: str) -> Job:
-        """Ask for a job's end: at once where nobody works on it, else between two documents. Problem 404."""
+        """Cancel a job: at once if no worker holds it, else between two documents. Raises Problem 404."""
         job = self.get(id_)
         if not job.is_open:
             return job
@@ -173,9 +172,8 @@ class Jobs:
 
     @contextmanager
     def claimed(self, busy: Collection[str] = ()) -> Iterator[Claim | None]:
-        """The oldest job that nobody works on and whose files are here, held inside the block; None without one.
-
-        Jobs of `busy` callers wait.
+        """The oldest free job, not of a `busy` caller, with its files on this machine, held inside the block; else
+        None.
         """
         for id_ in self._open():
             job = _read(self.files, id_)
@@ -199,12 +197,10 @@ class Jobs:
             yield None if job is None else Claim(self.files, job)
 
     def _open(self) -> list[str]:
-        """The ids of the jobs that wait or are worked on, the oldest first."""
         names = (file.name.removeprefix(f"{OPEN_FOLDER}/") for file in self.files.list(f"{OPEN_FOLDER}/"))
         return sorted(name for name in names if _ID.fullmatch(name))
 
     def _clear(self) -> None:
-        """Forget the jobs that ended long ago."""
         before = (datetime.now(UTC) - KEPT).isoformat(timespec="seconds")
         gone = [job.id for job in self.all() if job.ended is not None and job.ended < before]
         parts = ("{}.json", "{}.log", "{}.cancel", "{}.lock", f"{OPEN_FOLDER}/{{}}")
@@ -212,18 +208,18 @@ class Jobs:
 
 
 def _has_its_files(job: Job) -> bool:
-    """Whether the files that it takes in are on this machine: servers may share a database and no folder."""
+    """Whether the files of a job are on this machine: servers may share a database but no folder."""
     paths = (Path(source) for source in job.arguments.get("sources", ()) if "://" not in source)
     return all(path.exists() for path in paths if path.is_absolute())
 
 
 def now() -> str:
-    """The time, as it is written."""
+    """The current time, ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _read(files: Files, id_: str) -> Job | None:
-    """A job; None where it is gone, or damaged."""
+    """A stored job; None if it is missing or damaged."""
     try:
         return Job.from_dict(json.loads(files.read(f"{id_}.json") or b""))
     except (ValueError, TypeError, KeyError):
@@ -231,7 +227,7 @@ def _read(files: Files, id_: str) -> Job | None:
 
 
 def _write(files: Files, job: Job) -> None:
-    """As a whole or not at all: a reader sees the old state or the new one."""
+    """Atomic: a reader sees the old state or the new one."""
     content = json.dumps(asdict(job), ensure_ascii=False).encode(errors="backslashreplace")
     files.write(f"{job.id}.json", content)
 

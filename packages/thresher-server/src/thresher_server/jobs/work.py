@@ -1,4 +1,4 @@
-"""What a job does: documents taken in or read again, a collection calibrated."""
+"""Executes jobs: adds or re-reads documents, calibrates a collection."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from thresher_server.service import Service
 from thresher_server.uploads import Uploads
 
 TELL_SECONDS = 0.3
-"""Between two writings of the progress: an eye follows no more."""
+"""Between two writes of the progress: shorter intervals are not noticed."""
 
 Stopping = Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a job; `is_early` where it was left before its end."""
+    """Result of a job; `is_early` if it stopped before its end."""
 
     claim: Claim
     result: dict[str, Any] | None
@@ -35,7 +35,7 @@ class Outcome:
 
 
 def done(service: Service, claim: Claim, stopping: Stopping) -> Outcome:
-    """Do a job, or go on with it; it is left when it is cancelled, or `stopping` says so. Raises ThresherError."""
+    """Run or resume a job; it stops early when cancelled or when `stopping` says so. Raises ThresherError."""
     follow = Following(claim, stopping)
     collection = service.collection(claim.job.collection)
     Uploads(service.home, collection).fetch(claim.job.arguments.get("sources", ()))
@@ -54,7 +54,7 @@ def done(service: Service, claim: Claim, stopping: Stopping) -> Outcome:
 
 
 class Following:
-    """Tells how far a job is, and whether it is to be left."""
+    """Writes the progress of a job and checks whether it must stop."""
 
     def __init__(self, claim: Claim, stopping: Stopping, files: Sequence[str] = ()) -> None:
         self.claim = claim
@@ -65,12 +65,12 @@ class Following:
         self._told = float("-inf")
 
     def stop(self) -> bool:
-        """Whether the job is to be left here; what was asked once stays so."""
+        """Whether the job must stop here; once true, it stays true."""
         self.was_left = self.was_left or self._stopping() or self.claim.is_cancelled
         return self.was_left
 
     def indexing(self, so_far: IndexProgress) -> None:
-        """Keep how far an `add` is."""
+        """Write the progress of an `add`."""
         at = self.files.index(so_far.file) if so_far.file in self.files else 0
         over = so_far.total_bytes > 0 and so_far.done_bytes >= so_far.total_bytes
         self.tell(
@@ -86,7 +86,7 @@ class Following:
         )
 
     def tell(self, progress: Progress, *, at_once: bool = False) -> None:
-        """Write it, unless it was written just now."""
+        """Write the progress, unless it was written within `TELL_SECONDS`."""
         if at_once or monotonic() - self._told >= TELL_SECONDS:
             self._told = monotonic()
             self.claim = self.claim.told(progress=progress)
@@ -112,7 +112,7 @@ def _add(collection: Collection, follow: Following) -> Report:
 
 
 def _reindex(collection: Collection, follow: Following) -> Report:
-    """Read the files of a document again, with what was added to their metadata when they were first read."""
+    """Read a document's files again, with the metadata given when they were first read."""
     asked = follow.claim.job.arguments
     follow.files = list(asked["sources"])
     known = DocumentStore(collection.folder).files()
@@ -138,7 +138,6 @@ def _count(together: Report, one: Report) -> None:
 
 
 def _reported(report: Report, follow: Following) -> Outcome:
-    """The outcome of a report, its failures in the log."""
     told = renamed(report.to_dict(), file_name)
     follow.claim.log(*(f"{one['source']}: {one['error']}; {one['next']}" for one in told["failed"]))
     read = report.added + report.updated + report.unchanged + report.duplicates

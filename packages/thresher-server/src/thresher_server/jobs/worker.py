@@ -1,4 +1,4 @@
-"""The threads of a process that work on jobs: of each caller one after the other, of several beside each other."""
+"""Threads that run jobs: one job at a time for each caller, jobs of several callers in parallel."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from thresher_server.problems import Problem, problem_of
 from thresher_server.service import Service
 
 THREADS = 4
-"""Callers whose jobs are worked on at once: a slow file of one holds up nobody else."""
+"""Callers whose jobs run at once: a slow file of one delays no other."""
 
 LOOK_SECONDS = 1.0
-"""Between two looks, whichever thread's, for jobs that another process was told of, or was killed over."""
+"""Between two polls of any thread, for jobs that another process received or died over."""
 
 _log = logging.getLogger(__name__)
 
 
 class Worker:
-    """Takes up what waits, until it is stopped; a job under way is then handed back between two documents."""
+    """Runs queued jobs until stopped; a running job is then handed back between two documents."""
 
     def __init__(self, service: Service, jobs: Jobs) -> None:
         self._service = service
@@ -31,22 +31,22 @@ class Worker:
         self._stopping = Event()
         self._awake = [Event() for _ in range(THREADS)]
         self._busy: set[str] = set()
-        """Callers whose job is worked on here."""
+        """Callers whose job runs here."""
         self._choosing = Lock()
         self._threads = [Thread(target=self._run, args=(one,), name="jobs", daemon=True) for one in self._awake]
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start the threads."""
         for thread in self._threads:
             thread.start()
 
     def wake(self) -> None:
-        """Look at once."""
+        """Poll at once."""
         for awake in self._awake:
             awake.set()
 
     async def stopped(self) -> None:
-        """Stop, and wait until the threads have."""
+        """Stop the threads and wait for their end."""
         self._stopping.set()
         self.wake()
         for thread in self._threads:
@@ -57,14 +57,14 @@ class Worker:
             awake.clear()
             try:
                 worked = self._one()
-            except (OSError, ThresherError):  # a store that is away, a settings file that is not trusted: both can end
+            except (OSError, ThresherError):  # store unreachable or settings file untrusted: may pass
                 _log.exception("jobs cannot be read or kept")
                 worked = False
             if not worked:
                 awake.wait(LOOK_SECONDS * THREADS)
 
     def _one(self) -> bool:
-        """Work on the oldest job that waits and whose caller has none under way; whether there was one."""
+        """Run the oldest queued job of a caller who has none running; returns whether there was one."""
         with ExitStack() as stack:
             with self._choosing:
                 claim = stack.enter_context(self._jobs.claimed(self._busy))
@@ -89,7 +89,7 @@ class Worker:
             self._fail(claim, problem)
         except ThresherError as error:
             self._fail(claim, problem_of(error))
-        except Exception as error:  # whatever it was, the next job must not wait for ever
+        except Exception as error:  # any: the worker must go on to the next job
             _log.exception("job %s", claim.job.id)
             self._fail(claim, Problem(500, f"failed ({type(error).__name__})", subject="the job"))
         else:

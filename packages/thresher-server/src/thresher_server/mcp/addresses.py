@@ -1,8 +1,7 @@
-"""Addresses of documents for people and for agents; there is always one.
+"""Addresses of documents for people and for agents; every document has both.
 
-An agent's is `thresher://COLLECTION/DOCUMENT`, a resource. A person's is the address below `public_url`, or of the
-server that answers; where there is none the page of the web or the file of this machine that the text is from, and
-where that is gone the agent's.
+An agent's is the resource `thresher://COLLECTION/DOCUMENT`. A person's is below `public_url` or the address of the
+answering server; without these it is the web page or local file of the source, and failing that the agent's.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def resource(collection: str, document_id: str) -> str:
 
 
 def parts(given: str) -> tuple[str | None, str]:
-    """The collection that an agent's address names, None for another text, and the document.
+    """The collection that an agent's address names (None for other text), and the document.
 
     >>> parts("thresher://notes/1f6c"), parts("papers/bert.pdf")
     (('notes', '1f6c'), (None, 'papers/bert.pdf'))
@@ -41,7 +40,7 @@ def parts(given: str) -> tuple[str | None, str]:
 
 
 def opened(url: str, collection: str, document_id: str, source: str, page: int | None = None) -> str:
-    """Where a person opens a stretch: its address, or the best there is instead."""
+    """A person's address of a passage: `url`, or the best alternative."""
     if url:
         return url
     if source.startswith(("http://", "https://")):
@@ -53,13 +52,13 @@ def opened(url: str, collection: str, document_id: str, source: str, page: int |
 
 
 def whole(public_url: str, collection: str, record: DocumentRecord) -> str:
-    """Where a person opens a document."""
+    """A person's address of a document."""
     url = address(public_url, collection, record.id, 0, record.characters, None) if public_url else ""
     return opened(url, collection, record.id, record.source)
 
 
 def found(collection: Collection, named: str) -> DocumentRecord:
-    """The document of an id, a source or the ending of one. UsageError for none and for several."""
+    """The document with this id, source or end of a source. Raises UsageError for none and for several."""
     records = collection.documents() if DocumentStore(collection.folder).exists else []
     exact = [one for one in records if named in (one.id, one.source, *one.also)]
     ending = [one for one in records if any(source.endswith(f"/{named}") for source in (one.source, *one.also))]

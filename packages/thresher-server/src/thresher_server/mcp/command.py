@@ -1,4 +1,4 @@
-"""`thresher mcp`: the tools of an agent over stdio, or over HTTP at /mcp."""
+"""`thresher mcp`: the tools for agents over stdio, or over HTTP at /mcp."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Use(StrEnum):
-    """What an agent may do besides writing."""
+    """What an agent may do, apart from writing."""
 
     READ = "read"
     ASK = "ask"
@@ -73,7 +73,7 @@ def mcp(
 
 
 def _check(home: places.Home, offer: Offer) -> None:
-    """Raise UsageError for a collection that is not there, unless an agent may make it."""
+    """Raise UsageError for a collection that does not exist, unless agents may make it."""
     there = folders.names(home)
     missing = sorted((offer.collections or frozenset()) - set(there))
     if missing and Scope.WRITE not in offer.scopes:

@@ -1,7 +1,7 @@
-"""What the tools of one MCP server work with: who asks, which collections they see, how work and its errors go.
+"""Shared by the tools of one MCP server: caller, visible collections, execution and errors.
 
-Work on the engine runs in a thread, in its turn among the questions of the service. Whatever goes wrong reaches the
-agent as a text it can act on (`ToolError`); that there is no evidence is a result.
+Work on the engine runs in a thread and waits its turn among the questions of the service. Every error reaches the agent
+as a text that it can act on (`ToolError`); missing evidence is a result, not an error.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """One request: whose it is, and the address below which its documents open for people, or nothing."""
+    """One request: its caller, and the URL below which people open its documents (empty for none)."""
 
     caller: Caller
     public_url: str = ""
@@ -49,20 +49,20 @@ _asking: ContextVar[Asking] = ContextVar("asking")
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """`own` is who asks where no request over HTTP says it (stdio); None refuses those."""
+    """`own` is the caller of requests outside HTTP (stdio); None refuses them."""
 
     service: Service
     offer: Offer
     own: Caller | None = None
     opens: bool = False
-    """Whether the service that answers also shows documents to people, at its own address."""
+    """Whether the answering service also shows documents to people, at its own address."""
     scopes: dict[str, Scope] = field(default_factory=dict)
-    """That a tool needs, by its name."""
+    """Tool name to the scope that it needs."""
 
-    # --- who asks
+    # --- caller
 
     async def admit(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """Middleware of the server: keep who asks while a message is handled, and list only tools that they may use."""
+        """Middleware: sets the caller while a message is handled, and lists only the tools that the caller may use."""
         asking = self._asked_by(ctx.request)
         token = _asking.set(asking)
         try:
@@ -83,27 +83,27 @@ class Desk:
 
     @property
     def asking(self) -> Asking:
-        """Of the request that is being handled."""
+        """The request being handled."""
         return _asking.get()
 
     @property
     def caller(self) -> Caller:
-        """Who asks, with the rights that count here."""
+        """The caller, with the rights that the offer leaves."""
         return self.asking.caller
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What a question is asked with, so that what it cites has an address."""
+        """Settings of a question: the address below which its citations open."""
         return {PUBLIC_URL: self.asking.public_url} if self.asking.public_url else {}
 
-    # --- where
+    # --- collection
 
     def names(self) -> list[str]:
-        """The collections that the caller sees, sorted."""
+        """The collections visible to the caller, sorted."""
         return [name for name in self.service.engine.collections.names if self.caller.may(Scope.READ, name)]
 
     def named(self, name: str | None, scope: Scope) -> Collection:
-        """The collection of that name; the usual one, or the only one, where none is named. ToolError for no such."""
+        """The collection of this name; without one the default or the only one. Raises ToolError if there is none."""
         self.check(scope)
         own = [one for one in self.service.engine.collections.names if self.caller.may(scope, one)]
         usual = self.service.front.collection
@@ -117,12 +117,12 @@ class Desk:
         raise ToolError(f"{said}; there are: {', '.join(own)}")
 
     def check(self, scope: Scope) -> None:
-        """Raise ToolError where the caller may not do that."""
+        """Raise ToolError if the caller lacks a scope."""
         if not self.caller.may(scope):
             raise ToolError(f"this needs a key with the scope {scope}; ask the operator for one")
 
     def recipe(self, name: str | None) -> str:
-        """A recipe by its name, or the usual one. ToolError for an unknown one."""
+        """A recipe by its name, by default the usual one. Raises ToolError for an unknown one."""
         if name is None:
             return self.service.front.recipe
         if name not in recipes.names():
@@ -132,22 +132,22 @@ class Desk:
     # --- work
 
     async def worked(self, work: Callable[[], Value]) -> Value:
-        """What some work on the engine returns; it runs in a thread, for the same caller."""
+        """The result of work on the engine, run in a thread with the caller of this request."""
         return await asking.worked(self.service, partial(copy_context().run, work))
 
     def events(self, collection: Collection, question: str, options: dict[str, Any]) -> AsyncIterator[Event]:
-        """What happens to a question, the answer last."""
+        """The events of a question, the answer last."""
         return asking.events(self.service, self.caller, collection, question, options)
 
     def did(self, what: str, collection: Collection, **details: Any) -> None:
-        """Keep in the audit log what was done."""
+        """Write an action to the audit log."""
         self.service.audit.write(self.caller.name, what, collection=collection.name, via="mcp", **details)
 
 
 def told(
     tool: Callable[Parameters, Awaitable[Value]],
 ) -> Callable[Parameters, Awaitable[Value]]:
-    """The tool, its errors in words that an agent can act on."""
+    """The tool with its errors as ToolError, in words that an agent can act on."""
 
     @wraps(tool)
     async def telling(*args: Parameters.args, **given: Parameters.kwargs) -> Value:
@@ -161,7 +161,7 @@ def told(
             ) from error
         except (ThresherError, Problem) as error:
             raise ToolError(line_of(error)) from error
-        except Exception as error:  # told by its kind alone: its text may say what is nobody's outside
+        except Exception as error:  # its type alone is shown: its text may be confidential
             _log.exception("a tool failed")
             advice = "this is a fault of the server or its index and not of the question: tell the operator"
             raise ToolError(f"failed inside ({type(error).__name__}); {advice} to run `thresher doctor`") from error
@@ -170,6 +170,5 @@ def told(
 
 
 def _without(listed: HandlerResult, names: set[str]) -> HandlerResult:
-    """A list of tools, as it goes over the wire, without some."""
     assert isinstance(listed, dict)
     return {**listed, "tools": [tool for tool in listed["tools"] if tool["name"] not in names]}

@@ -1,4 +1,4 @@
-"""What stands before MCP over HTTP: the keys of the server, and its names as the SDK asks for them."""
+"""Authentication of MCP over HTTP, and the allowed hosts and origins in the form of the SDK."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from thresher_server.service import Service
 
 
 class Door:
-    """Lets a request with a key that counts through to the SDK, and says whose it is; 401 as RFC 6750 has it."""
+    """Passes a request with a valid key to the SDK, with its caller; otherwise replies 401 (RFC 6750)."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self.app = app
         self.service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """As ASGI has it."""
+        """The ASGI call."""
         given = key_in(Headers(scope=scope))
         try:
             caller = identify(self.service, given)
@@ -39,7 +39,7 @@ class Door:
 
 
 def _unauthorized(problem: Problem, given: str | None) -> JSONResponse:
-    """What a client shows; the code of an error only where there was a key."""
+    """The 401 reply; it has an error code only if a key was given."""
     said = problem.body["error"]["message"].replace('"', "'")
     wrong = f', error="invalid_token", error_description="{said}"' if given else ""
     body = {"error": "invalid_token", "error_description": said}
@@ -47,7 +47,7 @@ def _unauthorized(problem: Problem, given: str | None) -> JSONResponse:
 
 
 class _Hosts(list[str]):
-    """The Host headers that the guard lets in, as a list that the SDK looks into."""
+    """The Host headers that the guard allows, as a list for the SDK."""
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(names)
@@ -58,7 +58,7 @@ class _Hosts(list[str]):
 
 
 class _Origins(_Hosts):
-    """The same for Origin: those that are allowed, and those of our own names; the guard compares with Host too."""
+    """The same for Origin: allowed origins and those of our own names; the guard also compares with Host."""
 
     def __init__(self, names: Sequence[str], origins: Sequence[str]) -> None:
         super().__init__(names)
@@ -69,7 +69,7 @@ class _Origins(_Hosts):
 
 
 def security(bounds: Bounds) -> TransportSecuritySettings:
-    """The SDK's own check of Host and Origin, armed, with the guard's rules: it has no word for `any address`."""
+    """The SDK's check of Host and Origin, with the rules of our guard: the SDK cannot express `any address`."""
     settings = TransportSecuritySettings(enable_dns_rebinding_protection=True)
     settings.allowed_hosts = _Hosts(bounds.names)
     settings.allowed_origins = _Origins(bounds.names, bounds.origins)

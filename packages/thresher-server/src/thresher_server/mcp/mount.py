@@ -1,7 +1,4 @@
-"""MCP behind the server: `/mcp`, and `/mcp/chatgpt` with the tools that ChatGPT calls.
-
-No session is kept (`stateless_http`), so that any of several processes may answer any request.
-"""
+"""MCP behind the server, stateless: `/mcp`, and `/mcp/chatgpt` with the tools that ChatGPT calls."""
 
 from __future__ import annotations
 
@@ -22,13 +19,13 @@ OFFERED = "mcp"
 """In `service.extras`: the Offer of a process that serves MCP alone, see `command`."""
 
 SERVED: Mapping[str, Offer] = {
-    "/mcp": Offer(scopes=READ_ONLY | {Scope.WRITE}),  # which a key must have
+    "/mcp": Offer(scopes=READ_ONLY | {Scope.WRITE}),  # the key must have them too
     "/mcp/chatgpt": Offer(Profile.CHATGPT),
 }
 
 
 def mount(app: FastAPI, service: Service) -> Callable[[], AbstractAsyncContextManager[object]]:
-    """Add the doors; what is returned is entered while the application runs."""
+    """Add the routes; the returned context manager runs for the lifetime of the application."""
     alone = service.extras.get(OFFERED)
     offers = {"/mcp": alone} if isinstance(alone, Offer) else SERVED
     servers = {

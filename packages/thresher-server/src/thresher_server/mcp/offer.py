@@ -1,4 +1,4 @@
-"""What an operator lets agents use: which tools, in which collections. No agent can choose more."""
+"""What the operator offers to agents: tools and collections. No agent can extend it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ READ_ONLY = frozenset({Scope.READ, Scope.ASK})
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Tools by profile and scope; `collections` None is every one."""
+    """Tools by profile and scope; `collections` None means all."""
 
     profile: Profile = Profile.DEFAULT
     scopes: frozenset[Scope] = READ_ONLY
     collections: frozenset[str] | None = None
 
     def to(self, caller: Caller) -> Caller:
-        """What of a caller's rights counts here: never more than is offered, and without a key never to write."""
+        """The caller with the rights that are also offered here; without a key it may not write."""
         scopes = frozenset(scope for scope in self.scopes if caller.may(scope))
         own = None if Scope.ADMIN in caller.scopes else caller.collections
         both = [one for one in (own, self.collections) if one is not None]

@@ -1,4 +1,4 @@
-"""A prompt: how to answer from the documents, for a person to pick in the agent's program."""
+"""A prompt that people can pick in the agent's program: how to answer from the documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents as resources, `thresher://COLLECTION/DOCUMENT`: a person picks one in the agent's program."""
+"""Documents as resources, `thresher://COLLECTION/DOCUMENT`, which people pick in the agent's program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from thresher_server.problems import Problem, line_of
 from thresher_server.security.keys import Scope
 
 MOST_LISTED = 200
-"""Resources in a list: a person picks from it by eye."""
+"""Resources in a list: people pick from it by eye."""
 
 TEMPLATE = "thresher://{collection}/{+document}"
 
@@ -26,7 +26,7 @@ def add(server: MCPServer, desk: Desk) -> None:
 
     @server.resource(TEMPLATE, name="document", title="A document", mime_type="text/plain")
     async def document(collection: str, document: str) -> str:
-        """The text of a document, by its id, its source or the ending of its source; the beginning of a long one."""
+        """The text of a document by its id, source or end of a source; of a long one the beginning."""
         if not desk.caller.may(Scope.READ) or collection not in desk.names():
             raise ResourceNotFoundError(f"no collection {collection!r} here; there are: {', '.join(desk.names())}")
         there = desk.service.collection(collection)
@@ -44,7 +44,7 @@ def add(server: MCPServer, desk: Desk) -> None:
 
 
 async def listed(desk: Desk) -> list[Resource]:
-    """The first documents of the collections that the caller sees."""
+    """The first documents of the collections visible to the caller."""
     names = desk.names() if desk.caller.may(Scope.READ) else []
     return (await desk.worked(lambda: [one for name in names for one in _of(desk, name)]))[:MOST_LISTED]
 

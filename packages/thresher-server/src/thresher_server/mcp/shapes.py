@@ -1,4 +1,4 @@
-"""What the tools return, as the `outputSchema` of each says; numbers of certainty are probabilities from 0 to 1."""
+"""Results of the tools, as in their `outputSchema`; certainties are probabilities from 0 to 1."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Omitted = Annotated[str, Field(description="what was left out to keep this resul
 
 
 class Place(BaseModel):
-    """A stretch of a document; offsets in code points of its text, end exclusive."""
+    """A span of a document; offsets in code points of its text, end exclusive."""
 
     source: str
     title: str
@@ -27,16 +27,16 @@ class Place(BaseModel):
 
 
 class Passage(Place):
-    """Text found, word for word."""
+    """A verbatim passage."""
 
     marker: int
     text: str
-    heading: Annotated[str, Field(description="what stands above it in the document")]
+    heading: Annotated[str, Field(description="headings above it in the document")]
     score: float
 
 
 class Dropped(BaseModel):
-    """A passage that was read and not used."""
+    """A passage that was judged and not used."""
 
     source: str
     page: int | None
@@ -45,23 +45,23 @@ class Dropped(BaseModel):
 
 
 class SearchResult(BaseModel):
-    """Passages for a question, and what they are worth."""
+    """Passages for a question, with the verdict on them."""
 
     collection: str
     recipe: str
     verdict: Verdict
     confidence: Confidence
-    reason: Annotated[str, Field(description="of the verdict")]
+    reason: Annotated[str, Field(description="reason for the verdict")]
     passages: list[Passage]
-    tokens: Annotated[int, Field(description="of all passages")]
-    dropped: Annotated[list[Dropped], Field(description="the likeliest of what was dropped")]
+    tokens: Annotated[int, Field(description="sum over all passages")]
+    dropped: Annotated[list[Dropped], Field(description="dropped passages with the highest scores")]
     dropped_in_all: int
-    degraded: Annotated[list[str], Field(description="what had to be done without")]
+    degraded: Annotated[list[str], Field(description="what was unavailable")]
     omitted: Omitted = ""
 
 
 class Citation(Place):
-    """What a sentence of an answer stands on."""
+    """The source of a sentence of an answer."""
 
     marker: int
     quote: str
@@ -85,11 +85,11 @@ class Alternative(BaseModel):
 
     text: str
     citation: Citation
-    probability: Annotated[float, Field(description="that it answers")]
+    probability: Annotated[float, Field(description="probability that it answers")]
 
 
 class AnswerResult(BaseModel):
-    """An answer, or why there is none."""
+    """An answer, or the reason for an abstention."""
 
     collection: str
     recipe: str
@@ -111,7 +111,7 @@ class AnswerResult(BaseModel):
 
 
 class Claim(BaseModel):
-    """A claim of the text and what the documents say to it; offsets in the text."""
+    """A claim of a text and whether the documents support it; offsets in the text."""
 
     text: str
     start: int
@@ -127,7 +127,7 @@ class CheckResult(BaseModel):
 
     collection: str
     support: Annotated[float | None, Field(description="share of the claims that are supported; null without claims")]
-    claims: Annotated[list[Claim], Field(description="those that are not supported first")]
+    claims: Annotated[list[Claim], Field(description="unsupported claims first")]
     claims_in_all: int
     omitted: Omitted = ""
 
@@ -139,7 +139,7 @@ class StepTold(BaseModel):
     seconds: float
     considered: int
     kept: int
-    told: Annotated[str, Field(description="what the step says of itself")]
+    told: Annotated[str, Field(description="details of the step")]
 
 
 class ChunkTold(BaseModel):
@@ -171,7 +171,7 @@ class Explanation(BaseModel):
 
 
 class CollectionTold(BaseModel):
-    """A collection that may be asked."""
+    """A collection that the caller may use."""
 
     name: str
     documents: int
@@ -195,13 +195,13 @@ class DocumentList(BaseModel):
 
     collection: str
     documents: list[DocumentTold]
-    total: Annotated[int, Field(description="of all that fit")]
+    total: Annotated[int, Field(description="documents that match")]
     next_offset: Annotated[int | None, Field(description="where the next ones begin; null at the end")]
-    collections: Annotated[list[CollectionTold], Field(description="all that may be asked")]
+    collections: Annotated[list[CollectionTold], Field(description="all that the caller may use")]
 
 
 class AddedDocument(BaseModel):
-    """What became of a document that was added."""
+    """The result of adding a document."""
 
     collection: str
     name: str
@@ -212,14 +212,14 @@ class AddedDocument(BaseModel):
 
 
 class DeletedDocument(BaseModel):
-    """What was forgotten."""
+    """The deleted sources."""
 
     collection: str
     deleted: list[str]
 
 
 class FoundPage(BaseModel):
-    """One result of `search`, as ChatGPT reads it."""
+    """One result of `search`, in ChatGPT's format."""
 
     id: str
     title: str
@@ -227,13 +227,13 @@ class FoundPage(BaseModel):
 
 
 class FoundPages(BaseModel):
-    """What `search` found."""
+    """The results of `search`."""
 
     results: list[FoundPage]
 
 
 class FetchedPage(BaseModel):
-    """What `fetch` gives, as ChatGPT reads it."""
+    """The result of `fetch`, in ChatGPT's format."""
 
     id: str
     title: str

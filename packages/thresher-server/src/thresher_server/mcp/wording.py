@@ -1,4 +1,4 @@
-"""Results in short texts with markers: what a model reads."""
+"""Results as short texts with markers, for a model to read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from thresher_server.mcp.shapes import (
 )
 
 QUOTED = 300
-"""Characters of a quote in the text; it stands whole in the structure."""
+"""Characters of a quote in the text; the structure has all of it."""
 
 MEANT = {
     "ambiguous": "The passages may not suffice: say so, and check what you conclude.",
@@ -27,11 +27,11 @@ MEANT = {
     "incorrect": "No evidence: do not answer from these documents. Ask in other words, ask another collection, or tell "
     "the person that the documents do not say it.",
 }
-"""What an agent makes of a verdict."""
+"""What a verdict means for an agent."""
 
 
 def search(result: SearchResult, others: Sequence[str]) -> str:
-    """Passages with their markers, and what they are worth."""
+    """Passages with their markers, and the verdict."""
     found = counted(len(result.passages), "passage")
     lines = [_head(result.verdict, result.confidence, None), f"{found} in collection {result.collection}."]
     if result.verdict in MEANT:
@@ -45,7 +45,7 @@ def search(result: SearchResult, others: Sequence[str]) -> str:
 
 
 def answer(result: AnswerResult) -> str:
-    """The answer, what it stands on, and what is not supported."""
+    """The answer, its citations, and its unsupported sentences."""
     lines = [in_full(result.answer, result.reason)]
     lines.append(_head(result.verdict, result.confidence, result.certainty))
     lines += [_cited(one) for one in result.citations]
@@ -63,7 +63,7 @@ def answer(result: AnswerResult) -> str:
 
 
 def check(result: CheckResult) -> str:
-    """Every claim with its state; those that are not supported come first."""
+    """Every claim with its state, unsupported ones first."""
     if result.support is None:
         return "The text makes no claims that could be checked."
     supported = sum(one.state == "supported" for one in result.claims)

@@ -1,1 +1,1 @@
-"""The shapes that clients of OpenAI read: chat completions, responses, models. A model is a collection and a recipe."""
+"""The APIs of OpenAI: chat completions, responses, models. A model is a collection and a recipe."""

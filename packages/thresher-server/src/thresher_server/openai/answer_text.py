@@ -1,4 +1,4 @@
-"""What a person reads: the answer with its markers, why there is none, and a short list of its sources."""
+"""The text for people: the answer with its markers or the reason for none, and a short list of sources."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from thresher.tracing.explain import in_full
 from thresher.types import Citation
 
 SOURCES = "\n\nSources:\n"
-"""Before the list at the end of a text; what is behind it in an earlier answer was no part of that answer."""
+"""Heading of the list at the end; in an earlier answer, what follows it does not belong to the answer."""
 
 ALSO = "\n\nAlso:\n"
-"""Before further passages that may answer."""
+"""Heading of further passages that may answer."""
 
 WHY = "\nWhy: "
 
 UNDERSTOOD = "\n\nUnderstood as: "
 
 UNREAD = "\n\nNot read: "
-"""Before the names of files that a client sent along."""
+"""Heading of the names of files that a client sent along."""
 
 SEARCHED = ". Only the documents of the collection are searched; add files to it to ask about them."
 
 MOST_UNREAD = 5
-"""Names that are shown; others are counted."""
+"""Names shown; others are counted."""
 
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 _QUOTED = re.compile(r"“[^“”]*”")
 _QUOTED_OR_ROW = re.compile(r"“[^“”]*”|^\|.*$", re.MULTILINE)
-"""What is the documents' in an answer that no model wrote."""
+"""Text of the documents in an answer that no model wrote."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A marker in a text and what it stands for; offsets in code points, end exclusive."""
+    """A marker in a text and its citation; offsets in code points, end exclusive."""
 
     start: int
     end: int
@@ -46,10 +46,10 @@ class Mark:
 
 
 def tail(answer: Answer, *, listed: bool, linked: bool, unread: Sequence[str] = ()) -> str:
-    """What stands behind the answer's own text: other passages or why there is no answer, question and sources.
+    """The text after the answer: further passages or the reason for no answer, the question and the sources.
 
-    `unread` are the files that a client sent along. The question as it was understood and the sources only where
-    `listed`; their addresses where `linked`: those of a server that only this machine reaches lead a person nowhere.
+    `unread` are the files that a client sent along. `listed` adds the understood question and the sources; `linked`
+    adds their addresses, which are of no use if only this machine reaches the server.
     """
     text = in_full(answer.text, answer.reason).removeprefix(answer.text) or _also(answer, linked)
     if unread:
@@ -63,18 +63,17 @@ def tail(answer: Answer, *, listed: bool, linked: bool, unread: Sequence[str] = 
 
 
 def _also(answer: Answer, linked: bool) -> str:
-    """The further passages that may answer, each with its place."""
     told = "\n\n".join(f"{one.text}\n{_line(one.citation, linked)}" for one in answer.alternatives)
     return ALSO + told if told else ""
 
 
 def without_tail(text: str) -> str:
-    """An earlier answer as it was given, of a text that a client sends back."""
+    """An earlier answer that a client sends back, without its tail."""
     return re.split(f"{SOURCES}|{WHY}|{NEAREST}|{UNREAD}|{UNDERSTOOD}|{ALSO}", text, maxsplit=1)[0]
 
 
 def marks(answer: Answer) -> Iterator[Mark]:
-    """The markers of an answer's text, in order; a number in brackets inside a quote is the document's."""
+    """The markers of an answer's text, in order; a bracketed number inside a quote belongs to the document."""
     quoted = _QUOTED if answer.answered_by == "model" else _QUOTED_OR_ROW
     quotes = [found.span() for found in quoted.finditer(answer.text)]
     citations = {citation.marker: citation for citation in answer.citations}
@@ -85,7 +84,7 @@ def marks(answer: Answer) -> Iterator[Mark]:
 
 
 def name_of(citation: Citation) -> str:
-    """What a person calls the source: its title and its file; of a page on the web the title alone."""
+    """Title and file name of a source; for a web page only the title."""
     file = "" if _on_web(citation) else PurePath(citation.source).name
     if not citation.title or citation.title == file:
         return file or citation.source
@@ -93,7 +92,7 @@ def name_of(citation: Citation) -> str:
 
 
 def place_of(citation: Citation) -> str:
-    """The source, and where in it."""
+    """The source and the position in it."""
     where = citation.locator or (f"page {citation.page}" if citation.page else "")
     return f"{name_of(citation)}, {where}" if where else name_of(citation)
 

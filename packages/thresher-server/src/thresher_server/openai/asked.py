@@ -1,4 +1,4 @@
-"""A question on its way to the engine: who asks which model what, with which options."""
+"""A question prepared for the engine: caller, model, conversation and options."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Asked:
     target: Target
     conversation: Conversation
     options: dict[str, Any] = field(default_factory=dict)
-    """Of `Collection.ask`."""
+    """Options of `Collection.ask`."""
     linked: bool = False
-    """Whether addresses of places are worth showing to people: only where the server has one of its own."""
+    """Whether people can open the addresses of citations: only if the server has a public URL."""
 
     def followed(self) -> Followed:
-        """Begin to work on it."""
+        """Start working on it."""
         return Followed(self._events())
 
     async def answer(self) -> Answer:
@@ -45,7 +45,7 @@ class Asked:
         return await asking.asked(self.service, self.caller, self._collection, self.conversation.question, self.options)
 
     def tail(self, answer: Answer, *, listed: bool = True) -> str:
-        """What stands behind the answer's own text; the sources where `listed`."""
+        """The text after the answer; with the sources if `listed`."""
         return tail(answer, listed=listed, linked=self.linked, unread=self.conversation.unread)
 
     def _events(self) -> AsyncIterator[Event]:
@@ -57,9 +57,9 @@ class Asked:
 
 
 def prepared(service: Service, caller: Caller, request: Request, model: str, conversation: Conversation) -> Asked:
-    """The question with its options. It reads files: call it in a thread. Problem 403, 404 and 422, UsageError.
+    """The question with its options. Reads files, so call it in a thread. Raises Problem 403, 404 and 422, UsageError.
 
-    System messages are rules for a chat model; where none is configured there is nobody to heed them.
+    System messages are instructions for a chat model; they are ignored where none is configured.
     """
     target = target_of(service, caller, model)
     configured = target.settings(service)

@@ -1,4 +1,4 @@
-"""Chat completions: what comes in, and the reply as a whole."""
+"""Chat completions: the request and the whole reply."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from thresher_server.shapes import Foreign
 
 
 class ChatRequest(Foreign):
-    """What is read of a request; everything else (temperature, max_tokens, tools, ...) is left unread."""
+    """The fields that are read; all others (temperature, max_tokens, tools, ...) are ignored."""
 
     model_config = ConfigDict(
         strict=True,
@@ -40,7 +40,7 @@ class ChatRequest(Foreign):
     metadata: dict[str, Any] | None = Field(None, description="`task` names a side task of Open WebUI")
 
     def refuse_unsupported(self) -> None:
-        """Problem 422 for what no answer can be given in."""
+        """Raise Problem 422 for unsupported options."""
         choice = self.tool_choice
         refuse_unsupported(
             {
@@ -54,7 +54,7 @@ class ChatRequest(Foreign):
 
 
 class UrlCitation(BaseModel):
-    """A marker in the content and the address of what it stands for; offsets in code points, end exclusive."""
+    """A marker in the content and the address of its source; offsets in code points, end exclusive."""
 
     start_index: int
     end_index: int
@@ -63,7 +63,7 @@ class UrlCitation(BaseModel):
 
 
 class Annotation(BaseModel):
-    """A marker that leads somewhere."""
+    """A marker with an address."""
 
     type: str = "url_citation"
     url_citation: UrlCitation
@@ -79,7 +79,7 @@ class ReplyMessage(BaseModel):
 
 
 class Choice(BaseModel):
-    """The one answer there is."""
+    """The only choice."""
 
     index: int = 0
     message: ReplyMessage
@@ -96,11 +96,11 @@ class ChatCompletion(BaseModel):
     model: str
     choices: list[Choice]
     usage: TokenUsage
-    thresher: Extension | None = Field(None, description="what the answer is worth; none of a side task")
+    thresher: Extension | None = Field(None, description="verdict and citations; null for a side task")
 
 
 def completion(asked: Asked, answer: Answer) -> ChatCompletion:
-    """The reply to a question. It counts tokens: call it in a thread."""
+    """The reply to a question. Counts tokens, so call it in a thread."""
     content = answer.text + asked.tail(answer)
     return reply(
         asked.target.name,
@@ -119,7 +119,7 @@ def reply(
     annotations: list[Annotation] | None = None,
     thresher: Extension | None = None,
 ) -> ChatCompletion:
-    """A reply of this content."""
+    """A reply with this content."""
     message = ReplyMessage(content=content, annotations=annotations or [])
     return ChatCompletion(
         id=new_id("chatcmpl-"),
@@ -132,12 +132,12 @@ def reply(
 
 
 def annotated(answer: Answer) -> list[Annotation]:
-    """A citation for each marker whose place has an address."""
+    """A citation for each marker whose source has an address."""
     return [Annotation(url_citation=UrlCitation(**url_citation(mark))) for mark in marks(answer) if mark.citation.url]
 
 
 def url_citation(mark: Mark) -> dict[str, Any]:
-    """The marker's place in the text, and where it leads."""
+    """The marker's position in the text, with the title and address of its source."""
     return {
         "start_index": mark.start,
         "end_index": mark.end,
@@ -147,5 +147,5 @@ def url_citation(mark: Mark) -> dict[str, Any]:
 
 
 def new_id(prefix: str) -> str:
-    """An id that no other reply has."""
+    """A unique id."""
     return prefix + uuid.uuid4().hex

@@ -1,7 +1,7 @@
-"""Chat completions as a stream: the role, steps and sentences as they come, the rest of the text, where it rests on.
+"""Chat completions as a stream: the role, steps and sentences as they come, the rest of the text, the citations.
 
-No chunk is without a choice: the usual loop of clients reads the first of each. The last one has the reason of the
-end, the usage and the extension.
+Every chunk has a choice, because clients usually read the first of each. The last one has the finish reason, the usage
+and the extension.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ class Chunks:
     created: int = field(default_factory=lambda: int(time.time()))
 
     def __call__(self, delta: Payload | None = None, *, finish_reason: str | None = None, **more: Any) -> Payload:
-        """A chunk with this delta; `more` stands beside its choices."""
+        """A chunk with this delta; `more` are further fields beside its choices."""
         choice = {"index": 0, "delta": delta or {}, "logprobs": None, "finish_reason": finish_reason}
         common = {"id": self.id, "object": "chat.completion.chunk", "created": self.created, "model": self.model}
         return {**common, "choices": [choice], **more}
 
 
 async def chat_stream(asked: Asked, followed: Followed, *, events: bool) -> AsyncIterator[ServerSentEvent]:
-    """The stream of a question; `events` are those of Open WebUI, in place of annotations and a list of sources.
+    """The stream of a question; `events` sends those of Open WebUI instead of annotations and a list of sources.
 
-    What goes wrong once it has begun is its last chunk but `[DONE]`.
+    An error after the start is sent as the last chunk before `[DONE]`.
     """
     chunk = Chunks(asked.target.name)
     yield sent(chunk({"role": "assistant", "content": ""}))
@@ -59,13 +59,13 @@ async def chat_stream(asked: Asked, followed: Followed, *, events: bool) -> Asyn
             if isinstance(event, Answer):
                 for payload in await run_in_threadpool(_ending, chunk, asked, event, events=events):
                     yield sent(payload)
-    except Exception as error:  # whatever it is: the reader is told, a stream that just ends looks whole
+    except Exception as error:  # any: a stream that just ends looks complete
         yield sent(error_of(error))
     yield ServerSentEvent(DONE, sep="\n")
 
 
 async def whole_as_stream(reply: ChatCompletion) -> AsyncIterator[ServerSentEvent]:
-    """A reply that is there already, to a client that asked for a stream."""
+    """A finished reply for a client that asked for a stream."""
     chunk = Chunks(reply.model, reply.id, reply.created)
     yield sent(chunk({"role": "assistant", "content": reply.choices[0].message.content}))
     yield sent(chunk(finish_reason="stop", usage=reply.usage.model_dump()))
@@ -73,7 +73,6 @@ async def whole_as_stream(reply: ChatCompletion) -> AsyncIterator[ServerSentEven
 
 
 def _chunks_of(chunk: Chunks, event: Event, *, events: bool) -> Iterator[Payload]:
-    """A sentence is content; a step is something to see."""
     match event:
         case str():
             yield chunk({"content": event})
@@ -82,14 +81,14 @@ def _chunks_of(chunk: Chunks, event: Event, *, events: bool) -> Iterator[Payload
 
 
 def _ending(chunk: Chunks, asked: Asked, answer: Answer, *, events: bool) -> list[Payload]:
-    """What is known with the answer: the end of its text, the places it rests on, what it is worth."""
+    """The chunks after the answer: the rest of its text, its citations, usage and extension."""
     rest = asked.tail(answer, listed=not events)
     ending = [chunk({"content": rest})] if rest else []
     if events:
         told = [*open_webui.sources(answer), open_webui.last_status(answer)]
         ending += [chunk(event=one) for one in told]
     elif marked := annotated(answer):
-        # in one piece: the SDK takes the first list as it is, and wants an index in each entry of a second one
+        # in one chunk: the SDK takes the first list as it is, but needs an index in each entry of a second one
         ending.append(chunk({"annotations": [one.model_dump() for one in marked]}))
     usage = token_usage(answer.usage, asked.conversation.texts, answer.text + rest)
     worth = extension(answer, asked)

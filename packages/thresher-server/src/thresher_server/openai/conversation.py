@@ -1,4 +1,4 @@
-"""What was said so far: the question, the turns before it, and what a system message asks of the answer."""
+"""Parses a conversation: the question, earlier turns, and instructions of system messages."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from thresher_server.problems import Problem
 from thresher_server.shapes import Foreign
 
 TEXT_PARTS = ("text", "input_text", "output_text", "refusal")
-"""Kinds of parts of a message that are read: those of chat completions and of responses."""
+"""Types of content parts that are read: those of chat completions and of responses."""
 
 INSTRUCTING = ("system", "developer")
 
 TURNS, TURN_CHARACTERS = 10, 4000
-"""Of earlier turns that are kept with a question, and of each question and answer: a follow-up seldom means more than
-the last three, and a client sends all of a conversation again each time."""
+"""Earlier turns kept with a question, and characters of each question and answer: a follow-up seldom refers to more
+than the last three, and clients resend the whole conversation each time."""
 
 NAMELESS = "text that the chat program added"
-"""What a file without a name is called."""
+"""Name of a file without a name."""
 
 _TASK, _BEGIN, _END = "### Task:", "<context>", "</context>"
-"""Around the rules and the text of files that Open WebUI adds."""
+"""They enclose the rules and the text of files that Open WebUI adds."""
 _SOURCE = re.compile(r'<source\b[^<>]*\sname="([^"]*)"')
 _QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
 
@@ -38,7 +38,7 @@ Text = Annotated[str, AfterValidator(encodable)]
 
 
 class Part(Foreign):
-    """One part of a message; text alone is read."""
+    """A content part of a message; only text is read."""
 
     model_config = ConfigDict(strict=True)
     type: Text = Field(examples=["text"])
@@ -56,26 +56,26 @@ class Message(Foreign):
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation as it is asked: the last question, and what came before."""
+    """The last question and what precedes it."""
 
     question: str
     history: tuple[tuple[str, str], ...] = ()
-    """Earlier questions with their answers, oldest first; the answer is empty where none came."""
+    """Earlier questions with their answers, oldest first; a missing answer is empty."""
     instructions: str = ""
-    """Of system messages, in their order."""
+    """Texts of system messages, in order."""
     unread: tuple[str, ...] = ()
-    """Names of the files that the client put around the question or the instructions: they are no documents here."""
+    """Names of files that the client put around the question or the instructions; they are not documents here."""
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All that is read of it."""
+        """All its texts."""
         return (self.instructions, *(text for turn in self.history for text in turn), self.question)
 
 
 def said_in(messages: Iterable[Message]) -> list[tuple[str, str]]:
-    """(role, text) of each message. Problem 422 for a picture, a sound or a file in the question: only text is read.
+    """(role, text) of each message. Raises Problem 422 for an image, sound or file in the question: only text is read.
 
-    In an earlier turn the text beside it is what was asked: it refuses nothing that comes later.
+    In earlier turns these are ignored, so that they do not refuse later questions.
     """
     every = list(messages)
     asked = max((at for at, message in enumerate(every) if message.role == "user"), default=0)
@@ -83,7 +83,7 @@ def said_in(messages: Iterable[Message]) -> list[tuple[str, str]]:
 
 
 def text_of(content: str | Sequence[Part] | None, *, earlier: bool = False) -> str:
-    """The text of a message, its parts on a line each. Problem 422 for a part that is none, but in an earlier turn."""
+    """The text of a message, one line per part. Raises Problem 422 for other parts, except in an `earlier` turn."""
     if content is None or isinstance(content, str):
         return content or ""
     for part in content:
@@ -98,10 +98,7 @@ def text_of(content: str | Sequence[Part] | None, *, earlier: bool = False) -> s
 
 
 def conversation(said: Sequence[tuple[str, str]], instructions: str = "") -> Conversation:
-    """The conversation of these messages; what is not from a user, an assistant or a system is left out.
-
-    Problem 422 where no user says anything.
-    """
+    """The conversation of user, assistant and system messages. Raises Problem 422 if no user message has text."""
     turns: list[tuple[str, str]] = []
     open_question: str | None = None
     for role, text in said:
@@ -112,7 +109,7 @@ def conversation(said: Sequence[tuple[str, str]], instructions: str = "") -> Con
         elif role == "assistant" and open_question is not None:
             turns.append((open_question, without_tail(text)))
             open_question = None
-    if open_question is None and turns:  # a client that has the last answer go on asks for it again
+    if open_question is None and turns:  # a client that continues the last answer asks its question again
         open_question = turns.pop()[0]
     if open_question is None:
         raise Problem(422, "has no message of the role user with text", subject="the conversation")
@@ -128,10 +125,10 @@ def conversation(said: Sequence[tuple[str, str]], instructions: str = "") -> Con
 
 
 def question_of(text: str) -> str:
-    """What a person asked in a message that a client may have put its own findings around.
+    """The person's question, without what a client put around it.
 
-    Open WebUI does so with knowledge or files of its own: rules and `<context>` first, the question behind them or in
-    `<user_query>`. The documents that are asked here are ours, and so is what is held against them.
+    Open WebUI adds its own knowledge or files: rules and `<context>` first, the question after them or in
+    `<user_query>`. Here only our own documents are searched and cited.
     """
     given = _with_files(text)
     query = (_QUERY.search(given.rest) or _QUERY.search(given.files)) if given.files else None
@@ -140,21 +137,21 @@ def question_of(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _WithFiles:
-    """A message as a client sends it: rules with the text of files, and what a person wrote."""
+    """A client's message: rules with the text of files, and the person's text."""
 
     files: str
     rest: str
 
     @property
     def names(self) -> list[str]:
-        """Of the files; what to call their text where none has a name."""
+        """Names of the files; `NAMELESS` if none has a name."""
         context = self.files.partition(_BEGIN)[2].removesuffix(_END)
         names = [" ".join(unescape(name).split()) for name in _SOURCE.findall(context)]
         return list(filter(None, names)) or ([NAMELESS] if context.strip() else [])
 
 
 def _with_files(text: str, *, anywhere: bool = False) -> _WithFiles:
-    """The parts of a message; files begin it, or stand `anywhere`."""
+    """Split a message; files stand at its beginning, or `anywhere`."""
     text = text.strip()
     start, behind = text.find(_TASK), text.rfind(_END) + len(_END)
     if start < 0 or (start and not anywhere) or not start < text.find(_BEGIN, start) < behind:
@@ -163,11 +160,11 @@ def _with_files(text: str, *, anywhere: bool = False) -> _WithFiles:
 
 
 def refuse_unsupported(given: dict[str, Any]) -> None:
-    """Problem 422 for what a client asks of the answer that no answer here can have; `given` by its field's name."""
+    """Raise Problem 422 for unsupported options; `given` maps a field's name to whether it is asked for."""
     why = {
-        "n": "one answer is given to a question, which comes out the same each time",
+        "n": "only one answer is given, the same each time",
         "logprobs": "an answer has no log-probabilities; `thresher.certainty` says how likely it is right",
-        "response_format": "an answer is text with its citations; `thresher` in the reply has its parts as JSON",
+        "response_format": "an answer is text with citations; `thresher` in the reply has its fields as JSON",
         "tool_choice": "tools are not called",
         "modalities": "an answer is text",
         "previous_response_id": "replies are not kept; send the earlier messages with the question",

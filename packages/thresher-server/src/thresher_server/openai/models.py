@@ -1,4 +1,4 @@
-"""Models as clients name them: `COLLECTION`, or `COLLECTION/RECIPE`."""
+"""Models by name: `COLLECTION` or `COLLECTION/RECIPE`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from thresher_server.service import Service
 
 
 class Model(BaseModel):
-    """A collection that is asked with a recipe."""
+    """A collection with a recipe."""
 
     id: str = Field(examples=["default/corrective"])
     object: str = "model"
@@ -34,7 +34,7 @@ class Models(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a model's name means."""
+    """The collection and recipe of a model's name."""
 
     name: str
     """As the client gave it."""
@@ -42,12 +42,12 @@ class Target:
     recipe: str
 
     def settings(self, service: Service) -> RecipeSettings:
-        """What its recipe runs with here."""
+        """The settings of its recipe here."""
         return recipes.get(self.recipe).configured({}, home=service.home)
 
 
 def target_of(service: Service, caller: Caller, name: str) -> Target:
-    """What a name means; the collection and recipe of the front for an empty one. Problem 404 for what is not there."""
+    """The target of a name; an empty one is the front's collection and recipe. Raises Problem 404 for unknown ones."""
     try:
         collection, recipe = resolved(service, caller, Scope.ASK, name)
     except Problem as problem:
@@ -63,7 +63,7 @@ def target_of(service: Service, caller: Caller, name: str) -> Target:
 
 
 def models(service: Service, caller: Caller, *, with_recipes: bool) -> list[Model]:
-    """A model for each collection of the caller, and `with_recipes` one for each recipe it can be asked with."""
+    """A model for each collection of the caller, and `with_recipes` one for each recipe that runs here."""
     names = [name for name in _collections(service) if caller.may(Scope.ASK, name)]
     runnable = [name for name in recipes.names() if _runs(service, name)] if with_recipes else []
     return [
@@ -74,13 +74,11 @@ def models(service: Service, caller: Caller, *, with_recipes: bool) -> list[Mode
 
 
 def _runs(service: Service, name: str) -> bool:
-    """Whether a recipe has what it needs here."""
     recipe = recipes.get(name)
     return not recipe.needs_llm or recipe.configured({}, home=service.home).llm.configured
 
 
 def _collections(service: Service) -> list[str]:
-    """Those there are; that of the front too before it holds anything."""
     return sorted({*service.engine.collections.names, service.front.collection})
 
 

@@ -1,7 +1,7 @@
-"""What Open WebUI shows beside an answer: steps as they end, and the passages behind the markers.
+"""Events for Open WebUI: steps as they end, and the passages behind the markers.
 
-Its middleware hands on a key `event` of a chunk (`utils/middleware.py`, 0.9 to 0.11). A `source` is kept with the
-message; markers count the sources in the order of their `metadata.source`, so that each passage has one of its own.
+Its middleware passes on the key `event` of a chunk (`utils/middleware.py`, 0.9 to 0.11) and stores a `source` with the
+message. Markers number the sources by their `metadata.source`, so each passage has its own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from thresher_server.service import Service
 Payload = dict[str, Any]
 
 HEADERS = "x-openwebui-"
-"""Begins the headers that say for whom it asks, sent where ENABLE_FORWARD_USER_INFO_HEADERS is set there."""
+"""Prefix of the headers that name its user, sent where ENABLE_FORWARD_USER_INFO_HEADERS is set."""
 
 VERDICTS: Mapping[Verdict | None, str] = {
     Verdict.CORRECT: "The documents answer it",
@@ -31,17 +31,17 @@ VERDICTS: Mapping[Verdict | None, str] = {
 
 
 def wants_events(request: Request, service: Service) -> bool:
-    """Whether events are sent: to Open WebUI, and to everybody where the setting `server.chat_events` says so."""
+    """Whether to send events: to Open WebUI, and to every client if `server.chat_events` is set."""
     return service.settings.chat_events or any(name.startswith(HEADERS) for name in request.headers)
 
 
 def status(description: str, *, done: bool = False) -> Payload:
-    """A line above the answer; the last one has `done`."""
+    """A status line above the answer; the last one has `done`."""
     return {"type": "status", "data": {"description": description, "done": done}}
 
 
 def step_status(step: Step) -> Payload | None:
-    """What a step did, in a line; None for one that a person need not hear of."""
+    """A step as a status line; None for a step that does not interest people."""
     kept, considered = step.kept, step.considered
     match step.name:
         case "rewrite" if isinstance(step.value, Query) and step.value.asked:
@@ -62,7 +62,7 @@ def step_status(step: Step) -> Payload | None:
 
 
 def last_status(answer: Answer) -> Payload:
-    """What came of it, and how the question was understood where it followed up on others."""
+    """The result, and how a follow-up question was understood."""
     asked = f"; understood as: {answer.standalone}" if answer.standalone else ""
     if not answer.steps:
         return status("No question, no search", done=True)
@@ -87,7 +87,7 @@ def _source(answer: Answer, citation: Citation, key: str) -> Payload:
     name = name_of(citation)
     metadata: Payload = {"source": key, "name": name, "quote": citation.quote, "locator": citation.locator}
     if citation.page is not None:
-        metadata["page"] = citation.page - 1  # it counts from 0 there, and one more is shown
+        metadata["page"] = citation.page - 1  # Open WebUI counts from 0 and shows one more
     if citation.url:
         metadata["url"] = citation.url
     source = {"id": key, "name": name} | ({"url": citation.url} if citation.url else {})
@@ -98,7 +98,7 @@ def _source(answer: Answer, citation: Citation, key: str) -> Payload:
 
 
 def _passage(answer: Answer, citation: Citation) -> str:
-    """The evidence that the quote stands in, or the quote alone."""
+    """The evidence that contains the quote, else the quote."""
     for piece in answer.evidence:
         inside = piece.start <= citation.start and citation.end <= piece.end
         if inside and piece.hit.chunk.document_id == citation.document_id:

@@ -1,4 +1,4 @@
-"""Errors as clients of OpenAI read them: `{"error": {"message", "type", "param", "code"}}`, beside our own parts."""
+"""Errors in OpenAI's format, `{"error": {"message", "type", "param", "code"}}`, with our own fields."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ KINDS = {
     429: ("rate_limit_error", "rate_limit_exceeded"),
     504: ("server_error", "timeout"),
 }
-"""`type` and `code` by status; of the others below 500 a bad request, of the rest a fault of the server."""
+"""`type` and `code` by status; other statuses are bad requests below 500 and server errors from 500."""
 
 
 _FIELD = re.compile(r"[\w.]+")
-"""A field of the request, as opposed to words about it."""
+"""A field's name, as opposed to a description."""
 
 
 class OpenAIErrorDetail(ErrorDetail):
-    """What `openai.APIError` takes over: `type`, `param` and `code`."""
+    """With the fields of `openai.APIError`: `type`, `param` and `code`."""
 
     type: str = "invalid_request_error"
     param: str | None = None
@@ -35,7 +35,7 @@ class OpenAIErrorDetail(ErrorDetail):
 
 
 class OpenAIErrorReply(BaseModel):
-    """Every reply that is no success."""
+    """Every error reply."""
 
     error: OpenAIErrorDetail
 
@@ -47,14 +47,14 @@ def openai_replies(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def streaming(description: str) -> dict[int | str, dict[str, Any]]:
-    """The reply that is a stream, beside the whole one, for the OpenAPI description."""
+    """The streamed form of a reply, for the OpenAPI description."""
     text = {"type": "string"}
     event = {"type": "object", "properties": {"event": text, "data": text}, "required": ["data"]}
     return {200: {"description": description, "content": {"text/event-stream": {"schema": event}}}}
 
 
 def error_body(error: Problem | ThresherError) -> dict[str, Any]:
-    """The object of an error, in a reply and in a stream."""
+    """The error object of a reply or stream."""
     problem = problem_of(error) if isinstance(error, ThresherError) else error
     kind, code = KINDS.get(problem.status, ("server_error" if problem.status >= 500 else "invalid_request_error", None))
     param = problem.subject if problem.status in (400, 422) and _FIELD.fullmatch(problem.subject) else None
@@ -62,7 +62,7 @@ def error_body(error: Problem | ThresherError) -> dict[str, Any]:
 
 
 class OpenAIRoute(ShapedRoute):
-    """A route whose errors have that shape, whoever raised them."""
+    """A route with errors in OpenAI's format."""
 
     UNREADABLE = 400
 

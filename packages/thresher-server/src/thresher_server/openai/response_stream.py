@@ -1,7 +1,7 @@
-"""Responses as a stream: the events in the order in which OpenAI's own server sends them.
+"""Responses as a stream: the events in the order of OpenAI's own server.
 
 created, in_progress, output_item.added, content_part.added, output_text.delta ..., output_text.annotation.added ...,
-output_text.done, content_part.done, output_item.done, completed; `failed` in place of what has not come by then.
+output_text.done, content_part.done, output_item.done, completed; after an error `failed` replaces the rest.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Payload = dict[str, Any]
 
 
 class Events:
-    """Makes the events of one response, numbered through."""
+    """Makes the numbered events of one response."""
 
     def __init__(self, response: ResponseReply, message_id: str) -> None:
         self.response, self.message_id = response, message_id
@@ -43,7 +43,7 @@ class Events:
         return self(type_, item_id=self.message_id, output_index=0, content_index=0, **more)
 
     def beginning(self) -> Iterator[ServerSentEvent]:
-        """Before the first words."""
+        """The events before the text."""
         empty = OutputMessage(id=self.message_id, status="in_progress")
         yield self.of_response("response.created", self.response)
         yield self.of_response("response.in_progress", self.response)
@@ -51,7 +51,7 @@ class Events:
         yield self.of_text("response.content_part.added", part=OutputText().model_dump())
 
     def ending(self, told: str, response: ResponseReply) -> Iterator[ServerSentEvent]:
-        """What is left of a response of whose text this much was told."""
+        """The rest of a response after `told`, the text already sent."""
         message = response.output[0]
         part = message.content[0]
         if rest := part.text[len(told) :]:
@@ -66,11 +66,11 @@ class Events:
         yield self.of_response("response.completed", response)
 
     def delta(self, text: str) -> ServerSentEvent:
-        """Some words of the text."""
+        """The next piece of the text."""
         return self.of_text("response.output_text.delta", delta=text, logprobs=[])
 
     def failed(self, error: Exception) -> ServerSentEvent:
-        """The end of a response without an answer."""
+        """The end of a response after an error."""
         fault = ResponseFault(message=error_of(error)["error"]["message"])
         return self.of_response(
             "response.failed", self.response.model_copy(update={"status": "failed", "error": fault})
@@ -91,12 +91,12 @@ async def response_stream(begun: ResponseReply, asked: Asked, followed: Followed
                 whole = await run_in_threadpool(answered, begun, asked, happened, events.message_id)
                 for event in events.ending(told, whole):
                     yield event
-    except Exception as error:  # whatever it is: the reader is told, a stream that just ends looks whole
+    except Exception as error:  # any: a stream that just ends looks complete
         yield events.failed(error)
 
 
 async def whole_as_stream(response: ResponseReply) -> AsyncIterator[ServerSentEvent]:
-    """A response that is there already, to a client that asked for a stream."""
+    """A finished response for a client that asked for a stream."""
     message = response.output[0]
     events = Events(response.model_copy(update={"status": "in_progress", "output": []}), message.id)
     for event in (*events.beginning(), *events.ending("", response)):

@@ -1,4 +1,4 @@
-"""Responses: what comes in, and the reply as a whole."""
+"""Responses: the request and the whole reply."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from thresher_server.shapes import Foreign
 
 
 class Item(Foreign):
-    """One item of the input: a message, or the record of something that is not read here."""
+    """One item of the input: a message, or a record that is ignored here."""
 
     model_config = ConfigDict(strict=True)
     type: Text = "message"
@@ -27,7 +27,7 @@ class Item(Foreign):
 
 
 class ResponseRequest(Foreign):
-    """What is read of a request; everything else (temperature, tools, ...) is left unread."""
+    """The fields that are read; all others (temperature, tools, ...) are ignored."""
 
     model_config = ConfigDict(
         strict=True,
@@ -46,13 +46,13 @@ class ResponseRequest(Foreign):
 
     @property
     def messages(self) -> list[Message]:
-        """The messages of the input; other items are left out."""
+        """The messages of the input; other items are ignored."""
         if isinstance(self.input, str):
             return [Message(role="user", content=self.input)]
         return [Message(role=item.role, content=item.content) for item in self.input if item.type == "message"]
 
     def refuse_unsupported(self) -> None:
-        """Problem 422 for what no answer can be given in."""
+        """Raise Problem 422 for unsupported options."""
         form, choice = (self.text or {}).get("format"), self.tool_choice
         refuse_unsupported(
             {
@@ -66,7 +66,7 @@ class ResponseRequest(Foreign):
 
 
 class TextAnnotation(BaseModel):
-    """A marker in the text and the address of what it stands for; offsets in code points, end exclusive."""
+    """A marker in the text and the address of its source; offsets in code points, end exclusive."""
 
     type: str = "url_citation"
     start_index: int
@@ -85,7 +85,7 @@ class OutputText(BaseModel):
 
 
 class OutputMessage(BaseModel):
-    """The one item of the output."""
+    """The only item of the output."""
 
     id: str = Field(default_factory=lambda: new_id("msg_"))
     type: str = "message"
@@ -105,14 +105,14 @@ class ResponseUsage(BaseModel):
 
 
 class ResponseFault(BaseModel):
-    """Why a stream that had begun came to no answer."""
+    """The error that ended a stream."""
 
     code: str = "server_error"
     message: str
 
 
 class ResponseReply(BaseModel):
-    """A response, whole or as far as it has come."""
+    """A response, whole or in progress."""
 
     id: str = Field(default_factory=lambda: new_id("resp_"))
     object: str = "response"
@@ -134,18 +134,18 @@ class ResponseReply(BaseModel):
     top_p: None = None
     truncation: str = "disabled"
     usage: ResponseUsage | None = None
-    thresher: Extension | None = Field(None, description="what the answer is worth; none of a side task")
+    thresher: Extension | None = Field(None, description="verdict and citations; null for a side task")
 
 
 def begun(model: str, body: ResponseRequest) -> ResponseReply:
-    """A response of which nothing has come."""
+    """A response without output."""
     return ResponseReply(model=model, instructions=body.instructions, metadata=body.metadata or {})
 
 
 def completed(
     begun: ResponseReply, message: OutputMessage, usage: TokenUsage, worth: Extension | None
 ) -> ResponseReply:
-    """The same response with its answer."""
+    """The response with its answer."""
     counted = ResponseUsage(
         input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens, total_tokens=usage.total_tokens
     )
@@ -154,7 +154,7 @@ def completed(
 
 
 def answered(begun: ResponseReply, asked: Asked, answer: Answer, message_id: str | None = None) -> ResponseReply:
-    """The response to a question. It counts tokens: call it in a thread."""
+    """The response to a question. Counts tokens, so call it in a thread."""
     part = output_text(asked, answer)
     message = OutputMessage(content=[part]) if message_id is None else OutputMessage(id=message_id, content=[part])
     usage = token_usage(answer.usage, asked.conversation.texts, part.text)
@@ -162,6 +162,6 @@ def answered(begun: ResponseReply, asked: Asked, answer: Answer, message_id: str
 
 
 def output_text(asked: Asked, answer: Answer) -> OutputText:
-    """The text of an answer with a citation for each marker whose place has an address."""
+    """The text of an answer with a citation for each marker whose source has an address."""
     cited = [TextAnnotation(**url_citation(mark)) for mark in marks(answer) if mark.citation.url]
     return OutputText(text=answer.text + asked.tail(answer), annotations=cited)

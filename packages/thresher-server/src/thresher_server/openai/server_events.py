@@ -1,4 +1,4 @@
-"""A streamed reply: server-sent events with comments while nothing happens, ended with the server."""
+"""Streamed replies: server-sent events, with comments during silence, that end with the server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from thresher_server.problems import Problem
 from thresher_server.service import Service
 
 KEEP_ALIVE_SECONDS = 15
-"""Between two comments: the proxies that give up soonest do so after 30 seconds of silence."""
+"""Between two comments: some proxies give up after 30 seconds of silence."""
 
 DONE = "[DONE]"
 """The last line of a chat completion."""
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 def streamed(service: Service, data: AsyncIterator[ServerSentEvent]) -> EventSourceResponse:
-    """The reply that sends these; when the server stops, it has `server.drain_seconds` to come to its end."""
+    """The streamed reply. When the server stops, it has `server.drain_seconds` to end."""
     return EventSourceResponse(
         data,
         sep="\n",
@@ -37,12 +37,12 @@ def streamed(service: Service, data: AsyncIterator[ServerSentEvent]) -> EventSou
 
 
 def sent(payload: dict[str, Any], event: str | None = None) -> ServerSentEvent:
-    """One event of JSON, which holds no line break."""
+    """One event with JSON on one line."""
     return ServerSentEvent(json.dumps(payload, separators=(",", ":")), event=event, sep="\n")
 
 
 def error_of(error: Exception) -> dict[str, Any]:
-    """What a stream says of an error after it has begun; what nobody expected is logged and not told."""
+    """An error as an object of the stream; an unexpected one is logged and not disclosed."""
     if isinstance(error, Problem | ThresherError):
         return error_body(error)
     log.error("a streamed reply broke off", exc_info=error)

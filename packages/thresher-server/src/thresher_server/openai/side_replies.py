@@ -1,4 +1,4 @@
-"""Replies to side tasks: of the configured chat model where it gives one of the form, else of the rules."""
+"""Replies to side tasks: from the configured chat model if it keeps the format, else from rules."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from thresher_server.security.keys import Caller
 from thresher_server.service import Service
 
 LONGEST_PROMPT = 60_000
-"""Characters of a side task that a chat model is asked: the last six messages of a chat, long ones."""
+"""Characters of a side task for a chat model: the last six messages of a chat, long ones."""
 
 
 async def side_reply(service: Service, caller: Caller, model: str, side: SideTask) -> ChatCompletion:
-    """The reply to a side task. Problem 403 and 404 for a model that the caller has not; else it always has one."""
+    """The reply to a side task; there is always one. Raises Problem 403 and 404 for a model that the caller lacks."""
     target = await run_in_threadpool(target_of, service, caller, model)
     settings = await run_in_threadpool(target.settings, service)
     text, usage = None, Usage()
@@ -33,7 +33,7 @@ async def side_reply(service: Service, caller: Caller, model: str, side: SideTas
         work = partial(_of_model, settings.llm, side, service.settings.timeout_seconds)
         try:
             text, usage = await asking.worked(service, work)
-        except Problem:  # too many wait, or it took too long: the rules have an answer at once
+        except Problem:  # queue full or timeout: the rules reply at once
             text = None
     content = text or by_rules(side)
     counted = await run_in_threadpool(token_usage, usage, (side.system, side.prompt[:LONGEST_PROMPT]), content)
@@ -41,7 +41,7 @@ async def side_reply(service: Service, caller: Caller, model: str, side: SideTas
 
 
 def _of_model(settings: LanguageModelSettings, side: SideTask, seconds: float) -> tuple[str | None, Usage]:
-    """The model's reply, None where it gives none of the form, and what it cost."""
+    """The model's reply (None if it breaks the format) and its cost."""
     meter = Meter(max_seconds=seconds)
     model = chat_model(settings, meter)
     assert model is not None

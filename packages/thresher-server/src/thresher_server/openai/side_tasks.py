@@ -1,8 +1,8 @@
-"""What a chat program asks of a model besides answers: titles, tags, follow-ups, search words. No document is searched.
+"""Side tasks of chat programs: titles, tags, follow-ups, search words. They search no document.
 
-Open WebUI sends them to the model of the chat, each as one message that begins with `### Task:` and says which JSON it
-wants (`config.py`, 0.6 to 0.11); a program that lets `metadata` through names the task there. A chat model answers them
-where one is configured. Where none is, or it fails, rules do: such a task is never refused, and it leaves no trace.
+Open WebUI sends each to the model of the chat as one message that begins with `### Task:` and specifies its JSON
+(`config.py`, 0.6 to 0.11); a program that passes on `metadata` names the task there. A configured chat model replies,
+and rules do without one or if it fails: a side task is never refused, and leaves no trace.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from thresher.text.terms import STOP_WORDS
 
 
 class Task(StrEnum):
-    """A side task, by the key of the JSON that it wants; an emoji is wanted bare."""
+    """A side task, by its key in the JSON; an emoji is plain text."""
 
     TITLE = "title"
     TAGS = "tags"
@@ -41,7 +41,7 @@ NAMED = {
     "function_calling": Task.TOOLS,
     "emoji_generation": Task.EMOJI,
 }
-"""As `metadata.task` has them."""
+"""Names in `metadata.task`."""
 
 LISTS = (Task.TAGS, Task.FOLLOW_UPS, Task.QUERIES, Task.TOOLS)
 
@@ -51,7 +51,7 @@ TITLE_CHARACTERS = 60
 MOST_TAGS = 3
 
 EMOJI = "💬"
-"""For every mood: which one it is takes somebody who has one."""
+"""Without a chat model, one for every mood."""
 
 _WANTED = re.compile(rf"[\"']({'|'.join(task for task in Task if task is not Task.EMOJI)})[\"']\s*:")
 _MATERIAL = re.compile(r"<(?:chat_history|context)>")
@@ -63,7 +63,7 @@ _TOOLS_PROMPT = "Available Tools:"
 
 @dataclass(frozen=True, slots=True)
 class SideTask:
-    """What is wanted, and of which conversation."""
+    """A task and the conversation it is about."""
 
     task: Task
     system: str
@@ -71,7 +71,7 @@ class SideTask:
 
     @property
     def questions(self) -> list[str]:
-        """What the user said in the conversation that the prompt holds; the whole prompt where it holds none."""
+        """The user's messages of the conversation in the prompt; the whole prompt if it has none."""
         history = _HISTORY.search(self.prompt)
         pieces = _TURN.split(history[1]) if history else []
         said = [text.strip() for role, text in zip(pieces[1::2], pieces[2::2], strict=True) if role == "USER"]
@@ -79,7 +79,7 @@ class SideTask:
 
 
 def side_task(said: Sequence[tuple[str, str]], metadata: Mapping[str, Any] | None) -> SideTask | None:
-    """The side task that a conversation is, by (role, text); None for one that asks something."""
+    """The side task that the messages (role, text) are; None for a question."""
     system = "\n".join(text for role, text in said if role == "system")
     prompt = next((text for role, text in reversed(said) if role == "user"), "")
     named = NAMED.get(str((metadata or {}).get("task", "")))
@@ -88,7 +88,7 @@ def side_task(said: Sequence[tuple[str, str]], metadata: Mapping[str, Any] | Non
 
 
 def by_rules(side: SideTask) -> str:
-    """The reply in the form that the task wants, made of what the user said."""
+    """The reply in the task's format, made from the user's messages."""
     first, last = side.questions[0], side.questions[-1]
     match side.task:
         case Task.TITLE:
@@ -109,7 +109,7 @@ def by_rules(side: SideTask) -> str:
 
 
 def by_model(side: SideTask, reply: str) -> str | None:
-    """A model's reply in the form that the task wants; None for one that is not of it."""
+    """A model's reply in the task's format; None if it breaks the format."""
     if side.task is Task.EMOJI:
         return reply.strip() or None
     try:
@@ -122,7 +122,7 @@ def by_model(side: SideTask, reply: str) -> str | None:
 
 
 def title(question: str) -> str:
-    """A question as it was asked, on one line, cut between two words where it is long."""
+    """The question on one line, cut between two words if it is long."""
     line = " ".join(question.split())
     if len(line) > TITLE_CHARACTERS:
         cut = line[:TITLE_CHARACTERS]
@@ -131,7 +131,7 @@ def title(question: str) -> str:
 
 
 def tags(text: str) -> list[str]:
-    """What a conversation is about: the names in it, then its longest words; "General" where nothing stands out."""
+    """Names in the text, then its longest words; "General" if it has none."""
     names = list(dict.fromkeys(whole_names(text)))
     known = STOP_WORDS | {word.casefold() for name in names for word in name.split()}
     words = (word for word in re.findall(r"[^\W\d_]{5,}", text) if word.casefold() not in known)
@@ -140,7 +140,7 @@ def tags(text: str) -> list[str]:
 
 
 def _task_of(system: str, prompt: str) -> Task | None:
-    """By what the prompt says before the material it is about, which may say anything."""
+    """The task by the prompt before its material, which may contain anything."""
     if prompt.startswith(_EMOJI_PROMPT):
         return Task.EMOJI
     if system.startswith(_TOOLS_PROMPT):

@@ -1,4 +1,4 @@
-"""What a question cost, in tokens: those that a chat model read and wrote, else those of the texts themselves."""
+"""Tokens of a question: those of the chat model, else of the texts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class TokenUsage(BaseModel):
 
 
 def token_usage(usage: Usage, read: Iterable[str], text: str) -> TokenUsage:
-    """Of a chat model where one was asked; else of what was read and of the reply, as TokenCount has them."""
+    """Tokens of the chat model if one was called, else TokenCount of the texts read and of the reply."""
     prompt, completion = usage.prompt_tokens, usage.completion_tokens
     if not prompt and not completion:
         count = token_count()

@@ -1,1 +1,1 @@
-"""The doors, a file for each kind of client: a route reads a request, calls the engine, and shapes the reply."""
+"""The routes, one file for each kind of client: each parses a request, calls the engine and formats the reply."""

@@ -1,4 +1,4 @@
-"""Questions: answered at once, or as events while the answer comes about."""
+"""Questions: answered as one reply, or as a stream of events."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ router = APIRouter(prefix="/api/collections/{collection}", tags=["ask"])
 MOST_HISTORY = 50
 MOST_BUDGET = 1_000_000_000
 PING_SECONDS = 15
-"""Between two comments that keep a silent stream alive; proxies give up after 60 seconds of silence."""
+"""Between two comments in a silent stream; proxies give up after 60 seconds of silence."""
 
 Budget = Annotated[int | None, Field(ge=0, le=MOST_BUDGET)]
 
 
 class QuestionBody(Body):
-    """A question and how it is to be answered."""
+    """A question and its options."""
 
     question: str = Field(min_length=1, examples=["When was the lighthouse built?"])
     recipe: Recipe = None
@@ -53,7 +53,7 @@ class QuestionBody(Body):
     )
     where: Where = None
     settings: Settings = None
-    strict: bool | None = Field(None, description="refuse where a part of the recipe is not available")
+    strict: bool | None = Field(None, description="refuse if something that the recipe needs is unavailable")
     budget_calls: Budget = Field(None, description="model calls at most")
     budget_tokens: Budget = Field(None, description="tokens of prompts and replies at most")
     budget_seconds: float | None = Field(None, ge=0, le=86_400, description="seconds at most")
@@ -64,9 +64,7 @@ class QuestionBody(Body):
     conversation: str | None = Field(
         None, max_length=100, description="id of a conversation that the question follows up on and is added to"
     )
-    stream: bool | None = Field(
-        None, description="events instead of one object; if not given as the header Accept asks"
-    )
+    stream: bool | None = Field(None, description="events instead of one object; by default as the header Accept asks")
 
 
 STREAM: dict[int | str, dict[str, Any]] = {
@@ -81,8 +79,8 @@ STREAM: dict[int | str, dict[str, Any]] = {
 async def ask(caller: Asker, collection: Opened, body: QuestionBody, service: Served, request: Request) -> Response:
     """The answer with its citations, or an abstention with its reason; kept as a trace.
 
-    Streamed, `step` tells each step as it ends (with `chunks`, each chunk's fate so far), `sentence` each sentence
-    as it is written and checked, and `answer` the whole answer. A client that goes before ends the question.
+    Streamed, `step` reports each step as it ends (`chunks` has the state of each chunk so far), `sentence` each
+    sentence as it is written and checked, `answer` the whole answer. A client that disconnects ends the question.
     """
     options = await run_in_threadpool(_options, service, caller, collection, body, request)
     conversation = Conversations(service.home, caller.identity)
@@ -103,7 +101,7 @@ async def ask(caller: Asker, collection: Opened, body: QuestionBody, service: Se
 def _options(
     service: Service, caller: Caller, collection: Collection, body: QuestionBody, request: Request
 ) -> dict[str, Any]:
-    """The options of `Collection.ask`. Problem 403 and 404 for what the caller may not use."""
+    """The options of `Collection.ask`. Raises Problem 403 and 404 for what the caller may not use."""
     kind, _, other = (body.outside or "").partition(":")
     if kind == "collection" and other:
         check(caller, Scope.READ, other)
@@ -135,7 +133,6 @@ def _is_streamed(body: QuestionBody, request: Request) -> bool:
 async def _told(
     follow: AsyncIterable[Event], grains: Grains, keep: Callable[[Answer], None]
 ) -> AsyncIterator[ServerSentEvent]:
-    """The events as a client reads them, numbered."""
     numbers = count(1)
 
     def event(name: str, data: Any) -> ServerSentEvent:
@@ -155,6 +152,6 @@ async def _told(
         yield event("error", problem.body)
     except ThresherError as error:
         yield event("error", problem_of(error).body)
-    except Exception as error:  # the reply has begun: its reader is told here, and the log by what raises on
+    except Exception as error:  # the reply has begun: sent to the client here, logged by the raise
         yield event("error", Problem(500, f"failed ({type(error).__name__})", subject="the question").body)
         raise

@@ -1,4 +1,4 @@
-"""Learning what a judge is worth in a collection."""
+"""Calibrates a judge on a collection."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_QUESTIONS = 5000
 
 
 class CalibrateBody(Body):
-    """What to learn from."""
+    """Options of a calibration."""
 
     recipe: str | None = Field(None, max_length=100)
     number: int = Field(200, ge=40, le=MOST_QUESTIONS, description="questions to make where none are given")
@@ -36,7 +36,7 @@ class CalibrateBody(Body):
 
 @router.post("/calibrate", summary="Calibrate", status_code=202, responses=replies(404, 507), response_model=JobStarted)
 async def calibrate(caller: Writer, collection: Opened, body: CalibrateBody, service: Served) -> JSONResponse:
-    """A job learns the curve of the recipe's judge here; later questions use it and say so."""
+    """Starts a job that calibrates the recipe's judge on the collection; later questions use and report the result."""
     recipe = recipes.get(body.recipe or service.front.recipe).name
     arguments = {"recipe": recipe, "number": body.number, "questions": body.questions}
     with on_disk():

@@ -1,4 +1,4 @@
-"""Questions as chat completions, whole or as a stream, for every program that speaks to OpenAI."""
+"""Questions as chat completions, whole or streamed, for every client of OpenAI."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
 async def chat_completions(
     body: ChatRequest, request: Request, caller: Asker, service: Annotated[Service, Depends(service_of)]
 ) -> ChatCompletion | Response:
-    """The last message is the question, those before it what it follows up on; see docs/chat.md for the rest."""
+    """The last message is the question and may follow up on those before; see docs/chat.md."""
     said = said_in(body.messages)
     if (side := side_task(said, body.metadata)) is not None:
         small = await side_reply(service, caller, body.model, side)

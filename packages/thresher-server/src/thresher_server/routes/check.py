@@ -1,8 +1,8 @@
-"""A text held against given facts or against a collection, in the frame of Google's check-grounding API.
+"""Checks a text against given facts or a collection, in the format of Google's check-grounding API.
 
 Names and meanings are those of `CheckGrounding` (Discovery Engine v1): positions are bytes of UTF-8, end exclusive, and
-`citationIndices` point into `citedChunks`. Beside them, in `thresher`, stand our own claims: code points, the state of
-each, and the spans that show it, those of what is contradicted too.
+`citationIndices` point into `citedChunks`. `thresher` adds our own claims: code points, states, and citations also for
+contradicted claims.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ LONGEST_TEXT = 100_000
 
 
 class Google(BaseModel):
-    """Keys as `citedChunks` or as `cited_chunks`, as Google's JSON has it."""
+    """Keys in camel case or snake case, as in Google's JSON."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True)
 
 
 class Fact(Google, Foreign):
-    """A text that a claim may stand on."""
+    """A text that may support a claim."""
 
     fact_text: Text = Field(examples=["The ferry to Gull Island leaves at 06:40."])
     attributes: dict[Text, Text] = Field({}, description="`title`, `source` or `uri` are read; others are handed back")
 
 
 class GroundingSpec(Google, Foreign):
-    """How sure a citation must be."""
+    """The support that a citation needs."""
 
     citation_threshold: float | None = Field(
         None, ge=0, le=1, description="least support of a claim that is cited; where none is given, its state decides"
@@ -54,7 +54,7 @@ class GroundingSpec(Google, Foreign):
 
 
 class CheckRequest(Google, Foreign):
-    """A text, and what to hold it against: facts; where none are given, a collection."""
+    """A text, and the facts or the collection to check it against."""
 
     answer_candidate: Text = Field(examples=["The ferry leaves at 07:40."], max_length=LONGEST_TEXT)
     facts: list[Fact] | None = None
@@ -76,7 +76,7 @@ class CitedChunk(Google):
 
 
 class GroundedClaim(Google):
-    """A claim of the text, and the chunks that support it."""
+    """A claim of the text and the chunks that support it."""
 
     start_pos: int = Field(description="bytes of UTF-8")
     end_pos: int
@@ -87,7 +87,7 @@ class GroundedClaim(Google):
 
 
 class GroundingReply(Google):
-    """What of a text is grounded, with our own claims in `thresher`."""
+    """The claims and their support, with our own claims in `thresher`."""
 
     support_score: float | None = Field(description="share of the claims that are supported; null without claims")
     cited_chunks: list[CitedChunk]
@@ -95,13 +95,11 @@ class GroundingReply(Google):
     thresher: CheckReply
 
 
-@router.post(
-    "/v1/check", summary="What of a text facts or documents support", responses=replies(400, 404, 409, 500, 504)
-)
+@router.post("/v1/check", summary="Check a text against facts or documents", responses=replies(400, 404, 409, 500, 504))
 async def check_text(
     asked: CheckRequest, request: Request, caller: Asker, service: Annotated[Service, Depends(service_of)]
 ) -> GroundingReply:
-    """Every claim of the text with its state; no chat model is asked, and nothing leaves the machine."""
+    """Every claim of the text with its state. No chat model is called, and nothing leaves the machine."""
     if asked.facts is not None:
         checked = await while_connected(request, _by_facts(asked, asked.facts, service))
     else:
@@ -110,7 +108,7 @@ async def check_text(
 
 
 async def _by_facts(asked: CheckRequest, facts: list[Fact], service: Service) -> Check:
-    """The claims of the text against given texts. Problem 422 for too many of them, and for a collection beside."""
+    """Check against given texts. Raises Problem 422 for too many, and if a collection is given too."""
     if asked.collection is not None:
         raise Problem(422, "are both given", subject="facts and collection", next_step="leave one of them out")
     most = service.settings.max_documents
@@ -125,7 +123,6 @@ async def _by_facts(asked: CheckRequest, facts: list[Fact], service: Service) ->
 
 
 async def _by_documents(asked: CheckRequest, request: Request, caller: Caller, service: Service) -> Check:
-    """The claims of the text against a collection."""
     name, recipe = resolved(service, caller, Scope.ASK, asked.collection)
     collection = service.collection(name)
     here = {PUBLIC_URL: address_of(service, request)}

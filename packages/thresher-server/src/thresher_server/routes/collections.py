@@ -1,4 +1,4 @@
-"""Collections: listed, described, made, renamed, copied and dropped."""
+"""Collections: list, describe, make, rename, copy and drop."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from thresher_server.uploads import TOKEN_FILE, Uploads
 router = APIRouter(prefix="/api/collections", tags=["collections"])
 
 FIELD_VALUES = 50
-"""Values of a field that are told, the most frequent first."""
+"""Values shown of a field, the most frequent first."""
 
 
 class CollectionLine(Told):
@@ -68,8 +68,8 @@ class Status(CollectionLine):
     chunks: int
     files: int = Field(description="on disk")
     tables: list[dict[str, Any]]
-    extractions: dict[str, int] = Field(description="documents by the version of the extraction that read them")
-    calibrated: dict[str, dict[str, Any]] = Field(description="what was learned of each judge here")
+    extractions: dict[str, int] = Field(description="documents by version of the extraction")
+    calibrated: dict[str, dict[str, Any]] = Field(description="calibrations of the judges here")
     fields: list[FieldReply]
 
 
@@ -80,14 +80,14 @@ class NameBody(Body):
 
 
 class Named(Told):
-    """The collection that was made or changed."""
+    """A collection that was made or changed."""
 
     name: str
 
 
 @router.get("", summary="List collections", responses=replies(), dependencies=[READING])
 def listed(caller: Annotated[Caller, Depends(caller_of)], service: Served) -> CollectionList:
-    """Those of the key, by name."""
+    """The collections of the key, by name."""
     found = [one for one in service.engine.collections if any(caller.may(scope, one.name) for scope in Scope)]
     return CollectionList(
         collections=[CollectionLine(name=one.name, documents=one.documents, bytes=one.bytes) for one in found]
@@ -96,7 +96,7 @@ def listed(caller: Annotated[Caller, Depends(caller_of)], service: Served) -> Co
 
 @router.post("", summary="Make a collection", status_code=201, responses=replies(409, 507))
 async def make(caller: Admin, body: NameBody, service: Served) -> Named:
-    """An empty one."""
+    """Makes an empty collection."""
     await worked(service, lambda: _made(service, body.name))
     service.audit.write(caller.name, "make collection", collection=body.name)
     return Named(name=body.name)
@@ -104,7 +104,7 @@ async def make(caller: Admin, body: NameBody, service: Served) -> Named:
 
 @router.get("/{collection}", summary="What a collection holds", responses=replies(404), dependencies=[READING])
 def status(caller: Reader, collection: Opened, service: Served) -> Status:
-    """Documents, chunks, size, how it was read, what was learned of it, and the fields that filters may name."""
+    """Documents, chunks, size, extraction, calibrations, and the fields that filters may name."""
     records = collection.documents() if is_there(collection) else []
     if not records:
         return Status(
@@ -134,7 +134,7 @@ def status(caller: Reader, collection: Opened, service: Served) -> Status:
 
 @router.patch("/{collection}", summary="Rename a collection", responses=replies(404, 409))
 async def rename(caller: Admin, collection: CollectionName, body: NameBody, service: Served) -> Named:
-    """Its documents, traces and conversations come with it; 409 while a job works on it."""
+    """Documents, traces and conversations move with it; 409 while a job works on it."""
     await worked(service, lambda: _renamed(service, collection, body.name))
     service.audit.write(caller.name, "rename collection", collection=collection, to=body.name)
     return Named(name=body.name)
@@ -142,7 +142,7 @@ async def rename(caller: Admin, collection: CollectionName, body: NameBody, serv
 
 @router.post("/{collection}/copy", summary="Copy a collection", status_code=201, responses=replies(404, 409, 507))
 async def copy(caller: Admin, collection: CollectionName, body: NameBody, service: Served) -> Named:
-    """A second one of the same documents; the traces stay with the first."""
+    """Makes a second collection of the same documents; the traces stay with the first."""
     await worked(service, lambda: _copied(service, collection, body.name))
     service.audit.write(caller.name, "copy collection", collection=collection, to=body.name)
     return Named(name=body.name)
@@ -150,7 +150,7 @@ async def copy(caller: Admin, collection: CollectionName, body: NameBody, servic
 
 @router.delete("/{collection}", summary="Drop a collection", responses=replies(404, 409))
 async def drop(caller: Admin, collection: CollectionName, service: Served) -> Named:
-    """With its documents, uploaded files, traces and conversations; 409 while a job works on it."""
+    """Removes documents, uploaded files, traces and conversations too; 409 while a job works on it."""
     await worked(service, lambda: _dropped(service, collection))
     service.audit.write(caller.name, "drop collection", collection=collection)
     return Named(name=collection)
@@ -178,7 +178,7 @@ def _copied(service: Service, name: str, new: str) -> None:
     _check_free(service, new)
     service.engine.forget(new)
     service.engine.collections.copy(name, new)
-    service.collection(new).files.remove([TOKEN_FILE])  # its uploads are its own
+    service.collection(new).files.remove([TOKEN_FILE])  # the copy gets its own uploads
 
 
 def _dropped(service: Service, name: str) -> None:
@@ -204,7 +204,7 @@ def _check_free(service: Service, name: str) -> None:
 
 
 def _calibrated(service: Service, collection: Collection) -> dict[str, dict[str, Any]]:
-    """What was learned here, by recipe; nothing of a recipe that goes by what it came with."""
+    """Calibrations learned here, by recipe; recipes with their built-in calibration are left out."""
     encoders = {row["encoder"] for row in collection.tables()}
     found = {}
     for recipe in map(recipes.get, recipes.names()):
@@ -219,7 +219,6 @@ def _calibrated(service: Service, collection: Collection) -> dict[str, dict[str,
 
 
 def _judge(recipe: recipes.Recipe, settings: JudgeSettings | CorrectiveSettings) -> str:
-    """What the calibration of a recipe's judge goes by."""
     if recipe.bounds is not None:
         return judge_of(recipe.name, settings)
     return "trained" if settings.judge == "auto" else settings.judge

@@ -26,7 +26,7 @@ class Begun(Told):
 
 
 class ConversationLine(Told):
-    """A conversation in short."""
+    """Summary of a conversation."""
 
     id: str
     made: str
@@ -35,7 +35,7 @@ class ConversationLine(Told):
 
 
 class ConversationList(Told):
-    """The caller's conversations, the one that was last added to first."""
+    """The caller's conversations, the last changed first."""
 
     conversations: list[ConversationLine]
 
@@ -51,13 +51,13 @@ class ConversationReply(Told):
 
 @router.post("", summary="Begin a conversation", status_code=201, responses=replies(404, 507))
 def begin(caller: Asker, collection: Opened, service: Served) -> Begun:
-    """An empty one; a question that names it follows up on its last turns and is added to it."""
+    """Begins an empty conversation. A question that names it follows up on its last turns and is added to it."""
     return Begun(id=Conversations(service.home, caller.identity).begin(collection.name).id)
 
 
 @router.get("", summary="List conversations", responses=replies(404), dependencies=[READING])
 def listed(caller: Asker, collection: Opened, service: Served) -> ConversationList:
-    """The caller's own."""
+    """The caller's own conversations."""
     found = Conversations(service.home, caller.identity).of(collection.name)
     lines = [
         ConversationLine(
@@ -73,7 +73,7 @@ def listed(caller: Asker, collection: Opened, service: Served) -> ConversationLi
 
 @router.get("/{conversation}", summary="One conversation", responses=replies(404), response_model_exclude_unset=True)
 def one(caller: Asker, collection: Opened, conversation: ConversationId, service: Served) -> ConversationReply:
-    """With its answers."""
+    """A conversation with its answers."""
     found = Conversations(service.home, caller.identity).get(collection.name, conversation)
     turns = [AnswerReply.model_validate(renamed(turn, file_name)) for turn in found.turns]
     return ConversationReply(id=found.id, collection=found.collection, made=found.made, turns=turns)
@@ -81,5 +81,5 @@ def one(caller: Asker, collection: Opened, conversation: ConversationId, service
 
 @router.delete("/{conversation}", summary="Remove a conversation", status_code=204, responses=replies(404))
 def drop(caller: Asker, collection: Opened, conversation: ConversationId, service: Served) -> None:
-    """Its answers stay as traces."""
+    """Removes a conversation; its answers stay as traces."""
     Conversations(service.home, caller.identity).drop(collection.name, conversation)

@@ -1,7 +1,6 @@
-"""Dify's external knowledge, which RAGFlow and others speak too: `POST /retrieval` under an address of the operator's.
+"""Dify's external knowledge API, which RAGFlow and others use too: `POST /retrieval` below the operator's address.
 
-The shapes are those of Dify's documentation ("External Knowledge API"); `knowledge_id` is `COLLECTION` or
-`COLLECTION/RECIPE`.
+Formats follow Dify's documentation ("External Knowledge API"); `knowledge_id` is `COLLECTION` or `COLLECTION/RECIPE`.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ MOST_RECORDS = 100
 MOST_CONDITIONS = 100
 
 HEADER_MALFORMED, KEY_REFUSED, NO_SUCH_KNOWLEDGE = 1001, 1002, 2001
-"""Codes of Dify's documentation; other errors have their HTTP status as code."""
+"""Error codes of Dify's documentation; other errors have their HTTP status as code."""
 
 
 class Condition(Foreign):
-    """What is asked of one field of the metadata, or of one of several."""
+    """A condition on one field of the metadata, or on one of several."""
 
     name: Text | list[Text] = Field(examples=["kind"])
     comparison_operator: str = Field(examples=["is"])
@@ -40,14 +39,14 @@ class Condition(Foreign):
 
 
 class MetadataCondition(Foreign):
-    """All of some conditions, or one of them at least."""
+    """All conditions, or at least one."""
 
     logical_operator: Literal["and", "or"] = "and"
     conditions: list[Condition] = Field([], max_length=MOST_CONDITIONS)
 
 
 class RetrievalSetting(Foreign):
-    """How many records, and how good at least."""
+    """Number of records and lowest score."""
 
     top_k: int = Field(5, ge=1, le=MOST_RECORDS)
     score_threshold: float | None = Field(0.0, ge=0, le=1, description="0 for all")
@@ -80,7 +79,7 @@ class Records(BaseModel):
 
 
 class DifyError(BaseModel):
-    """Every reply that is no success, with our own error beside it."""
+    """Every error reply, with our own error."""
 
     error_code: int = Field(examples=[NO_SUCH_KNOWLEDGE])
     error_msg: str
@@ -88,18 +87,18 @@ class DifyError(BaseModel):
 
 
 class DifyRoute(ShapedRoute):
-    """A route whose errors have that shape."""
+    """A route with errors in Dify's format."""
 
     def malformed(self, error: RequestValidationError) -> Problem:
-        """What does not fit, by its place in the body."""
+        """The first invalid field of the body."""
         first = error.errors()[0]
         return Problem(422, first["msg"], subject=".".join(str(part) for part in first["loc"][1:]) or "body")
 
     def shaped(self, problem: Problem, request: Request) -> Response:
-        """The code that Dify knows, with our own error beside it."""
+        """Dify's code, with our own error."""
         told = {"error_code": _code(problem, request), "error_msg": problem.body["error"]["message"]}
         if problem.status == 401:
-            problem.status = 403  # the one that Dify tells a person of when an address is entered
+            problem.status = 403  # Dify shows this one to people who enter an address
         return JSONResponse({**told, **problem.body}, problem.status, problem.headers)
 
 
@@ -116,11 +115,11 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 
 @router.post("/retrieval", summary="Passages for Dify's external knowledge", responses=ERRORS)
-@router.post("/dify/retrieval", summary="The same, where /retrieval is taken", responses=ERRORS)
+@router.post("/dify/retrieval", summary="The same, where /retrieval is in use", responses=ERRORS)
 async def retrieval(
     asked: Retrieval, request: Request, caller: Reader, service: Annotated[Service, Depends(service_of)]
 ) -> Records:
-    """Passages of a collection for a question, judged where the recipe judges, with scores from 0 to 1."""
+    """Passages of a collection for a question, filtered by the recipe's judge if it has one; scores from 0 to 1."""
     setting = asked.retrieval_setting
     hits = await found(
         service, request, caller, asked.knowledge_id, asked.query, limit=setting.top_k, where=_where(asked)
@@ -145,7 +144,7 @@ def _record(hit: Hit) -> Record:
 
 
 def _where(asked: Retrieval) -> str | None:
-    """The filter that the conditions stand for. Problem 422 for one that is none."""
+    """The conditions as a filter. Raises Problem 422 for an invalid one."""
     if asked.metadata_condition is None:
         return None
     each = [_either(condition) for condition in asked.metadata_condition.conditions]
@@ -207,7 +206,6 @@ COMPARED = {
 
 
 def _values(condition: Condition) -> list[str | int | float]:
-    """The values of a list; of a text, its parts between commas."""
     match condition.value:
         case list() as values:
             return values

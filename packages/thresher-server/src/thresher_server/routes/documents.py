@@ -1,4 +1,4 @@
-"""Documents: sent, listed, read, opened, forgotten, and read again."""
+"""Documents: add, list, read, open, forget, reindex."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MOST_ADDRESSES = 1000
 LONGEST_ADDRESS = 4096
 MOST_LISTED = 1000
 MOST_CHARACTERS = 1_000_000
-"""Of a document's text in one reply; a longer stretch is asked for in parts."""
+"""Of a document's text in one reply; longer ranges take several."""
 
 LARGEST_LIST = 4 * 1024 * 1024
 """Bytes of a list of addresses."""
@@ -57,13 +57,12 @@ SHOWN = {
     ".webp": "image/webp",
     **dict.fromkeys((".txt", ".md", ".csv", ".tsv", ".json", ".jsonl", ".log", ".rst"), "text/plain; charset=utf-8"),
 }
-"""What a browser shows by itself, as what it is called; everything else is offered to be saved, HTML and SVG too, which
-could hold a script."""
+"""Files shown by a browser, with content types. Others are downloads, also HTML and SVG: they may contain a script."""
 
 FILE_CONTENT: dict[str, dict[str, Any]] = {
     kind.partition(";")[0]: {} for kind in ("application/octet-stream", *SHOWN.values())
 }
-"""What a file may be sent as."""
+"""Content types of files."""
 
 FILE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -75,11 +74,11 @@ class DocumentList(Told):
     """Documents in the order they were added."""
 
     documents: list[DocumentReply]
-    total: int = Field(description="of all that fit, whatever the limit")
+    total: int = Field(description="documents that match, without the limit")
 
 
 class DocumentText(Told):
-    """A stretch of a document's text; offsets in code points, end exclusive."""
+    """A range of a document's text; offsets in code points, end exclusive."""
 
     text: str
     start: int
@@ -88,13 +87,13 @@ class DocumentText(Told):
 
 
 class Deleted(Told):
-    """What was forgotten."""
+    """The deleted sources."""
 
     deleted: list[str]
 
 
 class Addresses(Body):
-    """Pages and files on the web."""
+    """Web pages and files by address."""
 
     urls: list[Annotated[str, Field(max_length=LONGEST_ADDRESS, pattern=r"^[hH][tT][tT][pP][sS]?://\S+$")]] = Field(
         min_length=1, max_length=MOST_ADDRESSES, examples=[["https://example.org/report.pdf"]]
@@ -135,7 +134,7 @@ def listed(
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100,
     offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
 ) -> DocumentList:
-    """Those that the filter holds for and that have the words, without their texts."""
+    """Documents that match the filter and have the words, without their texts."""
     if not is_there(collection):
         return DocumentList(documents=[], total=0)
     wanted = (words or "").casefold().split()
@@ -157,7 +156,7 @@ def listed(
     response_model=JobStarted,
 )
 async def add(caller: Writer, collection: Opened, service: Served, request: Request) -> JSONResponse:
-    """Files as a form, or addresses as JSON; a job reads them. A file of a name that was sent before replaces it."""
+    """Files as a form, or web addresses as JSON; a job indexes them. A file replaces an earlier one of its name."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() == "multipart/form-data":
         arguments = await _sent(service, collection, request)
     else:
@@ -169,7 +168,7 @@ async def add(caller: Writer, collection: Opened, service: Served, request: Requ
 
 @router.get("/{document}", summary="One document", responses=replies(404), dependencies=[READING])
 def one(caller: Reader, collection: Opened, document: DocumentId, service: Served, request: Request) -> DocumentReply:
-    """Without its text."""
+    """A document without its text."""
     return _Shown(service, request, collection).all([_record(collection, document)])[0]
 
 
@@ -181,7 +180,7 @@ def text(
     start: Annotated[int, Query(ge=0, le=10**12)] = 0,
     end: Annotated[int | None, Query(ge=0, le=10**12)] = None,
 ) -> DocumentText:
-    """A stretch of it, as the engine reads it; the first million characters where no end is given."""
+    """A range of the text as the engine reads it; without an end, at most a million characters."""
     whole = _document(collection, document).text
     last = min(len(whole) if end is None else end, len(whole), start + MOST_CHARACTERS)
     first = min(start, last)
@@ -195,7 +194,7 @@ def text(
     responses=replies(404) | {200: {"content": FILE_CONTENT, "description": "the file"}},
 )
 def file(caller: Reader, collection: Opened, document: DocumentId, service: Served) -> FileResponse:
-    """The file as it was sent, or as it lies on this machine where the operator indexed it from there."""
+    """The file as it was sent, or from this machine if the operator indexed it there."""
     path = Originals(collection).file(document)
     if path is None:
         raise Problem(404, "has no file here", subject=f"document {document}", next_step="see its text, or its source")
@@ -214,9 +213,11 @@ async def delete(
     collection: Opened,
     document: DocumentId,
     service: Served,
-    purge: Annotated[bool, Query(description="old versions, traces and conversations that quote it too")] = False,
+    purge: Annotated[
+        bool, Query(description="also remove old versions, and traces and conversations that quote it")
+    ] = False,
 ) -> Deleted:
-    """With the file, where it was sent; with `purge` whatever quotes it too."""
+    """Removes the file too if it was uploaded; `purge` also removes what quotes the document."""
     gone = await worked(service, lambda: _forgotten(service, collection, document, purge))
     service.audit.write(caller.name, "delete", collection=collection.name, sources=gone, purge=purge)
     return Deleted(deleted=sorted(map(file_name, gone)))
@@ -229,7 +230,7 @@ async def forget(
     service: Served,
     source: Annotated[str, Query(min_length=1, max_length=LONGEST_ADDRESS, description="its file's name, or address")],
 ) -> Deleted:
-    """Purge sources of a name that are no document any more from old versions, traces and conversations."""
+    """Purges deleted sources of a name from old versions, traces and conversations."""
     try:
         gone = await worked(service, lambda: collection.purge_deleted(source))
     except UnknownSetting as error:
@@ -248,7 +249,7 @@ async def forget(
     response_model=JobStarted,
 )
 async def reindex(caller: Writer, collection: Opened, document: DocumentId, service: Served) -> JSONResponse:
-    """As is right after a new version of the extraction, or where the file has changed."""
+    """For a new version of the extraction or a changed file."""
     await run_in_threadpool(_record, collection, document)
     places = (await run_in_threadpool(Originals, collection)).places(document)
     sources = sorted({place.file for place in places})
@@ -256,11 +257,11 @@ async def reindex(caller: Writer, collection: Opened, document: DocumentId, serv
     return await _started(service, caller, collection, "reindex", arguments)
 
 
-# --- what is sent -----------------------------------------------------------------------------------------------------
+# --- uploads ----------------------------------------------------------------------------------------------------------
 
 
 async def _sent(service: Service, collection: Collection, request: Request) -> dict[str, Any]:
-    """The files of a form, kept. Problem 422 without any, 409 where a name is a folder's, 507 for a full disk."""
+    """Keep the files of a form. Raises Problem 422 without any, 409 if a name is a folder's, 507 for a full disk."""
     uploads = Uploads(service.home, collection)
     folder = await run_in_threadpool(lambda: uploads.folder)
     async with received(request, folder) as form:
@@ -273,7 +274,6 @@ async def _sent(service: Service, collection: Collection, request: Request) -> d
 
 
 def _kept(uploads: Uploads, files: Iterable[tuple[str, Path]]) -> list[str]:
-    """Where the files lie now; of two of the same name in one form the last one counts."""
     places: dict[str, Path] = {}
     for name, path in files:
         place = uploads.place(name)
@@ -286,7 +286,6 @@ def _kept(uploads: Uploads, files: Iterable[tuple[str, Path]]) -> list[str]:
 
 
 async def _addresses(request: Request) -> Addresses:
-    """The body as addresses. Problem 422."""
     data = bytearray()
     async for piece in request.stream():
         data += piece
@@ -309,18 +308,16 @@ async def _started(
     return JSONResponse({"job": job.id}, 202, {"Location": f"/api/jobs/{job.id}"})
 
 
-# --- what is there ----------------------------------------------------------------------------------------------------
+# --- lookup -----------------------------------------------------------------------------------------------------------
 
 
 class _Shown:
-    """Records as clients read them."""
-
     def __init__(self, service: Service, request: Request, collection: Collection) -> None:
         self._address = f"{address_of(service, request)}/d/{quote(collection.name, safe='')}"
         self._originals = Originals(collection)
 
     def all(self, records: Iterable[DocumentRecord]) -> list[DocumentReply]:
-        """With the address at which a person opens each, and whether its original is there."""
+        """The records, with the address where people open each, and whether its original is available."""
         return [
             DocumentReply(
                 **json.loads(json.dumps(record.to_dict())),
@@ -332,7 +329,6 @@ class _Shown:
 
 
 def _record(collection: Collection, document: str) -> DocumentRecord:
-    """Problem 404."""
     records = collection.documents() if is_there(collection) else []
     for record in records:
         if record.id == document:
@@ -347,7 +343,7 @@ def _document(collection: Collection, document: str) -> Document:
 
 def _forgotten(service: Service, collection: Collection, document: str, purge: bool) -> list[str]:
     places = Originals(collection).places(document)
-    if purge:  # first: a purge that is cut short goes on without these
+    if purge:  # first: a resumed purge does not include conversations
         forget_sources(service.home, collection.name, {place.source for place in places})
     gone = collection.delete(*places, purge=purge)  # by place: another corpus may have a row of that name
     Uploads(service.home, collection).forget_unread(place.file for place in places)

@@ -1,4 +1,4 @@
-"""OpenAI's embeddings by the bundled encoder: no collection, no network."""
+"""OpenAI's embeddings from the bundled encoder: no collection, no network."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
 
 
 class EmbeddingsRequest(Foreign):
-    """Texts to encode; whatever model is named, the bundled encoder answers, and the reply says so."""
+    """Texts to encode. The bundled encoder answers for any model name, and the reply names it."""
 
     input: Text | list[Text] | list[int] | list[list[int]] = Field(
         examples=[["The ferry leaves at 06:40."]], description="a text or several; lists of tokens are refused"
@@ -37,7 +37,7 @@ class EmbeddingsRequest(Foreign):
 
 
 class Embedding(BaseModel):
-    """The vector of one text, of unit length; in base64 its numbers as 32-bit floats, little end first."""
+    """The unit-length vector of one text; in base64 as little-endian 32-bit floats."""
 
     object: Literal["embedding"] = "embedding"
     index: int
@@ -45,7 +45,7 @@ class Embedding(BaseModel):
 
 
 class EmbeddingsUsage(BaseModel):
-    """Tokens that were read."""
+    """Tokens read."""
 
     prompt_tokens: int
     total_tokens: int
@@ -64,7 +64,7 @@ class Embeddings(BaseModel):
 async def embeddings(
     asked: EmbeddingsRequest, request: Request, caller: Asker, service: Annotated[Service, Depends(service_of)]
 ) -> Embeddings:
-    """Vectors of unit length; that of a text is the same whatever it is sent with."""
+    """Vectors of unit length; a text's vector does not depend on the other texts of the request."""
     texts = _texts(asked, service.settings.max_documents)
     encoder = service.engine.models.encoder(BUNDLED, EncoderSettings())
 
@@ -79,7 +79,7 @@ async def embeddings(
 
 
 def _texts(asked: EmbeddingsRequest, most: int) -> list[str]:
-    """What is to be encoded. Problem 422 for what is no text, too many texts, and another dimension."""
+    """The texts to encode. Raises Problem 422 for other input, too many texts, and another dimension."""
     if asked.dimensions not in (None, DIMENSION):
         what = f"is not what the encoder gives, which is {DIMENSION}"
         raise Problem(422, what, subject=f"dimensions {asked.dimensions}", next_step="leave it out")

@@ -1,4 +1,4 @@
-"""What was asked and not answered, for whoever decides which documents to add."""
+"""Unanswered questions, for deciding which documents to add."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ MISSED = ("question", "standalone", "trace", "asked", "reason")
 class MissedReply(Told):
     """A question that left a gap."""
 
-    question: str = Field(examples=["Who is the mayor?"], description="as it was typed")
-    standalone: str | None = Field(None, description="as it was understood, where it followed up on others")
+    question: str = Field(examples=["Who is the mayor?"], description="as typed")
+    standalone: str | None = Field(None, description="a follow-up question as it was understood")
     trace: str
     asked: str
     reason: str = Field(examples=["refused"])
 
 
 class NearReply(Told):
-    """A document that came near."""
+    """A near document."""
 
     title: str
     source: str
@@ -52,10 +52,10 @@ class NearReply(Told):
 
 
 class GapReply(Told):
-    """Questions that ask for the same thing."""
+    """Questions about the same thing."""
 
     questions: list[MissedReply]
-    terms: list[str] = Field(description="words that most of the questions have")
+    terms: list[str] = Field(description="words shared by most of the questions")
     nearest: list[NearReply]
 
 
@@ -73,9 +73,9 @@ async def listed(
     request: Request,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> GapList:
-    """Questions that were refused, or whose answer was marked as wrong, put together by what they ask for.
+    """Questions that were refused or whose answer was marked as wrong, grouped by subject.
 
-    The caller's own, or everybody's for an admin; of a question that was asked again only the last answer counts.
+    The caller's own, or everybody's for an admin. Only the last answer to a repeated question counts.
     """
     here = address_of(service, request)
     return await worked(service, lambda: _found(service, caller, collection, here, limit))
@@ -108,7 +108,7 @@ def _found(service: Service, caller: Caller, collection: Collection, here: str, 
 
 
 def _stored(service: Service, caller: Caller, collection: Collection) -> Iterator[dict[str, Any]]:
-    """The stored answers that the caller may see, newest first; damaged ones are left out."""
+    """Stored answers that the caller may see, newest first; damaged ones are skipped."""
     askers, traces = Askers(service.home), collection.traces
     said = {label.trace: {"right": label.right} for label in collection.labels.labels()}
     for trace, asked in reversed(traces.asked()):

@@ -1,4 +1,4 @@
-"""Whether the process lives, whether it can answer, and what it counted."""
+"""Liveness, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ router = APIRouter(tags=["health"])
 
 
 class Health(BaseModel):
-    """A process that answers."""
+    """The state of a process."""
 
     status: str = Field(examples=["ok"])
     version: str = Field(examples=["0.1.0"])
@@ -41,7 +41,7 @@ async def ready(service: Annotated[Service, Depends(service_of)], response: Resp
 
 @router.get("/metrics", summary="Counters for Prometheus", response_class=Response, responses=replies())
 def counters(caller: Reader) -> Response:
-    """Seconds per step, verdicts, abstentions, states of sentences, calls, tokens, open questions: of everybody."""
+    """Seconds per step, verdicts, abstentions, states of sentences, calls, tokens, open questions: of all callers."""
     if caller.collections is not None and not caller.may(Scope.ADMIN):
         raise Problem(403, "is for a few collections only", subject="the key", next_step="use one for all of them")
     return Response(metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,4 +1,4 @@
-"""Jobs: listed, followed and cancelled."""
+"""Jobs: list, follow, cancel."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from thresher_server.shapes import EVENT_STREAM, Told
 router = APIRouter(prefix="/api/jobs", tags=["jobs"])
 
 LOOK_SECONDS = 0.3
-"""Between two looks at a job's file, which another process may write."""
+"""Between two polls of a job's file, which another process may write."""
 
 PING_SECONDS = 15
 
@@ -34,7 +34,7 @@ JobId = Annotated[str, Path(max_length=100, examples=["20260105T101500-1f6c0a3e"
 
 
 class ProgressReply(Told):
-    """How far a job is."""
+    """Progress of a job."""
 
     files: int
     done: int
@@ -74,23 +74,23 @@ def listed(
     collection: Annotated[str | None, Query(max_length=LONGEST_NAME)] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> JobList:
-    """Those of the collections of the key, the newest first, without their logs."""
+    """Jobs of the key's collections, the newest first, without their logs."""
     found = [job for job in Jobs(service.home).all() if _may_see(caller, job) and collection in (None, job.collection)]
     return JobList(jobs=[JobReply(**job.to_dict([])) for job in found[:limit]])
 
 
 @router.get("/{job}", summary="One job", responses=replies(404))
 def one(caller: Known, job: JobId, service: Served) -> JobReply:
-    """With its progress, the last lines of its log, and its report at the end."""
+    """A job with its progress, the last lines of its log, and its report once it has ended."""
     return JobReply(**_told(service, caller, job))
 
 
 @router.post("/{job}/cancel", summary="Cancel a job", responses=replies(404))
 def cancel(caller: Known, job: JobId, service: Served) -> JobReply:
-    """It ends between two documents; what was committed stays. Nothing happens to one that has ended."""
+    """The job ends between two documents; committed documents stay. A job that has ended does not change."""
     found = _seen(service, caller, job)
     if not caller.may(Scope.WRITE, found.collection):
-        raise Problem(403, "the key has not the scope write", next_step="ask the operator for one that has")
+        raise Problem(403, "the key lacks the scope write", next_step="ask the operator for one that has")
     Jobs(service.home).cancel(job)
     wake(service)
     service.audit.write(caller.name, "cancel", collection=found.collection, job=job)
@@ -104,7 +104,7 @@ def cancel(caller: Known, job: JobId, service: Served) -> JobReply:
     responses=replies(404) | {200: {"content": EVENT_STREAM, "description": "events"}},
 )
 async def events(caller: Known, job: JobId, service: Served) -> Response:
-    """`progress` with the job whenever it got further, and `end` with the job at its end."""
+    """`progress` with the job at each change, and `end` with the ended job."""
     await run_in_threadpool(_seen, service, caller, job)
     return EventSourceResponse(_followed(service, caller, job), ping=PING_SECONDS, sep="\n")
 
@@ -114,7 +114,7 @@ async def _followed(service: Service, caller: Caller, id_: str) -> AsyncIterator
     while True:
         try:
             told = await run_in_threadpool(_told, service, caller, id_)
-        except Problem as problem:  # it was cleared away meanwhile
+        except Problem as problem:  # removed meanwhile
             yield ServerSentEvent(json.dumps(problem.body, ensure_ascii=False), event="error")
             return
         is_open = told["state"] in ("queued", "running")
@@ -132,7 +132,7 @@ def _told(service: Service, caller: Caller, id_: str) -> dict[str, Any]:
 
 
 def _seen(service: Service, caller: Caller, id_: str) -> Job:
-    """Problem 404, for one of another's collection too."""
+    """Raises Problem 404, also for a job that the caller may not see."""
     job = Jobs(service.home).get(id_)
     if not _may_see(caller, job):
         raise Problem(404, "is not there", subject=f"job {id_}", next_step="see GET /api/jobs")

@@ -1,4 +1,4 @@
-"""The models that a client of OpenAI can choose: each collection, on request with each recipe."""
+"""The models of clients of OpenAI: each collection, on request with each recipe."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from thresher_server.service import Service, service_of
 router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
 
 
-@router.get("/v1/models", summary="The models there are", responses=openai_replies())
+@router.get("/v1/models", summary="List models", responses=openai_replies())
 def list_models(
     caller: Asker,
     service: Annotated[Service, Depends(service_of)],
     *,
     with_recipes: Annotated[bool, Query(alias="recipes")] = False,
 ) -> Models:
-    """`COLLECTION`, asked with the recipe that is set here, and with `recipes=true` `COLLECTION/RECIPE` too.
+    """`COLLECTION`, with the recipe configured here, and with `recipes=true` also `COLLECTION/RECIPE`.
 
-    Those of the key alone; a model `COLLECTION/RECIPE` can be asked whether it is listed or not.
+    Only collections of the key; a model `COLLECTION/RECIPE` works even if it is not listed.
     """
     return Models(data=names.models(service, caller, with_recipes=with_recipes))
 
 
 @router.get("/v1/models/{model:path}", summary="One model", responses=openai_replies())
 def get_model(model: str, caller: Asker, service: Annotated[Service, Depends(service_of)]) -> Model:
-    """The model of that name."""
+    """The model of this name."""
     for one in names.models(service, caller, with_recipes=True):
         if one.id == model:
             return one

@@ -1,6 +1,6 @@
-"""Open WebUI's two forms for services of one's own: a document loader, and a web search over a collection.
+"""Open WebUI's interfaces for external services: a document loader, and a web search over a collection.
 
-Both are what `open_webui.retrieval` sends and reads (`loaders/external_document.py`, `web/external.py`).
+Both follow what `open_webui.retrieval` sends and reads (`loaders/external_document.py`, `web/external.py`).
 """
 
 from __future__ import annotations
@@ -36,30 +36,30 @@ router = APIRouter(tags=["open webui"])
 MOST_RESULTS = 50
 
 NO_TEXT = "No extractable text"
-"""Words by which Open WebUI knows that it may read a file by its own means."""
+"""On these words Open WebUI reads the file by its own means."""
 
 MEANT_OTHERWISE = frozenset({"html", "parameters", "file_id", "source_url", "name", "hash", "created_by", "page"})
-"""Metadata that means something to Open WebUI (`html` shows a text as a page): a file does not get to set it."""
+"""Metadata with a meaning in Open WebUI (`html` shows a text as a page), which a file must not set."""
 
 
 class LoadedText(BaseModel):
-    """The text of a page, or of a whole document that has none."""
+    """The text of a page, or of a document without pages."""
 
     page_content: str
     metadata: dict[str, str | int | float | bool] = Field(
-        description="source, title, kind, and what the document says of itself; page counts from 0, as Open WebUI does"
+        description="source, title, kind, and the document's own metadata; page counts from 0, as in Open WebUI"
     )
 
 
 class WebSearch(Foreign):
-    """A search as Open WebUI asks it."""
+    """A search by Open WebUI."""
 
     query: Text = Field(examples=["When does the ferry leave?"])
     count: int = Field(3, ge=1, le=MOST_RESULTS)
 
 
 class WebResult(BaseModel):
-    """A passage with the address that shows it."""
+    """A passage with its address."""
 
     link: str
     title: str
@@ -87,7 +87,7 @@ async def process(
     x_filename: Annotated[str, Header(description="the file's name, percent-encoded", examples=["notes.md"])] = "",
     content_type: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> list[LoadedText]:
-    """A text for each page of the file, read in a process of its own with limits; nothing is kept."""
+    """A text for each page of the file, parsed in a separate process with limits; nothing is stored."""
     data, name = await request.body(), _bare(x_filename)
     return await while_connected(request, worked(service, lambda: _read(service, data, name, content_type)))
 
@@ -116,14 +116,13 @@ def _result(hit: Hit) -> WebResult:
 
 
 def _bare(given: str) -> str:
-    """The bare name that was sent, whatever folders stand before it."""
     name = PurePosixPath(unquote(given).replace("\\", "/")).name
     return "".join(mark for mark in name if mark.isprintable()) or "document"
 
 
 def _read(service: Service, data: bytes, name: str, content_type: str) -> list[LoadedText]:
-    """The texts of a file. Raises DocumentError for one that cannot be read, and Problem 422 where there is none."""
-    item = Item(source=name, root=name, path=Path(name))  # a name alone: the bytes are here
+    """The texts of a file. Raises DocumentError for a file that cannot be read, Problem 422 for one without text."""
+    item = Item(source=name, root=name, path=Path(name))  # only a name: the bytes are given
     hints = Hints(content_type="" if PurePosixPath(name).suffix else content_type)
     texts: list[LoadedText] = []
     failed: list[str] = []
@@ -142,7 +141,7 @@ def _read(service: Service, data: bytes, name: str, content_type: str) -> list[L
 
 @contextmanager
 def _told(name: str) -> Iterator[None]:
-    """Let an error of a file without text say so in Open WebUI's words."""
+    """Report a file without text in Open WebUI's words."""
     try:
         yield
     except DocumentError as error:
@@ -152,7 +151,7 @@ def _told(name: str) -> Iterator[None]:
 
 
 def _limits(service: Service) -> ProcessLimits:
-    """Those of the home; a reply is not waited for longer than any other."""
+    """The limits of the home, within the time limit of a reply."""
     settings = resolved(CollectionSettings, {}, home=service.home, known=settings_keys()).reading
     seconds = min(settings.seconds, service.settings.timeout_seconds)
     return ProcessLimits(**settings.model_copy(update={"seconds": seconds}).model_dump())

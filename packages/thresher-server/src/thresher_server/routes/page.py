@@ -1,4 +1,4 @@
-"""The page at `/` and the viewer of documents: static files, which ask the API for everything they show."""
+"""The page at `/` and the document viewer: static files that request all their data from the API."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ MEDIA_TYPES = {
     "mjs": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml; charset=utf-8",
 }
-"""Of the files that are sent, by the ending of their names; others (licences) stay where they are."""
+"""Content types of the files that are served, by ending; others (licences) are not served."""
 
 LEAST_PACKED = 1024
-"""Bytes from which a file is sent compressed: below, it would go in one packet anyway."""
+"""Bytes from which a file is sent compressed; smaller ones fit one packet anyway."""
 
 
 @dataclass(frozen=True)
 class StaticFile:
-    """A file as it is sent."""
+    """A file of the page, in memory."""
 
     content: bytes
     media_type: str
 
     @cached_property
     def tag(self) -> str:
-        """Changes with the content."""
+        """Hash of the content."""
         return f'"{hashlib.sha256(self.content).hexdigest()[:16]}"'
 
     @cached_property
     def packed(self) -> bytes:
-        """The same content, compressed."""
+        """The content, compressed."""
         return gzip.compress(self.content, mtime=0)
 
     def response(self, request: Request) -> Response:
-        """The file, or 304 to a browser that has it: it asks each time, so that a new version is seen at once."""
+        """The file, or 304 if the browser has this version; it asks each time, so a new version is seen at once."""
         headers = {"ETag": self.tag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
         if self.tag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
@@ -60,7 +60,7 @@ class StaticFile:
 
 @cache
 def static_files() -> dict[str, StaticFile]:
-    """Every file of the page by its path below `page/`; a path that is asked for is only looked up here."""
+    """Every file of the page by its path below `page/`; requests only look up this table."""
     return dict(_below(files("thresher_server") / "page", ""))
 
 
@@ -76,7 +76,7 @@ def _below(folder: Traversable, path: str) -> list[tuple[str, StaticFile]]:
 
 
 def sent(path: str, request: Request) -> Response:
-    """The file of that path below `page/`. Problem 404 where there is none."""
+    """The file at a path below `page/`. Raises Problem 404 for an unknown path."""
     file = static_files().get(path)
     if file is None:
         raise Problem(404, "no such file of the page", subject=f"/page/{path}")
@@ -85,13 +85,13 @@ def sent(path: str, request: Request) -> Response:
 
 @router.api_route("/", methods=READ)
 def page(request: Request) -> Response:
-    """The page; needs no key, which it asks for where one is needed."""
+    """The page. It needs no key, and asks for one if the API needs it."""
     return sent("index.html", request)
 
 
 @router.api_route("/favicon.ico", methods=READ)
 def icon(request: Request) -> Response:
-    """What browsers ask for unasked."""
+    """The icon, which browsers request by themselves."""
     return sent("icon.svg", request)
 
 

@@ -1,4 +1,4 @@
-"""Recipes: what stands in their slots, and which of their settings a person may change."""
+"""Recipes: their slots, and the settings that a request may change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LINE = ("name", "preset_of", "summary", "slots", "follows", "needs_llm")
 
 
 class RecipeLine(Told):
-    """A recipe: what it is and what stands in its slots."""
+    """A recipe and the parts in its slots."""
 
     name: str = Field(examples=["corrective"])
     preset_of: str | None
@@ -37,13 +37,13 @@ class RecipeLine(Told):
 
 
 class SettingReply(Told):
-    """A setting with its value here; secrets as stars."""
+    """A setting and its value here; secrets are masked."""
 
     key: str = Field(examples=["answer.style"])
     value: Any
     description: str
-    may_change: bool = Field(description="whether a question may bring it without the scope admin")
-    form: dict[str, Any] = Field(description="what values it takes, as JSON schema")
+    may_change: bool = Field(description="whether a question may change it without the scope admin")
+    form: dict[str, Any] = Field(description="JSON schema of its values")
 
 
 class RecipeReply(RecipeLine):
@@ -54,7 +54,7 @@ class RecipeReply(RecipeLine):
 
 @router.get("", summary="List recipes", responses=replies())
 def listed(caller: Known) -> list[RecipeLine]:
-    """All of them, as `thresher recipes --json` tells them."""
+    """All recipes, as in `thresher recipes --json`."""
     return [RecipeLine(**{name: one[name] for name in LINE}) for one in map(_described, recipes.names())]
 
 
@@ -65,7 +65,7 @@ def one(
     service: Served,
     collection: Annotated[str | None, Query(max_length=LONGEST_NAME, pattern=NAME_PATTERN)] = None,
 ) -> RecipeReply:
-    """Its slots, and its settings as they stand on this server."""
+    """A recipe's slots, and its settings on this server."""
     if name not in recipes.names():
         raise Problem(404, "is no recipe", subject=name, next_step=f"there are: {', '.join(recipes.names())}")
     here = collection or service.front.collection
@@ -94,7 +94,6 @@ def _described(name: str) -> dict[str, Any]:
 
 
 def _form(setting: FieldInfo) -> dict[str, Any]:
-    """The JSON schema of a setting's values."""
     kind: Any = Annotated[setting.annotation, setting]
     form = TypeAdapter(kind).json_schema()
     return {key: item for key, item in form.items() if key not in ("description", "default", "title")}

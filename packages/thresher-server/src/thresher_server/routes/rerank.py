@@ -1,7 +1,7 @@
-"""Reranking by the bundled judge, in the shapes of Cohere (v1 and v2), Jina and text-embeddings-inference.
+"""Reranking by the bundled judge, in the formats of Cohere (v1 and v2), Jina and text-embeddings-inference.
 
-One handler behind all paths: which shape a client speaks is told by what it sends. Every document comes back, unless
-fewer are asked for: clients such as Open WebUI sort by `index` and read the scores by position.
+One handler serves all paths; the fields of a request show which format the client uses. Every document is returned
+unless fewer are asked for: clients such as Open WebUI sort by `index` and read the scores by position.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ router = APIRouter(tags=["rerank"], route_class=OpenAIRoute)
 
 MODEL = "thresher-judge"
 COHERE_THRESHOLD = 0.1
-"""Score of a relevant span at least, where Cohere's client names none."""
+"""Lowest score of a relevant span, if Cohere's client gives none."""
 
 
 class RelevantSpans(Foreign):
-    """Whether, and which, stretches of the documents are told."""
+    """Whether to return relevant spans, and which."""
 
     mode: Literal["enabled", "disabled"] = "disabled"
     threshold: float | None = Field(None, ge=0, le=1)
@@ -39,9 +39,9 @@ class RelevantSpans(Foreign):
 
 
 class RerankRequest(Foreign):
-    """A question and texts; `model` is not heeded, and long texts are read whole (`max_tokens_per_doc` is not either).
+    """A question and texts. `model` and `max_tokens_per_doc` are ignored: long texts are read whole.
 
-    A document of several fields is read as its `text`, or as its `rank_fields` one below the other.
+    A document with several fields is read as its `text`, or as its `rank_fields`, one per line.
     """
 
     model: str | None = Field(None, examples=[MODEL])
@@ -49,21 +49,21 @@ class RerankRequest(Foreign):
     documents: list[Text | dict[Text, Text]] | None = Field(
         None, examples=[["The ferry leaves at 06:40.", "The railway was opened in 1871."]]
     )
-    texts: list[Text] | None = Field(None, description="in place of `documents`: the reply is that of TEI")
-    top_n: int | None = Field(None, ge=0, description="how many results; all where it is not given, or 0")
+    texts: list[Text] | None = Field(None, description="instead of `documents`; the reply has TEI's format")
+    top_n: int | None = Field(None, ge=0, description="number of results; all if omitted or 0")
     return_documents: bool | None = None
     rank_fields: list[Text] | None = None
     relevant_spans: RelevantSpans | None = None
-    return_text: bool = Field(False, description="of TEI")
+    return_text: bool = Field(False, description="TEI only")
 
     @property
     def wants_spans(self) -> bool:
-        """Whether stretches are asked for."""
+        """Whether spans are requested."""
         return self.relevant_spans is not None and self.relevant_spans.mode == "enabled"
 
 
 class Span(BaseModel):
-    """A stretch of a document: code points, end exclusive, and the probability that it suffices."""
+    """A span of a document: code points, end exclusive, and the probability that it suffices."""
 
     start: int
     end: int
@@ -82,25 +82,25 @@ class Ranked(BaseModel):
 
 
 class ApiVersion(BaseModel):
-    """Of Cohere's API."""
+    """Version of Cohere's API."""
 
     version: str = "2"
 
 
 class BilledUnits(BaseModel):
-    """What it would cost elsewhere."""
+    """The cost in Cohere's units."""
 
     search_units: int = 1
 
 
 class Tokens(BaseModel):
-    """Tokens that were read."""
+    """Tokens read."""
 
     input_tokens: int
 
 
 class Meta(BaseModel):
-    """As Cohere has it."""
+    """Metadata in Cohere's format."""
 
     api_version: ApiVersion = ApiVersion()
     billed_units: BilledUnits = BilledUnits()
@@ -108,14 +108,14 @@ class Meta(BaseModel):
 
 
 class RerankUsage(BaseModel):
-    """As Jina has it."""
+    """Usage in Jina's format."""
 
     prompt_tokens: int
     total_tokens: int
 
 
 class RerankReply(BaseModel):
-    """Documents, best first, equal ones as they came."""
+    """Documents, best first; ties keep the order of the request."""
 
     id: str
     model: str = MODEL
@@ -136,24 +136,21 @@ ERRORS = openai_replies()
 
 
 @router.post(
-    "/rerank", summary="The same, as Jina's and TEI's clients ask", responses=ERRORS, response_model_exclude_none=True
+    "/rerank", summary="The same, for clients of Jina and TEI", responses=ERRORS, response_model_exclude_none=True
 )
 @router.post(
     "/v1/rerank",
-    summary="The same, as Cohere's client v1 and Open WebUI ask",
+    summary="The same, for Cohere's client v1 and Open WebUI",
     responses=ERRORS,
     response_model_exclude_none=True,
 )
 @router.post(
-    "/v2/rerank", summary="Texts put in order by the bundled judge", responses=ERRORS, response_model_exclude_none=True
+    "/v2/rerank", summary="Rank texts with the bundled judge", responses=ERRORS, response_model_exclude_none=True
 )
 async def rerank(
     asked: RerankRequest, request: Request, caller: Asker, service: Annotated[Service, Depends(service_of)]
 ) -> RerankReply | list[RankedByTEI]:
-    """Texts of anybody's search, best first, each with the probability that it suffices to answer the question.
-
-    A score depends on the question and its text alone, not on what else is sent.
-    """
+    """Texts, best first, each with the probability that it suffices to answer, independent of the other texts."""
     texts = _texts(asked, service)
     ask, spans = Reranker(service.engine.models), asked.relevant_spans or RelevantSpans()
     least = COHERE_THRESHOLD if spans.threshold is None else spans.threshold
@@ -175,7 +172,7 @@ async def rerank(
 
 
 def _texts(asked: RerankRequest, service: Service) -> list[str]:
-    """What is read of each document. Problem 422 for a request without documents or with too many, and a bad one."""
+    """The text of each document. Raises Problem 422 for no documents, too many, and one without the fields."""
     check_length(service, asked.query)
     given = asked.texts if asked.texts is not None else asked.documents
     if given is None:
@@ -209,7 +206,7 @@ def _result(one: RankedText, asked: RerankRequest) -> Ranked:
 
 
 def _spans(one: RankedText, asked: RerankRequest) -> list[Span] | None:
-    """Best first; None where none were asked for, or none is relevant, as Cohere leaves them out."""
+    """Best first; None if none were requested or none is relevant: Cohere leaves them out then."""
     if not asked.wants_spans or asked.relevant_spans is None:
         return None
     best = sorted(one.spans, key=lambda span: -span.score)[: asked.relevant_spans.max_spans]

@@ -1,4 +1,4 @@
-"""Questions as responses, the newer shape of OpenAI's clients, whole or as a stream."""
+"""Questions as responses, the newer format of OpenAI's clients, whole or streamed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
 async def responses(
     body: ResponseRequest, request: Request, caller: Asker, service: Annotated[Service, Depends(service_of)]
 ) -> ResponseReply | Response:
-    """The last message of the input is the question; nothing of it is kept for a `previous_response_id`."""
+    """The last message of the input is the question. Nothing is stored for a `previous_response_id`."""
     said = said_in(body.messages)
     if (side := side_task(said, body.metadata)) is not None:
         small = await _side(service, caller, body, side)

@@ -1,4 +1,4 @@
-"""Searches, and texts held against the documents."""
+"""Searches, and checks of texts against the documents."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Tokens = Annotated[
 
 
 class SearchBody(Body):
-    """What is looked for."""
+    """A search and its options."""
 
     question: str = Field(min_length=1, examples=["When was the lighthouse built?"])
     recipe: Recipe = None
@@ -52,7 +52,7 @@ class SearchBody(Body):
 
 
 class CheckBody(Body):
-    """A text to be checked."""
+    """A text to check."""
 
     text: str = Field(min_length=1, examples=["The lighthouse was built in 1849."])
     recipe: Recipe = None
@@ -63,7 +63,7 @@ class CheckBody(Body):
 async def search(
     caller: Reader, collection: Opened, body: SearchBody, service: Served, request: Request
 ) -> JSONResponse:
-    """Passages after judging, where the recipe judges, best first; never from outside."""
+    """Passages, best first, filtered by the recipe's judge if it has one; never from outside."""
     check_length(service, body.question)
     given = {PUBLIC_URL: address_of(service, request), **check_settings(caller, body.settings)}
     searching = partial(
@@ -80,9 +80,9 @@ async def search(
     return JSONResponse(found.to_dict())
 
 
-@router.post("/check", summary="Hold a text against the documents", response_model=CheckReply, responses=replies(404))
+@router.post("/check", summary="Check a text against the documents", response_model=CheckReply, responses=replies(404))
 async def check(caller: Asker, collection: Opened, body: CheckBody, service: Served, request: Request) -> JSONResponse:
-    """Every claim of the text with its state, and the spans that show it; no chat model is asked."""
+    """Every claim of the text with its state and the spans that show it. No chat model is called."""
     check_length(service, body.text)
     checking = partial(
         collection.check,

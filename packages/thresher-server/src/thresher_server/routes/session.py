@@ -1,4 +1,4 @@
-"""Who is asking, and what this server has to offer."""
+"""The caller, and what the server offers."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class Session(Told):
     caller: str
     scopes: list[str]
     collections: list[str] | None
-    """Those the key is for; null for all."""
+    """Collections of the key; null for all."""
     needs_key: bool
     version: str
     collection: str
-    """That is asked where none is named."""
+    """The default one."""
     recipe: str
     chat_model: str | None
-    """That writes the answers; null where none is configured."""
+    """The model that writes answers; null if none is configured."""
     max_upload_bytes: int
     max_question_characters: int
 
 
-@router.get("/session", summary="Who is asking, and what is offered", responses=replies())
+@router.get("/session", summary="The caller, and what the server offers", responses=replies())
 def session(caller: Annotated[Caller, Depends(caller_of)], service: Served) -> Session:
     """The name and scopes of the key, the defaults, and the limits."""
     configured = recipes.get(service.front.recipe).configured({}, home=service.home)

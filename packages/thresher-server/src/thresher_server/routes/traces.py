@@ -1,4 +1,4 @@
-"""Past questions: listed, explained, asked again, and said right or wrong."""
+"""Past questions: list, explain, replay, feedback."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class TraceList(Told):
 
 
 class FeedbackBody(Body):
-    """What a person says of an answer."""
+    """Feedback on an answer."""
 
     right: bool
-    answer: str | None = Field(None, max_length=8000, description="the right answer, where it was wrong")
+    answer: str | None = Field(None, max_length=8000, description="the right answer, if it was wrong")
 
 
 @router.get("", summary="List past questions", responses=replies(404), dependencies=[READING])
@@ -47,10 +47,10 @@ def listed(
     service: Served,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     before: Annotated[
-        datetime | None, Query(description="only those asked before: `asked` of the last one of a page")
+        datetime | None, Query(description="only questions asked before: `asked` of the last one of a page")
     ] = None,
 ) -> TraceList:
-    """The caller's own, or everybody's for an admin, the newest first; the last thousand are kept."""
+    """The caller's own questions, or everybody's for an admin, the newest first; the last thousand are kept."""
     askers, said = Askers(service.home), _said(collection, caller)
     told: list[TraceLine] = []
     for trace, asked in reversed(collection.traces.asked()):
@@ -70,7 +70,7 @@ def listed(
     "/{trace}", summary="Explain an answer", response_model=ExplainReply, responses=replies(404), dependencies=[READING]
 )
 def explain(caller: Asker, collection: Opened, trace: TraceId, service: Served) -> JSONResponse:
-    """The stored answer with the fate of every chunk that its question touched."""
+    """The stored answer with the state of every chunk that its question touched."""
     asked = _asked(service, caller, collection, trace)
     stored = {**collection.stored(trace), "labels": collection.traces.labels(trace)}
     said = _said(collection, caller).get(trace)
@@ -80,7 +80,7 @@ def explain(caller: Asker, collection: Opened, trace: TraceId, service: Served) 
 
 @router.post("/{trace}/replay", summary="Answer again", response_model=ReplayReply, responses=replies(404, 409))
 async def replay(caller: Asker, collection: Opened, trace: TraceId, service: Served) -> JSONResponse:
-    """With the replies and pages that were stored with it; nothing is sent anywhere. Tells what differs."""
+    """Answers again from the stored replies and pages, sends nothing anywhere, and reports what differs."""
     _asked(service, caller, collection, trace)
     answer, differences = await worked(service, lambda: collection.replay(trace))
     return JSONResponse({"answer": answer.to_dict(), "differences": differences})
@@ -90,7 +90,7 @@ async def replay(caller: Asker, collection: Opened, trace: TraceId, service: Ser
 async def feedback(
     caller: Asker, collection: Opened, trace: TraceId, body: FeedbackBody, service: Served
 ) -> FeedbackReply:
-    """Kept as a label that calibration and training read; said again it takes the place of what was said before."""
+    """Stored as a label for calibration and training; it replaces earlier feedback."""
     _asked(service, caller, collection, trace)
     label = await worked(service, lambda: collection.feedback(trace, body.right, body.answer, by=caller.identity))
     service.audit.write(caller.name, "feedback", collection=collection.name, trace=trace, right=body.right)
@@ -98,7 +98,7 @@ async def feedback(
 
 
 def _asked(service: Service, caller: Caller, collection: Collection, trace: str) -> datetime:
-    """When the question of a trace was asked. Problem 404, for the question of another caller too."""
+    """When the question of a trace was asked. Raises Problem 404, also for another caller's question."""
     is_id = trace.isascii() and trace.isalnum()
     asked = collection.traces.asked_at(trace) if is_id else None
     if asked is None or not Askers(service.home).may_see(caller, collection.name, trace):
@@ -111,7 +111,7 @@ def _aware(time: datetime) -> datetime:
 
 
 def _line(collection: Collection, trace: str, asked: datetime, said: FeedbackReply | None) -> TraceLine | None:
-    """None for a trace that is damaged, or was forgotten just now."""
+    """None for a trace that is damaged or was just removed."""
     try:
         stored = collection.traces.load(trace)
         told = {name: stored.get(name) for name in LINE}
@@ -121,7 +121,6 @@ def _line(collection: Collection, trace: str, asked: datetime, said: FeedbackRep
 
 
 def _said(collection: Collection, caller: Caller) -> dict[str, FeedbackReply]:
-    """What the caller said of answers, by trace."""
     return {
         one.trace: FeedbackReply(right=one.right, answer=one.answer)
         for one in collection.labels.labels()

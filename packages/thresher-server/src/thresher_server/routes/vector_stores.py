@@ -24,13 +24,13 @@ MOST_RESULTS = 50
 """OpenAI's own limit."""
 MOST_QUERIES = 10
 LONGEST_ATTRIBUTE = 512
-"""Characters, as OpenAI promises its clients."""
+"""Characters: OpenAI's limit."""
 
 COMPARED = {"eq": "=", "ne": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
 
 class ComparisonFilter(Foreign):
-    """A field of the metadata compared with a value, or with several."""
+    """A field of the metadata compared with one value or several."""
 
     type: Literal["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"]
     key: Text = Field(min_length=1, examples=["kind"])
@@ -38,20 +38,20 @@ class ComparisonFilter(Foreign):
 
 
 class CompoundFilter(Foreign):
-    """All of some filters, or one of them at least."""
+    """All filters, or at least one."""
 
     type: Literal["and", "or"]
     filters: list[ComparisonFilter | CompoundFilter] = Field(min_length=1, max_length=100)
 
 
 class RankingOptions(Foreign):
-    """How good a result is at least; a `ranker` is not heeded, the recipe has its own."""
+    """Lowest score of a result; `ranker` is ignored, the recipe has its own."""
 
     score_threshold: float = Field(0.0, ge=0, le=1)
 
 
 class VectorStoreSearch(Foreign):
-    """A question to a vector store; of several, each is searched and the best passages are returned."""
+    """A question to a vector store; several are searched one by one, and the best passages are returned."""
 
     query: Text | Annotated[list[Text], Field(min_length=1, max_length=MOST_QUERIES)] = Field(
         examples=["When was the lighthouse built?"]
@@ -100,7 +100,7 @@ async def search(
     caller: Reader,
     service: Annotated[Service, Depends(service_of)],
 ) -> StoreHits:
-    """Passages of a collection, judged where the recipe judges, with scores from 0 to 1."""
+    """Passages of a collection for a question, filtered by the recipe's judge if it has one; scores from 0 to 1."""
     queries = [asked.query] if isinstance(asked.query, str) else asked.query
     where = None if asked.filters is None else _where(asked.filters)
     best: dict[str, Hit] = {}

@@ -1,1 +1,1 @@
-"""Who may ask and change what, from where, and how much of it at once."""
+"""Access control: callers, rights, origins and limits."""

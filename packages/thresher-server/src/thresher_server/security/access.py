@@ -1,4 +1,4 @@
-"""Which caller a request is from, and whether it may do what its route does."""
+"""Identifies the caller of a request and checks its rights."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from thresher_server.problems import Problem
 from thresher_server.security.keys import ANYBODY, OPERATOR, Caller, Scope
 from thresher_server.service import Service, service_of
 
-_bearer = HTTPBearer(auto_error=False, description="a key from `thresher keys add`; none is needed on loopback")
+_bearer = HTTPBearer(
+    auto_error=False, description="a key from `thresher keys add`, or the token of a server on loopback"
+)
 _header = APIKeyHeader(name="X-API-Key", auto_error=False)
 
 
@@ -24,7 +26,7 @@ def caller_of(
     bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)] = None,
     header: Annotated[str | None, Depends(_header)] = None,
 ) -> Caller:
-    """Who sent a request. Problem 401 without a key that counts, where one is needed."""
+    """The caller of a request. Raises Problem 401 if a key is needed and no valid one is given."""
     given = bearer.credentials if bearer else header
     caller = identify(service, given)
     request.state.caller = caller
@@ -32,7 +34,7 @@ def caller_of(
 
 
 def identify(service: Service, given: str | None) -> Caller:
-    """Whose key it is; anybody with the token of a server on loopback, or without where that is open. Problem 401."""
+    """The caller of a key; on loopback anyone with the server's token, or without if it is open. Raises Problem 401."""
     own = service.settings.admin_key
     if given and own and _same(given, own.get_secret_value()):
         return OPERATOR
@@ -53,19 +55,16 @@ def _same(given: str, expected: str) -> bool:
 
 
 def check(caller: Caller, scope: Scope, collection: str | None = None) -> None:
-    """Raise Problem 403 where the caller may not do that, and 404 in a collection that is not among its own.
-
-    Whether a collection of others is there is not told.
-    """
+    """Raise Problem 403 for a scope that the caller lacks, 404 for any other's collection, whether it exists or not."""
     if caller.may(scope, collection):
         return
     if collection is not None and caller.may(scope):
         raise Problem(404, "is not among the collections of this key", subject=f"collection {collection}")
-    raise Problem(403, f"the key has not the scope {scope}", next_step="ask the operator for one that has")
+    raise Problem(403, f"the key lacks the scope {scope}", next_step="ask the operator for one that has")
 
 
 def allowed(scope: Scope) -> Callable[..., Caller]:
-    """What a route depends on: the caller, who has the scope in the collection of the path, where it names one."""
+    """A dependency of routes: the caller, with the scope in the collection of the path if it names one."""
 
     def depends(request: Request, caller: Annotated[Caller, Depends(caller_of)]) -> Caller:
         check(caller, scope, request.path_params.get("collection"))

@@ -1,4 +1,4 @@
-"""How many questions are worked on at once, and how many may wait: the others are told when to come back."""
+"""Limits the questions that run at once and those that wait; others are refused with a time to retry."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from contextlib import asynccontextmanager
 from thresher_server.problems import Problem
 
 RETRY_SECONDS = 2
-"""A question takes about half a second on a quiet core: in two seconds a queue has moved on."""
+"""A question takes about half a second on a quiet core, so a queue moves within two seconds."""
 
 
 class Admission:
-    """Lets `concurrency` questions in and `queue` more wait, in the order they came; Problem 429 for the rest.
+    """Admits `concurrency` questions and queues `queue` more in order of arrival; raises Problem 429 for others.
 
-    `what` they are in words. Belongs to one event loop.
+    `what` names them in the message. Belongs to one event loop.
     """
 
     def __init__(self, concurrency: int, queue: int, what: str = "questions") -> None:
@@ -23,11 +23,11 @@ class Admission:
         self._free = asyncio.Semaphore(concurrency)
         self._most = concurrency + queue
         self.inside = 0
-        """Questions that are worked on or wait."""
+        """Questions that run or wait."""
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Wait for a place, and leave it again."""
+        """Wait for a turn, held inside the block."""
         if self.inside >= self._most:
             after = {"Retry-After": str(RETRY_SECONDS)}
             raise Problem(429, f"too many {self._what} at once", next_step="come back in a moment", headers=after)

@@ -1,6 +1,6 @@
-"""Who asked and who changed what, and what was refused: a line of JSON each in `server/audit.jsonl` of the home.
+"""The audit log: requests, changes and refusals as lines of JSON in `server/audit.jsonl` of the home.
 
-The guard keeps a line of every request with its status; what a door knows besides (a trace, sources) has its own.
+The guard logs every request with its status; a route logs what only it knows (a trace, sources).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from thresher.home.files import make_folder
 
 
 class Audit:
-    """Appends lines, each with one write, so that several processes may; keeps nothing without a home.
+    """Appends each line with one write, so that several processes may; logs nothing without a home.
 
-    What is kept of a question is that it was asked and its trace, not its words: those lie with the collection.
+    A question is logged with its trace, without its words: those are stored with the collection.
     """
 
     def __init__(self, home: Path | None) -> None:
@@ -26,13 +26,13 @@ class Audit:
         self._lock = Lock()
 
     def write(self, caller: str, did: str, *, collection: str | None = None, **details: Any) -> None:
-        """Keep that a caller did something."""
+        """Log an action of a caller."""
         if self.file is None:
             return
         told = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "caller": caller, "did": did}
         if collection is not None:
             told["collection"] = collection
-        line = json.dumps({**told, **details}, default=str) + "\n"  # ASCII: no name in it moves a terminal
+        line = json.dumps({**told, **details}, default=str) + "\n"  # ASCII: no control characters for a terminal
         with self._lock:
             make_folder(self.file.parent)
             file = os.open(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

@@ -1,4 +1,4 @@
-"""Connections that hold a place and ask nothing: a head has a deadline however it drips, an address a bound."""
+"""Limits idle connections: a deadline for the head of a request, and a maximum for each address."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any, ClassVar
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 HEAD_SECONDS = 15.0
-"""From a connection or the end of a reply's keep-alive to a whole head."""
+"""From the connection, or the first bytes of a later request, to the whole head."""
 
 MOST_OF_ADDRESS = 128
-"""Connections that one address has open in a process; a browser opens six, a proxy in front some dozens."""
+"""Open connections of one address in a process; a browser opens six, a proxy some dozens."""
 
 
 class Bounded(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-    """uvicorn's protocol; closes what sends no whole head in time, and what comes from an address with too many."""
+    """uvicorn's protocol with both limits: it closes connections that exceed one."""
 
     head_seconds: ClassVar[float] = HEAD_SECONDS
     most_of_address: ClassVar[int] = MOST_OF_ADDRESS
     open_of: ClassVar[Counter[str]] = Counter()
 
     def connection_made(self, transport: Any) -> None:
-        """As asyncio has it."""
+        """As in asyncio."""
         super().connection_made(transport)
         self._late: asyncio.TimerHandle | None = None
         peer = transport.get_extra_info("peername")
@@ -35,7 +35,7 @@ class Bounded(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self._wait_for_head()
 
     def data_received(self, data: bytes) -> None:
-        """As asyncio has it."""
+        """As in asyncio."""
         super().data_received(data)
         if self.cycle is None or self.cycle.response_complete:
             self._wait_for_head()
@@ -44,7 +44,7 @@ class Bounded(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             self._late = None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """As asyncio has it."""
+        """As in asyncio."""
         if self._late is not None:
             self._late.cancel()
         self.open_of[self._address] -= 1
@@ -53,5 +53,5 @@ class Bounded(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         super().connection_lost(exc)
 
     def _wait_for_head(self) -> None:
-        if self._late is None:  # a byte more does not make the wait longer
+        if self._late is None:  # further bytes do not extend the deadline
             self._late = asyncio.get_running_loop().call_later(self.head_seconds, self.transport.abort)

@@ -1,13 +1,11 @@
-"""What stands before every route: by which name it is called, from whose page, how large it is, and the headers back.
+"""Middleware before every route: checks host, origin and body, adds headers, and writes the audit log.
 
-- A browser that was lured to another page may call a server on this machine by a name that was pointed at it (DNS
-  rebinding), so that a request by a name or address that is not ours is refused (421).
-- A page of another origin is refused (403), whatever the method, unless its origin is among the allowed ones. A person
-  who follows a link to one of our pages is let in: only the page itself is sent to a visit.
-- A body that is larger than its route takes is refused (413), by its length as told and as it comes; one that has no
-  place beside those that are being worked on has to come again (429); that of nobody who is known is not read at all.
-
-What was asked and refused is kept in the audit here, for every door.
+- A page of another site may reach a server on this machine through a name that points at it (DNS rebinding): a
+  request with a host that is not ours is refused (421).
+- A request from a page of another origin is refused (403), whatever the method, unless the origin is allowed. Links
+  to our pages work: a visit receives only the page itself.
+- A body larger than its route allows is refused (413), by its declared length and as it arrives; one without room
+  beside those in progress must come again (429); the body of an unknown caller is not read.
 """
 
 from __future__ import annotations
@@ -33,19 +31,19 @@ from thresher_server.service import Service, is_loopback
 MEBIBYTE = 1_048_576
 
 SILENT_SECONDS = 30.0
-"""Between two pieces of a body: for a slow line, and not for somebody who holds a connection and sends nothing."""
+"""Between two pieces of a body: allows slow lines, but not idle connections."""
 
 LONGEST_PATH = 500
-"""Characters of a path that are kept in the audit."""
+"""Characters of a path in the audit log."""
 
 SLOW_SECONDS, SLOWEST_BYTES = 60.0, 4096
-"""A body has a minute, and a second more for each so many bytes that came: what drips is refused."""
+"""A body has a minute, and a second for every so many bytes received; slower ones are refused."""
 
 TOGETHER = 8
-"""Bodies of the largest size that a process holds at once; uploads go to disk as they come and do not count."""
+"""Bodies of the largest size in a process at once; uploads go straight to disk and do not count."""
 
 UNWATCHED = re.compile(r"/|/(health|ready|metrics|openapi\.json|favicon\.ico|page/.*|d/.*|api/session|api/jobs/.*)")
-"""Paths that are not kept in the audit where nothing was refused: the page asks for them by itself."""
+"""Paths that are logged only if refused: the page requests them by itself."""
 
 UPLOADS = re.compile(r"/api/collections/[^/]+/documents/?|/process/?")
 """Paths whose body may be as large as an upload."""
@@ -62,15 +60,15 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-"""Sent with every reply; a route may set a stricter one of its own."""
+"""Headers of every reply; a route may set stricter ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What is let in."""
+    """What the guard allows."""
 
     names: Sequence[str] = ()
-    """Hosts and addresses besides loopback's; `*.example.org` stands for every name below."""
+    """Hosts and addresses besides loopback; `*.example.org` matches every name below."""
     origins: Sequence[str] = ()
     body: int = 4 * MEBIBYTE
     upload: int = 200 * MEBIBYTE
@@ -78,7 +76,7 @@ class Bounds:
 
 
 def bounds_of(service: Service) -> Bounds:
-    """What the settings of a service let in."""
+    """The bounds in the settings of a service."""
     settings = service.settings
     origins = [origin for origin in settings.allowed_origins.split(",") if origin]
     names = [name for name in (*settings.allowed_hosts.split(","), service.public_host, settings.host) if name]
@@ -87,7 +85,7 @@ def bounds_of(service: Service) -> Bounds:
 
 
 class Guard:
-    """Middleware that lets a request through, or refuses it."""
+    """Middleware that admits or refuses a request."""
 
     def __init__(
         self,
@@ -97,7 +95,7 @@ class Guard:
         is_known: Callable[[str | None], bool] = lambda _: True,
         keep: Callable[[str, str, int], None] = lambda *_: None,
     ) -> None:
-        """`is_known` says whether a key counts; `keep` is told who asked what, and the status."""
+        """`is_known` checks a key; `keep` receives caller, request and status."""
         self.app = app
         self.bounds = bounds
         self._is_known = is_known
@@ -105,7 +103,7 @@ class Guard:
         self._room = TOGETHER * bounds.body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """As ASGI has it."""
+        """The ASGI call."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
@@ -114,7 +112,7 @@ class Guard:
         try:
             most = self._checked(scope)
             if _has_body(scope) and not await run_in_threadpool(self._is_known, key_in(Headers(scope=scope))):
-                await self.app(scope, _nothing, sending)  # refused by the route, in its own words
+                await self.app(scope, _nothing, sending)  # the route refuses it, in its own format
                 return
             async with self._place(scope) as place:
                 await self.app(scope, _limited(receive, most, place), sending)
@@ -123,7 +121,7 @@ class Guard:
 
     @asynccontextmanager
     async def _place(self, scope: Scope) -> AsyncIterator[Callable[[int], None]]:
-        """Room for a body, of the length that is told and of what comes beyond. Problem 429 where none is left."""
+        """Reserve room for a body: its declared length and any excess. Raises Problem 429 if there is none."""
         held = 0
 
         def holding(come: int) -> None:
@@ -145,7 +143,7 @@ class Guard:
             self._room += held
 
     def _checked(self, scope: Scope) -> int:
-        """Bytes that the body may have. Raises Problem."""
+        """The largest body allowed, in bytes. Raises Problem."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if not self._is_ours(host):
@@ -194,10 +192,7 @@ class Guard:
 
 
 def is_ours(host: str, names: Sequence[str]) -> bool:
-    """Whether a Host header names this server: by loopback's name, or by one of `names`.
-
-    An address counts where it is one of them, or where they hold the one that stands for all (0.0.0.0, ::).
-    """
+    """Whether a Host is loopback, one of `names`, or an IP address if `names` has the one for all (0.0.0.0, ::)."""
     name = _name_of(host)
     if name is None:
         return False
@@ -207,13 +202,13 @@ def is_ours(host: str, names: Sequence[str]) -> bool:
 
 
 def _is_visit(scope: Scope, headers: Headers) -> bool:
-    """Whether a person follows a link, in the address bar; no page reads what comes back, or puts it into a picture."""
+    """Whether a person opens a link as a whole page; no other page can read the reply or embed it."""
     is_whole_page = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
     return is_whole_page and scope.get("method") in ("GET", "HEAD")
 
 
 def key_in(headers: Headers) -> str | None:
-    """The key of a request, as every door takes it."""
+    """The key of a request."""
     kind, _, bearer = headers.get("authorization", "").partition(" ")
     return bearer.strip() if kind.casefold() == "bearer" else headers.get("x-api-key")
 
@@ -224,12 +219,11 @@ def _has_body(scope: Scope) -> bool:
 
 
 async def _nothing() -> Message:
-    """The body of nobody who is known."""
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
 def _limited(receive: Receive, most: int, holding: Callable[[int], None]) -> Receive:
-    """The same, raising Problem when more bytes come than may, none for too long, or all of them too slowly."""
+    """The same, but raises Problem if the body is too large, pauses too long, or arrives too slowly."""
     come, whole, began = 0, False, monotonic()
 
     async def receiving() -> Message:
@@ -258,10 +252,10 @@ def _too_large(most: int) -> Problem:
 
 
 def _name_of(host: str) -> str | None:
-    """The name without its port, in small letters; None for what cannot be a host."""
+    """The host in lower case without its port; None if invalid."""
     try:
         parts = urlsplit(f"//{host}")
-        _ = parts.port  # raises for one that is no number
+        _ = parts.port  # raises if it is not a number
         name = parts.hostname
     except ValueError:
         return None

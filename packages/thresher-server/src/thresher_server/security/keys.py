@@ -1,7 +1,7 @@
-"""Keys of the server: made once, shown once, kept as hashes in `server/keys.json` of the home.
+"""Keys of the server: shown once, stored as hashes in `server/keys.json` of the home.
 
-A key is `thr_ID_SECRET`: the id is looked up, the SHA-256 of the secret is compared in constant time. A plain hash is
-enough for 256 random bits; it is passwords that need a slow one.
+A key is `thr_ID_SECRET`: the id is looked up, and the SHA-256 of the secret compared in constant time. A plain hash
+suffices for 256 random bits; only passwords need a slow one.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ FILE = "keys.json"
 PREFIX = "thr"
 ID_BYTES, SECRET_BYTES = 6, 32
 LOCK_SECONDS = 10.0
-"""To wait for another process that changes the keys, which takes milliseconds."""
+"""Longest wait for another process that changes the keys, which takes milliseconds."""
 
 
 class Scope(StrEnum):
-    """What a key lets somebody do."""
+    """Rights of a key."""
 
     READ = "read"
     """Search, list and open documents."""
     ASK = "ask"
-    """Ask, check, rerank, encode; see the traces of it."""
+    """Ask, check, rerank, encode; see the own traces."""
     WRITE = "write"
     """Add, change and delete documents; calibrate."""
     ADMIN = "admin"
@@ -42,17 +42,17 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: a name for the log, what it may do, and in which collections (None: in all)."""
+    """The sender of a request: name in the log, scopes, and collections (None: all)."""
 
     name: str
     scopes: frozenset[Scope]
     collections: frozenset[str] | None = None
     id: str = ""
-    """Of the key; empty for who has none. Two keys of one name, one after the other, are two callers."""
+    """Of the key; empty without one. Two keys with one name, one after the other, are two callers."""
 
     @property
     def identity(self) -> str:
-        """What belongs to the caller is kept under this; no name can be another's identity."""
+        """The caller's data is stored under this; no name can equal another's identity."""
         return f"key {self.id}" if self.id else f"own {self.name}"
 
     def may(self, scope: Scope, collection: str | None = None) -> bool:
@@ -64,19 +64,19 @@ class Caller:
 
 
 OPERATOR = Caller("operator", frozenset(Scope))
-"""Whoever has the key of the setting `server.admin_key`."""
+"""The caller with the key of the setting `server.admin_key`."""
 
 ANYBODY = Caller("loopback", frozenset(Scope))
-"""Whoever reaches a server that listens on this machine alone and asks for no key."""
+"""Any caller of a server that only this machine reaches and that needs no key."""
 
 
 RESERVED = frozenset({OPERATOR.name, ANYBODY.name, "agent"})
-"""Names that stand in the audit for who has no key of `thresher keys`."""
+"""Names in the audit log of callers without a key of `thresher keys`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is kept of a key."""
+    """A stored key."""
 
     id: str
     name: str
@@ -90,17 +90,17 @@ class Key:
 
     @property
     def caller(self) -> Caller:
-        """Who has it."""
+        """The caller who has it."""
         allowed = None if self.collections is None else frozenset(self.collections)
         return Caller(self.name, frozenset(map(Scope, self.scopes)), allowed, self.id)
 
     def has_expired(self, now: datetime) -> bool:
-        """Whether it is refused by now."""
+        """Whether it has expired."""
         return self.expires is not None and datetime.fromisoformat(self.expires) <= now
 
 
 class Keys:
-    """The keys of a home; a change by another process is seen at the next request, in a bucket some seconds later."""
+    """The keys of a home. Changes by another process apply at the next request, in a bucket some seconds later."""
 
     def __init__(self, home: Home) -> None:
         self._files = files_asked(home_files(home).below("server"))
@@ -115,7 +115,7 @@ class Keys:
     def make(
         self, name: str, scopes: Iterable[Scope], collections: Iterable[str] | None, *, expires: str | None = None
     ) -> str:
-        """A new key, which is shown this once. UsageError for a name that is taken, or no scope."""
+        """A new key, shown only now. Raises UsageError for a name that is taken or invalid, and for no scope."""
         wanted = tuple(sorted({scope.value for scope in scopes}))
         if not wanted:
             raise UsageError("has no scope", subject=f"key {name}", next_step="give some of read, ask, write, admin")
@@ -134,7 +134,7 @@ class Keys:
         return f"{PREFIX}_{id_}_{secret}"
 
     def rotate(self, name: str) -> str:
-        """Another secret for the key of that name; the old one is refused from now on."""
+        """A new secret for the key of that name; the old one is refused from now on."""
         with self._changing() as keys:
             old = _named(keys, name)
             secret = secrets.token_urlsafe(SECRET_BYTES)
@@ -147,12 +147,12 @@ class Keys:
             del keys[_named(keys, name).id]
 
     def caller(self, given: str) -> Caller | None:
-        """Whose key it is; None for one that is unknown, revoked or expired."""
+        """The caller of a key; None if it is unknown, revoked or expired."""
         prefix, _, rest = given.partition("_")
         id_, _, secret = rest.partition("_")
         key = self._current().get(id_)
         expected = key.hash if key else _hash("")
-        fits = hmac.compare_digest(_hash(secret), expected)  # as long for an unknown id as for a known one
+        fits = hmac.compare_digest(_hash(secret), expected)  # takes as long for an unknown id
         if key is None or prefix != PREFIX or not fits or key.has_expired(_now()):
             return None
         return key.caller
@@ -162,12 +162,12 @@ class Keys:
         before, keys = self._seen
         if content != before:
             keys = _keys_of(content, self._files.where(FILE))
-            self._seen = (content, keys)  # at once: a question of another thread sees both old or both new
+            self._seen = (content, keys)  # one assignment: other threads see both old or both new
         return keys
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Key]]:
-        """The keys, to be changed while nobody else changes them, and written whole or not at all."""
+        """The keys for a change, locked and written atomically."""
         with self._files.lock(f"{FILE}.lock", LOCK_SECONDS):
             keys = dict(self._current())
             yield keys

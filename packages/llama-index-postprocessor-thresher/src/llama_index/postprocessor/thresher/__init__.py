@@ -1,4 +1,4 @@
-"""Thresher in LlamaIndex: what your retriever found is handed on only after it has been judged."""
+"""Thresher in LlamaIndex: only judged results of your retriever are passed on."""
 
 from llama_index.postprocessor.thresher.base import ThresherPostprocessor
 

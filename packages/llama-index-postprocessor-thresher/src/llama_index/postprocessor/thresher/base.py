@@ -1,4 +1,4 @@
-"""The bundled judge of Thresher over what a retriever found."""
+"""Thresher's bundled judge over a retriever's results."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from thresher.recipes.rerank import RankedText
 
 
 class ThresherPostprocessor(BaseNodePostprocessor):
-    """Puts nodes in order by the probability that they answer, and drops those that do not.
+    """Sorts nodes by the probability that they answer, and drops those below `min_score`.
 
         index.as_query_engine(node_postprocessors=[ThresherPostprocessor(min_score=0.3)])
 
     Needs no collection and no chat model, and sends nothing anywhere. The probability is the node's score, 0 to 1; the
-    score it came with is `retrieval_score` in the metadata, beside the `verdict` on all nodes and its `confidence`.
+    metadata get its earlier score as `retrieval_score`, with the `verdict` on all nodes and its `confidence`.
     """
 
-    top_n: int | None = Field(default=None, ge=1, description="Nodes at most; all of them where it is None.")
-    min_score: float = Field(default=0.0, ge=0, le=1, description="Probability that a node needs to stay.")
+    top_n: int | None = Field(default=None, ge=1, description="Most nodes; None for all.")
+    min_score: float = Field(default=0.0, ge=0, le=1, description="Least probability of a node.")
     refined: bool = Field(
-        default=False, description="Whether a node is cut to its relevant sentences; what has none is left out."
+        default=False, description="Whether to cut nodes to their relevant sentences; nodes without any are dropped."
     )
-    title_key: str = Field(default="title", description="Of the metadata, what is read before a text.")
+    title_key: str = Field(default="title", description="Metadata key of a text's title, which the judge reads first.")
 
     _rerank: Reranker = PrivateAttr(default_factory=Reranker)
 
     @classmethod
     def class_name(cls) -> str:
-        """Under which it is stored."""
+        """The name in serialised form."""
         return "ThresherPostprocessor"
 
     def _postprocess_nodes(
@@ -54,7 +54,7 @@ class ThresherPostprocessor(BaseNodePostprocessor):
         ]
 
     def _copy(self, given: NodeWithScore, ranked: RankedText, told: Mapping[str, object]) -> NodeWithScore:
-        """The node under its own id, with what is known of it now; where it is cut, `spans` are offsets in its text."""
+        """The node under its own id with new metadata; if it is cut, `spans` are offsets in its text."""
         node = given.node.model_copy()
         added: dict[str, object] = {**told, "retrieval_score": given.score}
         if self.refined and isinstance(node, TextNode):

@@ -14,21 +14,21 @@ import thresher
 from thresher.recipes.evidence import EvidenceResult, Passage
 
 READ_BY_A_MODEL = frozenset({"source", "title", "locator"})
-"""Of the metadata, what is written above a passage when a chat model reads it; the rest is for programs."""
+"""Metadata shown above a passage to a chat model; the rest is for programs."""
 
 
 class ThresherRetriever(BaseRetriever):
-    """Passages of your own documents, judged: none at all where they do not answer the question.
+    """Judged passages of your own documents; none if they do not answer the question.
 
         retriever = ThresherRetriever(home=".thresher", similarity_top_k=3)
         nodes = retriever.retrieve("How many layers has BERT-base?")
 
-    Each node says in its metadata where it stands (`source`, `title`, `page`, `start`, `end`, `locator`) and what it is
-    worth (`score` and its `scale`, `probability`), with the `verdict` and the `confidence` of the whole search.
+    The metadata have each node's location (`source`, `title`, `page`, `start`, `end`, `locator`) and score (`score`
+    with its `scale`, `probability`), with the `verdict` and the `confidence` of the whole search.
 
-    `collection` is a name in the home folder, or one that is open. With `refined` a node is cut to the sentences that
-    are evidence. Where the verdict is incorrect nothing is returned, unless `outside` names another place to look
-    (`web` or `collection:NAME`), `fallback` is another retriever to ask, or `keep_incorrect` wants the best there is.
+    `collection` is a name in the home folder, or an open collection. `refined` cuts nodes to the sentences that are
+    evidence. If the verdict is incorrect nothing is returned, unless `outside` names another place to look (`web` or
+    `collection:NAME`), `fallback` is another retriever, or `keep_incorrect` asks for the best passages anyway.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class ThresherRetriever(BaseRetriever):
         self._keep_incorrect, self._fallback = keep_incorrect, fallback
 
     def evidence(self, question: str) -> EvidenceResult:
-        """What the nodes are made of, for those who want the verdict without them."""
+        """The evidence behind the nodes, with the verdict."""
         return self._asked.evidence(
             question,
             recipe=self._recipe,

@@ -1,1 +1,1 @@
-"""What an agent may call: each file has `add(server, desk)`, which registers its tools."""
+"""The tools: each file has `add(server, desk)`, which registers its own."""

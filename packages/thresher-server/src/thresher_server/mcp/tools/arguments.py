@@ -1,4 +1,4 @@
-"""Arguments that several tools take, as an agent is told of them."""
+"""Arguments of several tools, with their descriptions for agents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import Field
 LONGEST_FILTER = 2000
 
 MOST_TOKENS = 4000
-"""Of evidence: what an agent reads of documents in one step; five times the usual."""
+"""Upper bound of the evidence in one call: five times the default."""
 
 CollectionName = Annotated[
     str | None,
@@ -40,5 +40,5 @@ READS_THE_WEB = ToolAnnotations(read_only_hint=True, open_world_hint=True)
 
 
 def described(tool: Callable[..., Any]) -> str:
-    """What an agent is told of a tool: its docstring, each paragraph on one line."""
+    """A tool's description for agents: its docstring, each paragraph on one line."""
     return re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.getdoc(tool) or "")

@@ -1,4 +1,4 @@
-"""`ask`: an answer with its citations, or a refusal with its reason."""
+"""`ask`: an answer with its citations, or an abstention with its reason."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from thresher_server.mcp.tools.search import FEW
 from thresher_server.security.keys import Scope
 
 ANSWER_TOKENS = 6000.0
-"""Of an answer: what is longer is no answer but a document."""
+"""Longest answer; more would be a document."""
 
 REASON_TOKENS = 2000.0
-"""Of the reason of an abstention, which may quote the passage that comes nearest."""
+"""Longest reason of an abstention, which may quote the nearest passage."""
 
 TEXT_TOKENS = 300.0
-"""Of a note, of which there may be several."""
+"""Longest note; there may be several."""
 
 Budget = Annotated[
     int | None, Field(ge=1, le=MOST_TOKENS, description="tokens of evidence the answer is written from, at most")
@@ -50,7 +50,7 @@ Budget = Annotated[
 
 
 def add(server: MCPServer, desk: Desk) -> None:
-    """Register the tool; it is marked as one that leaves this machine where the operator's settings let it search."""
+    """Register the tool; it is marked as open-world if the operator's settings allow web search."""
     configured = recipes.get(desk.service.front.recipe).configured({}, home=desk.service.home)
     annotations = READS_THE_WEB if configured.outside == "web" else READS
     tool = Asking(desk).ask
@@ -60,7 +60,7 @@ def add(server: MCPServer, desk: Desk) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The tool over a desk."""
+    """The tool `ask`."""
 
     desk: Desk
 
@@ -76,8 +76,8 @@ class Asking:
     ) -> Annotated[CallToolResult, AnswerResult]:
         """Answer a question from the person's documents, with checked citations, or say why they do not answer it.
 
-        Call it when a short answer with its sources is what is wanted; call search_documents instead when you will
-        write from the passages yourself. One facet per call: a comparison is two calls. Do not call it for general
+        Call it for a short answer with its sources; call search_documents instead when you will write from the
+        passages yourself. One facet per call: a comparison is two calls. Do not call it for general
         knowledge or for what this conversation already says.
         Hand on the markers [1], [2] with their sources. An abstention is a result: tell the person what is missing
         instead of filling it in. `sentences` says which sentences the documents do not support.
@@ -106,7 +106,7 @@ class Asking:
 
 
 def answered(collection: Collection, answer: Answer) -> CallToolResult:
-    """The answer as the tool returns it, with as many citations as fit."""
+    """The result of the tool, with as many citations as fit."""
 
     def reply(number: int) -> Reply:
         result = _result(collection, answer, number)
@@ -149,7 +149,7 @@ def _result(collection: Collection, answer: Answer, number: int) -> AnswerResult
 
 
 def citation(collection: Collection, cited: Cited) -> Citation:
-    """A citation with the address at which a person opens it."""
+    """A citation with the address where people open it."""
     on_web = cited.origin is Origin.OUTSIDE and cited.source.startswith(("http://", "https://"))
     return Citation(
         marker=cited.marker,
@@ -181,8 +181,6 @@ def _sentences(sentences: Sequence[AnswerSentence], *, removed: bool) -> list[Se
 
 
 def _likeliest(fates: Sequence[ChunkTrace]) -> list[Dropped]:
-    """The best few of the chunks that were dropped, by what the judge gave them."""
-
     def judged(fate: ChunkTrace) -> float | None:
         score = fate.hit.scores.get("judge")
         return None if score is None else score.value

@@ -1,7 +1,7 @@
 """`add_document` and `delete_document`, where the operator lets agents write.
 
-A text is kept as a file of the home, as uploads are; an address must be on the public internet, because it is a model
-that chose it. No file of this machine can be named.
+A text is kept as a file of the home, like an upload. An address must be on the public internet, because a model chose
+it. No file of this machine can be named.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LONGEST_TEXT = 1_000_000
 """Characters; about 400 pages."""
 
 TEXT_KINDS = (".md", ".txt", ".markdown", ".html", ".csv", ".json", ".jsonl")
-"""Endings of a name that say how a text is read; any other name gets the first one."""
+"""File endings by which a text is parsed; other names get the first one."""
 
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
 DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
@@ -52,7 +52,7 @@ def add(server: MCPServer, desk: Desk) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Changing:
-    """The tools over a desk."""
+    """The tools that write."""
 
     desk: Desk
 
@@ -107,7 +107,7 @@ class Changing:
         return Reply(f"Forgotten in collection {there.name}: {', '.join(gone)}.", result).result()
 
     def _writable(self, name: str | None) -> Collection:
-        """The collection to add to: one that the key names may be made by its first document."""
+        """The collection to add to. The first document may make a collection that the key names, or the default one."""
         caller = self.desk.caller
         wanted = name or self.desk.service.front.collection
         is_new = wanted not in self.desk.service.engine.collections.names
@@ -153,7 +153,7 @@ def _with_ending(name: str) -> str:
 
 
 def _kept(collection: Collection, place: Path, text: str) -> Report:
-    """Write a text and take it in; what cannot be read does not stay."""
+    """Write a text and index it; a text that cannot be parsed is removed."""
     make_folder(place.parent)
     place.write_text(text, encoding="utf-8", errors="replace")
     report = collection.add(place)

@@ -1,7 +1,7 @@
-"""`search` and `fetch`, in the exact form that ChatGPT's connectors and deep research read.
+"""`search` and `fetch`, in the exact form of ChatGPT's connectors and deep research.
 
 An id is `COLLECTION/DOCUMENT`, or `COLLECTION/DOCUMENT@OFFSET` for the rest of a document that is too long for one
-result: `metadata.next_id` names it. Collections are those that the operator named, or the usual one.
+result: `metadata.next_id` has it. Collections are those that the operator named, or the default one.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from thresher_server.searching import share
 from thresher_server.security.keys import Scope
 
 MOST_FOUND = 10
-"""Documents of a search, as OpenAI's example has it."""
+"""Documents of a search, as in OpenAI's example."""
 
 SEARCHED = 5
-"""Collections that one search goes through at most."""
+"""Collections of one search at most."""
 
 ID = re.compile(r"(?P<collection>[^/@]+)/(?P<document>[^/@]+)(?:@(?P<start>[0-9]{1,12}))?")
 
@@ -48,7 +48,7 @@ def add(server: MCPServer, desk: Desk) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ForChatGPT:
-    """The tools over a desk."""
+    """The tools `search` and `fetch`."""
 
     desk: Desk
 
@@ -56,7 +56,7 @@ class ForChatGPT:
     async def search(
         self, query: Annotated[str, Field(min_length=1, description="one question, in whole words")]
     ) -> Annotated[CallToolResult, FoundPages]:
-        """Find documents of the person that answer a question; what the judge found beside the point is left out.
+        """Find documents of the person that answer a question; the judge drops the others.
 
         No results mean that the documents do not say it. Fetch a result to read it.
         """
@@ -77,7 +77,7 @@ class ForChatGPT:
     async def fetch(
         self, id: Annotated[str, Field(min_length=1, max_length=400, description="the id of a result of search")]
     ) -> Annotated[CallToolResult, FetchedPage]:
-        """Read a document that search found. Where `metadata.next_id` is there, fetch that for what follows."""
+        """Read a document that search found. If `metadata.next_id` is there, fetch it for the rest."""
         desk = self.desk
         parts = ID.fullmatch(id)
         if parts is None:
@@ -86,7 +86,7 @@ class ForChatGPT:
         start = int(parts["start"] or 0)
         record = await desk.worked(lambda: found(there, unquote(parts["document"])))
         document = await desk.worked(lambda: there.document(record.id))
-        rest = beginning(document.text[start:], MOST_TOKENS / 2)  # which a result holds twice
+        rest = beginning(document.text[start:], MOST_TOKENS / 2)  # a result contains it twice
         url = whole(desk.asking.public_url, there.name, record)
 
         def reply(number: int) -> Reply:
@@ -97,7 +97,7 @@ class ForChatGPT:
         return fitted(reply, len(rest))
 
     def _searched(self) -> list[Collection]:
-        """The usual collection; those that the operator or the key names, where they name some."""
+        """The collections that the operator or the key names; without names the default one."""
         named = self.desk.caller.collections
         if named is None:
             return [self.desk.named(None, Scope.READ)]
@@ -106,7 +106,7 @@ class ForChatGPT:
 
 
 def _hits(desk: Desk, collection: Collection, query: str) -> tuple[Hit, ...]:
-    """What the judge keeps; nothing where its verdict is that this does not answer the question."""
+    """The hits that the judge keeps; none where the verdict is that they do not answer the question."""
     recipe = desk.service.front.recipe
     found = collection.evidence(query, recipe=recipe, limit=MOST_FOUND, outside="none", settings=desk.settings)
     return tuple(passage.hit for passage in found.passages)
@@ -134,5 +134,4 @@ def _id(collection: str, document: str) -> str:
 
 
 def _as_json(page: FoundPages | FetchedPage) -> Reply:
-    """The structure, and one text with the same JSON."""
     return Reply(page.model_dump_json(), page)

@@ -1,4 +1,4 @@
-"""`check`: every claim of a text held against the documents."""
+"""`check`: every claim of a text checked against the documents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from thresher_server.mcp.tools.ask import citation
 from thresher_server.security.keys import Scope
 
 LONGEST_TEXT = 40_000
-"""Characters of a text: some four hundred claims, which take a minute."""
+"""Characters: some four hundred claims, which take a minute."""
 
 Text = Annotated[
     str, Field(min_length=1, max_length=LONGEST_TEXT, description="an answer, a draft or a report, in plain sentences")
@@ -39,7 +39,7 @@ def add(server: MCPServer, desk: Desk) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Checking:
-    """The tool over a desk."""
+    """The tool `check`."""
 
     desk: Desk
 

@@ -1,4 +1,4 @@
-"""`list_documents`: what there is to ask."""
+"""`list_documents`: the collections and documents there are."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def add(server: MCPServer, desk: Desk) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The tool over a desk."""
+    """The tool `list_documents`."""
 
     desk: Desk
 
@@ -80,7 +80,7 @@ class Listing:
 
 
 def document(public_url: str, collection: Collection, record: DocumentRecord) -> DocumentTold:
-    """A record as a client reads it."""
+    """A record in the client's form."""
     return DocumentTold(
         document=resource(collection.name, record.id),
         source=record.source,

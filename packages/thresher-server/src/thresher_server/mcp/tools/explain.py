@@ -22,7 +22,7 @@ from thresher_server.mcp.tools.ask import ANSWER_TOKENS, REASON_TOKENS, TEXT_TOK
 from thresher_server.security.keys import Scope
 
 PICTURE_TOKENS = MOST_TOKENS / 3
-"""Of the text; the structure has the rest."""
+"""Longest text; the structure has the rest."""
 
 
 def add(server: MCPServer, desk: Desk) -> None:
@@ -34,7 +34,7 @@ def add(server: MCPServer, desk: Desk) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Explaining:
-    """The tool over a desk."""
+    """The tool `explain`."""
 
     desk: Desk
 

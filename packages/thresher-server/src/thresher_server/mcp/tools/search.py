@@ -1,4 +1,4 @@
-"""`search_documents`: the passages that answer a question, within a budget of tokens, and what they are worth."""
+"""`search_documents`: the passages that answer a question, within a budget of tokens, and the verdict on them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ USUAL_TOKENS = 800
 MOST_HITS = 50
 
 FEW = 5
-"""Dropped passages that are told of: enough to see whether the search went wrong."""
+"""Dropped passages shown: enough to see whether the search went wrong."""
 
 Budget = Annotated[int, Field(ge=1, le=MOST_TOKENS, description="tokens of passages at most; fewer are often enough")]
 Limit = Annotated[int, Field(ge=1, le=MOST_HITS, description="chunks to look at, before they are cut to the budget")]
@@ -42,7 +42,7 @@ def add(server: MCPServer, desk: Desk) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Searching:
-    """The tool over a desk."""
+    """The tool `search_documents`."""
 
     desk: Desk
 
@@ -88,7 +88,7 @@ class Searching:
 
 
 def search_result(collection: Collection, found: Found, number: int) -> SearchResult:
-    """What was found, with its first so many passages."""
+    """The result with its first `number` passages."""
     spans = found.spans or ()
     shown = [passage(collection, span) for span in spans[:number]]
     left_out = f"{len(spans) - number} passages were left out: ask for fewer tokens." if number < len(spans) else ""
@@ -108,7 +108,7 @@ def search_result(collection: Collection, found: Found, number: int) -> SearchRe
 
 
 def passage(collection: Collection, span: Excerpt) -> Passage:
-    """A span with its place."""
+    """A span with its source and address."""
     chunk = None if span.evidence is None else span.evidence.hit.chunk
     id_ = "" if chunk is None else chunk.document_id
     return Passage(
@@ -127,7 +127,7 @@ def passage(collection: Collection, span: Excerpt) -> Passage:
 
 
 def likeliest(judgements: Sequence[Judgement]) -> list[Dropped]:
-    """The best few of what was dropped."""
+    """The dropped passages with the highest scores."""
     best = sorted(judgements, key=lambda one: one.score.value if one.score else 0.0, reverse=True)
     return [
         Dropped(

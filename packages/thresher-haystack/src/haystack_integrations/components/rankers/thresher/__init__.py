@@ -1,4 +1,4 @@
-"""The bundled judge of Thresher as a ranker."""
+"""Thresher's bundled judge as a ranker."""
 
 from haystack_integrations.components.rankers.thresher.ranker import ThresherRanker
 

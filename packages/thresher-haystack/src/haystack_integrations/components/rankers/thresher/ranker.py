@@ -1,4 +1,4 @@
-"""The bundled judge of Thresher over what a retriever found."""
+"""Thresher's bundled judge over a retriever's results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from thresher.recipes.rerank import RankedText
 
 @component
 class ThresherRanker:
-    """Puts documents in order by the probability that they answer, and says what all of them are worth.
+    """Sorts documents by the probability that they answer, with a verdict on all of them.
 
         ranker = ThresherRanker(min_score=0.3)
         ranker.run(query="How many layers has BERT-base?", documents=documents)
@@ -29,10 +29,11 @@ class ThresherRanker:
     def __init__(
         self, top_k: int | None = None, *, min_score: float = 0.0, refined: bool = False, title_field: str = "title"
     ) -> None:
-        """Cheap: models are loaded in `warm_up`, or with the first question.
+        """Cheap: `warm_up` or the first question loads the models. Raises UsageError.
 
-        Documents at most, the probability that one needs to stay, whether it is cut to its relevant sentences (what has
-        none is left out), and what of its meta is read before its text.
+        `top_k`: most documents. `min_score`: least probability of a document. `refined` cuts documents to their
+        relevant sentences and drops those without any. `title_field`: meta field of the title, which the judge reads
+        first.
         """
         if not 0 <= min_score <= 1:
             raise UsageError("is no probability", subject=f"`min_score` {min_score}", next_step="give one from 0 to 1")
@@ -44,22 +45,22 @@ class ThresherRanker:
         self._rerank = Reranker()
 
     def warm_up(self) -> None:
-        """Load the judge; a second time there is nothing to do."""
+        """Load the judge, once."""
         self._rerank.warm_up()
 
     def to_dict(self) -> dict[str, Any]:
-        """What `from_dict` makes it of again."""
+        """Serialised form for `from_dict`."""
         given = {"top_k": self.top_k, "min_score": self.min_score, "refined": self.refined}
         return default_to_dict(self, **given, title_field=self.title_field)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ThresherRanker:
-        """What `to_dict` gave, made again."""
+        """From the form of `to_dict`."""
         return default_from_dict(cls, data)
 
     @component.output_types(documents=list[Document], verdict=str)
     def run(self, query: str, documents: list[Document], top_k: int | None = None) -> dict[str, Any]:
-        """Copies of the documents that stay, best first, and the verdict. Raises UsageError for an empty query."""
+        """Copies of the kept documents, best first, and the verdict. Raises UsageError for an empty query."""
         most = self.top_k if top_k is None else _check(top_k)
         titles = [str(document.meta.get(self.title_field) or "") for document in documents]
         texts = [document.content or "" for document in documents]
@@ -71,11 +72,11 @@ class ThresherRanker:
 
     @component.output_types(documents=list[Document], verdict=str)
     async def run_async(self, query: str, documents: list[Document], top_k: int | None = None) -> dict[str, Any]:
-        """The same, in a thread of its own."""
+        """The same, in a thread."""
         return await asyncio.to_thread(self.run, query, documents, top_k)
 
     def _copy(self, document: Document, ranked: RankedText, told: Mapping[str, Any]) -> Document:
-        """Under its own id; where it is cut, `spans` are offsets in the text that it had."""
+        """A copy under the same id; if it is cut, `spans` are offsets in the original text."""
         if not self.refined:
             return replace(document, score=ranked.score, meta={**document.meta, **told})
         text = document.content or ""

@@ -1,4 +1,4 @@
-"""Haystack's filters in the language of Thresher's."""
+"""Translates Haystack's filters into Thresher's."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _COMPARED = {"==": "=", "!=": "!=", ">": ">", ">=": ">=", "<": "<", "<=": "<="}
 
 
 def where_of(filters: Mapping[str, Any]) -> str:
-    """A filter as the `where` of a search. Raises FilterError for what is none, or has no counterpart.
+    """A filter as the `where` of a search. Raises FilterError for an invalid filter, or one without a counterpart.
 
-    A comparison with a field that a document lacks is neither true nor false, as in SQL: `!=` leaves that document out.
+    Comparing a field that a document lacks is neither true nor false, as in SQL: `!=` excludes that document.
     """
     match filters:
         case {"field": str() as field, "operator": str() as operator, "value": value}:

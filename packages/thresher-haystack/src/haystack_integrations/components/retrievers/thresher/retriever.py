@@ -14,19 +14,19 @@ import thresher
 from thresher.recipes.evidence import EvidenceResult
 
 UNDECIDED = "none"
-"""The verdict of a recipe that does not decide."""
+"""Verdict of a recipe that decides nothing."""
 
 
 @component
 class ThresherRetriever:
-    """Passages of your own documents, judged, and the verdict: no passage at all where they do not answer.
+    """Judged passages of your own documents, and the verdict; no passage if they do not answer.
 
         retriever = ThresherRetriever(home=".thresher", top_k=3)
         retriever.run(query="How many layers has BERT-base?")
         # {"documents": [...], "verdict": "correct"}
 
-    Each document says in its meta where it stands (`source`, `title`, `page`, `start`, `end`, `locator`) and what it is
-    worth (`score` and its `scale`, `probability`), with the `verdict` and the `confidence` of the whole search.
+    Each document's meta has its location (`source`, `title`, `page`, `start`, `end`, `locator`) and score (`score` with
+    its `scale`, `probability`), with the `verdict` and the `confidence` of the whole search.
     """
 
     def __init__(
@@ -42,11 +42,11 @@ class ThresherRetriever:
         refined: bool = False,
         keep_incorrect: bool = False,
     ) -> None:
-        """Cheap: models are loaded in `warm_up`, or with the first question.
+        """Cheap: `warm_up` or the first question loads the models.
 
-        `outside` is where to look when the documents do not suffice (`web` or `collection:NAME`), `where` a filter on
-        metadata (`kind = 'pdf' AND page <= 3`), `settings` are Thresher's by dotted key. With `refined` a document is
-        cut to the sentences that are evidence, with `keep_incorrect` the best there is comes though it is no answer.
+        `outside`: where to look if the documents do not suffice (`web` or `collection:NAME`). `where`: a filter on
+        metadata (`kind = 'pdf' AND page <= 3`). `settings`: Thresher's, by dotted key. `refined` cuts documents to the
+        sentences that are evidence. `keep_incorrect` returns the best passages even if they do not answer.
         """
         self.home = str(home)
         self.collection = collection
@@ -60,11 +60,11 @@ class ThresherRetriever:
         self._engine = thresher.Engine(self.home)
 
     def warm_up(self) -> None:
-        """Load the models; a second time there is nothing to do."""
+        """Load the models, once."""
         self._engine.warm_up()
 
     def to_dict(self) -> dict[str, Any]:
-        """What `from_dict` makes it of again."""
+        """Serialised form for `from_dict`."""
         return default_to_dict(
             self,
             home=self.home,
@@ -80,12 +80,12 @@ class ThresherRetriever:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ThresherRetriever:
-        """What `to_dict` gave, made again."""
+        """From the form of `to_dict`."""
         return default_from_dict(cls, data)
 
     @component.output_types(documents=list[Document], verdict=str)
     def run(self, query: str, filters: dict[str, Any] | None = None, top_k: int | None = None) -> dict[str, Any]:
-        """The documents, best first, and the verdict. `filters` are Haystack's, on top of `where`."""
+        """The documents, best first, and the verdict. `filters` are Haystack's, applied in addition to `where`."""
         found = self._engine.collection(self.collection).evidence(
             query,
             recipe=self.recipe,
@@ -102,7 +102,7 @@ class ThresherRetriever:
     async def run_async(
         self, query: str, filters: dict[str, Any] | None = None, top_k: int | None = None
     ) -> dict[str, Any]:
-        """The same, in a thread of its own."""
+        """The same, in a thread."""
         return await asyncio.to_thread(self.run, query, filters, top_k)
 
     def _restricted(self, filters: Mapping[str, Any] | None) -> str | None:
