@@ -54,6 +54,8 @@ class Observed:
     final: bool
     signs: ClaimSigns
     rules_say: ClaimState
+    shown: bool
+    """Whether a rule shows what the evidence states instead."""
 
     @property
     def true(self) -> bool:
@@ -130,7 +132,7 @@ def observe(case: Case, check: Checker) -> Observed | None:
     rules = seen.rules
     state = ClaimState.CONTRADICTED if rules.contradicted else ClaimState.UNVERIFIED
     said = ClaimState.SUPPORTED if rules.supported else state
-    return Observed(case.data, case.error, case.final, seen.signs, said)
+    return Observed(case.data, case.error, case.final, seen.signs, said, rules.shown)
 
 
 def observed(every: Sequence[Case]) -> list[Observed]:
@@ -153,12 +155,8 @@ def observed(every: Sequence[Case]) -> list[Observed]:
                 known[key] = asdict(seen)
                 out.write(json.dumps([key, known[key]]) + "\n")
                 new += 1
-            one = known[key]
-            found.append(
-                Observed(
-                    one["data"], one["error"], one["final"], ClaimSigns(**one["signs"]), ClaimState(one["rules_say"])
-                )
-            )
+            row = known[key] | {"signs": ClaimSigns(**known[key]["signs"])}
+            found.append(Observed(**row | {"rules_say": ClaimState(row["rules_say"])}))
     if new:
         print(f"{new} claims read, {new / (time.monotonic() - started):.1f} a second")
     return found
@@ -172,7 +170,7 @@ Says = Callable[[Observed], tuple[float, ClaimState]]
 
 def by_rules(one: Observed) -> tuple[float, ClaimState]:
     """The rules alone, as they decided before there was a trained checker."""
-    return one.signs.nearness * (one.rules_say is ClaimState.SUPPORTED), one.rules_say
+    return float(one.rules_say is ClaimState.SUPPORTED), one.rules_say
 
 
 def by_model(one: Observed) -> tuple[float, ClaimState]:
@@ -185,8 +183,7 @@ def by_checker(one: Observed) -> tuple[float, ClaimState]:
     found = weighed(one.signs)
     if found.supported >= SUPPORTED_FROM:
         return found.supported, ClaimState.SUPPORTED
-    shown = one.signs.opposed or (one.signs.number and one.signs.misplaced)
-    denied = found.contradicted >= (SHOWN_FROM if shown else CONTRADICTED_FROM)
+    denied = found.contradicted >= (SHOWN_FROM if one.shown else CONTRADICTED_FROM)
     return found.supported, ClaimState.CONTRADICTED if denied else ClaimState.UNVERIFIED
 
 

@@ -138,9 +138,8 @@ def test_clauses_state_something_each(sentence: str, clauses: int) -> None:
 
 
 def signs(**given: float) -> ClaimSigns:
-    plain = {"support": 0.9, "selected": 0.9, "alone": 0.9, "denial": 0.02, "share": 1.0, "added": 1.0, "nearness": 0.9}
-    flags = dict.fromkeys(("number", "name", "opposed", "misplaced"), False)
-    return ClaimSigns(**{**plain, **flags, **given})  # type: ignore[arg-type]
+    plain = {"support": 0.9, "selected": 0.9, "alone": 0.9, "denial": 0.02, "number": False, "misplaced": False}
+    return ClaimSigns(**{**plain, **given})  # type: ignore[arg-type]
 
 
 def test_the_weighed_probabilities_are_a_distribution_and_follow_the_model() -> None:
@@ -157,13 +156,9 @@ def test_a_higher_prior_raises_the_support_by_its_odds() -> None:
     assert odds[1] == pytest.approx(4 * odds[0])
 
 
-@pytest.mark.parametrize("broken", ["number", "name", "opposed"])
-def test_what_a_rule_finds_lowers_the_support(broken: str) -> None:
-    assert weighed(signs(**{broken: True})).supported <= weighed(signs()).supported
-
-
-def test_a_number_that_stands_nowhere_is_not_weighed_against_likeness() -> None:
-    assert weighed(signs(number=True), 0.9).supported < 0.05
+@pytest.mark.parametrize("broken", ["number", "misplaced"])
+def test_an_exact_rule_is_not_weighed_against_what_the_model_reads(broken: str) -> None:
+    assert weighed(signs(**{broken: True}), 0.9).supported < 0.05
 
 
 def test_log_odds_are_finite_at_the_ends() -> None:

@@ -1,8 +1,9 @@
 """Whether the documents support a sentence: supported, unverified or contradicted, with a probability and a place.
 
 A claim is checked against windows of what it cites, then of the rest of the evidence, then of the whole cited document
-(`thresher.verification.attribution`). The trained model reads each window, the rules add what they are exact at
-(`thresher.verification.rules`), and one fitted table weighs both (`thresher.verification.weights`).
+(`thresher.verification.attribution`). The trained model reads each window, one fitted table weighs its readings
+(`thresher.verification.weights`), and the rules bound it where they are exact and give reasons
+(`thresher.verification.rules`).
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Checker:
-    """The trained model and the rules, weighed together."""
+    """The trained model, weighed, within the bounds of the exact rules."""
 
     read: SupportReader
     rules: RuleCheck
@@ -90,11 +91,11 @@ class Checker:
             return None
         titles = " ".join(dict.fromkeys(window.title for window in windows))
         sentences = [sentence for window in windows for sentence in window.sentences]
-        rules = self.rules(claim, sentences, titles=titles, question=question, known=known)
+        expanded = spelled_out(claim)  # as the sentences are
+        rules = self.rules(expanded, sentences, titles=titles, question=question, known=known)
         if not rules.denial and (otherwise := cell_instead(claim, windows)):
             rules = replace(rules, denial=otherwise)
         read = Reads.of(claim, windows)
-        expanded = spelled_out(claim)
         readings = self.read.check(statement(expanded, question), read.texts, read.titles)
         if question and _REFERS.match(claim):  # the evidence may say it of the same thing that the question names
             alone = self.read.check(expanded, read.texts, read.titles)
@@ -125,18 +126,16 @@ def statement(claim: str, question: str) -> str:
 
 
 def signs_of(rules: Signs, window: SupportReading, selected: SupportReading, alone: SupportReading) -> ClaimSigns:
-    """The signs that the table weighs."""
+    """The readings that the table weighs, and what bounds them."""
     read = (window.supported, selected.supported, alone.supported, selected.contradicted)
-    exact = (bool(rules.number or rules.namesake), bool(rules.name), bool(rules.denial), bool(rules.misplaced))
-    return ClaimSigns(*read, *exact, rules.share, rules.added, rules.score)
+    return ClaimSigns(*read, bool(rules.number or rules.namesake), bool(rules.misplaced))
 
 
 def _finding(found: SupportReading, rules: Signs, windows: Sequence[Window]) -> Finding:
     if found.supported >= SUPPORTED_FROM:
         state, reason = ClaimState.SUPPORTED, ""
     else:
-        shown = bool(rules.denial or rules.namesake) or bool(rules.number and rules.misplaced)
-        contradicted = found.contradicted >= (SHOWN_FROM if shown else CONTRADICTED_FROM)
+        contradicted = found.contradicted >= (SHOWN_FROM if rules.shown else CONTRADICTED_FROM)
         state = ClaimState.CONTRADICTED if contradicted else ClaimState.UNVERIFIED
         default = "the evidence says otherwise" if contradicted else NEITHER
         reason = rules.denial or rules.number or rules.namesake or rules.name or rules.misplaced or default

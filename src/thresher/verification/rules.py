@@ -1,7 +1,7 @@
 """Rules that compare a claim with sentences of the evidence: numbers, names, words, negations and opposites.
 
-They are exact where they apply: a number that stands nowhere, another name in the sentence that says the rest. What
-needs understanding is the trained checker's (`thresher.verification.check`), which reads what the rules say as signs.
+Two are exact and bound the trained checker (`thresher.verification.check`): a number that stands nowhere, and a number
+or name that does not stand in the sentence that says the rest. The others give the reason of a finding.
 """
 
 from __future__ import annotations
@@ -95,6 +95,11 @@ class Signs:
     """The language of the claim where it is another than the evidence's: then only its numbers were checked."""
     computations: tuple[str, ...] = ()
     """How its numbers follow that the evidence does not state."""
+
+    @property
+    def shown(self) -> bool:
+        """Whether a rule shows what the evidence states instead."""
+        return bool(self.denial or self.namesake or (self.number and self.misplaced))
 
     @property
     def broken(self) -> str:

@@ -1,9 +1,11 @@
-"""What the signs of a claim weigh: two logistic scores against "neither", fitted on labelled claims.
+"""What the readings of a claim weigh: two logistic scores against "neither", fitted on labelled claims.
 
-    .venv/bin/python -m research.fit_checker        # research/results/checker.json: data, counts, what was measured
+    .venv/bin/python -m research.fit_checker
 
 `weights.json` holds log odds of "supported" and "contradicted" against "unverified"; the softmax of both and 0 gives
-three calibrated probabilities.
+three calibrated probabilities. Two exact rules bound the first: a number that stands nowhere, and a number or name that
+does not stand where the rest of the claim does. What else the rules find adds nothing to the trained readings
+(docs/results/models.md); it explains a finding.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ CLIPPED = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class ClaimSigns:
-    """The signs of a claim beside its evidence; shares and probabilities 0 to 1."""
+    """What the trained model reads of a claim beside its evidence, probabilities 0 to 1, and what exact rules find."""
 
     support: float
     """Highest probability, of the trained model, that a window of the evidence supports the claim."""
@@ -35,40 +37,23 @@ class ClaimSigns:
     """That those sentences, read together, deny it."""
     number: bool
     """A number neither stands in nor follows from the evidence, or the evidence is about a namesake."""
-    name: bool
-    """A name stands neither there, nor in the whole document, nor in the question."""
-    opposed: bool
-    """A rule finds a negation, an opposite or another number in a sentence about the same matter."""
     misplaced: bool
     """A number or name stands in the evidence, but not where the rest of the claim does."""
-    share: float
-    """Of the claim's terms, those that the evidence holds."""
-    added: float
-    """Of the terms it adds to the question, those that the evidence holds."""
-    nearness: float
-    """Cosine and shared terms with the nearest sentences, half each."""
 
     def values(self) -> tuple[float, ...]:
         """The numbers that are weighed, in the order of `SIGNS`."""
-        return (
-            *(1.0, log_odds(self.support), log_odds(self.selected), log_odds(self.alone), log_odds(self.denial)),
-            *map(float, (self.number, self.name, self.opposed, self.misplaced)),
-            *(self.share, self.added, self.nearness),
-        )
+        return (1.0, *map(log_odds, (self.support, self.selected, self.alone, self.denial)))
 
 
 UNSTATED = 1 / 20
-"""Highest odds of support with a number that stands nowhere: of some 700 such cases for fitting one in forty is
-supported (SciFact rounds). An exact rule is not weighed against likeness."""
+"""Highest odds of support where an exact rule finds otherwise: of some 700 cases for fitting with a number that stands
+nowhere one in forty is supported (SciFact rounds)."""
 
 EVEN = 0.5
 """Share of supported claims that the table was fitted with."""
 
 OUTCOMES = ("support", "denial")
-SIGNS = (
-    *("constant", "support", "selected", "alone", "denial", "number", "name", "opposed", "misplaced"),
-    *("share", "added", "nearness"),
-)
+SIGNS = ("constant", "support", "selected", "alone", "denial")
 
 
 @cache
@@ -86,7 +71,7 @@ def weighed(signs: ClaimSigns, prior: float = EVEN) -> SupportReading:
     values = dict(zip(SIGNS, signs.values(), strict=True))
     odds = [exp(sum(weight * values[name] for name, weight in fitted()[outcome].items())) for outcome in OUTCOMES]
     odds[0] *= prior / (1 - prior)
-    if signs.number:
+    if signs.number or signs.misplaced:
         odds[0] = min(odds[0], UNSTATED * (odds[1] + 1.0))
     total = sum(odds) + 1.0
     return SupportReading(odds[0] / total, odds[1] / total)
