@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
+import lancedb
+import pyarrow as pa
 import pytest
 
-from thresher.stores.lance_table import TableVersion
+from thresher.stores.lance_table import LanceRecords, TableVersion
 
 
 @dataclass
@@ -55,3 +58,15 @@ def test_without_a_folder_of_versions_the_store_is_always_asked(tmp_path: Path) 
     table = CountedTable()
     version = TableVersion(table, tmp_path)
     assert (version.newest(), version.newest(), table.asked) == (1, 1, 2)
+
+
+def test_a_reader_that_looks_for_versions_seldom_begins_again_at_the_newest_when_its_own_was_dropped(
+    tmp_path: Path,
+) -> None:
+    schema = pa.schema([("key", pa.string()), ("value", pa.string())])
+    written = LanceRecords(lancedb.connect(tmp_path).create_table("t", schema=schema), tmp_path, key="key")
+    written.merge([{"key": "a", "value": "first"}])
+    seldom = lancedb.connect(tmp_path, read_consistency_interval=timedelta(hours=1)).open_table("t")
+    written.merge([{"key": "a", "value": "last"}])
+    written.maintain(drop_versions=True)
+    assert LanceRecords(seldom, tmp_path, key="key").get(["a"])["a"]["value"] == "last"

@@ -267,6 +267,8 @@ class LanceChunkTable(LanceTable):
         for attempt in range(1, READ_ATTEMPTS + 1):
             before = frozenset(yielded)
             try:
+                if attempt > 1:
+                    self.refresh()
                 for batch in self._batches(where):
                     fresh = [one for one in batch if one[0].id not in before]
                     yielded.update(chunk.id for chunk, _ in fresh)

@@ -69,18 +69,21 @@ def store_errors(subject: str, in_our_words: InOurWords = store_error) -> Iterat
 
 def is_gone(error: Exception) -> bool:
     """Whether a read failed because the version that it was reading went."""
-    return "not found" in str(error).lower()
+    words = str(error).lower()
+    return "not found" in words or "no fragment with id" in words
 
 
 def reading(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """A read that begins again when the version it was reading is purged meanwhile."""
+    """A read that begins again, at the newest version, when the one it was reading is purged meanwhile."""
 
     @wraps(method)
     def read(self: Any, /, *args: P.args, **options: P.kwargs) -> R:
         for attempt in range(1, READ_ATTEMPTS + 1):
             try:
+                if attempt > 1:
+                    self.refresh()  # a bucket is asked for a newer version every few seconds only
                 return method(self, *args, **options)
-            except (RuntimeError, OSError) as error:
+            except (RuntimeError, OSError, ValueError) as error:
                 if attempt == READ_ATTEMPTS or not is_gone(error):
                     raise self.in_our_words(self.name, error) from error
         raise AssertionError("the last attempt returns or raises")
