@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from thresher.text.entities import missing_name, names_in, namesake
+from thresher.text.entities import missing_name, names_in, namesake, whole_names
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,8 @@ def test_no_text_lacks_its_own_names(text: str) -> None:
 )
 def test_words_before_a_name_make_nobody_a_namesake(claim: str, known: str) -> None:
     assert namesake(claim, known) == ""
+
+
+def test_names_that_follow_each_other_are_one_wherever_the_text_begins_and_ends() -> None:
+    assert list(whole_names("In Ulm Albert Einstein met Emmy Noether ")) == ["Ulm Albert Einstein", "Emmy Noether"]
+    assert list(whole_names("BERT and ELMo ")) == ["BERT", "ELMo"]

@@ -49,7 +49,7 @@ def whole_names(text: str) -> Iterator[str]:
     """The names of a text in their order, those that follow each other as one: Albert Einstein."""
     start, end = -1, -1
     for begin, name in name_places(text):
-        if begin == end + 1 and text[end] == " ":
+        if end > 0 and begin == end + 1 and text[end] == " ":
             end = begin + len(name)
             continue
         if end > 0:
