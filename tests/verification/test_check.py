@@ -138,8 +138,8 @@ def test_clauses_state_something_each(sentence: str, clauses: int) -> None:
 
 
 def signs(**given: float) -> ClaimSigns:
-    plain = {"support": 0.9, "selected": 0.9, "alone": 0.9, "denial": 0.02, "number": False, "misplaced": False}
-    return ClaimSigns(**{**plain, **given})  # type: ignore[arg-type]
+    plain = {"support": 0.9, "selected": 0.9, "alone": 0.9, "denial": 0.02, "share": 1.0}
+    return ClaimSigns(**{**plain, "number": False, "misplaced": False, **given})  # type: ignore[arg-type]
 
 
 def test_the_weighed_probabilities_are_a_distribution_and_follow_the_model() -> None:

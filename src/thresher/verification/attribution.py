@@ -109,14 +109,18 @@ class Attribution:
         return self._against(claim.text, windows, claim.pieces) if windows else None
 
     def _elsewhere(self, claim: Cited) -> Finding | None:
-        """The finding of one other piece alone: one that supports, else one that says otherwise, else any."""
+        """The finding of one other piece alone: one that supports, else the nearest that says otherwise, else any."""
         near = nearest_windows(claim.text, [window for window in self.windows if window.piece not in claim.pieces])
         found = [
             self._against(claim.text, [window for window in near if window.piece == piece], (piece,))
             for piece in dict.fromkeys(window.piece for window in near)
         ]
         order = (ClaimState.SUPPORTED, ClaimState.CONTRADICTED, ClaimState.UNVERIFIED)
-        return min(found, key=lambda finding: (order.index(finding.state), -finding.support), default=None)
+
+        def rank(one: Finding) -> tuple[int, float]:
+            return order.index(one.state), 0.0 if one.state is ClaimState.CONTRADICTED else -one.support
+
+        return min(found, key=rank, default=None)
 
     def _clauses(self, claim: Cited) -> Finding | None:
         """Every clause supported by some piece; None where there is one clause or one is not supported."""

@@ -128,7 +128,9 @@ def statement(claim: str, question: str) -> str:
 def signs_of(rules: Signs, window: SupportReading, selected: SupportReading, alone: SupportReading) -> ClaimSigns:
     """The readings that the table weighs, and what bounds them."""
     read = (window.supported, selected.supported, alone.supported, selected.contradicted)
-    return ClaimSigns(*read, bool(rules.number or rules.namesake), bool(rules.misplaced))
+    return ClaimSigns(
+        *read, bool(rules.number or rules.namesake), bool(rules.misplaced and not rules.name), rules.share
+    )
 
 
 def _finding(found: SupportReading, rules: Signs, windows: Sequence[Window]) -> Finding:

@@ -38,11 +38,14 @@ class ClaimSigns:
     number: bool
     """A number neither stands in nor follows from the evidence, or the evidence is about a namesake."""
     misplaced: bool
-    """A number or name stands in the evidence, but not where the rest of the claim does."""
+    """A number, or a name that the evidence has, does not stand where the rest of the claim does."""
+
+    share: float
+    """Of the claim's terms, those that the evidence holds: what it does not speak of it does not deny."""
 
     def values(self) -> tuple[float, ...]:
         """The numbers that are weighed, in the order of `SIGNS`."""
-        return (1.0, *map(log_odds, (self.support, self.selected, self.alone, self.denial)))
+        return (1.0, *map(log_odds, (self.support, self.selected, self.alone, self.denial)), self.share)
 
 
 UNSTATED = 1 / 20
@@ -53,7 +56,7 @@ EVEN = 0.5
 """Share of supported claims that the table was fitted with."""
 
 OUTCOMES = ("support", "denial")
-SIGNS = ("constant", "support", "selected", "alone", "denial")
+SIGNS = ("constant", "support", "selected", "alone", "denial", "share")
 
 
 @cache
@@ -72,7 +75,9 @@ def weighed(signs: ClaimSigns, prior: float = EVEN) -> SupportReading:
     odds = [exp(sum(weight * values[name] for name, weight in fitted()[outcome].items())) for outcome in OUTCOMES]
     odds[0] *= prior / (1 - prior)
     if signs.number or signs.misplaced:
-        odds[0] = min(odds[0], UNSTATED * (odds[1] + 1.0))
+        bounded = min(odds[0], UNSTATED * (odds[1] + 1.0))
+        instead = signs.number and signs.misplaced  # what says the rest states another number: that denies the claim
+        odds = [bounded, odds[1] + (odds[0] - bounded if instead else 0.0)]
     total = sum(odds) + 1.0
     return SupportReading(odds[0] / total, odds[1] / total)
 
