@@ -183,7 +183,8 @@ def by_checker(one: Observed) -> tuple[float, ClaimState]:
     found = weighed(one.signs)
     if found.supported >= SUPPORTED_FROM:
         return found.supported, ClaimState.SUPPORTED
-    denied = found.contradicted >= (SHOWN_FROM if one.shown else CONTRADICTED_FROM)
+    silent = one.signs.number and not one.shown
+    denied = not silent and found.contradicted >= (SHOWN_FROM if one.shown else CONTRADICTED_FROM)
     return found.supported, ClaimState.CONTRADICTED if denied else ClaimState.UNVERIFIED
 
 

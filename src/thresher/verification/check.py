@@ -137,7 +137,8 @@ def _finding(found: SupportReading, rules: Signs, windows: Sequence[Window]) -> 
     if found.supported >= SUPPORTED_FROM:
         state, reason = ClaimState.SUPPORTED, ""
     else:
-        contradicted = found.contradicted >= (SHOWN_FROM if rules.shown else CONTRADICTED_FROM)
+        silent = bool(rules.number) and not rules.shown  # no other number stands in its place
+        contradicted = not silent and found.contradicted >= (SHOWN_FROM if rules.shown else CONTRADICTED_FROM)
         state = ClaimState.CONTRADICTED if contradicted else ClaimState.UNVERIFIED
         default = "the evidence says otherwise" if contradicted else NEITHER
         reason = rules.denial or rules.number or rules.namesake or rules.name or rules.misplaced or default
