@@ -25,7 +25,7 @@ from thresher.models.cross_encoders import BUNDLED_CHECKER, BundledJudge
 from thresher.models.encoders import BundledEncoder, RememberingEncoder
 from thresher.text.terms import term_set
 from thresher.types import UNIT, Chunk, ClaimState, Evidence, Hit, Score
-from thresher.verification.check import CONTRADICTED_FROM, SHOWN_FROM, SUPPORTED_FROM, Checker
+from thresher.verification.check import CONTRADICTED_FROM, SUPPORTED_FROM, Checker
 from thresher.verification.rules import RuleCheck
 from thresher.verification.weights import ClaimSigns, weighed
 from thresher.verification.windows import windows_of
@@ -184,7 +184,7 @@ def by_checker(one: Observed) -> tuple[float, ClaimState]:
     if found.supported >= SUPPORTED_FROM:
         return found.supported, ClaimState.SUPPORTED
     silent = one.signs.number and not one.shown
-    denied = not silent and found.contradicted >= (SHOWN_FROM if one.shown else CONTRADICTED_FROM)
+    denied = not silent and found.contradicted >= CONTRADICTED_FROM
     return found.supported, ClaimState.CONTRADICTED if denied else ClaimState.UNVERIFIED
 
 

@@ -76,7 +76,8 @@ def weighed(signs: ClaimSigns, prior: float = EVEN) -> SupportReading:
     odds[0] *= prior / (1 - prior)
     if signs.number or signs.misplaced:
         bounded = min(odds[0], UNSTATED * (odds[1] + 1.0))
-        instead = signs.number and signs.misplaced  # what says the rest states another number: that denies the claim
+        # A sentence says all but the number, which is another there: that denies the claim.
+        instead = signs.number and signs.misplaced and signs.alone >= EVEN
         odds = [bounded, odds[1] + (odds[0] - bounded if instead else 0.0)]
     total = sum(odds) + 1.0
     return SupportReading(odds[0] / total, odds[1] / total)
