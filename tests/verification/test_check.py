@@ -139,7 +139,7 @@ def test_clauses_state_something_each(sentence: str, clauses: int) -> None:
 
 def signs(**given: float) -> ClaimSigns:
     plain = {"support": 0.9, "selected": 0.9, "alone": 0.9, "denial": 0.02, "share": 1.0}
-    return ClaimSigns(**{**plain, "number": False, "misplaced": False, **given})  # type: ignore[arg-type]
+    return ClaimSigns(**{**plain, "number": False, "misplaced": False, "opposed": False, **given})  # type: ignore[arg-type]
 
 
 def test_the_weighed_probabilities_are_a_distribution_and_follow_the_model() -> None:
@@ -156,7 +156,7 @@ def test_a_higher_prior_raises_the_support_by_its_odds() -> None:
     assert odds[1] == pytest.approx(4 * odds[0])
 
 
-@pytest.mark.parametrize("broken", ["number", "misplaced"])
+@pytest.mark.parametrize("broken", ["number", "misplaced", "opposed"])
 def test_an_exact_rule_is_not_weighed_against_what_the_model_reads(broken: str) -> None:
     assert weighed(signs(**{broken: True}), 0.9).supported < 0.05
 

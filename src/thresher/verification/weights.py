@@ -3,9 +3,9 @@
     .venv/bin/python -m research.fit_checker
 
 `weights.json` holds log odds of "supported" and "contradicted" against "unverified"; the softmax of both and 0 gives
-three calibrated probabilities. Two exact rules bound the first: a number that stands nowhere, and a number or name that
-does not stand where the rest of the claim does. What else the rules find adds nothing to the trained readings
-(docs/results/models.md); it explains a finding.
+three calibrated probabilities. Three rules bound the first: a number that stands nowhere, a number or name that does
+not stand where the rest of the claim does, and a negation or an opposite in a sentence about the same matter. What else
+the rules find adds nothing to the trained readings (docs/results/models.md); it explains a finding.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class ClaimSigns:
     """A number neither stands in nor follows from the evidence, or the evidence is about a namesake."""
     misplaced: bool
     """A number, or a name that the evidence has, does not stand where the rest of the claim does."""
-
+    opposed: bool
+    """A rule finds a negation, an opposite or another number in a sentence about the same matter."""
     share: float
     """Of the claim's terms, those that the evidence holds: what it does not speak of it does not deny."""
 
@@ -51,6 +52,9 @@ class ClaimSigns:
 UNSTATED = 1 / 20
 """Highest odds of support where an exact rule finds otherwise: of some 700 cases for fitting with a number that stands
 nowhere one in forty is supported (SciFact rounds)."""
+
+SAYS_THE_REST = 0.8
+"""Probability, as the model reads it, from which a sentence says the claim but for what a rule finds."""
 
 EVEN = 0.5
 """Share of supported claims that the table was fitted with."""
@@ -74,10 +78,10 @@ def weighed(signs: ClaimSigns, prior: float = EVEN) -> SupportReading:
     values = dict(zip(SIGNS, signs.values(), strict=True))
     odds = [exp(sum(weight * values[name] for name, weight in fitted()[outcome].items())) for outcome in OUTCOMES]
     odds[0] *= prior / (1 - prior)
-    if signs.number or signs.misplaced:
+    if signs.number or signs.misplaced or signs.opposed:
         bounded = min(odds[0], UNSTATED * (odds[1] + 1.0))
-        # A sentence says all but the number, which is another there: that denies the claim.
-        instead = signs.number and signs.misplaced and signs.alone >= EVEN
+        # One sentence says all but that, and another number or the opposite in its place: that denies the claim.
+        instead = (signs.opposed or (signs.number and signs.misplaced)) and signs.alone >= SAYS_THE_REST
         odds = [bounded, odds[1] + (odds[0] - bounded if instead else 0.0)]
     total = sum(odds) + 1.0
     return SupportReading(odds[0] / total, odds[1] / total)
