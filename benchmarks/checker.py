@@ -25,7 +25,7 @@ from thresher.models.cross_encoders import BUNDLED_CHECKER, BundledJudge
 from thresher.models.encoders import BundledEncoder, RememberingEncoder
 from thresher.text.terms import term_set
 from thresher.types import UNIT, Chunk, ClaimState, Evidence, Hit, Score
-from thresher.verification.check import CONTRADICTED_FROM, SUPPORTED_FROM, Checker
+from thresher.verification.check import Checker, state_of
 from thresher.verification.rules import RuleCheck
 from thresher.verification.weights import ClaimSigns, weighed
 from thresher.verification.windows import windows_of
@@ -54,8 +54,8 @@ class Observed:
     final: bool
     signs: ClaimSigns
     rules_say: ClaimState
-    shown: bool
-    """Whether a rule shows what the evidence states instead."""
+    silent: bool
+    """Whether a number stands nowhere and no rule shows what the evidence states instead."""
 
     @property
     def true(self) -> bool:
@@ -132,7 +132,7 @@ def observe(case: Case, check: Checker) -> Observed | None:
     rules = seen.rules
     state = ClaimState.CONTRADICTED if rules.contradicted else ClaimState.UNVERIFIED
     said = ClaimState.SUPPORTED if rules.supported else state
-    return Observed(case.data, case.error, case.final, seen.signs, said, rules.shown)
+    return Observed(case.data, case.error, case.final, seen.signs, said, rules.silent)
 
 
 def observed(every: Sequence[Case]) -> list[Observed]:
@@ -181,11 +181,7 @@ def by_model(one: Observed) -> tuple[float, ClaimState]:
 def by_checker(one: Observed) -> tuple[float, ClaimState]:
     """Both, weighed."""
     found = weighed(one.signs)
-    if found.supported >= SUPPORTED_FROM:
-        return found.supported, ClaimState.SUPPORTED
-    silent = one.signs.number and not one.shown
-    denied = not silent and found.contradicted >= CONTRADICTED_FROM
-    return found.supported, ClaimState.CONTRADICTED if denied else ClaimState.UNVERIFIED
+    return found.supported, state_of(found, silent=one.silent)
 
 
 METHODS: dict[str, Says] = {"rules alone": by_rules, "model alone": by_model, "checker": by_checker}

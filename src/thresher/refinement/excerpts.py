@@ -259,7 +259,9 @@ def _with_context(piece: Piece, text: Text, documents: Mapping[str, Document]) -
     """With the sentences it leans on, and what stands above them."""
     start = piece.start
     for _ in range(MOST_LEANT):
-        start = _leant_on(text, start, piece.end)
+        if (before := _leant_on(text, start, piece.end)) == start:
+            break
+        start = before
     heading = _header(piece.text_id, start, documents) or _heading(text, start)
     document = documents.get(piece.text_id)
     titled = document is not None and heading == document.title.strip()

@@ -130,14 +130,18 @@ def signs_of(rules: Signs, window: SupportReading, selected: SupportReading, alo
     return ClaimSigns(*read, *exact, rules.share)
 
 
-def _finding(found: SupportReading, rules: Signs, windows: Sequence[Window]) -> Finding:
+def state_of(found: SupportReading, *, silent: bool) -> ClaimState:
+    """What calibrated probabilities make of a claim; where the evidence is `silent` on its number nothing denies it."""
     if found.supported >= SUPPORTED_FROM:
-        state, reason = ClaimState.SUPPORTED, ""
-    else:
-        silent = bool(rules.number) and not rules.shown  # no other number stands in its place
-        contradicted = not silent and found.contradicted >= CONTRADICTED_FROM
-        state = ClaimState.CONTRADICTED if contradicted else ClaimState.UNVERIFIED
-        default = "the evidence says otherwise" if contradicted else NEITHER
+        return ClaimState.SUPPORTED
+    denied = not silent and found.contradicted >= CONTRADICTED_FROM
+    return ClaimState.CONTRADICTED if denied else ClaimState.UNVERIFIED
+
+
+def _finding(found: SupportReading, rules: Signs, windows: Sequence[Window]) -> Finding:
+    state, reason = state_of(found, silent=rules.silent), ""
+    if state is not ClaimState.SUPPORTED:
+        default = "the evidence says otherwise" if state is ClaimState.CONTRADICTED else NEITHER
         reason = rules.denial or rules.number or rules.namesake or rules.name or rules.misplaced or default
     pieces, places = tuple(window.piece for window in windows), tuple(window.place for window in windows)
     return Finding(state, found.supported, found.contradicted, reason, pieces, places, rules.computations)

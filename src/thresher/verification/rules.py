@@ -97,9 +97,9 @@ class Signs:
     """How its numbers follow that the evidence does not state."""
 
     @property
-    def shown(self) -> bool:
-        """Whether a rule shows what the evidence states instead."""
-        return bool(self.denial or self.namesake or (self.number and self.misplaced))
+    def silent(self) -> bool:
+        """Whether a number stands nowhere and no rule shows what the evidence states instead."""
+        return bool(self.number) and not (self.denial or self.namesake or self.misplaced)
 
     @property
     def broken(self) -> str:
