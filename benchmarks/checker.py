@@ -1,4 +1,4 @@
-"""How well the checker tells what a text supports, against rules alone and the model alone.
+"""How well the checker tells what a text supports, against the model alone.
 
     .venv/bin/python -m benchmarks.checker             the cases that weights and thresholds may be fitted on
     .venv/bin/python -m benchmarks.checker --final     the final fifth; writes results/checker.json
@@ -22,11 +22,9 @@ from itertools import islice
 from benchmarks.machine import CACHE, keep, rows, tell
 from benchmarks.planted_errors import Case, clapnq, climate_fever, planted, scifact, sentences_of, squad, wikipedia
 from thresher.models.cross_encoders import BUNDLED_CHECKER, BundledJudge
-from thresher.models.encoders import BundledEncoder, RememberingEncoder
 from thresher.text.terms import term_set
 from thresher.types import UNIT, Chunk, ClaimState, Evidence, Hit, Score
 from thresher.verification.check import Checker, state_of
-from thresher.verification.rules import RuleCheck
 from thresher.verification.weights import ClaimSigns, weighed
 from thresher.verification.windows import windows_of
 from thresher_evals.stats import wilson_interval
@@ -53,7 +51,6 @@ class Observed:
     error: str
     final: bool
     signs: ClaimSigns
-    rules_say: ClaimState
     silent: bool
     """Whether a number stands nowhere and no rule shows what the evidence states instead."""
 
@@ -109,12 +106,7 @@ def few(of_set: Sequence[Case] | Iterator[Case], limit: int | None) -> list[Case
 
 def checker() -> Checker:
     """The bundled one, without documents besides what is cited."""
-    encoder = RememberingEncoder(BundledEncoder())
-
-    def similarity(text: str, others: Sequence[str]) -> Sequence[float]:
-        return [float(cosine) for cosine in encoder.encode(others) @ encoder.encode([text])[0]]
-
-    return Checker(BundledJudge(BUNDLED_CHECKER), RuleCheck(similarity))
+    return Checker(BundledJudge(BUNDLED_CHECKER))
 
 
 def evidence(case: Case) -> Evidence:
@@ -129,10 +121,7 @@ def observe(case: Case, check: Checker) -> Observed | None:
     seen = check.observe(case.claim, list(windows_of(evidence(case))), question=case.question)
     if seen is None:
         return None
-    rules = seen.rules
-    state = ClaimState.CONTRADICTED if rules.contradicted else ClaimState.UNVERIFIED
-    said = ClaimState.SUPPORTED if rules.supported else state
-    return Observed(case.data, case.error, case.final, seen.signs, said, rules.silent)
+    return Observed(case.data, case.error, case.final, seen.signs, seen.rules.silent)
 
 
 def observed(every: Sequence[Case]) -> list[Observed]:
@@ -155,8 +144,7 @@ def observed(every: Sequence[Case]) -> list[Observed]:
                 known[key] = asdict(seen)
                 out.write(json.dumps([key, known[key]]) + "\n")
                 new += 1
-            row = known[key] | {"signs": ClaimSigns(**known[key]["signs"])}
-            found.append(Observed(**row | {"rules_say": ClaimState(row["rules_say"])}))
+            found.append(Observed(**known[key] | {"signs": ClaimSigns(**known[key]["signs"])}))
     if new:
         print(f"{new} claims read, {new / (time.monotonic() - started):.1f} a second")
     return found
@@ -166,11 +154,6 @@ def observed(every: Sequence[Case]) -> list[Observed]:
 
 Says = Callable[[Observed], tuple[float, ClaimState]]
 """A method: the support it gives a case, and the state."""
-
-
-def by_rules(one: Observed) -> tuple[float, ClaimState]:
-    """The rules alone, as they decided before there was a trained checker."""
-    return float(one.rules_say is ClaimState.SUPPORTED), one.rules_say
 
 
 def by_model(one: Observed) -> tuple[float, ClaimState]:
@@ -184,7 +167,7 @@ def by_checker(one: Observed) -> tuple[float, ClaimState]:
     return found.supported, state_of(found, silent=one.silent)
 
 
-METHODS: dict[str, Says] = {"rules alone": by_rules, "model alone": by_model, "checker": by_checker}
+METHODS: dict[str, Says] = {"model alone": by_model, "checker": by_checker}
 
 
 def measures(found: Sequence[Observed], says: Says) -> dict[str, float | int]:

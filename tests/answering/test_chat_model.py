@@ -13,7 +13,6 @@ from thresher.testing.fakes import HashEncoder, ScriptedModel, WordSupport
 from thresher.types import ClaimState, Evidence, Generation, Query
 from thresher.verification.check import Checker
 from thresher.verification.claims import ClaimReader, claims_of
-from thresher.verification.rules import RuleCheck
 
 Make = Callable[..., Evidence]
 Answers = Callable[..., Generation]
@@ -21,7 +20,6 @@ QUERY = Query("How many layers?", "How many layers?")
 ENCODER = HashEncoder(256)
 CHECK = Checker(
     WordSupport(),
-    RuleCheck(lambda text, others: [float(c) for c in ENCODER.encode(others) @ ENCODER.encode_query(text)]),
 )
 
 

@@ -14,7 +14,6 @@ from thresher.testing.fakes import HashEncoder, WordSupport
 from thresher.types import COSINE, Chunk, Citation, ClaimState, Evidence, Generation, Hit, Notes, Query, Refined, Score
 from thresher.verification.check import Checker
 from thresher.verification.findings import Cited, Finding, Findings
-from thresher.verification.rules import RuleCheck
 
 QUERY = Query("How many layers has BERT?", "BERT layers")
 TEXTS = (
@@ -25,18 +24,13 @@ TEXTS = (
 ENCODER = HashEncoder(512)
 
 
-def similarity(claim: str, sentences: Sequence[str]) -> list[float]:
-    wanted = ENCODER.encode_query(claim)
-    return [float(ENCODER.encode_query(sentence) @ wanted) for sentence in sentences]
-
-
 def piece(text: str, *, document: str = "d1", title: str = "", start: int = 0) -> Evidence:
     chunk = Chunk(f"c-{document}", document, f"{document}.txt", title, start, start + len(text), text)
     return Evidence(Hit(chunk, Score(0.5, COSINE), 1), start, start + len(text), text, 3)
 
 
 EVIDENCE = tuple(piece(text, document=f"d{number}", start=100) for number, text in enumerate(TEXTS, start=1))
-CHECK = Checker(WordSupport(), RuleCheck(similarity))
+CHECK = Checker(WordSupport())
 REFINED = Refined((*EVIDENCE,))
 VERIFY = ClaimVerifier(lambda: CHECK)
 

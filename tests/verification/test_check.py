@@ -9,9 +9,9 @@ from thresher.testing.fakes import HashEncoder, WordSupport
 from thresher.types import ClaimState, Document, Evidence, Table
 from thresher.verification.attribution import clauses_of
 from thresher.verification.check import Checker, statement
+from thresher.verification.rules import read_by_rules
 from thresher.verification.findings import Cited, Finding
 from thresher.verification.rows import rows_in_words
-from thresher.verification.rules import RuleCheck
 from thresher.verification.weights import ClaimSigns, log_odds, weighed
 from thresher.verification.windows import spelled_out, windows_of
 
@@ -19,12 +19,7 @@ Make = Callable[..., Evidence]
 ENCODER = HashEncoder(512)
 
 
-def similarity(claim: str, sentences: Sequence[str]) -> list[float]:
-    wanted = ENCODER.encode_query(claim)
-    return [float(ENCODER.encode_query(sentence) @ wanted) for sentence in sentences]
-
-
-CHECK = Checker(WordSupport(), RuleCheck(similarity))
+CHECK = Checker(WordSupport())
 
 
 def found(claim: str, evidence: Sequence[Evidence], *cited: int, check: Checker = CHECK, question: str = "") -> Finding:
@@ -82,8 +77,8 @@ def test_a_name_may_stand_anywhere_in_the_cited_document(make_evidence: Make) ->
     def documents(ids: Sequence[str]) -> Mapping[str, Document]:
         return {"d1": whole}
 
-    knowing = Checker(WordSupport(), RuleCheck(similarity), documents)
-    assert not CHECK.rules(claim, [text]).supported
+    knowing = Checker(WordSupport(), documents)
+    assert read_by_rules(claim, [text]).name
     assert found(claim, [piece], 0, check=knowing).state is ClaimState.SUPPORTED
 
 
@@ -91,7 +86,7 @@ def test_the_rest_of_the_cited_document_is_read_where_its_pieces_do_not_support(
     text = "Entry is free on Mondays. " + "The keeper likes cats. " * 60 + "The lamp has a range of 26 miles."
     whole = Document("d1", "d1.txt", "", text, "text")
     piece = make_evidence("Entry is free on Mondays.", document="d1")
-    knowing = Checker(WordSupport(), RuleCheck(similarity), lambda ids: {"d1": whole})
+    knowing = Checker(WordSupport(), lambda ids: {"d1": whole})
     finding = found("The lamp has a range of 26 miles.", [piece], 0, check=knowing)
     assert finding.state is ClaimState.SUPPORTED
     (place,) = finding.places
@@ -200,7 +195,7 @@ def test_a_row_that_gives_orders_is_not_read_and_the_others_are(make_evidence: M
 
 
 def test_a_claim_on_a_cell_is_held_against_its_row(make_evidence: Make) -> None:
-    check = Checker(WordSupport(), RuleCheck(similarity), lambda ids: {"d1": fares()}, rows_in_words)
+    check = Checker(WordSupport(), lambda ids: {"d1": fares()}, rows_in_words)
     piece = make_evidence(FARES, document="d1")
     right = found("The Adult fare of Gannet Rock is 11 euros.", [piece], 0, check=check)
     wrong = found("The Adult fare of Gannet Rock is 14 euros.", [piece], 0, check=check)
@@ -208,7 +203,7 @@ def test_a_claim_on_a_cell_is_held_against_its_row(make_evidence: Make) -> None:
 
 
 def test_a_number_of_another_row_is_not_said_of_the_row_that_is_named(make_evidence: Make) -> None:
-    check = Checker(WordSupport(), RuleCheck(similarity), lambda ids: {"d1": fares()}, rows_in_words)
+    check = Checker(WordSupport(), lambda ids: {"d1": fares()}, rows_in_words)
     piece = make_evidence(FARES, document="d1")
     swapped = found("Gannet Rock costs an adult 5 euros.", [piece], 0, check=check)
     assert swapped.state is ClaimState.CONTRADICTED

@@ -21,7 +21,6 @@ from thresher.types import Citation, ClaimState, Evidence, Generation, Notes, Qu
 from thresher.verification.claims import CitedText, Claim, ClaimReader, without_markers
 from thresher.verification.contradiction import NEGATIONS
 from thresher.verification.findings import Cited, ClaimCheck, Finding
-from thresher.verification.rules import ADDED
 from thresher.verification.sentences import CheckedSentences
 
 NOT_FOUND = "NOT IN THE EVIDENCE"
@@ -41,6 +40,9 @@ def from_one(marker: int) -> int:
 
 _ABOUT_THE_ANSWER = term_set("the answer to this question is, based on the given or provided evidence and information")
 """With a colon behind them such words ("The answer is:") say nothing."""
+
+ADDED = 1 / 2
+"""Least share of the terms that a sentence adds to its question which stand in the evidence, so that it states something."""
 
 _COPIED_FORM = re.compile(r"</?evidence\b|^#{1,6} ")
 

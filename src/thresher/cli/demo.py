@@ -89,12 +89,8 @@ def scripted_rag(engine: Engine) -> Recipe:
     from thresher.answering.citations import abstention
     from thresher.testing.fakes import ScriptedModel
     from thresher.verification.check import Checker
-    from thresher.verification.rules import RuleCheck
 
-    settings = recipes.get("rag").configured({})
-    encoder = engine.models.encoder(settings.encoder, settings.embeddings)
-    rules = RuleCheck(lambda text, others: [float(near) for near in encoder.encode(others) @ encoder.encode([text])[0]])
-    check = Checker(engine.models.checker(), rules)
+    check = Checker(engine.models.checker())
     model = ScriptedModel(lambda system, user: MADE_UP)
     generate = GroundedGenerator(model, check, lambda query, evidence: abstention("Nothing was retrieved."), "none")
     return recipes.derive("rag", name="rag", generate=generate)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from thresher.answering.citations import QuoteChecker
@@ -74,14 +73,8 @@ def checker(settings: RecipeSettings, parts: Components, prior: float = OF_ANSWE
     """Checks sentences against the documents; `prior` is the share of supported ones that is assumed."""
     from thresher.verification.check import Checker
     from thresher.verification.rows import rows_in_words
-    from thresher.verification.rules import RuleCheck
 
-    encoder = parts.encoder(settings, reading=True)
-
-    def similarity(text: str, others: Sequence[str]) -> Sequence[float]:
-        return [float(cosine) for cosine in encoder.encode(others) @ encoder.encode([text])[0]]
-
-    return Checker(parts.models.checker(), RuleCheck(similarity), parts.whole_documents(), rows_in_words, prior)
+    return Checker(parts.models.checker(), parts.whole_documents(), rows_in_words, prior)
 
 
 def quotes(parts: Components) -> QuoteChecker:

@@ -13,12 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from thresher.protocols import SupportReader
-from thresher.text.terms import term_set
+from thresher.text.injection import is_command
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import term_set, term_share
 from thresher.types import ClaimState, Document, Evidence, Notes, SupportReading
 from thresher.verification.attribution import Attribution
 from thresher.verification.findings import Cited, Finding, Findings
 from thresher.verification.rows import cell_instead
-from thresher.verification.rules import FRAGMENT_TERMS, NEITHER, NOTHING, RuleCheck, Signs
+from thresher.verification.rules import FRAGMENT_TERMS, NEITHER, NOTHING, Signs, read_by_rules
 from thresher.verification.weights import EVEN, ClaimSigns, weighed
 from thresher.verification.windows import Reads, Rows, Window, nearest_windows, no_rows, spelled_out
 
@@ -54,7 +56,6 @@ class Checker:
     """The trained model, weighed, within the bounds of the exact rules."""
 
     read: SupportReader
-    rules: RuleCheck
     documents: Callable[[Sequence[str]], Mapping[str, Document]] = field(default=lambda ids: {})
     """The whole documents of some ids: a name may stand anywhere in the one that is cited."""
     rows: Rows = no_rows
@@ -68,8 +69,21 @@ class Checker:
         return Findings(tuple(map(of.find, claims)), Notes(facts={"check": self.read.name}))
 
     def nearest(self, claim: str, piece: Evidence) -> tuple[int, int, float]:
-        """Begin and end in the piece of its sentence that is nearest to a claim, and how near it is, 0 to 1."""
-        return self.rules.nearest(claim, piece)
+        """Begin and end in the piece of its sentence that is nearest to a claim, and how near it is, 0 to 1.
+
+        Half of it is the probability, as the model reads it, that it supports or denies the claim, half shared terms.
+        """
+        spans = [(start, end) for start, end in sentence_spans(piece.text) if not is_command(piece.text[start:end])]
+        if not spans:
+            return 0, len(piece.text), 0.0
+        texts, title = [piece.text[start:end] for start, end in spans], piece.hit.chunk.title
+        readings = self.read.check(claim, texts, [title] * len(texts))
+        near = [
+            (reading.supported + reading.contradicted + term_share(claim, f"{title} {text}")) / 2
+            for reading, text in zip(readings, texts, strict=True)
+        ]
+        best = max(range(len(spans)), key=lambda at: (near[at], -at))
+        return *spans[best], near[best]
 
     def against(self, claim: str, windows: Sequence[Window], *, question: str = "", known: str = "") -> Finding:
         """What some windows together say to a claim; `known` is what else names may stand in."""
@@ -90,7 +104,7 @@ class Checker:
         titles = " ".join(dict.fromkeys(window.title for window in windows))
         sentences = [sentence for window in windows for sentence in window.sentences]
         expanded = spelled_out(claim)  # as the sentences are
-        rules = self.rules(expanded, sentences, titles=titles, question=question, known=known)
+        rules = read_by_rules(expanded, sentences, titles=titles, question=question, known=known)
         if not rules.denial and (otherwise := cell_instead(claim, windows)):
             rules = replace(rules, denial=otherwise)
         read = Reads.of(claim, windows)
