@@ -57,8 +57,8 @@ from thresher.types import (
     Scores,
     Verdict,
 )
+from thresher.verification.claims import Cited, Finding, Findings
 from thresher.verification.conflicts import Conflicts
-from thresher.verification.findings import Cited, Finding, Findings
 
 PARTS = (
     *("rewrite", "dense", "lexical", "rerank", "redundancy", "other words", "scorer", "second scorer", "stage"),

@@ -13,7 +13,7 @@ from thresher.answering.verify import ClaimVerifier
 from thresher.testing.fakes import HashEncoder, WordSupport
 from thresher.types import COSINE, Chunk, Citation, ClaimState, Evidence, Generation, Hit, Notes, Query, Refined, Score
 from thresher.verification.check import Checker
-from thresher.verification.findings import Cited, Finding, Findings
+from thresher.verification.claims import Cited, Finding, Findings
 
 QUERY = Query("How many layers has BERT?", "BERT layers")
 TEXTS = (

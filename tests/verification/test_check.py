@@ -9,11 +9,10 @@ from thresher.testing.fakes import HashEncoder, WordSupport
 from thresher.types import ClaimState, Document, Evidence, Table
 from thresher.verification.attribution import clauses_of
 from thresher.verification.check import Checker, statement
+from thresher.verification.claims import Cited, Finding
 from thresher.verification.rules import read_by_rules
-from thresher.verification.findings import Cited, Finding
-from thresher.verification.rows import rows_in_words
 from thresher.verification.weights import ClaimSigns, log_odds, weighed
-from thresher.verification.windows import spelled_out, windows_of
+from thresher.verification.windows import rows_in_words, spelled_out, windows_of
 
 Make = Callable[..., Evidence]
 ENCODER = HashEncoder(512)

@@ -17,7 +17,7 @@ from thresher.protocols import Generator, LanguageModel, in_silence
 from thresher.text.injection import evidence_blocks
 from thresher.text.sentences import sentence_spans
 from thresher.types import Evidence, Generation, Notes, Query
-from thresher.verification.findings import ClaimCheck
+from thresher.verification.claims import ClaimCheck
 
 PROMPT_VERSION = 3
 

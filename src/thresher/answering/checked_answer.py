@@ -18,10 +18,17 @@ from thresher.text.markup import flat
 from thresher.text.numbers import quantities
 from thresher.text.terms import STOP_WORDS, term_set
 from thresher.types import Citation, ClaimState, Evidence, Generation, Notes, Query, Score
-from thresher.verification.claims import CitedText, Claim, ClaimReader, without_markers
+from thresher.verification.claims import (
+    CheckedSentences,
+    Cited,
+    CitedText,
+    Claim,
+    ClaimCheck,
+    ClaimReader,
+    Finding,
+    without_markers,
+)
 from thresher.verification.contradiction import NEGATIONS
-from thresher.verification.findings import Cited, ClaimCheck, Finding
-from thresher.verification.sentences import CheckedSentences
 
 NOT_FOUND = "NOT IN THE EVIDENCE"
 
@@ -42,7 +49,7 @@ _ABOUT_THE_ANSWER = term_set("the answer to this question is, based on the given
 """With a colon behind them such words ("The answer is:") say nothing."""
 
 ADDED = 1 / 2
-"""Least share of the terms that a sentence adds to its question which stand in the evidence, so that it states something."""
+"""Least share of the terms that a sentence adds to its question which the evidence has, where it states something."""
 
 _COPIED_FORM = re.compile(r"</?evidence\b|^#{1,6} ")
 

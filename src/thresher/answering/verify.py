@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from thresher.answering.checked_answer import Display
-    from thresher.verification.findings import ClaimCheck
+    from thresher.verification.claims import ClaimCheck
 
 
 @dataclass(frozen=True, slots=True)

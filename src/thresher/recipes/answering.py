@@ -72,7 +72,7 @@ def without_model(settings: RecipeSettings, parts: Components, table: ChunkTable
 def checker(settings: RecipeSettings, parts: Components, prior: float = OF_ANSWERS) -> Checker:
     """Checks sentences against the documents; `prior` is the share of supported ones that is assumed."""
     from thresher.verification.check import Checker
-    from thresher.verification.rows import rows_in_words
+    from thresher.verification.windows import rows_in_words
 
     return Checker(parts.models.checker(), parts.whole_documents(), rows_in_words, prior)
 

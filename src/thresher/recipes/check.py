@@ -14,9 +14,8 @@ from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_share
 from thresher.types import UNIT, Check, CheckedClaim, Chunk, Citation, ClaimState, Evidence, Hit, Score
 from thresher.verification.check import Checker
-from thresher.verification.claims import claim_spans, without_markers
+from thresher.verification.claims import Cited, Finding, claim_spans, without_markers
 from thresher.verification.contradiction import contradiction
-from thresher.verification.findings import Cited, Finding
 from thresher.verification.rules import SAME_SENTENCE
 
 Passage = str | Mapping[str, str] | Hit | Evidence

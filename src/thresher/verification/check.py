@@ -18,11 +18,10 @@ from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set, term_share
 from thresher.types import ClaimState, Document, Evidence, Notes, SupportReading
 from thresher.verification.attribution import Attribution
-from thresher.verification.findings import Cited, Finding, Findings
-from thresher.verification.rows import cell_instead
+from thresher.verification.claims import Cited, Finding, Findings
 from thresher.verification.rules import FRAGMENT_TERMS, NEITHER, NOTHING, Signs, read_by_rules
 from thresher.verification.weights import EVEN, ClaimSigns, weighed
-from thresher.verification.windows import Reads, Rows, Window, nearest_windows, no_rows, spelled_out
+from thresher.verification.windows import Reads, Rows, Window, cell_instead, nearest_windows, no_rows, spelled_out
 
 SUPPORTED_FROM = 0.5
 """Calibrated probability from which a claim is supported: as many supported claims as others are then mistaken."""

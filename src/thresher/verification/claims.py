@@ -1,13 +1,15 @@
-"""A written answer: taken apart into its sentences and their markers, and put together again."""
+"""A written answer: taken apart into its sentences, what a check finds of each, and put together again."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from thresher.text.sentences import line_spans, sentence_spans, trim
-from thresher.types import AnswerSentence, Citation, ClaimState
+from thresher.types import NO_NOTES, AnswerSentence, Citation, ClaimState, Evidence, Notes
 
 _ONE = r"(?:(?:evidence|source|piece)\s*)?\d{1,3}"
 _MARKER = re.compile(rf"[ \t]*[\[【]\s*({_ONE}(?:\s*(?:,|;|-|–|and|&)\s*{_ONE})*)\s*[\]】]", re.IGNORECASE)
@@ -130,6 +132,107 @@ class Added:
     start: int
     """Where the sentence itself begins in the whole text."""
     markers: tuple[int, ...]
+
+
+# --- the check of its sentences ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A sentence of an answer and the positions in the evidence, from 0, of what it cites."""
+
+    text: str
+    pieces: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check found out about one sentence."""
+
+    state: ClaimState
+    support: float
+    """Probability that the evidence supports it, 0 to 1."""
+    denial: float = 0.0
+    """Probability that the evidence says otherwise, 0 to 1."""
+    reason: str = ""
+    """Why it is not supported."""
+    pieces: tuple[int, ...] = ()
+    """Positions of the evidence that supports it, what it cites first; of another state those it was compared with."""
+    places: tuple[Evidence, ...] = ()
+    """The windows of `pieces`, in their order, that support it or say otherwise."""
+    remarks: tuple[str, ...] = ()
+    """How its numbers follow that the evidence does not state, or why only its numbers were checked."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the sentence is supported."""
+        return self.state is ClaimState.SUPPORTED
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """A finding for each sentence, in their order."""
+
+    each: tuple[Finding, ...]
+    notes: Notes = NO_NOTES
+
+
+class ClaimCheck(Protocol):
+    """Looks for the support of sentences, first in what they cite, then in the rest of the evidence."""
+
+    def __call__(self, question: str, claims: Sequence[Cited], evidence: Sequence[Evidence]) -> Findings:
+        """One finding for each claim."""
+        ...
+
+    def nearest(self, claim: str, piece: Evidence) -> tuple[int, int, float]:
+        """Begin and end in the piece of its sentence that is nearest to a claim, and how near it is, 0 to 1."""
+        ...
+
+
+@dataclass(slots=True)
+class CheckedSentences:
+    """Sentences as they are checked, one after the other."""
+
+    shown: list[AnswerSentence] = field(default_factory=list)
+    removed: list[AnswerSentence] = field(default_factory=list)
+    notes_of_check: Notes = NO_NOTES
+    _counts: Counter[str] = field(default_factory=Counter)
+
+    def take(self, claim: Claim, finding: Finding, added: Added, cited: Sequence[int], *, wrong: int) -> None:
+        """A sentence that is shown; `cited` is what it cited itself, `wrong` counts markers that were moved."""
+        end = added.start + len(claim.text)
+        state, support = finding.state, round(finding.support, 4)
+        self.shown.append(AnswerSentence(added.start, end, claim.text, state, support, added.markers, finding.reason))
+        self._count(finding, wrong)
+        if added.markers and not cited:
+            self._counts["markers_set"] += 1
+        elif added.markers and finding.state is ClaimState.SUPPORTED and not set(finding.pieces) <= set(cited):
+            self._counts["repaired"] += 1
+
+    def remove(self, claim: Claim, finding: Finding, markers: int) -> None:
+        """A sentence that is not shown, which had so many markers."""
+        support = round(finding.support, 4)
+        self.removed.append(AnswerSentence(0, 0, claim.text, finding.state, support, (), finding.reason))
+        self._count(finding, markers)
+
+    def _count(self, finding: Finding, wrong: int) -> None:
+        self._counts[str(finding.state)] += 1
+        self._counts["markers_removed"] += wrong
+
+    @property
+    def notes(self) -> Notes:
+        """For the trace: how many sentences have each state, were repaired, removed, and what was removed, with why."""
+        counts = {
+            "sentences": len(self.shown) + len(self.removed),
+            **{str(state): self._counts[str(state)] for state in ClaimState},
+            **{name: self._counts[name] for name in ("repaired", "markers_set", "markers_removed")},
+            "removed": len(self.removed),
+            "removed_sentences": [{"text": one.text, "reason": one.reason} for one in self.removed],
+        }
+        return self.notes_of_check + Notes(facts=counts)
+
+
+# --- an answer made of quotes -----------------------------------------------------------------------------------------
 
 
 def sentences_of(text: str, citations: Sequence[Citation]) -> tuple[AnswerSentence, ...]:
