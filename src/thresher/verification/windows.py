@@ -201,7 +201,7 @@ def nearest_windows(claim: str, windows: Sequence[Window]) -> list[Window]:
     return sorted(windows, key=lambda window: -term_share(claim, f"{window.title} {window.text}"))[:WINDOWS_READ]
 
 
-# --- rows of tables as sentences: the model that checks claims learnt to read sentences ---------------------------------
+# --- rows of tables as sentences: the model that checks claims learnt to read sentences -------------------------------
 
 
 def rows_in_words(document: Document, start: int, end: int) -> list[RowInWords]:
