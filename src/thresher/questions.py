@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from thresher.text.terms import index_terms
 
-_OPENING = re.compile(
-    r"(?:and|but|also|or|then|so|no|sorry|actually|what about|how about|i mean|i meant)\b[\s,]*", re.IGNORECASE
+OPENING = re.compile(
+    r"(?:(?:and|but|also|or|then|so|no|sorry|actually|what about|how about|i mean|i meant)\b[\s,]*)+", re.IGNORECASE
 )
 _POINTING = frozenset(("it", "its", "they", "them", "their", "he", "him", "his", "she", "her", "this", "that", "these"))
 _AUXILIARY = frozenset(("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will"))
@@ -28,14 +28,26 @@ def cannot_stand_alone(question: str) -> bool:
     """
     if ADDED.fullmatch(question):
         return False
-    if _OPENING.match(question):
+    if OPENING.match(question):
         return True
-    words = _WORD.findall(question)
-    if any(word.lower() in _POINTING and not word.isupper() for word in words):
-        return _EMPTY_IT.search(question) is None
-    lower = [word.lower() for word in words]
+    if points(question):
+        return True
+    lower = [word.lower() for word in _WORD.findall(question)]
     content = [word for word in lower if word not in _AMOUNT and index_terms(word)]
     return not content or (len(content) == 1 and _AUXILIARY.isdisjoint(lower))
+
+
+def points(question: str) -> bool:
+    """Whether a pronoun stands for something that was said before."""
+    pointing = any(word.lower() in _POINTING and not word.isupper() for word in _WORD.findall(question))
+    return pointing and _EMPTY_IT.search(question) is None
+
+
+def asks(question: str) -> bool:
+    """Whether a question says what is asked: "and on Mondays?" says only of what, and "why?" not even that."""
+    words = [word.lower() for word in _WORD.findall(question)]
+    opens = _ASKING.search(question) is not None or (words and words[0] in _AUXILIARY)
+    return bool(opens) and any(word not in _AMOUNT and index_terms(word) for word in words)
 
 
 # --- two questions in one ---------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import pytest
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.protocols import LanguageModel
 from thresher.questions import cannot_stand_alone
-from thresher.retrieval.follow_up import MOST_ADDED, FollowUp, Turn, likelihood, with_topic
+from thresher.retrieval.follow_up import MOST_ADDED, FollowUp, Turn, best_found, in_its_place, with_topic
 from thresher.testing.fakes import ScriptedModel
 from thresher.types import Judged, Query, Reading
 
@@ -15,8 +15,11 @@ LAYERS: list[Turn] = [("How many layers has BERT-base?", "12 layers [1]")]
 HEADS = "How many heads has BERT-base?"
 
 
-def the_longer(query: Query) -> float | None:
-    return min(len(query.question) / 1000, 1.0)
+Found = tuple[float, str] | None
+
+
+def the_longer(query: Query) -> Found:
+    return min(len(query.question) / 1000, 1.0), "BERT"
 
 
 def ask(question: str, *replies: str) -> Query:
@@ -71,11 +74,47 @@ def test_a_whole_question_is_left_as_it_is(question: str) -> None:
     assert FollowUp(the_longer, ScriptedModel([]))(query, LAYERS) is query
 
 
-def test_no_letter_of_the_question_is_changed() -> None:
-    query = ask("And BERT-large?")
-    assert query.question == query.search == "And BERT-large? (How many layers has BERT-base?)"
-    assert query.asked == "And BERT-large?"
+@pytest.mark.parametrize(
+    ("typed", "before", "full"),
+    [
+        ("And BERT-large?", "How many layers has BERT-base?", "How many layers has BERT-large?"),
+        (
+            "Sorry, to Gull Island.",
+            "What does a crossing to Seal Rock cost?",
+            "What does a crossing to Gull Island cost?",
+        ),
+        ("and in 2019?", "What was the revenue in 2018?", "What was the revenue in 2019?"),
+        ("No, I mean the records server.", "Who owns the mail server here?", "Who owns the records server here?"),
+    ],
+)
+def test_what_was_typed_takes_its_place_in_the_question_before(typed: str, before: str, full: str) -> None:
+    assert in_its_place(typed, before) == [full]
+    query = FollowUp(the_longer)(Query(typed, typed), [(before, "")])
+    assert (query.question, query.search, query.asked) == (full, full, typed)
     assert query.notes.facts["standalone_by"] == "rules"
+
+
+@pytest.mark.parametrize(
+    "typed", ["And is there a dress code at Kõpu?", "what about dogs?", "BERT-large?", "and when?"]
+)
+def test_what_says_more_or_has_no_counterpart_takes_no_place(typed: str) -> None:
+    assert in_its_place(typed, "Are cats allowed in Ristna?") == []
+
+
+def test_a_question_about_the_document_is_asked_with_its_title() -> None:
+    def found(query: Query) -> Found:
+        return (
+            0.98 if query.question == "who wrote it? (BERT)" else 0.95 if query.question == "who wrote it?" else 0.1
+        ), "BERT"
+
+    read = FollowUp(found)(Query("who wrote it?", "who wrote it?"), LAYERS)
+    assert (read.question, read.asked) == ("who wrote it? (BERT)", "who wrote it?")
+
+
+def test_no_letter_of_the_question_is_changed() -> None:
+    query = ask("And at night?")
+    assert query.question == query.search == "And at night? (How many layers has BERT-base?)"
+    assert query.asked == "And at night?"
 
 
 def test_the_topic_reaches_back_to_a_question_that_stands_alone() -> None:
@@ -96,10 +135,10 @@ def test_what_is_added_has_an_end_and_the_newest_stays() -> None:
 
 
 def test_the_better_evidence_decides_and_what_was_typed_wins_a_tie() -> None:
-    query = Query("And BERT-large?", "And BERT-large?")
+    query = Query("And at night?", "And at night?")
     for typed, added, kept in ((0.4, 0.5, False), (0.5, 0.5, True), (0.6, 0.5, True), (None, None, False)):
         told = {query.question: typed}
-        read = FollowUp(lambda one, told=told, added=added: told.get(one.question, added))(query, LAYERS)  # type: ignore[misc]
+        read = FollowUp(lambda one, told=told, added=added: _likely(told.get(one.question, added)))(query, LAYERS)  # type: ignore[misc]
         assert (read.question == query.question) is kept
         assert (read.asked == "") is kept
         assert read.notes.facts["likelihoods"] == [typed, added]
@@ -107,14 +146,14 @@ def test_the_better_evidence_decides_and_what_was_typed_wins_a_tie() -> None:
 
 def test_a_turn_that_does_not_help_is_left_out_where_the_evidence_is_better_without_it() -> None:
     history: list[Turn] = [("Which orders are late?", ""), ("How much does it cost?", "")]
-    read = FollowUp(lambda query: float(query.question == "and the spa? (How much does it cost?)"))(
+    read = FollowUp(lambda query: _likely(float(query.question == "and the spa? (How much does it cost?)")))(
         Query("and the spa?", "and the spa?"), history
     )
     assert (read.question, read.asked) == ("and the spa? (How much does it cost?)", "and the spa?")
 
 
 def test_where_no_time_is_left_to_judge_the_topic_is_added_visibly() -> None:
-    def spent(query: Query) -> float | None:
+    def spent(query: Query) -> Found:
         raise BudgetSpent("seconds")
 
     query = FollowUp(spent)(Query("And BERT-large?", ""), LAYERS)
@@ -123,7 +162,7 @@ def test_where_no_time_is_left_to_judge_the_topic_is_added_visibly() -> None:
 
 
 def test_the_models_words_are_searched_and_what_was_asked_is_kept() -> None:
-    query = FollowUp(lambda query: float(query.question == HEADS), _model(HEADS))(
+    query = FollowUp(lambda query: _likely(float(query.question == HEADS)), _model(HEADS))(
         Query("And how many heads?", ""), LAYERS
     )
     assert (query.question, query.search, query.asked) == (HEADS, HEADS, "And how many heads?")
@@ -134,8 +173,8 @@ def test_the_models_words_are_searched_and_what_was_asked_is_kept() -> None:
     "reply", ["How many heads has GPT-2?", "BERT-base has 24 heads?", "Two\nlines", "It was about BERT-large."]
 )
 def test_words_that_are_not_of_the_conversation_are_not_used(reply: str) -> None:
-    query = ask("And BERT-large?", reply, reply)
-    assert query.question == "And BERT-large? (How many layers has BERT-base?)"
+    query = ask("And at night?", reply, reply)
+    assert query.question == "And at night? (How many layers has BERT-base?)"
     assert query.notes.facts["standalone_by"] == "rules"
 
 
@@ -143,8 +182,8 @@ def test_where_the_model_fails_the_topic_is_added_visibly() -> None:
     def fail(system: str, user: str) -> str:
         raise ProviderError("cannot be reached", subject="m")
 
-    query = FollowUp(the_longer, ScriptedModel(fail))(Query("And BERT-large?", "x"), LAYERS)
-    assert query.question == "And BERT-large? (How many layers has BERT-base?)"
+    query = FollowUp(the_longer, ScriptedModel(fail))(Query("And at night?", "x"), LAYERS)
+    assert query.question == "And at night? (How many layers has BERT-base?)"
     assert query.notes.degraded == ("rewrite: m: cannot be reached; the follow-up was completed by rules",)
 
 
@@ -155,7 +194,11 @@ def test_a_likelihood_is_that_of_the_best_passage_and_none_of_no_passage() -> No
         def read(self, question: str, texts: object, titles: object = None) -> list[Reading]:
             return []
 
-    assert likelihood(lambda query: Judged(()), Silent(), Query("Why?", "Why?")) is None
+    assert best_found(lambda query: Judged(()), Silent(), Query("Why?", "Why?")) is None
+
+
+def _likely(probability: float | None) -> Found:
+    return None if probability is None else (probability, "")
 
 
 def _model(*replies: str) -> LanguageModel:

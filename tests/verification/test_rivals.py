@@ -166,3 +166,11 @@ def test_a_name_that_the_other_document_knows_too_is_no_rival() -> None:
 def test_a_sentence_that_begins_with_a_pronoun_is_about_what_its_title_says() -> None:
     one, other = said("The lighthouse of Kõpu was completed in [1531]."), said("It was completed in [1538].")
     assert rivals(WHEN, one, other)
+
+
+def test_a_variant_of_what_is_asked_of_is_no_rival_nor_are_several_values_of_one() -> None:
+    question = "How many parameters does Tamm-V2 have?"
+    whole = said("Tamm-V2 has [236 million] parameters in all.")
+    assert rivals(question, whole, said("Tamm-V2 has [150 million] parameters in all.", "Notes"))
+    assert not rivals(question, whole, said("Tamm-V2-Lite has [15 million] parameters in all.", "Notes"))
+    assert not rivals(question, whole, said("We train Tamm-V2 with [18 and 34 million] parameters in all.", "Notes"))

@@ -1,22 +1,26 @@
 """A question of a conversation: searched as it was typed, or with what the turn before adds to it.
 
-A question that cannot stand alone has two readings: as it was typed, and with the question before it in brackets or in
-a chat model's words. Both are retrieved and judged; the one whose best passage is likeliest to answer it is asked.
+A question that cannot stand alone has several readings: as it was typed; in a chat model's words; with what was typed
+in its place in the question before; with that question, or the title of the document that answered it, in brackets.
+Each is retrieved and judged; the one whose best passage is likeliest to answer it is asked.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.structured import Unreadable, asked, read_text, text_schema
 from thresher.protocols import LanguageModel, PairReader, Retriever
-from thresher.questions import ADDED, cannot_stand_alone
-from thresher.text.entities import missing_name
+from thresher.questions import ADDED, OPENING, asks, cannot_stand_alone, points
+from thresher.text.entities import missing_name, name_places
 from thresher.text.injection import fenced
 from thresher.text.numbers import numbers_in, numbers_stated
+from thresher.text.terms import term_set
 from thresher.types import Notes, Query
 
 Turn = tuple[str, str]
@@ -37,10 +41,13 @@ JUDGED = 8
 """Passages of each reading that are judged."""
 
 CLEARLY = 0.05
-"""By which all questions before have to be likelier than the one before: more words look likelier to the judge."""
+"""By which a reading has to be likelier than the one with the question before alone: more words look likelier to the
+judge. So has what was typed, where a pronoun in it stands for something."""
 
 MOST_ADDED = 300
 """Characters of earlier questions that are added; the newest stand first."""
+
+_NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*\d|(?<![\w.])\d\b")
 
 SYSTEM = """You put the last question of a conversation into words that stand alone.
 Rules:
@@ -64,11 +71,53 @@ def with_topic(question: str, history: Sequence[Turn]) -> list[str]:
     return list(dict.fromkeys(f"{question} ({topic})" for topic in topics))
 
 
-def likelihood(retrieve: Retriever, judge: PairReader, query: Query) -> float | None:
-    """Probability that the best passage found for a query answers it; None without a passage."""
+def in_its_place(question: str, before: str) -> list[str]:
+    """The question before with what was typed in place of a name or number: "and BERT-large?" asks the same of another.
+
+    Also in place of the word before a noun that both have: "no, the records server". Nothing for a question that says
+    more than the question before, or does not say that it goes on with it.
+    """
+    if (opening := OPENING.match(question)) is None:
+        return []
+    said = question[opening.end() :].rstrip(" ?.!")
+    new = _things(said)
+    rest = "".join(said[behind:start] for (_, behind), (start, _) in pairwise([(0, 0), *new, (len(said), 0)]))
+    if len(new) > 1 or not term_set(rest) <= term_set(before):
+        return _beside_the_same(said, before)
+    return [before[:start] + said[slice(*new[0])] + before[end:] for start, end in _things(before)] if new else []
+
+
+def _things(text: str) -> list[tuple[int, int]]:
+    """Begin and end of the names and numbers of a question, neighbours as one."""
+    found = sorted(
+        [*((at, at + len(name)) for at, name in name_places(text)), *map(re.Match.span, _NUMBER.finditer(text))]
+    )
+    joined: list[tuple[int, int]] = []
+    for start, end in found:
+        if joined and not text[joined[-1][1] : start].strip():
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _beside_the_same(said: str, before: str) -> list[str]:
+    """The one new word of what was typed in place of the word before the noun that both questions have."""
+    words = said.split()
+    new = [word for word in words if term_set(word) - term_set(before)]
+    if len(new) != 1 or new[0] is words[-1]:
+        return []
+    noun = words[words.index(new[0]) + 1]
+    other = re.compile(rf"\w[\w-]*(?= {re.escape(noun)}\b)", re.IGNORECASE)
+    return [other.sub(lambda _: new[0], before, count=1)] if other.search(before) else []
+
+
+def best_found(retrieve: Retriever, judge: PairReader, query: Query) -> tuple[float, str] | None:
+    """Probability that the best passage found for a query answers it, and its title; None without a passage."""
     chunks = [hit.chunk for hit in retrieve(query).kept[:JUDGED]]
     read = judge.read(query.question, [one.text for one in chunks], [one.title for one in chunks])
-    return max((one.probability for one in read), default=None)
+    each = [(one.probability, chunk.title) for one, chunk in zip(read, chunks, strict=True)]
+    return max(each, key=lambda one: one[0], default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +128,7 @@ class FollowUp:
     gives way to what was typed with the topic in brackets.
     """
 
-    likelihood: Callable[[Query], float | None]
+    best_found: Callable[[Query], tuple[float, str] | None]
     model: LanguageModel | None = None
 
     def __call__(self, query: Query, history: Sequence[Turn]) -> Query:
@@ -92,17 +141,23 @@ class FollowUp:
         readings = [worded] if worded else with_topic(question, history)
         if question in readings:
             return replace(query, notes=query.notes + Notes(lacks))
-        others = [replace(query, question=full, search=full) for full in readings]
+        last = history[-1][0]
+        put = [] if worded else in_its_place(question, ADDED.sub(r"\g<typed>", last))
+        readings = put or readings
         try:
-            typed, *likely = map(self.likelihood, (query, *others))
-            at = -1 if (likely[-1] or 0.0) > (likely[0] or 0.0) + CLEARLY else 0
+            if not worded and asks(question):
+                found = self.best_found(replace(query, question=last, search=last))
+                readings += [f"{question} ({found[1]})"] if found and found[1] else []
+            others = [replace(query, question=full, search=full) for full in readings]
+            typed, *likely = (found and found[0] for found in map(self.best_found, (query, *others)))
+            at = max(range(len(others)), key=lambda at: (likely[at] or 0.0) - (CLEARLY if at else 0.0))
             other, added = others[at], likely[at]
         except BudgetSpent as spent:
             other, typed, added = others[-1], None, None
             lacks = (*lacks, f"rewrite: {spent.what} before all readings of the follow-up were judged")
         full = other.question
         facts = {"asked": question, "standalone_by": by, "likelihoods": [typed, added]}
-        if typed is not None and typed >= (added or 0.0):
+        if typed is not None and not put and typed >= (added or 0.0) + (CLEARLY if points(question) else 0.0):
             return replace(query, notes=query.notes + Notes(lacks, facts={"other": full, **facts}))
         return replace(other, asked=question, notes=query.notes + Notes(lacks, facts=facts))
 

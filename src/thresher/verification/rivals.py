@@ -138,8 +138,8 @@ def _values_differ(ours: Sequence[Quantity | Date], theirs: Sequence[Quantity | 
         return not _overlap(ours, theirs) if _is_range(ours, theirs) else not agree(ours[0], theirs[0])
     if len(ours) > 2 or len(theirs) > 2:
         return False
-    if len(ours) != len(theirs):
-        return not _overlap(ours, theirs) if _is_range(ours, theirs) else not any(_agreeing(ours, theirs))
+    if len(ours) != len(theirs):  # a range against a number; "18 and 34 layers" names two things, 152 layers one
+        return _is_range(ours, theirs) and not _overlap(ours, theirs)
     same = _agreeing(ours, theirs)
     if same.count(True) == 1:
         return not any("between" in (value.bound, another.bound) for value, another in zip(ours, theirs, strict=True))
@@ -218,7 +218,15 @@ def _names_another(question: str, answer: AnswerInSentence) -> bool:
     """Whether a sentence says of another name what the question asks of one: the lighthouse of Ristna, not of Kõpu."""
     asked = _owners(question, *((_OF_NAME, _NAME_BEFORE) if names_in(question) else (_OF_ASKED,)))
     there = _owners(answer.rest, _OF_NAME, _NAME_BEFORE)
-    return any(not asked[word] & there[word] for word in asked.keys() & there.keys())
+    if any(not asked[word] & there[word] for word in asked.keys() & there.keys()):
+        return True
+    return any(_is_variant(name, answer.rest) for name in names_in(question))
+
+
+def _is_variant(name: str, text: str) -> bool:
+    """Whether a text has a name only with something behind it: of V2-Lite is said what is asked of V2."""
+    behind = [text[found.end() :] for found in re.finditer(rf"(?<!\w){re.escape(name)}", text)]
+    return bool(behind) and all(re.match(r"-?\w", rest) for rest in behind)
 
 
 def _owners(text: str, *patterns: re.Pattern[str]) -> dict[str, frozenset[str]]:
