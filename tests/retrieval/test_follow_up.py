@@ -101,14 +101,11 @@ def test_what_says_more_or_has_no_counterpart_takes_no_place(typed: str) -> None
     assert in_its_place(typed, "Are cats allowed in Ristna?") == []
 
 
-def test_a_question_about_the_document_is_asked_with_its_title() -> None:
-    def found(query: Query) -> Found:
-        return (
-            0.98 if query.question == "who wrote it? (BERT)" else 0.95 if query.question == "who wrote it?" else 0.1
-        ), "BERT"
-
-    read = FollowUp(found)(Query("who wrote it?", "who wrote it?"), LAYERS)
-    assert (read.question, read.asked) == ("who wrote it? (BERT)", "who wrote it?")
+@pytest.mark.parametrize(("answered", "understood"), [(0.9, "who wrote it? (BERT)"), (0.3, "who wrote it?")])
+def test_a_question_about_the_document_that_answered_is_asked_with_its_title(answered: float, understood: str) -> None:
+    likely = {LAYERS[0][0]: answered, "who wrote it?": 0.95, "who wrote it? (BERT)": 0.98}
+    query = FollowUp(lambda query: (likely.get(query.question, 0.1), "BERT"))(Query("who wrote it?", "x"), LAYERS)
+    assert query.question == understood
 
 
 def test_no_letter_of_the_question_is_changed() -> None:

@@ -44,6 +44,9 @@ CLEARLY = 0.05
 """By which a reading has to be likelier than the one with the question before alone: more words look likelier to the
 judge. So has what was typed, where a pronoun in it stands for something."""
 
+ANSWERED = 0.8
+"""Least probability that a document answered the question before, where a follow-up may be about that document."""
+
 MOST_ADDED = 300
 """Characters of earlier questions that are added; the newest stand first."""
 
@@ -147,7 +150,7 @@ class FollowUp:
         try:
             if not worded and asks(question):
                 found = self.best_found(replace(query, question=last, search=last))
-                readings += [f"{question} ({found[1]})"] if found and found[1] else []
+                readings += [f"{question} ({found[1]})"] if found and found[1] and found[0] >= ANSWERED else []
             others = [replace(query, question=full, search=full) for full in readings]
             typed, *likely = (found and found[0] for found in map(self.best_found, (query, *others)))
             at = max(range(len(others)), key=lambda at: (likely[at] or 0.0) - (CLEARLY if at else 0.0))
