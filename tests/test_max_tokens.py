@@ -14,7 +14,7 @@ import thresher
 from tests.conftest import Run
 from thresher.collection import Collection
 from thresher.errors import UsageError
-from thresher.models.tokens import TokenCount
+from thresher.models.encoders import TokenCount
 from thresher.recipes.answerer import Share
 from thresher.recipes.budget import BudgetPoint
 from thresher.types import SearchResult, Verdict

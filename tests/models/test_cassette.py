@@ -7,7 +7,7 @@ import pytest
 
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError
 from thresher.models.cassette import Exchanges, content_hash
-from thresher.models.structured import in_parallel
+from thresher.models.pool import in_parallel
 from thresher.models.usage import Meter
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from thresher.models.context import context_tokens
+from thresher.models.transport import Server, context_tokens
 from thresher_testing.llm_server import Reply, ScriptedServer
 from thresher_testing.real_model import RealModel
 
@@ -34,22 +34,24 @@ def test_the_length_is_read_in_the_words_of_each_server(
     serve: Callable[..., ScriptedServer], entry: dict[str, Any], tokens: int | None
 ) -> None:
     server = serve(pages={"/v1/models": listing(entry)})
-    assert context_tokens(server.base_url, "m") == tokens
+    assert context_tokens(Server(server.base_url), server.base_url, "m") == tokens
 
 
 def test_of_several_models_only_the_named_one_counts(serve: Callable[..., ScriptedServer]) -> None:
     server = serve(
         pages={"/v1/models": listing({"id": "a", "max_model_len": 1024}, {"id": "b", "max_model_len": 2048})}
     )
-    assert [context_tokens(server.base_url, model) for model in ("b", "m")] == [2048, None]
+    assert [context_tokens(Server(server.base_url), server.base_url, model) for model in ("b", "m")] == [2048, None]
 
 
 @pytest.mark.parametrize("reply", [Reply(status=401), Reply("no list"), Reply("[]"), Reply('{"data": 7}')], ids=str)
 def test_a_server_that_does_not_tell_is_asked_once(serve: Callable[..., ScriptedServer], reply: Reply) -> None:
     server = serve(pages={"/v1/models": reply})
-    assert [context_tokens(server.base_url, "m") for _ in range(2)] == [None, None]
+    assert [context_tokens(Server(server.base_url), server.base_url, "m") for _ in range(2)] == [None, None]
     assert len(server.requests) == 1
 
 
 def test_a_real_server_tells_its_context(real_model: RealModel) -> None:
-    assert context_tokens(real_model.base_url, real_model.model) == real_model.context_tokens
+    assert (
+        context_tokens(Server(real_model.base_url), real_model.base_url, real_model.model) == real_model.context_tokens
+    )

@@ -75,7 +75,7 @@ def test_an_error_status_says_whether_trying_again_can_help(serve: Serve, status
 
 @pytest.mark.parametrize(
     ("reply", "what"),
-    [(Reply(dropped=True), "cannot be reached"), (Reply(seconds=60), "no complete answer in time")],
+    [(Reply(dropped=True), "cannot be reached"), (Reply(seconds=60), "no reply within")],
 )
 def test_a_server_that_does_not_answer_is_told_apart(serve: Serve, reply: Reply, what: str) -> None:
     server = serve(rerank=[reply])

@@ -8,7 +8,6 @@ import sys
 import pytest
 
 CASES = [
-    ("openai", "llm", "from thresher.models.transport import sdk; sdk()"),
     ("fastembed", "fastembed", "from thresher.models.fastembed_models import FastembedEncoder as F; F('x').dimension"),
     (
         "fastembed",

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from time import monotonic
 
-import openai  # noqa: F401 - reading it takes seconds, which no server is to blame for
 import pytest
 
 from thresher.errors import BudgetSpent, ProviderError

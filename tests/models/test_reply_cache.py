@@ -10,8 +10,8 @@ import pytest
 
 from thresher.errors import StoreError
 from thresher.home.files import LocalFiles
-from thresher.models.reply_cache import FOLDERS, ReplyCache, _name
-from thresher.models.structured import in_parallel
+from thresher.models.cassette import FOLDERS, ReplyCache, _name
+from thresher.models.pool import in_parallel
 
 
 def files(folder: Path) -> list[Path]:

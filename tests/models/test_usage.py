@@ -8,7 +8,7 @@ from time import monotonic
 import pytest
 
 from thresher.errors import BudgetSpent, without_password
-from thresher.models.structured import in_parallel
+from thresher.models.pool import in_parallel
 from thresher.models.usage import Meter, Prices
 from thresher.types import Usage
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from thresher.errors import BudgetSpent
-from thresher.models.structured import in_parallel
+from thresher.models.pool import in_parallel
 from thresher.models.usage import Rate, shared_rate
 
 

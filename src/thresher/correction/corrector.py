@@ -22,7 +22,7 @@ from thresher.correction.providers import ANYWHERE, WebResult, WebSearch
 from thresher.correction.restriction import Restriction
 from thresher.correction.search_query import SearchQueryWriter
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.models.structured import in_parallel
+from thresher.models.pool import in_parallel
 from thresher.net.http import NotFetched
 from thresher.protocols import Judge, Retriever, about
 from thresher.types import (

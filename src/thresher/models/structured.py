@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -50,42 +48,6 @@ def asked(
         return Asked(read(model.complete(system, again, schema=schema)), 1)
     except Unreadable:
         return Asked(None, 2)
-
-
-def in_parallel(tasks: Sequence[Callable[[], Value]], *, workers: int) -> list[Value]:
-    """The results in the order of the tasks, at most `workers` of them running at once.
-
-    After an error no further task begins; the first error, in the order of the tasks, is raised once those running end.
-    """
-    if workers < 2 or len(tasks) < 2:
-        return [task() for task in tasks]
-    failed = threading.Event()
-
-    def run(task: Callable[[], Value]) -> Value:
-        if failed.is_set():
-            raise _NotBegun
-        try:
-            return task()
-        except BaseException:
-            failed.set()
-            raise
-
-    with ThreadPoolExecutor(min(workers, len(tasks)), thread_name_prefix="calls") as pool:
-        try:
-            futures = [pool.submit(run, task) for task in tasks]
-            wait(futures)
-        except BaseException:  # interrupted: leaving the pool waits for what runs, and for nothing else
-            failed.set()
-            raise
-    for future in futures:
-        error = future.exception()
-        if error is not None and not isinstance(error, _NotBegun):
-            raise error
-    return [future.result() for future in futures]
-
-
-class _NotBegun(Exception):
-    """A task that another task's error kept from beginning."""
 
 
 # --- schemas ----------------------------------------------------------------------------------------------------------

@@ -95,6 +95,11 @@ class Meter:
             return None
         return self.max_seconds - self._elapsed - min(RESERVED_SECONDS, RESERVED_SHARE * self.max_seconds)
 
+    def seconds_within(self, timeout: float) -> float:
+        """Seconds to wait for one answer: at most `timeout`, above 0."""
+        left = self.seconds_left
+        return timeout if left is None else min(timeout, max(left, 0.001))
+
     def allow_time(self) -> None:
         """Raise BudgetSpent when the seconds are used up, Cancelled when the question is cancelled."""
         if self._cancelled:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from thresher.errors import UsageError
-from thresher.models.tokens import TokenCount, token_count
+from thresher.models.encoders import TokenCount, token_count
 from thresher.pipeline import Cut, Pipeline
 from thresher.recipes.answerer import Share, plain
 from thresher.recipes.components import Components

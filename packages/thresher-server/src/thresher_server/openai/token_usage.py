@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pydantic import BaseModel
 
-from thresher.models.tokens import token_count
+from thresher.models.encoders import token_count
 from thresher.types import Usage
 
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 
 from thresher.models.encoders import DIMENSION
-from thresher.models.tokens import token_count
+from thresher.models.encoders import token_count
 from thresher.recipes.components import BUNDLED
 from thresher.recipes.settings import EncoderSettings
 from thresher_server.asking import worked

@@ -12,7 +12,7 @@ from uuid import uuid4
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from thresher.models.tokens import token_count
+from thresher.models.encoders import token_count
 from thresher.recipes.rerank import RankedText, Reranker
 from thresher_server.asking import check_length, worked
 from thresher_server.connected import while_connected
