@@ -11,7 +11,7 @@ import pytest
 from thresher.deadline import watch, within
 from thresher.errors import BudgetSpent
 from thresher.models.onnx import usable_cores
-from thresher.models.pool import run_each
+from thresher.models.pool import in_parallel, run_each
 
 SECONDS = 20.0  # how long a test waits for another thread before it fails
 
@@ -132,6 +132,40 @@ def test_many_callers_share_the_same_few_threads() -> None:
     for caller in callers:
         caller.join(SECONDS)
     assert 0 < len(names) <= usable_cores()
+
+
+def test_waiting_tasks_run_at_once_and_after_an_error_no_more_begin() -> None:
+    begun: list[int] = []
+    both = threading.Barrier(2)
+
+    def task(number: int) -> int:
+        begun.append(number)
+        both.wait(SECONDS)
+        if number == 1:
+            raise KeyError(number)
+        return number
+
+    assert in_parallel([lambda: 7], workers=8) == [7]
+    with pytest.raises(KeyError, match="1"):
+        in_parallel([lambda n=n: task(n) for n in range(100)], workers=2)
+    assert sorted(begun) == [0, 1]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("calls")]
+
+
+def test_an_interrupt_begins_no_more_tasks() -> None:
+    main, begun = threading.main_thread().ident, list[int]()
+
+    def interrupt() -> None:
+        assert main is not None
+        signal.pthread_kill(main, signal.SIGINT)
+
+    def take_long() -> None:
+        begun.append(1)
+        sleep(0.05)
+
+    with pytest.raises(KeyboardInterrupt):
+        in_parallel([interrupt, *[take_long] * 100], workers=2)
+    assert len(begun) < 100
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
