@@ -110,7 +110,7 @@ UNREADABLE: list[tuple[Read, list[str]]] = [
         [
             *("", "  \n", '""', "{", "{}", "[]", ".", DEEP, '{"scores": ' + DEEP, "\x00", "\ud800", '{"scores": [0.1'),
             *('{"scores": [0.1,]}', "{'scores': [0.1]}", '{"scores": [.5]}', '```json\n{"scores": [0.1'),
-            *('{"scores": [0.1]} and {"scores": [0.'),
+            '{"scores": [0.1]} and {"scores": [0.',
         ],
     ),
     (
