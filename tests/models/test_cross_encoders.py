@@ -1,16 +1,13 @@
 from __future__ import annotations
 
-import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from thresher.errors import ModelError
 from thresher.models.cross_encoders import BUNDLED_JUDGE, SPAN_TOKENS, BundledJudge
 from thresher.models.fastembed_models import FastembedCrossEncoder
 from thresher.types import LOGIT
@@ -33,16 +30,9 @@ def test_the_text_that_answers_is_more_relevant_than_one_about_the_same_matter_a
     assert paris.value > lyon.value > trees.value
     assert paris.value > 0 > trees.value
     assert paris.scale == LOGIT
-
-
-def test_transformers_are_not_what_a_text_about_decision_trees_explains(judge: BundledJudge) -> None:
-    assert judge.read("How does self-attention in transformers work?", [TREES])[0].relevance < 0
-
-
-def test_the_answer_is_found_in_the_text(judge: BundledJudge) -> None:
     (reading,) = judge.read(QUESTION, [PARIS])
     assert PARIS[reading.start : reading.end] == "Paris"
-    assert 0 < reading.certainty <= 1
+    assert judge.read(QUESTION, []) == []
 
 
 def test_an_answer_does_not_begin_in_a_heading_and_end_below_it(judge: BundledJudge) -> None:
@@ -79,23 +69,14 @@ def test_an_answer_at_the_end_of_a_long_text_is_found(judge: BundledJudge) -> No
     assert reading.relevance > judge.read(QUESTION, [" ".join([TREES] * 40)])[0].relevance
 
 
-def test_nothing_to_read_gives_no_readings_and_an_empty_text_an_empty_place(judge: BundledJudge) -> None:
-    assert judge.read(QUESTION, []) == []
-    (reading,) = judge.read(QUESTION, [""])
-    assert (reading.start, reading.end, reading.certainty) == (0, 0, 0.0)
-
-
+@settings(max_examples=10)
+@example("Where \ud800?", "", "")
 @given(st.text(max_size=60), st.text(max_size=200), st.text(max_size=30))
 def test_any_text_is_read_and_its_place_lies_inside(judge: BundledJudge, question: str, text: str, title: str) -> None:
     (reading,) = judge.read(question, [text], [title])
     assert 0 <= reading.start <= reading.end <= len(text)
     assert 0 <= reading.certainty <= 1 + 1e-6
     assert np.isfinite([reading.relevance, reading.support]).all()
-
-
-def test_half_of_a_surrogate_pair_is_read_as_a_question_mark(judge: BundledJudge) -> None:
-    broken = "Paris \ud800 is the capital of France."
-    assert judge.read(QUESTION, [broken]) == judge.read(QUESTION, [broken.replace("\ud800", "?")])
 
 
 def test_a_place_is_no_longer_than_twenty_words_or_so(judge: BundledJudge) -> None:
@@ -110,30 +91,6 @@ def test_fastembed_loads_the_folder_by_its_path_and_agrees_about_a_single_text(j
     for text in (PARIS, LYON, TREES):
         (ours,), (theirs,) = judge(QUESTION, [text]), by_path(QUESTION, [text])
         assert theirs.value == pytest.approx(ours.value, abs=0.3)
-
-
-def test_the_model_is_at_most_25_megabytes() -> None:
-    assert (BUNDLED_JUDGE / "onnx" / "model.onnx").stat().st_size <= 25_000_000
-
-
-def test_weights_that_are_not_there_are_named_with_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"model\.onnx: the weights are not there"):
-        BundledJudge(tmp_path).warm_up()
-
-
-def test_damaged_weights_are_named(tmp_path: Path) -> None:
-    shutil.copytree(BUNDLED_JUDGE, tmp_path / "judge")
-    (tmp_path / "judge" / "onnx" / "model.onnx").write_bytes(b"nothing")
-    with pytest.raises(ModelError, match=r"model\.onnx: cannot be read"):
-        BundledJudge(tmp_path / "judge").warm_up()
-
-
-def test_the_name_changes_with_the_weights(judge: BundledJudge, tmp_path: Path) -> None:
-    shutil.copytree(BUNDLED_JUDGE, tmp_path / "thresher-judge-int8")
-    with (tmp_path / "thresher-judge-int8" / "onnx" / "model.onnx").open("ab") as file:
-        file.write(b"\0")
-    assert judge.name.startswith("thresher-judge-int8@")
-    assert BundledJudge(tmp_path / "thresher-judge-int8").name != judge.name
 
 
 def test_several_threads_may_ask_at_once() -> None:

@@ -30,7 +30,7 @@ def run_each(
     it is raised (the first in the order of the items, if several raise) once the items that had begun have ended.
     """
     if threads > 1 and len(items) > 1 and not getattr(_thread, "is_of_pool", False):
-        return _in_turns(_shared_pool(), work, items, threads, progress)
+        return _in_turns(_shared_pool(), work, items, min(threads, usable_cores()), progress)
     results = []
     for item in items:
         results.append(work(item))
