@@ -2,23 +2,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime, timedelta
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from thresher import recipes
 from thresher.correction.providers import (
     SEARXNG_SCALE,
     TAVILY_SCALE,
     Fields,
     ProviderSettings,
+    RecordedSearch,
+    Restriction,
+    WebResult,
     WebSearch,
     brave,
-    endpoint,
-    searxng,
-    tavily,
+    iso_date,
     web_search,
 )
 from thresher.errors import BudgetSpent, ProviderError, UnknownSetting, UsageError
+from thresher.models.cassette import Exchanges
 from thresher.models.usage import Meter
 from thresher.types import Score
 from thresher_testing.llm_server import Reply, ScriptedServer
@@ -56,7 +60,11 @@ def test_results_are_read_bounded_and_those_that_lead_nowhere_left_out(kind: str
         ("http://b.test/2", "", 2_000),
         ("http://c.test/3", "", 0),
     ]
-    assert [result.score for result in results] == [Score(0.9, scale), None, None]
+    assert [(result.score, result.content) for result in results] == [
+        (Score(0.9, scale), None),
+        (None, "the page"),
+        (None, None),
+    ]
     assert all(datetime.fromisoformat(result.fetched).tzinfo for result in results)
 
 
@@ -84,16 +92,15 @@ def test_only_the_words_are_sent_and_the_request_is_counted(kind: str, serve: Se
 @pytest.mark.parametrize(
     ("reply", "what"),
     [
-        (Reply(status=401), "status 401"),
-        (Reply(status=403), "status 403"),
+        (Reply(status=403), r"status 403; (check web\.api_key|add json to search\.formats)"),
         (Reply(status=429), "status 429"),
         (Reply(status=500), "status 500"),
         (Reply(status=302, headers={"Location": "http://elsewhere.test/"}), "status 302"),
         (Reply(""), "not JSON"),
-        (Reply("<html>"), "not JSON"),
         (Reply("[" * 100_000), "not JSON"),
-        (Reply("[]"), "no results"),
-        (Reply("{}"), "no results"),
+        (Reply("[]"), r"no results \(results\)"),
+        (Reply('{"results": [], "unresponsive_engines": [["google", "CAPTCHA"]]}'), "engines"),
+        (Reply("{}", seconds=60), "in time"),
         (Reply('{"results": 3}'), "no results"),
         (Reply(dropped=True), "cannot be reached"),
         (Reply("x" * 5_000_001), "larger than"),
@@ -104,27 +111,11 @@ def test_a_search_that_fails_says_what_and_what_to_do(
 ) -> None:
     server = answering(kind, serve, reply)
     with pytest.raises(ProviderError, match=what) as caught:
-        searching(kind, server, meter)("w", limit=5)
+        searching(kind, server, meter, timeout_seconds=0.3 if "in time" in what else 20)("w", limit=5)
     assert server.host in caught.value.subject
     assert caught.value.next_step
     assert "tvly-secret" not in str(caught.value)
     assert caught.value.retryable is (reply.status in (200, 429, 500))
-
-
-@both
-def test_a_slow_search_is_given_up(kind: str, serve: Serve, meter: Meter) -> None:
-    server = answering(kind, serve, Reply("{}", seconds=60))
-    with pytest.raises(ProviderError, match="in time"):
-        searching(kind, server, meter, timeout_seconds=0.2)("w", limit=5)
-
-
-@both
-def test_web_down(kind: str, meter: Meter) -> None:
-    with ScriptedServer() as gone:
-        pass
-    with pytest.raises(ProviderError, match="cannot be reached") as caught:
-        searching(kind, gone, meter)("w", limit=5)
-    assert caught.value.retryable
 
 
 @both
@@ -135,29 +126,6 @@ def test_nothing_is_sent_when_the_seconds_are_spent(kind: str, serve: Serve) -> 
     assert server.requests == []
 
 
-@both
-def test_finding_nothing_is_no_failure(kind: str, serve: Serve, meter: Meter) -> None:
-    assert searching(kind, answering(kind, serve, '{"results": []}'), meter)("w", limit=5) == []
-
-
-def test_a_searxng_whose_engines_all_turned_it_away_has_failed(serve: Serve, meter: Meter) -> None:
-    server = serve(pages={"/search": '{"results": [], "unresponsive_engines": [["google", "CAPTCHA"]]}'})
-    with pytest.raises(ProviderError, match="engines"):
-        searching("searxng", server, meter)("w", limit=5)
-
-
-def test_a_searxng_without_json_says_where_to_turn_it_on(serve: Serve, meter: Meter) -> None:
-    server = serve(pages={"/search": Reply(status=403)})
-    with pytest.raises(ProviderError, match=r"search\.formats"):
-        searxng(ProviderSettings(meter, f"{server.address}/"))("w", limit=5)
-
-
-@both
-def test_the_text_of_a_page_that_a_provider_sends_is_kept(kind: str, serve: Serve, meter: Meter) -> None:
-    results = searching(kind, answering(kind, serve, json.dumps({"results": ROWS})), meter)("w", limit=5)
-    assert [result.content for result in results] == [None, "the page", None]
-
-
 def test_proxies_of_the_environment_see_no_words(serve: Serve, meter: Meter, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "TAVILY_HTTP_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
@@ -165,22 +133,16 @@ def test_proxies_of_the_environment_see_no_words(serve: Serve, meter: Meter, mon
     assert searching("tavily", server, meter)("w", limit=1)
 
 
-def test_the_key_is_not_shown(meter: Meter) -> None:
-    settings = ProviderSettings(meter, api_key="tvly-secret")
-    search = tavily(settings)
-    assert "tvly-secret" not in repr((settings, search))
-    assert search.host == "api.tavily.com"
-
-
 def test_a_provider_that_is_not_wholly_configured_says_what_to_set(meter: Meter) -> None:
     for provider, missing in (("tavily", "web.api_key"), ("searxng", "web.base_url"), ("none", "web.provider")):
         with pytest.raises(UsageError, match=missing):
             web_search(provider, ProviderSettings(meter))
-
-
-def test_an_unknown_provider_names_the_nearest(meter: Meter) -> None:
+    with pytest.raises(UsageError, match="no address with"):
+        web_search("json", ProviderSettings(meter, "http://localhost:9/search"))
     with pytest.raises(UnknownSetting, match="did you mean 'searxng'"):
         web_search("searx", ProviderSettings(meter))
+    settings = ProviderSettings(meter, api_key="tvly-secret")
+    assert "tvly-secret" not in repr((settings, web_search("tavily", settings)))
 
 
 BRAVE = {"web": {"results": [{"url": "https://a.test/1", "title": "One", "description": "first"}]}}
@@ -208,12 +170,138 @@ def test_any_endpoint_is_searched_by_its_address_and_its_fields(serve: Serve, me
     assert search.host == server.host
 
 
-def test_an_endpoint_needs_the_place_of_the_words(meter: Meter) -> None:
-    with pytest.raises(UsageError, match="no address with"):
-        endpoint(ProviderSettings(meter, "http://localhost:9/search"))
+# --- sites and dates --------------------------------------------------------------------------------------------------
 
 
-def test_a_reply_without_the_list_of_results_is_told(serve: Serve, meter: Meter) -> None:
-    server = serve(pages={"/web": json.dumps({"web": []})})
-    with pytest.raises(ProviderError, match=r"no results \(web\.results\)"):
-        brave(ProviderSettings(meter, f"{server.address}/web", "secret"))("w", limit=1)
+WIKIPEDIA = Restriction(("wikipedia.org",), "2024-05-01")
+TWO = Restriction(("a.test", "b.test"))
+
+
+@pytest.mark.parametrize(
+    ("url", "there"),
+    [
+        ("https://en.wikipedia.org/wiki/Kõpu", True),
+        ("https://wikipedia.org./", True),
+        ("https://WIKIPEDIA.org", True),
+        ("https://notwikipedia.org/", False),
+        ("https://wikipedia.org.evil.test/", False),
+        ("https://evil.test/?https://wikipedia.org", False),
+        ("https://wikipedia.org@evil.test/", False),
+    ],
+)
+def test_a_site_is_its_host_and_all_below_it(url: str, there: bool) -> None:
+    assert WIKIPEDIA.on_site(url) is there
+    assert Restriction().on_site(url)
+
+
+@pytest.mark.parametrize(
+    ("dated", "stays"),
+    [("2024-05-01", True), ("2024-04-30", False), ("2024", True), ("2023", False), ("2024-04", False), (None, True)],
+)
+def test_a_date_counts_as_far_as_it_is_known(dated: str | None, stays: bool) -> None:
+    assert WIKIPEDIA.new_enough(dated) is stays
+    assert Restriction().new_enough(dated)
+
+
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [
+        ("2024-05-01T10:00:00", "2024-05-01"),
+        ("2024-05-01", "2024-05-01"),
+        ("Tue, 07 May 2024 10:30:00 GMT", "2024-05-07"),
+        ("3 days ago", None),
+        ("", None),
+        (None, None),
+        (20240501, None),
+    ],
+)
+def test_the_dates_of_providers_are_read_in_their_forms(sent: object, read: str | None) -> None:
+    assert iso_date(sent) == read
+
+
+def test_words_give_way_to_the_operators_where_a_provider_takes_only_so_many() -> None:
+    assert Restriction().searched("capital France", most=7) == "capital"
+    assert TWO.searched("capital France") == "capital France (site:a.test OR site:b.test)"
+    assert WIKIPEDIA.searched("capital France", most=30) == "capital Fra site:wikipedia.org"
+
+
+DATED = [
+    ("https://en.wikipedia.org/new", "2024-06-01"),
+    ("https://en.wikipedia.org/old", "2020-01-01"),
+    ("https://elsewhere.test/new", "2024-06-01"),
+    ("https://de.wikipedia.org/undated", None),
+]
+
+
+def replying(kind: str, serve: Serve) -> ScriptedServer:
+    """A provider that sends what it likes, whatever it is asked for."""
+    name = {"tavily": "published_date", "brave": "page_age"}.get(kind, "publishedDate")
+    rows = [{"url": url, "title": "t", "content": "c", name: dated} for url, dated in DATED]
+    reply = json.dumps({"web": {"results": rows}} if kind == "brave" else {"results": rows})
+    return serve(posts={"/search": reply}) if kind == "tavily" else serve(pages={"/search": reply})
+
+
+@pytest.mark.parametrize("kind", ["tavily", "searxng", "brave", "json"])
+def test_every_provider_is_asked_for_the_sites_and_what_it_sends_besides_is_left_out(
+    kind: str, serve: Serve, meter: Meter
+) -> None:
+    server = replying(kind, serve)
+    address = {"brave": "/search", "json": "/search?q={words}"}.get(kind, "")
+    settings = ProviderSettings(meter, f"{server.address}{address}", "key", 20.0, Fields(), WIKIPEDIA)
+    found = web_search(kind, settings)("capital France", limit=2)
+    assert [result.url for result in found] == ["https://en.wikipedia.org/new", "https://de.wikipedia.org/undated"]
+    (request,) = server.requests
+    if kind == "tavily":
+        assert (request.body["include_domains"], request.body["start_date"]) == (["wikipedia.org"], "2024-05-01")
+        assert request.body["query"] == "capital France"
+        return
+    asked = parse_qs(urlsplit(request.path).query)
+    assert asked["q"] == ["capital France site:wikipedia.org"]
+    if kind == "brave":
+        assert asked["freshness"] == [f"2024-05-01to{date.today().isoformat()}"]
+
+
+@pytest.mark.parametrize(
+    ("days", "asked"), [(1, ["day"]), (6, ["week"]), (29, ["month"]), (200, ["year"]), (4000, None)]
+)
+def test_searxng_is_asked_for_the_shortest_range_that_reaches_back(
+    serve: Serve, meter: Meter, days: int, asked: list[str] | None
+) -> None:
+    server = replying("searxng", serve)
+    since = (date.today() - timedelta(days=days)).isoformat()
+    search = web_search("searxng", ProviderSettings(meter, server.address, only=Restriction(since=since)))
+    search("capital France", limit=5)
+    assert parse_qs(urlsplit(server.requests[0].path).query).get("time_range") == asked
+
+
+class OwnSearch:
+    name = host = "own"
+
+    def __call__(self, words: str, *, limit: int) -> list[WebResult]:
+        return [WebResult(url, "title", "snippet", "2026-01-01T00:00:00+00:00", date=dated) for url, dated in DATED]
+
+
+def test_a_search_of_ones_own_is_restricted_as_well(meter: Meter) -> None:
+    found = RecordedSearch(OwnSearch(), Exchanges(), meter, WIKIPEDIA)("capital France", limit=5)
+    assert [result.url for result in found] == [DATED[0][0], DATED[3][0]]
+
+
+@pytest.mark.parametrize("given", ["wikipedia.org, arXiv.org", ["wikipedia.org", "arxiv.org"]])
+def test_sites_are_given_as_a_list_or_with_commas(given: object) -> None:
+    settings = recipes.get("crag").configured({"web.sites": given})
+    assert settings.web.sites == "wikipedia.org,arxiv.org"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("web.sites", "https://wikipedia.org"), ("web.sites", "wikipedia"), ("web.sites", 7), ("web.since", "last May")],
+)
+def test_what_is_no_site_or_no_date_is_refused(setting: str, value: object) -> None:
+    with pytest.raises(UsageError, match=setting):
+        recipes.get("crag").configured({setting: value})
+
+
+def test_the_published_run_script_searches_wikipedia_alone_and_says_so() -> None:
+    code, crag = recipes.get("crag-code"), recipes.get("crag")
+    assert "(wikipedia.org)" in code.describe(code.configured({}))["slots"]["correct"]
+    assert "wikipedia" not in crag.describe(crag.configured({}))["slots"]["correct"]

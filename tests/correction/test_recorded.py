@@ -53,14 +53,8 @@ def test_results_are_played_back_as_they_were_and_cost_the_same() -> None:
     assert (searching.calls, second.usage) == (1, meter.usage)
     assert second.usage.hosts == ("search.test",)
     assert (played.name, played.host) == ("given", "search.test")
-
-
-@pytest.mark.parametrize(("words", "limit"), [("other words", 5), ("words", 4)])
-def test_another_search_was_not_recorded(words: str, limit: int) -> None:
-    meter, recorded = Meter(), Exchanges()
-    RecordedSearch(Searching(meter), recorded, meter)("words", limit=5)
     with pytest.raises(NotRecorded):
-        RecordedSearch(Searching(meter), again(recorded), meter)(words, limit=limit)
+        played("words", limit=5)
 
 
 @pytest.mark.parametrize("error", [ProviderError("is down", subject="search.test"), BudgetSpent("spent")], ids=str)
@@ -97,10 +91,3 @@ def test_a_page_that_could_not_be_had_is_refused_again_in_the_same_words() -> No
     for exchanges, given in ((recorded, NotFetched("refused: 127.0.0.1 is not public")), (None, PAGE)):
         with pytest.raises(NotFetched, match=r"127\.0\.0\.1 is not public"):
             RecordedPages(fetching(meter, given), exchanges or again(recorded), meter)(PAGE.url)
-
-
-def test_a_page_behind_a_spent_budget_is_behind_it_again() -> None:
-    recorded = Exchanges()
-    for exchanges in (recorded, None):
-        with pytest.raises(BudgetSpent):
-            RecordedPages(fetching(Meter(), BudgetSpent("spent")), exchanges or again(recorded), Meter())(PAGE.url)

@@ -13,7 +13,6 @@ from thresher.correction.search_query import (
     LLMSearchQuery,
     content_words,
     implies_recency,
-    month_before,
     read_words,
     says_when,
     with_time,
@@ -39,10 +38,9 @@ def words(text: str) -> str:
 
 def test_recent_ai_news_becomes_ai_news_and_a_month() -> None:
     assert KeywordQuery()(asking("recent AI news")).text == "AI news December 2025"
+    assert KeywordQuery()(asking("recent AI news", today="2024-03-01T10:00:00+00:00")).text == "AI news February 2024"
     assert KeywordQuery()(asking("recent AI news", today="")).text == "AI news last month"
-
-
-def test_recent_ai_news_becomes_a_month_whatever_the_model_forgot() -> None:
+    assert AsAsked()(asking("recent AI news")).text == "recent AI news"
     model = ScriptedModel([words("recent AI news artificial intelligence announcements")])
     found = LLMSearchQuery(model)(asking("recent AI news"))
     assert found.text == "AI news artificial intelligence announcements December 2025"
@@ -89,12 +87,6 @@ def test_a_month_or_a_year_says_when_and_recent_does_not(text: str, when: bool) 
     assert says_when(text) is when
 
 
-def test_the_month_before_january_is_last_years_december() -> None:
-    assert month_before("2026-01-31") == "December 2025"
-    assert month_before("2024-03-01T10:00:00+00:00") == "February 2024"
-    assert month_before("soon") == "last month"
-
-
 def test_room_is_made_for_the_month() -> None:
     long = " ".join(f"w{at}" for at in range(MOST_WORDS))
     timed = with_time(long, question="latest", today=TODAY, most=MOST_WORDS).split()
@@ -109,7 +101,7 @@ def test_room_is_made_for_the_month() -> None:
     ("question", "kept"),
     [
         ("What is the capital of France?", "capital France"),
-        ("Who was the first President of the United States?", "first President of the United States"),
+        ("Who was the first President of the United States?", "first President United States"),
         ('Who wrote "The Old Man and the Sea" in 1952?', 'wrote "The Old Man and the Sea" 1952'),
         ("What does the WHO say about IT?", "WHO say IT"),
         ("WHAT IS THE CAPITAL OF FRANCE", "capital france"),
@@ -129,10 +121,6 @@ def test_content_words_are_the_questions_own_and_at_most_fourteen(question: str)
     assert len(found.split()) <= MOST_WORDS
     assert all(word.strip('"').lower() in question.lower() for word in content_words(question))
     assert found == KeywordQuery()(asking(question)).text
-
-
-def test_as_asked_is_the_question_and_not_what_was_searched_inside() -> None:
-    assert AsAsked()(Query("Who?", "rewritten", today=TODAY)).text == "Who?"
 
 
 # --- by a model -------------------------------------------------------------------------------------------------------
@@ -181,12 +169,6 @@ def test_the_papers_style_is_three_keywords_at_most() -> None:
         LLMSearchQuery(model, style="keywords3")(asking("What is Feilden's job?")).notes.facts["words"] == "keywords3"
     )
     assert "at most 3 keywords" in model.seen[0][0]
-
-
-def test_bad_words_are_asked_for_once_more() -> None:
-    model = ScriptedModel(["no", words("capital of France")])
-    found = LLMSearchQuery(model)(asking("What is the capital of France?"))
-    assert (found.text, found.notes.unreadable, bool(found.notes.degraded)) == ("capital of France", 1, False)
 
 
 def test_after_two_bad_replies_the_question_itself_is_searched_for_visibly() -> None:

@@ -18,8 +18,7 @@ from typing import Any
 import httpx
 
 from thresher.correction.fetch import Page
-from thresher.correction.providers import ANYWHERE, WebResult, WebSearch
-from thresher.correction.restriction import Restriction
+from thresher.correction.providers import ANYWHERE, Restriction, WebResult, WebSearch
 from thresher.correction.search_query import SearchQueryWriter
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.pool import in_parallel
@@ -80,8 +79,6 @@ class RetrieverSource:
     retrieve: Retriever
     name: str
     """For the trace, e.g. `collection:archive`."""
-    as_asked: bool = False
-    """Search for the question instead of the search words."""
 
     @property
     def about(self) -> str:
@@ -90,7 +87,7 @@ class RetrieverSource:
 
     def __call__(self, query: Query, words: str) -> OutsideResult:
         """The retriever's hits, now from outside."""
-        judged = self.retrieve(replace(query, search=query.question if self.as_asked else words, where=None))
+        judged = self.retrieve(replace(query, search=words, where=None))
         judgements = tuple(replace(one, hit=replace(one.hit, origin=Origin.OUTSIDE)) for one in judged.judgements)
         facts = {"provider": self.name, "results": len(judged.kept), "pages": []}
         return OutsideResult(judgements, PAGES if judged.kept else NOTHING, replace(judged.notes, facts=facts))

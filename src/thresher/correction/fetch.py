@@ -36,11 +36,6 @@ def rules_of(reply: Reply | None) -> RobotFileParser:
     return rules
 
 
-def allows(rules: RobotFileParser, url: str) -> bool:
-    """Whether we may read an address."""
-    return rules.can_fetch(AGENT, url)
-
-
 KINDS = ("text/html", "application/xhtml+xml", "text/plain")
 ACCEPT = {"Accept": ", ".join(KINDS)}
 
@@ -85,9 +80,7 @@ class PageFetcher:
     def __call__(self, url: str) -> Page:
         """The page at an address. Raises NotFetched, and BudgetSpent when a question's seconds are used up."""
         self.meter.allow_waiting()
-        left = self.meter.seconds_left
-        seconds = self.timeout_seconds if left is None else min(self.timeout_seconds, left)
-        bounds = Bounds(monotonic() + seconds, self.max_bytes)
+        bounds = Bounds(monotonic() + self.meter.seconds_within(self.timeout_seconds), self.max_bytes)
         final, reply = follow(
             parsed_address(url),
             reach=self.reach,
@@ -114,7 +107,7 @@ class PageFetcher:
                 self._rules[site] = rules_of(self._robots(site, bounds))
         finally:
             lock.release()
-        if not allows(self._rules[site], str(url)):
+        if not self._rules[site].can_fetch(AGENT, str(url)):
             raise NotFetched("refused: not allowed by the site's robots.txt")
 
     def _robots(self, site: str, bounds: Bounds) -> Reply | None:

@@ -88,8 +88,8 @@ _BLOCK = re.compile(r"```\w*\s(.*?)```", re.DOTALL)
 def read_scores(text: str, number: int) -> list[float]:
     """The scores of a reply: exactly that many, each from 0 to 1. Raises Unreadable.
 
-    Accepts `scores` of an object, a bare list, and numbers written as texts; where one score is asked also `score` of an
-    object, and the number alone.
+    Accepts `scores` of an object, a bare list, and numbers written as texts; where one score is asked also `score` of
+    an object, and the number alone.
     """
     scores = _labelled(text, "score") if number == 1 and _is_bare(text) else _json(text)
     if isinstance(scores, dict):

@@ -228,7 +228,7 @@ class SketchedSource:
 def _source(
     settings: OutsideSettings, parts: Components, outside: Outside, retriever: Callable[[Components], Retriever]
 ) -> OutsideSource:
-    from thresher.correction.restriction import Restriction
+    from thresher.correction.providers import Fields, ProviderSettings, RecordedSearch, Restriction, web_search
 
     web = settings.web
     only = Restriction(tuple(filter(None, web.sites.split(","))), web.since)
@@ -242,15 +242,12 @@ def _source(
     def passages(text: str) -> Sequence[tuple[int, int]]:
         return list(split_at_whitespace(text, 0, len(text), PASSAGE_CHARACTERS))
 
-    from thresher.correction.providers import Fields, ProviderSettings, RecordedSearch, RestrictedSearch, web_search
-
     key = None if web.api_key is None else web.api_key.get_secret_value()
     if parts.exchanges.replaying:
         key = key or "played back"  # keys are not stored, and nothing is asked
     fields = dict(one.split("=", 1) for one in web.fields.split(",") if one)
     given = ProviderSettings(parts.meter, web.base_url, key, fields=Fields(**fields), only=only)
-    own = None if outside.search is None else RestrictedSearch(outside.search, only)
-    search = RecordedSearch(own or web_search(web.provider, given), parts.exchanges, parts.meter)
+    search = RecordedSearch(outside.search or web_search(web.provider, given), parts.exchanges, parts.meter, only)
     return WebSource(search, page_fetcher(parts) if web.fetch else None, passages, limit=RESULTS, only=only)
 
 
