@@ -119,14 +119,6 @@ def test_pages_down_leaves_the_snippets(web: Web) -> None:
     )
 
 
-def test_the_metadata_service_is_not_read_for_a_search_engine(web: Web) -> None:
-    rows = [{"url": "http://169.254.169.254/latest/meta-data/", "title": "t", "content": "s"}]
-    source, server = web({"/search": json.dumps({"results": rows})}, results=[])
-    correction = SearchingCorrector(AsAsked(), source)(QUERY, Decision(Verdict.INCORRECT))
-    assert correction.notes.facts["pages"][0]["error"].startswith("refused")
-    assert len(server.requests) == 1
-
-
 def test_what_the_words_the_search_and_the_judge_lacked_stands_together(web: Web) -> None:
     source, _ = web({"/a": Reply(status=500)}, results=["/a"])
 
@@ -156,16 +148,6 @@ def test_what_the_judge_drops_stays_in_the_trace(web: Web) -> None:
     correction = SearchingCorrector(AsAsked(), source, judge)(QUERY, Decision(Verdict.INCORRECT))
     assert [hit.chunk.text for hit in correction.hits] == ["good words"]
     assert [(j.hit.chunk.text, j.keep) for j in correction.judgements] == [("bad words", False), ("good words", True)]
-
-
-@pytest.mark.parametrize(("verdict", "outcome"), [(Verdict.AMBIGUOUS, "collection"), (Verdict.INCORRECT, "nothing")])
-def test_a_judge_that_keeps_nothing_leaves_what_there_was(web: Web, verdict: Verdict, outcome: str) -> None:
-    source, _ = web({"/kopu": ARTICLE}, results=["/kopu"])
-
-    def judge(query: Query, hits: Sequence[Hit]) -> Judged:
-        return Judged(tuple(Judgement(hit, keep=False, reason="irrelevant") for hit in hits))
-
-    correction = SearchingCorrector(AsAsked(), source, judge)(QUERY, Decision(verdict))
-    assert correction.hits == ()
-    assert len(correction.judgements) == 1
-    assert correction.outcome == outcome
+    none = SearchingCorrector(AsAsked(), source, lambda query, hits: judge(query, hits[:1]))
+    assert none(QUERY, Decision(Verdict.AMBIGUOUS)).outcome == "collection"
+    assert none(QUERY, Decision(Verdict.INCORRECT)).outcome == "nothing"

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from thresher.correction.corrector import WEB_RANK, RetrieverSource, WebSource
 from thresher.correction.fetch import Page
 from thresher.correction.providers import Restriction, WebResult
-from thresher.errors import BudgetSpent
 from thresher.filters import parse
 from thresher.net.http import NotFetched
 from thresher.types import UNIT, Hit, Judged, Judgement, Notes, Origin, Query, Score
@@ -119,12 +118,6 @@ def test_what_the_provider_sent_of_a_page_is_better_than_its_snippet() -> None:
     assert [judgement.hit.chunk.text for judgement in found.judgements] == ["abc", "def"]
     assert found.notes.facts["pages"][0]["status"] == "text from the provider"
     assert found.outcome == "pages"
-
-
-def test_snippets_alone_are_a_degraded_search() -> None:
-    found = WebSource(Search(result(1), result(2)), fetching(site1=BudgetSpent("spent")), halves)(QUERY, "w")
-    assert found.outcome == "snippets"
-    assert found.notes.degraded == ("correct: no page could be read (spent); what the search itself sent was used",)
 
 
 def test_the_same_text_and_the_same_address_count_once() -> None:

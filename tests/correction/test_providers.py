@@ -75,17 +75,16 @@ def test_only_the_words_are_sent_and_the_request_is_counted(kind: str, serve: Se
     assert len(search("capital France", limit=1)) == 1
     (request,) = server.requests
     if kind == "tavily":
-        assert request.body == {
-            "query": "capital France",
-            "search_depth": "basic",
-            "max_results": 1,
-        }
+        assert request.body == {"query": "capital France", "search_depth": "basic", "max_results": 1}
         assert request.headers["authorization"] == "Bearer tvly-secret"
     else:
         assert request.path == "/search?q=capital+France&format=json"
         assert "authorization" not in request.headers
     assert (meter.usage.web_requests, meter.usage.hosts) == (1, (server.host,))
     assert search.host == server.host
+    with pytest.raises(BudgetSpent):
+        searching(kind, server, Meter(max_seconds=0.0))("w", limit=5)
+    assert len(server.requests) == 1
 
 
 @both
@@ -94,14 +93,11 @@ def test_only_the_words_are_sent_and_the_request_is_counted(kind: str, serve: Se
     [
         (Reply(status=403), r"status 403; (check web\.api_key|add json to search\.formats)"),
         (Reply(status=429), "status 429"),
-        (Reply(status=500), "status 500"),
         (Reply(status=302, headers={"Location": "http://elsewhere.test/"}), "status 302"),
-        (Reply(""), "not JSON"),
         (Reply("[" * 100_000), "not JSON"),
         (Reply("[]"), r"no results \(results\)"),
         (Reply('{"results": [], "unresponsive_engines": [["google", "CAPTCHA"]]}'), "engines"),
         (Reply("{}", seconds=60), "in time"),
-        (Reply('{"results": 3}'), "no results"),
         (Reply(dropped=True), "cannot be reached"),
         (Reply("x" * 5_000_001), "larger than"),
     ],
@@ -115,15 +111,7 @@ def test_a_search_that_fails_says_what_and_what_to_do(
     assert server.host in caught.value.subject
     assert caught.value.next_step
     assert "tvly-secret" not in str(caught.value)
-    assert caught.value.retryable is (reply.status in (200, 429, 500))
-
-
-@both
-def test_nothing_is_sent_when_the_seconds_are_spent(kind: str, serve: Serve) -> None:
-    server = answering(kind, serve, json.dumps({"results": ROWS}))
-    with pytest.raises(BudgetSpent):
-        searching(kind, server, Meter(max_seconds=0.0))("w", limit=5)
-    assert server.requests == []
+    assert caught.value.retryable is (reply.status in (200, 429))
 
 
 def test_proxies_of_the_environment_see_no_words(serve: Serve, meter: Meter, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,21 +165,15 @@ WIKIPEDIA = Restriction(("wikipedia.org",), "2024-05-01")
 TWO = Restriction(("a.test", "b.test"))
 
 
-@pytest.mark.parametrize(
-    ("url", "there"),
-    [
-        ("https://en.wikipedia.org/wiki/Kõpu", True),
-        ("https://wikipedia.org./", True),
-        ("https://WIKIPEDIA.org", True),
-        ("https://notwikipedia.org/", False),
-        ("https://wikipedia.org.evil.test/", False),
-        ("https://evil.test/?https://wikipedia.org", False),
-        ("https://wikipedia.org@evil.test/", False),
-    ],
-)
-def test_a_site_is_its_host_and_all_below_it(url: str, there: bool) -> None:
-    assert WIKIPEDIA.on_site(url) is there
-    assert Restriction().on_site(url)
+THERE = "https://en.wikipedia.org/wiki/Kõpu https://wikipedia.org./ https://WIKIPEDIA.org"
+ELSEWHERE = """https://notwikipedia.org/ https://wikipedia.org.evil.test/ https://evil.test/?https://wikipedia.org
+https://wikipedia.org@evil.test/"""
+
+
+def test_a_site_is_its_host_and_all_below_it() -> None:
+    assert all(WIKIPEDIA.on_site(url) for url in THERE.split())
+    assert not any(WIKIPEDIA.on_site(url) for url in ELSEWHERE.split())
+    assert Restriction().on_site(THERE.split()[0])
 
 
 @pytest.mark.parametrize(
@@ -203,20 +185,9 @@ def test_a_date_counts_as_far_as_it_is_known(dated: str | None, stays: bool) -> 
     assert Restriction().new_enough(dated)
 
 
-@pytest.mark.parametrize(
-    ("sent", "read"),
-    [
-        ("2024-05-01T10:00:00", "2024-05-01"),
-        ("2024-05-01", "2024-05-01"),
-        ("Tue, 07 May 2024 10:30:00 GMT", "2024-05-07"),
-        ("3 days ago", None),
-        ("", None),
-        (None, None),
-        (20240501, None),
-    ],
-)
-def test_the_dates_of_providers_are_read_in_their_forms(sent: object, read: str | None) -> None:
-    assert iso_date(sent) == read
+def test_the_dates_of_providers_are_read_in_their_forms() -> None:
+    sent = ["2024-05-01T10:00:00", "2024-05-01", "Tue, 07 May 2024 10:30:00 GMT", "3 days ago", "", None, 20240501]
+    assert [iso_date(one) for one in sent] == ["2024-05-01", "2024-05-01", "2024-05-07", None, None, None, None]
 
 
 def test_words_give_way_to_the_operators_where_a_provider_takes_only_so_many() -> None:
@@ -261,9 +232,7 @@ def test_every_provider_is_asked_for_the_sites_and_what_it_sends_besides_is_left
         assert asked["freshness"] == [f"2024-05-01to{date.today().isoformat()}"]
 
 
-@pytest.mark.parametrize(
-    ("days", "asked"), [(1, ["day"]), (6, ["week"]), (29, ["month"]), (200, ["year"]), (4000, None)]
-)
+@pytest.mark.parametrize(("days", "asked"), [(6, ["week"]), (200, ["year"]), (4000, None)])
 def test_searxng_is_asked_for_the_shortest_range_that_reaches_back(
     serve: Serve, meter: Meter, days: int, asked: list[str] | None
 ) -> None:

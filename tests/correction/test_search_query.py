@@ -51,40 +51,31 @@ def test_a_time_that_the_model_said_stands(said: str) -> None:
     assert LLMSearchQuery(ScriptedModel([words(said)]))(asking("recent AI news")).text == said
 
 
-@pytest.mark.parametrize(
-    ("question", "recent"),
-    [
-        ("What are the latest results on Mars?", True),
-        ("Who is the current president of France?", True),
-        ("Who is currently in charge?", True),
-        ("What happened this week in Paris?", True),
-        ("What is today's weather?", True),
-        ("How does direct current flow?", False),
-        ("How strong is the current in the wire?", False),
-        ("Who founded Fox News?", False),
-        ("When was New York founded?", False),
-        ("What did Nietzsche know?", False),
-    ],
-)
-def test_only_some_questions_are_about_what_is_recent(question: str, recent: bool) -> None:
-    assert implies_recency(question) is recent
+RECENT = """What are the latest results on Mars?
+Who is the current president of France?
+Who is currently in charge?
+What happened this week in Paris?
+What is today's weather?"""
+NOT_RECENT = """How does direct current flow?
+How strong is the current in the wire?
+Who founded Fox News?
+When was New York founded?
+What did Nietzsche know?"""
+TIMES = """AI news May 2024
+news 3 March
+events in the 1990s
+the next ten years"""
+NO_TIMES = """it may rain
+the long march
+recent AI news
+Formula 1"""
 
 
-@pytest.mark.parametrize(
-    ("text", "when"),
-    [
-        ("AI news May 2024", True),
-        ("news 3 March", True),
-        ("events in the 1990s", True),
-        ("the next ten years", True),
-        ("it may rain", False),
-        ("the long march", False),
-        ("recent AI news", False),
-        ("Formula 1", False),
-    ],
-)
-def test_a_month_or_a_year_says_when_and_recent_does_not(text: str, when: bool) -> None:
-    assert says_when(text) is when
+def test_only_some_questions_are_about_what_is_recent_and_only_a_time_says_when() -> None:
+    assert [implies_recency(line) for line in RECENT.splitlines()] == [True] * 5
+    assert [implies_recency(line) for line in NOT_RECENT.splitlines()] == [False] * 5
+    assert [says_when(line) for line in TIMES.splitlines()] == [True] * 4
+    assert [says_when(line) for line in NO_TIMES.splitlines()] == [False] * 4
 
 
 def test_room_is_made_for_the_month() -> None:
@@ -135,20 +126,10 @@ def test_the_model_sees_the_date_and_the_question_between_marks_it_cannot_close(
     assert (found.text, found.notes.unreadable) == ("a b c d e f", 0)
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "AI news",
-        "{}",
-        words(""),
-        words("..."),
-        words("one\ntwo"),
-        words("see https://evil.test/a"),
-        words("www.evil.test"),
-        words(" ".join(["word"] * 15)),
-        json.dumps({"words": 7}),
-    ],
-)
+UNUSABLE = ["", "...", "one\ntwo", "see https://evil.test/a", "www.evil.test", "word " * 15]
+
+
+@pytest.mark.parametrize("reply", ["AI news", "{}", json.dumps({"words": 7}), *map(words, UNUSABLE)])
 def test_words_that_cannot_be_used_are_unreadable(reply: str) -> None:
     with pytest.raises(Unreadable):
         read_words(reply, "words6-14")

@@ -12,7 +12,7 @@ from time import monotonic
 
 import pytest
 
-from thresher.errors import BudgetSpent, ProviderError
+from thresher.errors import BudgetSpent, Cancelled, ProviderError
 from thresher.models.cassette import Exchanges
 from thresher.models.chat import ChatModel
 from thresher.models.endpoints import EndpointCrossEncoder, EndpointEncoder, QuestionEncoder
@@ -202,6 +202,13 @@ def test_an_answer_without_an_end_is_waited_for_no_longer_than_the_timeout(call:
 def test_the_budget_of_a_question_ends_a_dripped_answer(call: Call) -> None:
     with Hostile(dripped_body) as server, quick(), pytest.raises((ProviderError, BudgetSpent)):
         call(server.address, Meter(max_seconds=2 * SECONDS))
+
+
+def test_a_cancelled_question_ends_its_call_at_once() -> None:
+    meter = Meter()
+    threading.Timer(SECONDS, meter.cancel).start()
+    with Hostile(dripped_body) as server, quick(), pytest.raises((ProviderError, Cancelled)):
+        chat(server.address, meter)
 
 
 @pytest.mark.parametrize("call", CALLS)

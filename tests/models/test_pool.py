@@ -8,8 +8,6 @@ from time import sleep
 
 import pytest
 
-from thresher.deadline import watch, within
-from thresher.errors import BudgetSpent
 from thresher.models.onnx import usable_cores
 from thresher.models.pool import in_parallel, run_each
 
@@ -57,17 +55,6 @@ def test_after_an_error_nothing_begins_and_what_runs_is_waited_for() -> None:
     assert begun == [0, 1]
 
 
-def test_of_two_errors_the_first_in_the_order_of_the_items_is_raised() -> None:
-    both = threading.Barrier(2)
-
-    def work(item: int) -> int:
-        both.wait(SECONDS)
-        raise KeyError(item)
-
-    with pytest.raises(KeyError, match="0"):
-        run_each(work, [0, 1], threads=2)
-
-
 def test_progress_is_told_of_every_item_in_the_callers_thread() -> None:
     told: list[tuple[int, str]] = []
     run_each(str, range(100), threads=2, progress=lambda done: told.append((done, threading.current_thread().name)))
@@ -87,16 +74,6 @@ def test_an_interrupt_of_the_caller_ends_the_work() -> None:
     assert ended < 100_000
     assert run_each(str, [1, 2], threads=2) == ["1", "2"]
     assert len(begun) == ended
-
-
-def test_a_budget_is_checked_where_the_work_asks() -> None:
-    def spent() -> None:
-        raise BudgetSpent("no seconds left")
-
-    with within(spent):
-        allow = watch()
-        with pytest.raises(BudgetSpent):
-            run_each(lambda _: allow(), range(10), threads=2)
 
 
 def test_one_item_or_one_thread_is_done_by_the_caller() -> None:
@@ -150,22 +127,6 @@ def test_waiting_tasks_run_at_once_and_after_an_error_no_more_begin() -> None:
         in_parallel([lambda n=n: task(n) for n in range(100)], workers=2)
     assert sorted(begun) == [0, 1]
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("calls")]
-
-
-def test_an_interrupt_begins_no_more_tasks() -> None:
-    main, begun = threading.main_thread().ident, list[int]()
-
-    def interrupt() -> None:
-        assert main is not None
-        signal.pthread_kill(main, signal.SIGINT)
-
-    def take_long() -> None:
-        begun.append(1)
-        sleep(0.05)
-
-    with pytest.raises(KeyboardInterrupt):
-        in_parallel([interrupt, *[take_long] * 100], workers=2)
-    assert len(begun) < 100
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

@@ -102,19 +102,13 @@ def test_tokens_cost_what_their_prices_say_and_nothing_is_said_without_prices() 
     meter, prices = Meter(), Prices(prompt=0.5, completion=2.0)
     meter.used(1000, 100)
     assert meter.usage.cost is None
-    assert "cost" not in meter.usage.to_dict()
-    meter.used(1_000_000, 500_000, prices)
-    meter.used(0, 500_000, prices)
-    assert meter.usage.cost == pytest.approx(0.5 + 1.0 + 1.0)
-    assert Usage.from_dict(json.loads(json.dumps(meter.usage.to_dict()))) == meter.usage
-
-
-def test_what_was_sent_again_is_told_with_its_reason() -> None:
-    meter = Meter()
-    assert "retries" not in meter.usage.to_dict()
+    assert not {"cost", "retries"} & meter.usage.to_dict().keys()
     meter.retried("status 503")
     meter.retried("status 503")
     assert meter.usage.to_dict()["retries"] == ["status 503", "status 503"]
+    meter.used(1_000_000, 500_000, prices)
+    meter.used(0, 500_000, prices)
+    assert meter.usage.cost == pytest.approx(0.5 + 1.0 + 1.0)
     assert Usage.from_dict(json.loads(json.dumps(meter.usage.to_dict()))) == meter.usage
 
 

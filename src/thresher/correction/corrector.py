@@ -40,14 +40,11 @@ from thresher.types import (
     ranked_judgements,
 )
 
-Chunker = Callable[[str], Sequence[tuple[int, int]]]
-"""A text to the spans of its passages, in order."""
+Chunker = Callable[[str], Sequence[tuple[int, int]]]  # A text to the spans of its passages, in order
 
-FetchPage = Callable[[str], Page]
-"""An address to its page. Raises NotFetched, BudgetSpent."""
+FetchPage = Callable[[str], Page]  # an address to its page. Raises NotFetched, BudgetSpent
 
-WEB_RANK = Scale("web rank", 0.0, 1.0)
-"""1 / rank of the result, for providers that give no score to each."""
+WEB_RANK = Scale("web rank", 0.0, 1.0)  # 1 / rank of the result, for providers that give no score to each
 
 PAGES, SNIPPETS, NOTHING = "pages", "snippets", "nothing"
 """Outcomes: whole texts (pages, or passages of a collection), search results' snippets alone, neither."""
@@ -63,8 +60,7 @@ class OutsideResult:
     """What a source found, best first, kept or not; the facts name provider, results and pages."""
 
     judgements: tuple[Judgement, ...]
-    outcome: str
-    """PAGES, SNIPPETS or NOTHING."""
+    outcome: str  # PAGES, SNIPPETS or NOTHING
     notes: Notes = NO_NOTES
 
 
@@ -77,8 +73,7 @@ class RetrieverSource:
     """Another collection, searched on this machine without the query's filter, which fits the first one alone."""
 
     retrieve: Retriever
-    name: str
-    """For the trace, e.g. `collection:archive`."""
+    name: str  # for the trace, e.g. `collection:archive`
 
     @property
     def about(self) -> str:
@@ -105,8 +100,7 @@ class WebSource:
     search: WebSearch
     fetch: FetchPage | None
     chunker: Chunker
-    limit: int = 5
-    """Results looked at (CRAG repository: the first five of ten)."""
+    limit: int = 5  # results looked at (CRAG repository: the first five of ten)
     passages: int = 20
     """Of one page at most: 18,000 characters of passages of 900, more than the main text of most pages."""
     workers: int = 4

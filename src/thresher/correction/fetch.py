@@ -43,8 +43,7 @@ MAX_BYTES = 2_000_000
 """Of a page's unpacked HTML. The main text is looked for without a time limit: the worst 2 MB that were tried (80,000
 paragraphs) took 9 s on one slow core, tags without words next to nothing."""
 
-MAX_CHARACTERS = 200_000
-"""Of a page's main text, about a hundred printed pages; what follows is cut off."""
+MAX_CHARACTERS = 200_000  # of a page's main text, about a hundred printed pages; what follows is cut off
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +53,8 @@ class Page:
     url: str
     title: str
     text: str
-    fetched: str
-    """ISO 8601, with the time zone."""
-    date: str | None = None
-    """ISO 8601, if the page states it."""
+    fetched: str  # ISO 8601, with the time zone
+    date: str | None = None  # ISO 8601, if the page states it
 
 
 @dataclass(frozen=True)
@@ -65,8 +62,7 @@ class PageFetcher:
     """Fetches pages and remembers the robots.txt of each site; thread-safe. `reach` is for tests."""
 
     meter: Meter
-    timeout_seconds: float = 20.0
-    """For one page, with its redirects and robots.txt."""
+    timeout_seconds: float = 20.0  # for one page, with its redirects and robots.txt
     max_bytes: int = MAX_BYTES
     reach: Reach = field(default_factory=Reach)
     _rules: dict[str, RobotFileParser] = field(default_factory=dict, repr=False, compare=False)

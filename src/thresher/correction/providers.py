@@ -25,8 +25,7 @@ from thresher.models.usage import Meter
 from thresher.net.http import Bounds, NotFetched, send
 from thresher.types import Scale, Score
 
-MAX_BYTES = 5_000_000
-"""Of a provider's reply: fifty results with the text of their pages."""
+MAX_BYTES = 5_000_000  # of a provider's reply: fifty results with the text of their pages
 
 MAX_TITLE, MAX_SNIPPET, MAX_CONTENT = 300, 2_000, 200_000
 """Characters that are kept of a result's fields."""
@@ -36,18 +35,13 @@ MAX_TITLE, MAX_SNIPPET, MAX_CONTENT = 300, 2_000, 200_000
 class WebResult:
     """One result of a web search."""
 
-    url: str
-    """Begins with http:// or https://; where it leads is not trusted."""
+    url: str  # begins with http:// or https://; where it leads is not trusted
     title: str
     snippet: str
-    fetched: str
-    """When the search was made: ISO 8601, with the time zone."""
-    score: Score | None = None
-    """The provider's own; None where it gives none."""
-    content: str | None = None
-    """The page's text, where the provider sends it."""
-    date: str | None = None
-    """ISO 8601, where the provider dates it."""
+    fetched: str  # when the search was made: ISO 8601, with the time zone
+    score: Score | None = None  # the provider's own; None where it gives none
+    content: str | None = None  # the page's text, where the provider sends it
+    date: str | None = None  # ISO 8601, where the provider dates it
 
 
 class WebSearch(Protocol):
@@ -74,8 +68,7 @@ class Restriction:
 
     sites: tuple[str, ...] = ()
     """Hosts in lower case, each with all hosts below it: `wikipedia.org` is `en.wikipedia.org` too. Empty for all."""
-    since: str = ""
-    """ISO 8601 date from which results count, as do those without a date; empty for any time."""
+    since: str = ""  # ISO 8601 date from which results count, as do those without a date; empty for any time
 
     @property
     def about(self) -> str:
@@ -112,8 +105,7 @@ class Fields(NamedTuple):
     date: str = "publishedDate"  # SearXNG's; Tavily's other fields are the same
 
 
-ANYWHERE = Restriction()
-"""All sites, of any time."""
+ANYWHERE = Restriction()  # all sites, of any time
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +116,8 @@ class ProviderSettings:
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     timeout_seconds: float = 20.0
-    fields: Fields = field(default_factory=Fields)
-    """For an endpoint that is no provider of ours."""
-    only: Restriction = ANYWHERE
-    """What is asked for alone, and what results are checked against."""
+    fields: Fields = field(default_factory=Fields)  # for an endpoint that is no provider of ours
+    only: Restriction = ANYWHERE  # what is asked for alone, and what results are checked against
 
 
 class SearchRequest(NamedTuple):
@@ -150,8 +140,7 @@ class JsonSearch:
     name: str
     base_url: str
     scale: Scale
-    request: Callable[[str, int], SearchRequest]
-    """From the words and the number of results wanted."""
+    request: Callable[[str, int], SearchRequest]  # from the words and the number of results wanted
     settings: ProviderSettings
     fields: Fields
     advice: Mapping[int, str] = field(default_factory=dict)
@@ -266,8 +255,7 @@ SEARXNG_ADVICE = {
     429: "turn the server's limiter off for this machine, or wait",
 }
 
-TIME_RANGES = {"day": 1, "week": 7, "month": 30, "year": 365}
-"""What SearXNG can be asked for, in days."""
+TIME_RANGES = {"day": 1, "week": 7, "month": 30, "year": 365}  # what SearXNG can be asked for, in days
 
 
 def searxng(settings: ProviderSettings) -> WebSearch:
@@ -289,8 +277,7 @@ TAVILY_ADDRESS = "https://api.tavily.com"
 
 TAVILY_SCALE = Scale("Tavily", 0.0, 1.0)
 
-TAVILY_WORDS_CHARACTERS = 400
-"""The longest query that Tavily takes."""
+TAVILY_WORDS_CHARACTERS = 400  # the longest query that Tavily takes
 
 TAVILY_FIELDS = Fields(date="published_date")
 

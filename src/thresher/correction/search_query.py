@@ -20,8 +20,7 @@ from thresher.types import NO_NOTES, Notes, Query
 
 MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905
 
-LAST_MONTH = "last month"
-"""The guide's own words, where today's date is not known."""
+LAST_MONTH = "last month"  # the guide's own words, where today's date is not known
 
 _RECENT = re.compile(
     r"""\b(?: recent(?:ly)? | latest | newest | currently | nowadays | today(?:'s|’s)? | yesterday | tonight
@@ -94,8 +93,7 @@ MOST_WORDS = 14
 """CRAG guide, query rewriting. Its lower number, 6, is asked for but not insisted on: its own example (AI news last
 month) has four."""
 
-MOST_KEYWORDS = 3
-"""CRAG paper, section 4.4 (Z10 in docs/methods.md)."""
+MOST_KEYWORDS = 3  # CRAG paper, section 4.4 (Z10 in docs/methods.md)
 
 MOST_WORDS_OF_A_KEYWORD = 5
 

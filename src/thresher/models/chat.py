@@ -425,8 +425,7 @@ class Form:
         return replace(self, schema=False) if schema and self.schema else None
 
 
-_forms: dict[tuple[str, str], Form] = {}
-"""What the server of an address takes for a model, as found in this process."""
+_forms: dict[tuple[str, str], Form] = {}  # what the server of an address takes for a model, as found in this process
 
 
 def words_of(body: Any, api_key: str | None) -> str:

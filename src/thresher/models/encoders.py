@@ -41,8 +41,7 @@ MAX_TOKENS = 256  # what all-MiniLM-L6-v2 was tuned and published for, [CLS] and
 DIMENSION = 384  # of all-MiniLM-L6-v2; a folder with another one says so when it is loaded
 BLOCK_TEXTS = 256  # tokenised together: bounds what is held at once, and a block still keeps every thread busy
 
-Pieces = list[list[int]]
-"""The token ids of one text, cut to what the model reads at once."""
+Pieces = list[list[int]]  # the token ids of one text, cut to what the model reads at once
 
 ENCODERS: dict[str, Callable[[], Encoder]] = {}
 """Makers of a program's own encoders, by the name in the setting `encoder`; called at the first use."""
@@ -180,26 +179,16 @@ class RememberingEncoder(EncoderWrapper):
         return known[True, text]
 
 
-class TokenCount:
-    """Counts the tokens of a text with the bundled tokenizer, that of all-MiniLM-L6-v2 (WordPiece, 30,522 pieces).
+@cache
+def _bundled_tokenizer() -> tokenizers.Tokenizer:
+    """Read once a process: that takes a tenth of a second."""
+    return load_tokenizer(weights_file(BUNDLED, "tokenizer.json", "tools"))
+
+
+def token_count(text: str) -> int:
+    """Tokens of a text, counted as the bundled encoder cuts words (WordPiece, 30,522 pieces). Raises ModelError.
 
     The tokenizers of chat models differ from it by some 10 to 20 % for English prose, by more for code, numbers and
     other languages: leave so much room where a limit is hard. White space always ends a token.
     """
-
-    def __init__(self, folder: Path = BUNDLED) -> None:
-        self._folder = folder
-
-    def __call__(self, text: str) -> int:
-        """Tokens, without those that mark beginning and end. Raises ModelError where the file cannot be read."""
-        return len(self._tokenizer.encode(encodable(text), add_special_tokens=False).ids)
-
-    @cached_property
-    def _tokenizer(self) -> tokenizers.Tokenizer:
-        return load_tokenizer(weights_file(self._folder, "tokenizer.json", "tools"))
-
-
-@cache
-def token_count() -> TokenCount:
-    """One for the process: its file takes a tenth of a second to read."""
-    return TokenCount()
+    return len(_bundled_tokenizer().encode(encodable(text), add_special_tokens=False).ids)

@@ -221,8 +221,7 @@ class EndpointCrossEncoder:
     meter: Meter
     model: str = ""
     api_key: str | None = None
-    exchanges: Exchanges | None = None
-    """Records the scores with the question, or plays them back."""
+    exchanges: Exchanges | None = None  # records the scores with the question, or plays them back
     timeout_seconds: float = 30.0
 
     @property

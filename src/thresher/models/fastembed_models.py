@@ -26,8 +26,7 @@ LIKE = "sentence-transformers/all-MiniLM-L6-v2"  # its loading code is used for 
 BATCH_TEXTS = 4  # sorted by length, small batches lose little to padding: 52 texts/s, where batches of 32 gave 38
 BLOCK_TEXTS = 256  # tokenised, sorted and encoded together: bounds what is held at once
 
-Span = tuple[int, int, int]
-"""A piece of a text: first character, end, number of tokens."""
+Span = tuple[int, int, int]  # A piece of a text: first character, end, number of tokens
 
 
 class FastembedEncoder:

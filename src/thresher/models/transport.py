@@ -150,8 +150,7 @@ LISTED_BYTES = 5_000_000  # the longest public lists of models are a few hundred
 LENGTHS = ("max_model_len", "context_length", "context_window", "max_context_length", "loaded_context_length")
 """Names in the lists of vLLM, OpenRouter, Groq, Mistral and LM Studio; llama.cpp has meta.n_ctx."""
 
-_reported: dict[tuple[str, str], int | None] = {}
-"""What servers stated of their models, in this process."""
+_reported: dict[tuple[str, str], int | None] = {}  # what servers stated of their models, in this process
 
 
 def context_tokens(server: Server, name: str, model: str, *, seconds_left: float | None = None) -> int | None:

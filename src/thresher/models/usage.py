@@ -51,8 +51,7 @@ class Meter:
     max_calls: int | None = None
     max_tokens: int | None = None
     max_seconds: float | None = None
-    cached: int = 0
-    """Replies that came from a cache and cost nothing."""
+    cached: int = 0  # replies that came from a cache and cost nothing
     _usage: Usage = field(default_factory=Usage)
     _started: float = field(default_factory=monotonic)
     _cancelled: bool = False

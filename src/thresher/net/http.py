@@ -65,8 +65,7 @@ class Reply:
     """What a server answered. `body` is empty where it was not wanted."""
 
     status: int
-    headers: Mapping[str, str]
-    """Names in lower case; the first of several with the same name."""
+    headers: Mapping[str, str]  # names in lower case; the first of several with the same name
     body: bytes = b""
 
 

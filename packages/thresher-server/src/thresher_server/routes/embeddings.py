@@ -71,7 +71,7 @@ async def embeddings(
     def work() -> tuple[list[Embedding], int]:
         vectors = encoder.encode(texts)
         data = [Embedding(index=at, embedding=_written(row, asked)) for at, row in enumerate(vectors)]
-        return data, sum(map(token_count(), texts))
+        return data, sum(map(token_count, texts))
 
     data, tokens = await while_connected(request, worked(service, work))
     usage = EmbeddingsUsage(prompt_tokens=tokens, total_tokens=tokens)

@@ -158,7 +158,7 @@ async def rerank(
     def work() -> tuple[list[RankedText], int]:
         top_n = asked.top_n or None
         ranked = ask(asked.query, texts, top_n=top_n, spans=asked.wants_spans, span_score=least)
-        return ranked, sum(map(token_count(), [asked.query, *texts]))
+        return ranked, sum(map(token_count, [asked.query, *texts]))
 
     ranked, tokens = await while_connected(request, worked(service, work))
     if asked.texts is not None:
