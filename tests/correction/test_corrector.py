@@ -81,13 +81,6 @@ def test_ambiguous_incorrect_and_unsure_go_outside(web: Web, meter: Meter, verdi
     assert [(request.path, request.body) for request in server.requests] == [(path, None) for path in asked]
 
 
-def test_a_verdict_may_be_taken_out(web: Web) -> None:
-    source, server = web({}, results=[])
-    correct = SearchingCorrector(AsAsked(), source, verdicts=frozenset({Verdict.INCORRECT}))
-    assert correct(QUERY, Decision(Verdict.AMBIGUOUS)) == Correction(outcome="not asked")
-    assert server.requests == []
-
-
 # --- what can fail ----------------------------------------------------------------------------------------------------
 
 

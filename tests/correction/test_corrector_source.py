@@ -131,15 +131,14 @@ def test_of_a_long_page_the_passages_with_most_search_words_are_kept_and_the_oth
     def words(text: str) -> list[tuple[int, int]]:
         return [(at, at + 4) for at in range(0, len(text), 4)]
 
-    source = WebSource(Search(result(1)), fetching(site1="aa  bb  cc  dd  "), words, passages=2)
-    found = source(QUERY, "dd bb")
-    assert [(j.hit.chunk.text.strip(), j.keep, j.hit.rank) for j in found.judgements] == [
-        ("bb", True, 1),
-        ("dd", True, 2),
-        ("aa", False, 3),
-        ("cc", False, 4),
-    ]
-    assert "not among the 2 passages" in found.judgements[-1].reason
+    source = WebSource(Search(result(1)), fetching(site1="aa  bb  cc  dd  " * 10), words)
+    found = source(QUERY, "dd bb").judgements
+    assert [(j.hit.chunk.text.strip(), j.keep) for j in found] == [("bb", True), ("dd", True)] * 10 + [
+        ("aa", False),
+        ("cc", False),
+    ] * 10
+    assert [j.hit.rank for j in found] == list(range(1, 41))
+    assert "not among the 20 passages" in found[-1].reason
 
 
 @pytest.mark.parametrize(

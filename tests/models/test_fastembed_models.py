@@ -20,7 +20,7 @@ LONG = " ".join(f"Sentence {number} speaks of grain, chaff and the weather." for
 
 @pytest.fixture(scope="module")
 def encoder() -> FastembedEncoder:
-    return FastembedEncoder(str(BUNDLED), threads=1)
+    return FastembedEncoder(str(BUNDLED))
 
 
 def test_it_agrees_with_the_bundled_loop(encoder: FastembedEncoder) -> None:

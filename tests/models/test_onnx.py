@@ -8,7 +8,7 @@ from thresher.errors import UsageError
 from thresher.models.cross_encoders import BundledJudge
 from thresher.models.encoders import BundledEncoder
 from thresher.models.fastembed_models import FastembedCrossEncoder, FastembedEncoder
-from thresher.models.onnx import CPU, ON_CPU, check_started
+from thresher.models.onnx import CPU, ON_CPU, check_providers
 from thresher.recipes.components import Models
 from thresher.recipes.settings import EncoderSettings
 
@@ -43,9 +43,9 @@ def test_so_it_is_for_models_that_fastembed_loads() -> None:
 
 
 def test_a_provider_that_is_there_and_does_not_start_is_told_too() -> None:
-    check_started(["CUDAExecutionProvider", CPU], ["CUDAExecutionProvider", CPU])
+    check_providers(["CUDAExecutionProvider", CPU], ["CUDAExecutionProvider", CPU])
     with pytest.raises(UsageError, match="CUDAExecutionProvider: does not start"):
-        check_started(["CUDAExecutionProvider", CPU], [CPU])
+        check_providers(["CUDAExecutionProvider", CPU], [CPU])
 
 
 def test_models_are_one_for_each_set_of_providers() -> None:

@@ -123,11 +123,7 @@ class Connections:
         proxy: httpx.URL | None = None,
     ) -> None:
         self._network = _CheckedNetwork(addresses_of)
-        options: dict[str, Any] = {
-            "ssl_context": tls,
-            "keepalive_expiry": KEPT_SECONDS,
-            "network_backend": self._network,
-        }
+        options = dict[str, Any](ssl_context=tls, keepalive_expiry=KEPT_SECONDS, network_backend=self._network)
         if proxy is None:
             self._pool: httpcore.ConnectionPool = httpcore.ConnectionPool(**options)
         else:
@@ -326,17 +322,10 @@ Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], list[str]]
 """A host and a port to the host's addresses, in the order to try; OSError when there are none."""
 
-METADATA_HOSTS = frozenset(
-    {
-        "metadata",
-        "metadata.google.internal",
-        "metadata.goog",
-        "instance-data",
-        "instance-data.ec2.internal",
-        "metadata.tencentyun.com",
-        "metadata.azure.internal",
-    }
-)
+METADATA_HOSTS = {
+    *("metadata", "metadata.google.internal", "metadata.goog", "metadata.azure.internal", "metadata.tencentyun.com"),
+    *("instance-data", "instance-data.ec2.internal"),
+}
 """Names under which clouds hand a machine its own secrets, refused however they resolve."""
 
 _GLOBAL_6 = IPv6Network("2000::/3")

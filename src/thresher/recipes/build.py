@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from thresher.judging.model_weight import ModelWeight
     from thresher.types import Vectors
 
-RESULTS = 5
-"""Of a search are looked at: those that the released code of CRAG reads."""
-
 PASSAGE_CHARACTERS = 900
 """Of a page at most: a chunk of CRAG's implementation guide, so that pages and chunks are judged alike."""
 
@@ -248,7 +245,7 @@ def _source(
     fields = dict(one.split("=", 1) for one in web.fields.split(",") if one)
     given = ProviderSettings(parts.meter, web.base_url, key, fields=Fields(**fields), only=only)
     search = RecordedSearch(outside.search or web_search(web.provider, given), parts.exchanges, parts.meter, only)
-    return WebSource(search, page_fetcher(parts) if web.fetch else None, passages, limit=RESULTS, only=only)
+    return WebSource(search, page_fetcher(parts) if web.fetch else None, passages, only=only)
 
 
 def page_fetcher(parts: Components) -> FetchPage:
