@@ -1,11 +1,9 @@
 from __future__ import annotations
 
 import gzip
-import socket
 import ssl
 import sys
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -13,15 +11,14 @@ from datetime import datetime
 import pytest
 
 from tests.correction.making import ARTICLE, AUTHORITY, names
-from thresher.correction.fetch import PageFetcher
+from thresher.correction.fetch import PageFetcher, RecordedPages
 from thresher.errors import BudgetSpent, MissingExtra
+from thresher.models.cassette import Exchanges
 from thresher.models.usage import Meter
 from thresher.net.http import NotFetched
 from thresher_testing.llm_server import Reply, ScriptedServer
 
 Site = Callable[..., tuple[str, PageFetcher, ScriptedServer]]
-Speak = Callable[..., int]
-NO_ROBOTS = b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"
 
 
 def paths(server: ScriptedServer) -> list[str]:
@@ -202,35 +199,6 @@ def test_a_page_that_cannot_be_used_is_refused(site: Site, reply: Reply, what: s
         fetch(f"{root}/a")
 
 
-def answers(body: bytes) -> bytes:
-    return b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + body
-
-
-def dripping(start: bytes) -> Callable[[socket.socket, threading.Event], None]:
-    """Robots at once, then `start`, then a byte every now and then for ever."""
-
-    def say(talking: socket.socket, stopped: threading.Event) -> None:
-        asked = talking.recv(65_536)
-        if b"robots" in asked:
-            talking.sendall(NO_ROBOTS)
-            return
-        talking.sendall(start)
-        while not stopped.wait(0.02):
-            talking.sendall(b"x")
-
-    return say
-
-
-@pytest.mark.parametrize("start", [answers(b"<html>"), b"HTTP/1.1 200 OK\r\nX: ", b""])
-def test_a_server_that_drips_is_given_up(speak: Speak, fetching: Callable[..., PageFetcher], start: bytes) -> None:
-    port = speak(dripping(start))
-    fetch = fetching(port, timeout_seconds=0.3)
-    started = time.monotonic()
-    with pytest.raises(NotFetched, match=r"in time|cannot be reached"):
-        fetch(f"http://example.test:{port}/")
-    assert time.monotonic() - started < 3
-
-
 def test_the_seconds_of_the_question_bound_a_page_and_end_it(site: Site) -> None:
     root, fetch, server = site({"/a": Reply(ARTICLE, seconds=60)}, meter=Meter(max_seconds=0.5))
     with pytest.raises(NotFetched, match="in time"):
@@ -243,29 +211,36 @@ def test_the_seconds_of_the_question_bound_a_page_and_end_it(site: Site) -> None
 # --- TLS --------------------------------------------------------------------------------------------------------------
 
 
-def article(talking: socket.socket, stopped: threading.Event) -> None:
-    asked = talking.recv(65_536)
-    talking.sendall(NO_ROBOTS if b"robots" in asked else answers(ARTICLE.encode()))
-
-
-@pytest.fixture
-def trusting() -> ssl.SSLContext:
-    context = ssl.create_default_context()
-    AUTHORITY.configure_trust(context)
-    return context
-
-
 def test_tls_is_verified_for_the_hosts_name_though_the_address_is_connected_to(
-    speak: Speak, fetching: Callable[..., PageFetcher], trusting: ssl.SSLContext
+    tls_port: int, fetching: Callable[..., PageFetcher]
 ) -> None:
-    port = speak(article, tls=True)
-    assert "1531" in fetching(port, tls=trusting)(f"https://example.test:{port}/").text
-    for another in (fetching(port), fetching(port, tls=trusting, resolve=names(other_test=["127.0.0.1"]))):
-        with pytest.raises(NotFetched):
-            another(f"https://{'example' if another.reach.tls is None else 'other'}.test:{port}/")
+    trusting = ssl.create_default_context()
+    AUTHORITY.configure_trust(trusting)
+    assert "1531" in fetching(tls_port, tls=trusting)(f"https://example.test:{tls_port}/").text
+    with pytest.raises(NotFetched):
+        fetching(tls_port)(f"https://example.test:{tls_port}/")
+    with pytest.raises(NotFetched):
+        fetching(tls_port, tls=trusting, resolve=names(other_test=["127.0.0.1"]))(f"https://other.test:{tls_port}/")
 
 
 def test_without_trafilatura_the_extra_is_named(meter: Meter, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "trafilatura", None)
     with pytest.raises(MissingExtra, match=r"trafilatura.*thresher\[web\]"):
         PageFetcher(meter)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_page_or_why_it_could_not_be_had_is_played_back_with_what_it_cost(site: Site, fails: bool) -> None:
+    recorded, again = Exchanges(), Meter()
+    root, fetch, _ = site({} if fails else {"/kopu": ARTICLE})
+
+    def outcome(exchanges: Exchanges, meter: Meter) -> object:
+        try:
+            return RecordedPages(fetch, exchanges, meter)(f"{root}/kopu")
+        except NotFetched as failure:
+            return str(failure)
+
+    found = outcome(recorded, fetch.meter)
+    assert (found == "the server answered 404") is fails
+    assert outcome(Exchanges(recorded.stored()), again) == found
+    assert again.usage == fetch.meter.usage

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
 
@@ -21,7 +22,7 @@ from thresher.correction.providers import (
     iso_date,
     web_search,
 )
-from thresher.errors import BudgetSpent, ProviderError, UnknownSetting, UsageError
+from thresher.errors import BudgetSpent, NotRecorded, ProviderError, UnknownSetting, UsageError
 from thresher.models.cassette import Exchanges
 from thresher.models.usage import Meter
 from thresher.types import Score
@@ -176,13 +177,10 @@ def test_a_site_is_its_host_and_all_below_it() -> None:
     assert Restriction().on_site(THERE.split()[0])
 
 
-@pytest.mark.parametrize(
-    ("dated", "stays"),
-    [("2024-05-01", True), ("2024-04-30", False), ("2024", True), ("2023", False), ("2024-04", False), (None, True)],
-)
-def test_a_date_counts_as_far_as_it_is_known(dated: str | None, stays: bool) -> None:
-    assert WIKIPEDIA.new_enough(dated) is stays
-    assert Restriction().new_enough(dated)
+def test_a_date_counts_as_far_as_it_is_known() -> None:
+    assert [WIKIPEDIA.new_enough(dated) for dated in ("2024-05-01", "2024", None)] == [True] * 3
+    assert [WIKIPEDIA.new_enough(dated) for dated in ("2024-04-30", "2023", "2024-04")] == [False] * 3
+    assert Restriction().new_enough("2023")
 
 
 def test_the_dates_of_providers_are_read_in_their_forms() -> None:
@@ -243,16 +241,41 @@ def test_searxng_is_asked_for_the_shortest_range_that_reaches_back(
     assert parse_qs(urlsplit(server.requests[0].path).query).get("time_range") == asked
 
 
+@dataclass
 class OwnSearch:
-    name = host = "own"
+    """A caller's own search; it counts itself on the meter."""
+
+    meter: Meter
+    error: Exception | None = None
+    name = "own"
+    host = "own.test"
 
     def __call__(self, words: str, *, limit: int) -> list[WebResult]:
-        return [WebResult(url, "title", "snippet", "2026-01-01T00:00:00+00:00", date=dated) for url, dated in DATED]
+        self.meter.searched("https://own.test/")
+        if self.error is not None:
+            raise self.error
+        score = Score(3.5, SEARXNG_SCALE)
+        return [WebResult(url, "title", "snippet", "2026-01-01T00:00:00+00:00", score, date=at) for url, at in DATED]
 
 
-def test_a_search_of_ones_own_is_restricted_as_well(meter: Meter) -> None:
-    found = RecordedSearch(OwnSearch(), Exchanges(), meter, WIKIPEDIA)("capital France", limit=5)
+def test_a_search_of_ones_own_is_restricted_and_played_back_as_it_was_and_costs_the_same() -> None:
+    meter, again, recorded = Meter(), Meter(), Exchanges()
+    found = RecordedSearch(OwnSearch(meter), recorded, meter, WIKIPEDIA)("capital France", limit=5)
     assert [result.url for result in found] == [DATED[0][0], DATED[3][0]]
+    played = RecordedSearch(OwnSearch(Meter()), Exchanges(recorded.stored()), again)
+    assert played("capital France", limit=5) == found
+    assert (again.usage, played.name, played.host) == (meter.usage, "own", "own.test")
+    with pytest.raises(NotRecorded):
+        played("capital France", limit=5)
+
+
+@pytest.mark.parametrize("error", [ProviderError("is down", subject="own.test"), BudgetSpent("spent")], ids=str)
+def test_a_search_that_failed_fails_again(error: Exception) -> None:
+    meter, recorded = Meter(), Exchanges()
+    for exchanges in (recorded, None):
+        search = OwnSearch(meter, error if exchanges else AssertionError("is asked again"))
+        with pytest.raises(type(error), match=str(error)):
+            RecordedSearch(search, exchanges or Exchanges(recorded.stored()), meter)("words", limit=5)
 
 
 @pytest.mark.parametrize("given", ["wikipedia.org, arXiv.org", ["wikipedia.org", "arxiv.org"]])
