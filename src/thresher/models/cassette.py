@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from typing import Any, TypeVar
 
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError, StoreError
-from thresher.models.usage import Meter, Tab
+from thresher.models.usage import Meter
 from thresher.protocols import Files
 from thresher.types import Usage
 
@@ -66,7 +66,7 @@ class Exchanges:
 
     def _record(self, key: str, make: Callable[[], str], meter: Meter | None) -> str:
         failure: ProviderError | BudgetSpent | None = None
-        with nullcontext(Tab()) if meter is None else meter.tab() as tab:
+        with nullcontext(Meter()) if meter is None else meter.tab() as tab:
             try:
                 entry: dict[str, Any] = {"reply": make()}
             except (ProviderError, BudgetSpent) as error:

@@ -17,13 +17,6 @@ from thresher.errors import BudgetSpent, Cancelled, without_password
 from thresher.types import Usage
 
 
-@dataclass(slots=True)
-class Tab:
-    """What one thread spent during one `Meter.tab`."""
-
-    usage: Usage = field(default_factory=Usage)
-
-
 @dataclass(frozen=True, slots=True)
 class Prices:
     """What a million tokens cost, in any currency."""
@@ -160,22 +153,22 @@ class Meter:
             self._add(usage)
 
     @contextmanager
-    def tab(self) -> Iterator[Tab]:
-        """What this thread spends inside the block, counted once more on its own."""
-        around: Tab | None = getattr(self._tabs, "open", None)
-        tab = self._tabs.open = Tab()
+    def tab(self) -> Iterator[Meter]:
+        """What this thread spends inside the block, counted once more on a meter of its own."""
+        around: Meter | None = getattr(self._tabs, "open", None)
+        tab = self._tabs.open = Meter()
         try:
             yield tab
         finally:
             self._tabs.open = around
             if around is not None:
-                around.usage = _sum(around.usage, tab.usage)
+                around.spend(tab.usage)
 
     def _add(self, usage: Usage) -> None:
         self._usage = _sum(self._usage, usage)
-        tab: Tab | None = getattr(self._tabs, "open", None)
+        tab: Meter | None = getattr(self._tabs, "open", None)
         if tab is not None:
-            tab.usage = _sum(tab.usage, usage)
+            tab.spend(usage)
 
 
 def _sum(one: Usage, other: Usage) -> Usage:
