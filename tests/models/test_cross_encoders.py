@@ -64,7 +64,7 @@ def test_an_answer_at_the_end_of_a_long_text_is_found(judge: BundledJudge) -> No
 
 @settings(max_examples=10)
 @example("Where \ud800?", "", "")
-@given(st.text(max_size=60), st.text(max_size=200), st.text(max_size=30))
+@given(st.text(max_size=20), st.text(max_size=60), st.text(max_size=10))
 def test_any_text_is_read_and_its_place_lies_inside(judge: BundledJudge, question: str, text: str, title: str) -> None:
     (reading,) = judge.read(question, [text], [title])
     assert 0 <= reading.start <= reading.end <= len(text)

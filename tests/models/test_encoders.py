@@ -21,7 +21,7 @@ from thresher.testing.fakes import HashEncoder
 
 FLOAT_VECTORS = json.loads(Path(__file__).with_name("float_vectors.json").read_text(encoding="utf-8"))
 TEXTS = ["A short one.", "Retrieval finds documents that may answer a question.", "cell " * 120, "", "Yes."]
-LONG = " ".join(f"Sentence {number} speaks of grain, chaff and the weather." for number in range(60))
+LONG = " ".join(f"Sentence {number} speaks of grain, chaff and the weather." for number in range(30))
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_a_question_is_nearest_to_the_text_that_answers_it(encoder: BundledEncod
 
 def test_a_long_text_is_read_to_its_end(encoder: BundledEncoder) -> None:
     tail = " The harvest festival takes place in the old mill by the river."
-    whole, beginning = encoder.encode([LONG + tail * 20, LONG])
+    whole, beginning = encoder.encode([LONG + tail * 10, LONG])
     query = encoder.encode_query("Where is the harvest festival?")
     assert query @ whole > query @ beginning
 

@@ -15,7 +15,7 @@ from thresher.models.encoders import BUNDLED, BundledEncoder
 from thresher.models.fastembed_models import FastembedCrossEncoder, FastembedEncoder
 
 TEXTS = ["A short one.", "Retrieval finds documents that may answer a question.", "cell division " * 60, "", "Yes."]
-LONG = " ".join(f"Sentence {number} speaks of grain, chaff and the weather." for number in range(60))
+LONG = " ".join(f"Sentence {number} speaks of grain, chaff and the weather." for number in range(30))
 
 
 @pytest.fixture(scope="module")
