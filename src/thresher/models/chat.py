@@ -28,7 +28,7 @@ OnText = Callable[[str], None]
 
 _listener: ContextVar[OnText | None] = ContextVar("listener", default=None)  # gets the reply this thread asks for
 
-PAUSES_SECONDS = (0.5, 1.0)  # before the second and the third try: the SDK's own, enough for a restart of the server
+PAUSES_SECONDS = (0.5, 1.0)  # before the second and the third try: as OpenAI's SDK, enough for a restart
 LONGEST_PAUSE_SECONDS = 10.0  # a server that asks for a longer one (Retry-After) is not waited for
 THINKING_TOKENS = 2048  # besides those of the answer: small models end most thoughts about a page or two within
 NO_WEIGHTS = "null"  # in a record: the server reports no log-probabilities

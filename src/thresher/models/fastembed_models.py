@@ -26,7 +26,7 @@ LIKE = "sentence-transformers/all-MiniLM-L6-v2"  # its loading code is used for 
 BATCH_TEXTS = 4  # sorted by length, small batches lose little to padding: 52 texts/s, where batches of 32 gave 38
 BLOCK_TEXTS = 256  # tokenised, sorted and encoded together: bounds what is held at once
 
-Span = tuple[int, int, int]  # A piece of a text: first character, end, number of tokens
+Span = tuple[int, int, int]  # a piece of a text: first character, end, number of tokens
 
 
 class FastembedEncoder:
@@ -64,10 +64,7 @@ class FastembedEncoder:
     @property
     def max_tokens(self) -> int:
         """Tokens read at once; loads the model, whose files state it."""
-        truncation = self._tokenizer.truncation
-        if truncation is None:
-            raise ModelError("its tokenizer states no length", subject=self._model, next_step="choose another encoder")
-        return int(truncation["max_length"])
+        return int(self._tokenizer.truncation["max_length"])
 
     def warm_up(self) -> None:
         """Loads the model, fetching it when it is not here yet; ModelError when that fails."""
@@ -152,9 +149,9 @@ class FastembedEncoder:
     @property
     def _tokenizer(self) -> Tokenizer:
         tokenizer: Tokenizer | None = getattr(self._loaded.model, "tokenizer", None)
-        if tokenizer is None:
+        if tokenizer is None or tokenizer.truncation is None:
             raise ModelError(
-                "has no readable tokenizer, so too long texts would go unnoticed",
+                "has no tokenizer that states a length, so too long texts would go unnoticed",
                 subject=f"encoder {self._model}",
                 next_step="choose another encoder",
             )

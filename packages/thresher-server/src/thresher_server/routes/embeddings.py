@@ -9,8 +9,7 @@ import numpy as np
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 
-from thresher.models.encoders import DIMENSION
-from thresher.models.encoders import token_count
+from thresher.models.encoders import DIMENSION, token_count
 from thresher.recipes.components import BUNDLED
 from thresher.recipes.settings import EncoderSettings
 from thresher_server.asking import worked
