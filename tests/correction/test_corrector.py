@@ -47,19 +47,15 @@ def web(site: Site, meter: Meter) -> Callable[..., tuple[WebSource, ScriptedServ
 Web = Callable[..., tuple[WebSource, ScriptedServer]]
 
 
-@pytest.mark.parametrize("verdict", [Verdict.CORRECT, None])
-def test_a_correct_verdict_and_none_at_all_stay_inside(verdict: Verdict | None) -> None:
-    correct = SearchingCorrector(AsAsked(), failing(AssertionError("asked")))
-    assert correct(QUERY, Decision(verdict)) == Correction(outcome="not asked")
-
-
-@pytest.mark.parametrize(("confidence", "asked"), [(0.74, True), (0.75, False), (None, True)])
-def test_a_correct_verdict_that_is_not_sure_gets_a_second_opinion(confidence: float | None, asked: bool) -> None:
-    correct = SearchingCorrector(AsAsked(), failing(ProviderError("down")), sure=0.75)
-    correction = correct(QUERY, Decision(Verdict.CORRECT, confidence))
-    assert (correction.outcome == "not asked") is not asked
-    if asked:
-        assert correction.notes.degraded == ("correct: down; answered from the collection alone",)
+def test_a_correct_verdict_stays_inside_unless_a_second_opinion_is_wanted() -> None:
+    for verdict in (Verdict.CORRECT, None):
+        correct = SearchingCorrector(AsAsked(), failing(AssertionError("asked")))
+        assert correct(QUERY, Decision(verdict)) == Correction(outcome="not asked")
+    doubting = SearchingCorrector(AsAsked(), failing(ProviderError("down")), sure=0.75)
+    assert doubting(QUERY, Decision(Verdict.CORRECT, 0.75)).outcome == "not asked"
+    for confidence in (0.74, None):
+        notes = doubting(QUERY, Decision(Verdict.CORRECT, confidence)).notes
+        assert notes.degraded == ("correct: down; answered from the collection alone",)
 
 
 @pytest.mark.parametrize("verdict", [Verdict.AMBIGUOUS, Verdict.INCORRECT, Verdict.UNSURE])
@@ -70,12 +66,10 @@ def test_ambiguous_incorrect_and_unsure_go_outside(web: Web, meter: Meter, verdi
     assert "built in 1531" in hit.chunk.text
     assert (hit.origin, hit.chunk.title) == (Origin.OUTSIDE, "Kõpu lighthouse")
     assert hit.fetched is not None
-    assert correction.outcome == "pages"
-    assert correction.notes.facts["words"] == "Kõpu lighthouse built"
-    assert correction.notes.facts["provider"] == server.host
-    assert correction.notes.facts["results"] == 1
+    assert (correction.outcome, correction.notes.degraded) == ("pages", ())
+    facts = {"words": "Kõpu lighthouse built", "provider": server.host, "results": 1}
+    assert facts.items() <= correction.notes.facts.items()
     assert [line["status"] for line in correction.notes.facts["pages"]] == ["page"]
-    assert not correction.notes.degraded
     assert meter.usage.web_requests == 3
     asked = ["/search?q=K%C3%B5pu+lighthouse+built&format=json", "/robots.txt", "/kopu"]  # and nothing else leaves
     assert [(request.path, request.body) for request in server.requests] == [(path, None) for path in asked]

@@ -56,15 +56,10 @@ def test_results_are_read_bounded_and_those_that_lead_nowhere_left_out(kind: str
     server = answering(kind, serve, json.dumps({"results": ROWS}))
     results = searching(kind, server, meter)("capital France", limit=5)
     scale = TAVILY_SCALE if kind == "tavily" else SEARXNG_SCALE
-    assert [(result.url, result.title, len(result.snippet)) for result in results] == [
-        ("https://a.test/1", "One", 5),
-        ("http://b.test/2", "", 2_000),
-        ("http://c.test/3", "", 0),
-    ]
-    assert [(result.score, result.content) for result in results] == [
-        (Score(0.9, scale), None),
-        (None, "the page"),
-        (None, None),
+    assert [(one.url, one.title, len(one.snippet), one.score, one.content) for one in results] == [
+        ("https://a.test/1", "One", 5, Score(0.9, scale), None),
+        ("http://b.test/2", "", 2_000, None, "the page"),
+        ("http://c.test/3", "", 0, None, None),
     ]
     assert all(datetime.fromisoformat(result.fetched).tzinfo for result in results)
 
@@ -278,19 +273,13 @@ def test_a_search_that_failed_fails_again(error: Exception) -> None:
             RecordedSearch(search, exchanges or Exchanges(recorded.stored()), meter)("words", limit=5)
 
 
-@pytest.mark.parametrize("given", ["wikipedia.org, arXiv.org", ["wikipedia.org", "arxiv.org"]])
-def test_sites_are_given_as_a_list_or_with_commas(given: object) -> None:
-    settings = recipes.get("crag").configured({"web.sites": given})
-    assert settings.web.sites == "wikipedia.org,arxiv.org"  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [("web.sites", "https://wikipedia.org"), ("web.sites", "wikipedia"), ("web.sites", 7), ("web.since", "last May")],
-)
-def test_what_is_no_site_or_no_date_is_refused(setting: str, value: object) -> None:
-    with pytest.raises(UsageError, match=setting):
-        recipes.get("crag").configured({setting: value})
+def test_sites_are_given_as_a_list_or_with_commas_and_what_is_none_is_refused() -> None:
+    crag = recipes.get("crag")
+    for given in ("wikipedia.org, arXiv.org", ["wikipedia.org", "arxiv.org"]):
+        assert crag.configured({"web.sites": given}).web.sites == "wikipedia.org,arxiv.org"  # type: ignore[attr-defined]
+    for setting, value in (("sites", "https://wikipedia.org"), ("sites", "wikipedia"), ("sites", 7), ("since", "May")):
+        with pytest.raises(UsageError, match=f"web.{setting}"):
+            crag.configured({f"web.{setting}": value})
 
 
 def test_the_published_run_script_searches_wikipedia_alone_and_says_so() -> None:

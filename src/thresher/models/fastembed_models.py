@@ -64,7 +64,9 @@ class FastembedEncoder:
     @property
     def max_tokens(self) -> int:
         """Tokens read at once; loads the model, whose files state it."""
-        return int(self._tokenizer.truncation["max_length"])
+        truncation = self._tokenizer.truncation
+        assert truncation is not None, "a tokenizer without one is refused"
+        return int(truncation["max_length"])
 
     def warm_up(self) -> None:
         """Loads the model, fetching it when it is not here yet; ModelError when that fails."""
