@@ -72,6 +72,7 @@ def test_any_text_is_read_and_its_place_lies_inside(judge: BundledJudge, questio
     assert np.isfinite([reading.relevance, reading.support]).all()
 
 
+@pytest.mark.slow
 def test_fastembed_loads_the_folder_by_its_path_and_agrees_about_a_single_text(judge: BundledJudge) -> None:
     # Not to the last bit: ONNX Runtime rewrites the graph there, and a rounded activation moves the logit.
     by_path = FastembedCrossEncoder(str(BUNDLED_JUDGE))

@@ -23,6 +23,7 @@ def encoder() -> FastembedEncoder:
     return FastembedEncoder(str(BUNDLED))
 
 
+@pytest.mark.slow
 def test_it_agrees_with_the_bundled_loop(encoder: FastembedEncoder) -> None:
     alone = np.stack([encoder.encode_query(text) for text in TEXTS])
     assert np.sum(alone * BundledEncoder().encode(TEXTS), axis=1).min() > 0.9999

@@ -50,6 +50,7 @@ def test_models_are_one_for_each_set_of_providers() -> None:
     assert other.encoder("bundled", EncoderSettings()) is not models.encoder("bundled", EncoderSettings())
 
 
+@pytest.mark.slow
 def test_the_setting_reaches_the_models_of_a_question(collection: Collection) -> None:
     with pytest.raises(UsageError, match=f"`onnx_providers` {NOT_HERE}"):
         collection.ask("When was it built?", settings={"onnx_providers": [NOT_HERE, CPU]})
