@@ -83,7 +83,7 @@ try-open-webui: install
 wheels:
 	bash .ci/wheels
 
-# What is shipped: requirements.lock pins the dependencies of the engine, `llm`, `web` and the server by version and hash.
+# What is shipped: requirements.lock pins the dependencies of the engine, `web` and the server by version and hash.
 # The tools have an environment apart, so that theirs are not among them.
 SUPPLY := .venv-supply
 SBOM := thresher.cdx.json
@@ -95,7 +95,7 @@ $(SUPPLY)/.installed: Makefile
 
 # Versions in the lock are kept where they fit; `make lock LOCK=--upgrade` takes the newest.
 lock: $(SUPPLY)/.installed
-	printf '.[llm,web]\n./packages/thresher-server\n' | $(SUPPLY)/bin/uv pip compile - --quiet --universal \
+	printf '.[web]\n./packages/thresher-server\n' | $(SUPPLY)/bin/uv pip compile - --quiet --universal \
 		--python-version 3.11 --generate-hashes --no-emit-package thresher --no-emit-package thresher-server \
 		--no-annotate --custom-compile-command 'make lock' --output-file requirements.lock $(LOCK)
 

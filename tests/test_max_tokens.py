@@ -14,7 +14,7 @@ import thresher
 from tests.conftest import Run
 from thresher.collection import Collection
 from thresher.errors import UsageError
-from thresher.models.tokens import TokenCount
+from thresher.models.encoders import token_count
 from thresher.recipes.answerer import Share
 from thresher.recipes.budget import BudgetPoint
 from thresher.types import SearchResult, Verdict
@@ -98,7 +98,7 @@ def test_recipes_that_do_not_judge_have_budgets_without_a_verdict(collection: Co
 def test_an_answer_is_written_from_the_evidence_that_fits(pumps: Collection) -> None:
     question = "When was the seal of pump P17 replaced?"
     answer = pumps.ask(question, max_tokens=60)
-    assert sum(map(TokenCount(), (piece.text for piece in answer.evidence))) <= 60
+    assert sum(map(token_count, (piece.text for piece in answer.evidence))) <= 60
     assert "1987" in answer.text
     (refine,) = (step for step in answer.steps if step.name == "refine")
     assert refine.detail["max_tokens"] == 60
@@ -116,7 +116,7 @@ def test_a_budget_that_is_none_is_told(collection: Collection, given: Any) -> No
 
 # --- tokens -----------------------------------------------------------------------------------------------------------
 
-COUNT = TokenCount()
+COUNT = token_count
 
 
 @given(st.lists(st.text(min_size=1, max_size=30), max_size=6))

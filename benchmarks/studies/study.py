@@ -24,7 +24,7 @@ from thresher.errors import UsageError
 from thresher.home.files import LocalFiles
 from thresher.home.places import Home
 from thresher.indexing.store import DocumentStore
-from thresher.models.reply_cache import ReplyCache
+from thresher.models.cassette import ReplyCache
 from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, Progress

@@ -313,7 +313,7 @@ class Collection(OpenCollection):
 
         With `max_tokens` instead of hits the smallest set of verbatim spans that fits, best first, and the verdict: cut
         from what the recipe would hand a generator, with heading and with the sentence that a span leans on. Tokens are
-        the bundled encoder's; those of a chat model differ by some 10 to 20 % (`thresher.models.tokens`).
+        the bundled encoder's; those of a chat model differ by some 10 to 20 % (`thresher.models.encoders`).
         """
         for name in unknown:
             raise UsageError("unknown option of `search`", subject=name, next_step=search_option(name))

@@ -18,7 +18,7 @@ from thresher.home.places import COLLECTIONS, Home, working_folder
 from thresher.indexing.catalog import Place
 from thresher.indexing.records import RECORD_TABLES
 from thresher.indexing.store import DocumentStore
-from thresher.models.reply_cache import ReplyCache
+from thresher.models.cassette import ReplyCache
 from thresher.protocols import Files
 from thresher.tracing.feedback import Feedback
 from thresher.tracing.traces import Traces

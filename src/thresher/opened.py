@@ -27,8 +27,7 @@ from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
 from thresher.judging.calibration import Calibrations
 from thresher.links import Links
-from thresher.models.cassette import Exchanges
-from thresher.models.reply_cache import ReplyCache
+from thresher.models.cassette import Exchanges, ReplyCache
 from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
 from thresher.protocols import Home, in_silence

@@ -732,7 +732,7 @@ class SearchResult(Public):
     confidence: float | None = None
     """As of `Answer`."""
     tokens: int = 0
-    """Of the headings and texts of all spans, counted as the bundled encoder cuts words (`thresher.models.tokens`)."""
+    """Of the headings and texts of all spans, counted as the bundled encoder cuts words (`token_count`)."""
     reason: str = ""
     """Of the verdict, in words; like `dropped` not in the JSON form."""
     dropped: tuple[Judgement, ...] = field(default=(), repr=False)

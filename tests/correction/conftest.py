@@ -1,15 +1,15 @@
-"""Pages here that a fetcher takes for the public web, and servers that say byte for byte what they are told."""
+"""Pages here that a fetcher takes for the public web."""
 
 from __future__ import annotations
 
-import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tests.correction.making import CERTIFICATE, names
+from tests.correction.making import ARTICLE, CERTIFICATE, names
 from thresher.correction.fetch import PageFetcher
 from thresher.models.usage import Meter
 from thresher.net.http import Reach
@@ -48,38 +48,30 @@ def site(
     return make
 
 
+class Secure(BaseHTTPRequestHandler):
+    """The article at every address; no robots.txt."""
+
+    def do_GET(self) -> None:
+        body = ARTICLE.encode()
+        self.send_response(404 if "robots" in self.path else 200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing is printed."""
+
+
 @pytest.fixture
-def speak() -> Iterator[Callable[..., int]]:
-    """Starts servers that answer each connection by a function of the socket; gives the port."""
-    stopped = threading.Event()
-    started: list[tuple[socket.socket, threading.Thread]] = []
-
-    def start(say: Callable[[socket.socket, threading.Event], None], *, tls: bool = False) -> int:
-        listening = socket.create_server(("127.0.0.1", 0))
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        if tls:
-            CERTIFICATE.configure_cert(context)
-
-        def answer() -> None:
-            while not stopped.is_set():
-                try:
-                    connection, _ = listening.accept()
-                except OSError:  # closed: the test is over
-                    return
-                try:
-                    with context.wrap_socket(connection, server_side=True) if tls else connection as talking:
-                        say(talking, stopped)
-                except OSError:  # the client had enough
-                    connection.close()
-
-        thread = threading.Thread(target=answer, daemon=True)
+def tls_port() -> Iterator[int]:
+    """The port of a server whose certificate is for example.test."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    CERTIFICATE.configure_cert(context)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Secure) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
-        started.append((listening, thread))
-        return int(listening.getsockname()[1])
-
-    yield start
-    stopped.set()
-    for listening, thread in started:
-        listening.shutdown(socket.SHUT_RDWR)
-        listening.close()
-        thread.join(5)
+        yield server.server_port
+        server.shutdown()
+        thread.join()

@@ -1,14 +1,19 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError
-from thresher.models.cassette import Exchanges, content_hash
-from thresher.models.structured import in_parallel
+from thresher.home.files import LocalFiles
+from thresher.models.cassette import FOLDERS, Exchanges, ReplyCache, content_hash
+from thresher.models.pool import in_parallel
 from thresher.models.usage import Meter
+from thresher.types import Usage
 
 
 def never() -> str:
@@ -34,32 +39,18 @@ def test_replies_are_played_back_in_their_order_for_each_key() -> None:
     played = stored(recorded)
     assert (recorded.replaying, played.replaying) == (False, True)
     assert [played.reply([key], never) for key in ("b", "a", "a")] == ["2", "1", "3"]
+    for key in ("a", "c"):
+        with pytest.raises(NotRecorded, match="ask the question anew"):
+            played.reply([key], never)
 
 
-@pytest.mark.parametrize("key", ["a", "b"])
-def test_what_was_not_recorded_is_an_error_that_says_why(key: str) -> None:
-    recorded = Exchanges()
-    recorded.reply(["a"], lambda: "once")
-    played = stored(recorded)
-    played.reply(["a"], never)
-    with pytest.raises(NotRecorded, match="ask the question anew"):
-        played.reply([key], never)
+FAILURES = [
+    ProviderError("down", subject="m at h", next_step="wait", retryable=True),
+    BudgetSpent("the budget of 3 model calls is spent"),
+]
 
 
-def test_a_record_of_nothing_is_still_a_record() -> None:
-    with pytest.raises(NotRecorded):
-        stored(Exchanges()).reply(["a"], never)
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        ProviderError("down", subject="m at h", next_step="wait", retryable=True),
-        ProviderError("refused", subject="m at h"),
-        BudgetSpent("the budget of 3 model calls is spent"),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("error", FAILURES, ids=str)
 def test_failures_are_played_back_too(error: ProviderError | BudgetSpent) -> None:
     recorded = Exchanges()
     with pytest.raises(type(error)):
@@ -89,21 +80,13 @@ def test_what_was_spent_is_spent_again() -> None:
         meter.start("http://model:1/v1")
         raise ProviderError("down")
 
-    recorded.reply(["search"], search, meter=meter)
-    meter.visit("http://not-part-of-it/")
-    with pytest.raises(ProviderError):
-        recorded.reply(["chat"], fail, meter=meter)
-    again, played = Meter(), stored(recorded)
-    played.reply(["search"], never, meter=again)
-    with pytest.raises(ProviderError):
-        played.reply(["chat"], never, meter=again)
-    assert again.usage.to_dict() == {
-        "llm_calls": 1,
-        "prompt_tokens": 3,
-        "completion_tokens": 4,
-        "web_requests": 1,
-        "hosts": ["model:1", "search.example"],
-    }
+    again = Meter()
+    for spent in (meter, again):
+        exchanges = recorded if spent is meter else stored(recorded)
+        exchanges.reply(["search"], search if spent is meter else never, meter=spent)
+        with pytest.raises(ProviderError):
+            exchanges.reply(["chat"], fail if spent is meter else never, meter=spent)
+    assert again.usage == meter.usage == Usage(1, 3, 4, 1, ("model:1", "search.example"))
 
 
 def test_threads_record_every_reply_and_the_record_does_not_depend_on_who_was_first() -> None:
@@ -113,8 +96,6 @@ def test_threads_record_every_reply_and_the_record_does_not_depend_on_who_was_fi
         in_parallel([lambda n=n, e=exchanges: e.reply(["k", str(n)], lambda: f"r{n}") for n in order], workers=8)
     assert list(forwards.stored()) == list(backwards.stored())
     assert forwards.stored() == backwards.stored()
-    played = stored(forwards)
-    assert [played.reply(["k", str(n)], never) for n in numbers] == [f"r{n}" for n in numbers]
 
 
 def test_what_is_asked_is_not_kept_and_half_characters_do_no_harm() -> None:
@@ -124,5 +105,68 @@ def test_what_is_asked_is_not_kept_and_half_characters_do_no_harm() -> None:
     assert stored(recorded).reply(["secret \ud800 question"], never) == "half \ud800"
 
 
-def test_where_one_part_ends_counts() -> None:
-    assert len({content_hash(parts) for parts in (["ab", "c"], ["a", "bc"], ["abc"], ["abc", ""])}) == 4
+# --- for later questions ----------------------------------------------------------------------------------------------
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_reply_is_found_by_another_cache_of_the_same_folder(tmp_path: Path) -> None:
+    ReplyCache(LocalFiles(tmp_path / "replies")).put(["m", "why"], "because\n\ud800")
+    other = ReplyCache(LocalFiles(tmp_path / "replies"))
+    assert other.get(["m", "why"]) == "because\n\ud800"
+    assert other.get(["m", "when"]) is None
+    assert other.get(["mw", "hy"]) is None
+    other.put(["m", "why"], "newer")
+    assert (other.get(["m", "why"]), len(files(tmp_path))) == ("newer", 1)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [b"", b'{"reply": "half', b"[]", b'{"reply": 7}', b"\xff\xfe", b"[" * 100_000],
+    ids=lambda damage: repr(damage[:20]),
+)
+def test_a_damaged_file_is_missing_and_mended_by_the_next_reply(tmp_path: Path, damage: bytes) -> None:
+    cache = ReplyCache(LocalFiles(tmp_path))
+    cache.put(["k"], "whole")
+    (file,) = files(tmp_path)
+    file.write_bytes(damage)
+    assert cache.get(["k"]) is None
+    cache.put(["k"], "whole")
+    assert cache.get(["k"]) == "whole"
+
+
+def test_a_folder_that_cannot_be_written_or_read_is_no_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("not a folder")
+    cache = ReplyCache(LocalFiles(in_the_way))
+    with caplog.at_level(logging.INFO):
+        cache.put(["k"], "lost")
+        assert cache.get(["k"]) is None
+    assert "cannot be stored" in caplog.text
+
+
+def test_the_oldest_go_when_there_are_too_many_and_no_file_holds_a_prompt(tmp_path: Path) -> None:
+    cache = ReplyCache(LocalFiles(tmp_path), max_replies=2 * FOLDERS)
+    keys = [["secret question", str(number)] for number in range(2_000)]
+    folder = content_hash(keys[0])[:2]
+    keys = [key for key in keys if content_hash(key)[:2] == folder]
+    for number, key in enumerate(keys):
+        cache.put(key, "reply")
+        newest = max(files(tmp_path), key=lambda file: file.stat().st_mtime_ns)
+        os.utime(newest, ns=(number, number))  # one after the other, whatever the clock's grain
+    assert len(keys) > 3
+    assert [cache.get(key) for key in keys] == [*[None] * (len(keys) - 2), "reply", "reply"]
+    assert [json.loads(file.read_text()) for file in files(tmp_path)] == [{"reply": "reply"}] * 2
+
+
+def test_clearing_forgets_replies_and_leaves_what_is_not_ours(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    cache = ReplyCache(LocalFiles(tmp_path))
+    cache.put(["k"], "reply")
+    cache.clear()
+    cache.clear()
+    assert cache.get(["k"]) is None
+    assert files(tmp_path) == [tmp_path / "notes.txt"]
+    ReplyCache(LocalFiles(tmp_path / "never made")).clear()

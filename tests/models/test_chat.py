@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,10 +12,10 @@ import pytest
 
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError
 from thresher.home.files import LocalFiles
-from thresher.models.cassette import Exchanges
+from thresher.models.cassette import Exchanges, ReplyCache
 from thresher.models.chat import ChatModel
-from thresher.models.reply_cache import ReplyCache
-from thresher.models.structured import asked, in_parallel, read_scores, scores_schema
+from thresher.models.pool import in_parallel
+from thresher.models.structured import scores_schema
 from thresher.models.usage import Meter, Rate
 from thresher_testing.llm_server import CHAT, Reply, ScriptedServer
 
@@ -68,13 +67,6 @@ def test_a_stream_is_told_piece_by_piece_and_counted(serve: Serve) -> None:
     assert (meter.usage.llm_calls, meter.usage.prompt_tokens, meter.usage.completion_tokens) == (1, 5, 4)
 
 
-def test_thoughts_are_not_told_in_a_stream(serve: Serve) -> None:
-    server, told = serve("<think>\nTwelve or so?\n</think>\nIt has 12 layers."), list[str]()
-    with chatting(server) as model:
-        assert model.stream("s", "u", told.append) == "It has 12 layers."
-    assert "".join(told).strip() == "It has 12 layers."
-
-
 @pytest.mark.parametrize(
     "failure", [Reply(status=500), Reply(dropped=True), Reply(""), Reply(body="data: {not json\n\n", headers=EVENTS)]
 )
@@ -95,104 +87,32 @@ def test_a_stream_that_breaks_off_is_not_asked_for_again(serve: Serve) -> None:
     assert (told, len(server.requests)) == (["It has"], 1)
 
 
-def test_a_stream_that_is_refused_its_temperature_is_asked_for_without(serve: Serve) -> None:
-    refused = json.dumps({"error": {"message": "Unsupported value: 'temperature' does not support 0 with this model."}})
-    server, told = serve(Reply(status=400, body=refused), "Twelve layers."), list[str]()
-    with chatting(server) as model:
-        assert model.stream("s", "u", told.append) == "Twelve layers."
-    assert ["temperature" in request.body for request in server.requests] == [True, False]
-    assert told == ["Twelve", " layers."]
-
-
-def test_a_recorded_stream_comes_whole_and_is_not_told(serve: Serve) -> None:
-    exchanges, told = Exchanges(), list[str]()
-    with chatting(serve("Twelve."), exchanges=exchanges) as model:
-        model.stream("s", "u", told.append)
-    with chatting(serve(), exchanges=Exchanges(exchanges.stored())) as model:
-        assert model.stream("s", "u", told.append) == "Twelve."
-    assert told == ["Twelve."]
-
-
-@pytest.mark.parametrize(
-    "failure",
-    [
-        Reply(status=429),
-        Reply(status=500),
-        Reply(status=503),
-        Reply(dropped=True),
-        Reply(body="{not json"),
-        Reply(body="[]"),
-        Reply(body="{}"),
-        Reply(body='{"choices": null}'),
-        Reply(body='{"choices": [{"message": {"content": 7}}]}'),
-        Reply(""),
-        Reply("   "),
-    ],
-    ids=str,
-)
-def test_what_may_pass_is_tried_again(serve: Serve, failure: Reply) -> None:
-    server = serve(failure, failure, "At last")
-    meter = Meter()
-    with chatting(server, meter=meter) as model:
-        assert model.complete("s", "u") == "At last"
-    assert len(server.requests) == meter.usage.llm_calls == 3
-    assert len(meter.usage.retries) == 2
+NO_CHAT = ["{not json", "[]", "{}", '{"choices": null}', '{"choices": [{"message": {"content": 7}}]}']
 
 
 @pytest.mark.parametrize(
     ("failure", "what"),
     [
-        (Reply(status=429), "answered with status 429"),
-        (Reply(status=500), "answered with status 500"),
+        *((Reply(status=status), f"answered with status {status}") for status in (429, 500, 503)),
         (Reply(dropped=True), "cannot be reached"),
-        (Reply(body="{not json"), "not a chat completion"),
-        (Reply(""), "answered with no text"),
+        *((Reply(body=body), "not a chat completion|answered with no text") for body in NO_CHAT),
+        (Reply("   "), "answered with no text"),
     ],
     ids=str,
 )
-def test_what_does_not_pass_is_a_retryable_error_that_names_the_model(serve: Serve, failure: Reply, what: str) -> None:
-    server = serve(failure)
-    with chatting(server) as model, pytest.raises(ProviderError, match=what) as caught:
-        model.complete("s", "u")
-    assert len(server.requests) == 3
+def test_what_may_pass_is_tried_again_and_else_an_error_that_names_the_model(
+    serve: Serve, failure: Reply, what: str
+) -> None:
+    server, meter = serve(failure, failure, "At last", failure), Meter()
+    with chatting(server, meter=meter) as model:
+        assert model.complete("s", "u") == "At last"
+        assert len(server.requests) == meter.usage.llm_calls == 3
+        assert len(meter.usage.retries) == 2
+        with pytest.raises(ProviderError, match=what) as caught:
+            model.complete("s", "u")
+    assert len(server.requests) == 6
     assert caught.value.retryable
     assert caught.value.subject == f"m at {server.base_url}"
-
-
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
-def test_a_refusal_is_not_tried_again(serve: Serve, status: int) -> None:
-    server = serve(Reply(status=status))
-    with chatting(server) as model, pytest.raises(ProviderError, match=str(status)) as caught:
-        model.complete("s", "u")
-    assert len(server.requests) == 1
-    assert not caught.value.retryable
-
-
-def test_a_late_reply_is_not_waited_for_and_not_asked_again(serve: Serve) -> None:
-    server = serve(Reply("late", seconds=60))
-    with chatting(server, timeout_seconds=0.2) as model, pytest.raises(ProviderError, match=r"no reply within 0\.2 s"):
-        model.complete("s", "u")
-    assert len(server.requests) == 1
-
-
-def test_a_server_that_asks_for_a_long_pause_is_not_waited_for(serve: Serve) -> None:
-    server = serve(Reply(status=429, headers={"Retry-After": "3600"}), "never")
-    with chatting(server) as model, pytest.raises(ProviderError, match="429"):
-        model.complete("s", "u")
-    assert len(server.requests) == 1
-
-
-def test_a_pause_longer_than_the_seconds_that_are_left_ends_the_call(serve: Serve) -> None:
-    server = serve(Reply(status=500), "never")
-    with chatting(server, meter=Meter(max_seconds=5), pauses=(6.0,)) as model, pytest.raises(ProviderError):
-        model.complete("s", "u")
-    assert len(server.requests) == 1
-
-
-def test_the_budget_shortens_the_wait_for_a_reply(serve: Serve) -> None:
-    server = serve(Reply("late", seconds=60))
-    with chatting(server, meter=Meter(max_seconds=0.3)) as model, pytest.raises(ProviderError, match="no reply within"):
-        model.complete("s", "u")
 
 
 @pytest.mark.parametrize("meter", [Meter(max_calls=0), Meter(max_seconds=0)])
@@ -200,42 +120,28 @@ def test_a_spent_budget_sends_nothing(serve: Serve, meter: Meter) -> None:
     server = serve("never")
     with chatting(server, meter=meter) as model, pytest.raises(BudgetSpent):
         model.complete("s", "u")
-    assert server.requests == []
-    assert meter.usage.hosts == ()
-
-
-def test_a_failed_call_counts_and_its_host_is_told(serve: Serve) -> None:
-    server = serve(Reply(status=500))
-    meter = Meter(max_calls=1)
-    with chatting(server, meter=meter) as model:
-        with pytest.raises(ProviderError):
-            model.complete("s", "u")
-        with pytest.raises(BudgetSpent):
-            model.complete("s", "u")
-    assert (meter.usage.llm_calls, meter.usage.hosts) == (1, (server.host,))
-
-
-def test_nobody_listening_is_an_error_in_words() -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
-        model = ChatModel(url, "m", Meter(), pauses=())
-        with pytest.raises(ProviderError, match=r"cannot be reached; check llm\.base_url"):
-            model.complete("s", "u")
-        model.close()
+    assert (server.requests, meter.usage.hosts) == ([], ())
 
 
 @pytest.mark.parametrize(
-    ("said", "text"),
+    ("failure", "what", "seconds", "settings"),
     [
-        ("<think>Hm, [3]?</think>\n\nTwelve [1].", "Twelve [1]."),
-        ("Twelve <think> is a tag [1].", "Twelve <think> is a tag [1]."),
-        ("  Twelve.\n", "Twelve."),
+        (Reply(status=400), "status 400", None, {}),
+        (Reply(status=404), "status 404", None, {}),
+        (Reply("late", seconds=60), r"no reply within 0\.2 s", None, {"timeout_seconds": 0.2}),
+        (Reply("late", seconds=60), "no reply within", 0.5, {}),
+        (Reply(status=429, headers={"Retry-After": "3600"}), "status 429", None, {}),
+        (Reply(status=500), "status 500", 5, {"pauses": (6.0,)}),
     ],
 )
-def test_thoughts_are_no_part_of_the_answer(serve: Serve, said: str, text: str) -> None:
-    with chatting(serve(said)) as model:
-        assert model.complete("s", "u") == text
+def test_what_will_not_pass_in_time_is_not_asked_again(
+    serve: Serve, failure: Reply, what: str, seconds: float | None, settings: dict[str, object]
+) -> None:
+    server = serve(failure, "never")
+    told = pytest.raises(ProviderError, match=what)
+    with chatting(server, meter=Meter(max_seconds=seconds), **settings) as model, told:
+        model.complete("s", "u")
+    assert len(server.requests) == 1
 
 
 def test_thoughts_that_never_end_cost_one_call_and_the_next_call_has_room_for_them(serve: Serve) -> None:
@@ -258,14 +164,6 @@ def test_how_much_a_model_thinks_is_sent_where_it_is_set_and_is_another_question
             model.weigh("s", "u", ("yes", "no"))
     chats = [request.body.get("reasoning_effort") for request in server.requests if "logprobs" not in request.body]
     assert chats == [None, "none"]
-
-
-def test_a_server_that_knows_no_reasoning_effort_is_quoted_and_not_asked_for_less(serve: Serve) -> None:
-    server = serve(refused(400, "Unrecognized request argument supplied: reasoning_effort"))
-    told = pytest.raises(ProviderError, match=r"Unrecognized request argument.*leave it unset")
-    with chatting(server, reasoning_effort="none") as model, told:
-        model.complete("s", "u", schema=SCHEMA)
-    assert len(server.requests) == 1
 
 
 # --- what a server does not take
@@ -303,17 +201,12 @@ def test_what_a_newer_model_refuses_is_left_out_and_remembered(serve: Serve) -> 
     assert meter.usage.retries == tuple(f"answered with status 400: {NEWER[name]}" for name in NEWER)
 
 
-def test_a_prompt_that_is_too_long_is_said_in_the_servers_words_and_not_asked_again(serve: Serve) -> None:
-    server = serve(refused(400, TOO_LONG))
-    with chatting(server) as model, pytest.raises(ProviderError, match=r"9031 tokens.*llm\.context_tokens"):
-        model.complete("s", "u", schema=SCHEMA)
-    assert len(server.requests) == 1
-
-
 @pytest.mark.parametrize(
     ("status", "words", "advice"),
     [
         (401, "Incorrect API key provided: k3y", r"provided: …; check llm\.api_key"),
+        (400, TOO_LONG, r"9031 tokens.*llm\.context_tokens"),
+        (400, "Unrecognized request argument supplied: reasoning_effort", "leave it unset"),
         (404, "model 'm' not found", r"check llm\.model"),
         (400, "The model `m` does not exist", r"check llm\.model"),
         (400, "bad\n\x1b[31mthing " + "x" * 400, r"bad \[31mthing x+…; check llm\.base_url"),
@@ -322,28 +215,13 @@ def test_a_prompt_that_is_too_long_is_said_in_the_servers_words_and_not_asked_ag
 def test_a_refusal_shows_the_servers_words_without_the_key_and_says_what_to_do(
     serve: Serve, status: int, words: str, advice: str
 ) -> None:
-    with chatting(serve(refused(status, words)), api_key="k3y") as model, pytest.raises(ProviderError, match=advice):
-        model.complete("s", "u")
-
-
-def test_a_reply_that_tells_no_usage_costs_a_call_and_no_tokens(serve: Serve) -> None:
-    body = json.dumps({"choices": [{"message": {"content": "Hello"}}]})
-    meter = Meter()
-    with chatting(serve(Reply(body=body)), meter=meter) as model:
-        assert model.complete("s", "u") == "Hello"
-    assert (meter.usage.llm_calls, meter.usage.prompt_tokens) == (1, 0)
-
-
-def test_a_password_in_the_address_is_never_shown(serve: Serve) -> None:
-    model = ChatModel("http://me:s3cret@127.0.0.1:9/v1", "m", Meter())
-    assert model.name == "m at http://127.0.0.1:9/v1"
+    server = serve(refused(status, words))
+    with chatting(server, api_key="k3y", model=words) as model, pytest.raises(ProviderError, match=advice):
+        model.complete("s", "u", schema=SCHEMA if status == 400 and "not exist" not in words else None)
+    assert len(server.requests) == (2 if "bad" in words else 1)
 
 
 # --- schemas
-
-
-def without_schemas(status: int) -> Callable[[Any], str | Reply]:
-    return lambda asked: Reply(status=status) if "response_format" in asked else "0.7"
 
 
 def test_a_schema_is_sent_as_the_form_of_the_reply(serve: Serve) -> None:
@@ -361,184 +239,69 @@ def test_a_schema_is_sent_as_the_form_of_the_reply(serve: Serve) -> None:
 
 @pytest.mark.parametrize("status", [400, 404, 422])
 def test_a_server_that_refuses_schemas_is_asked_without_and_remembered(serve: Serve, status: int) -> None:
-    server = serve(without_schemas(status))
-    meter = Meter()
-    with chatting(server, meter=meter, model=f"plain{status}") as model:
-        assert [model.complete("s", "u", schema=SCHEMA) for _ in range(3)] == ["0.7"] * 3
-    with chatting(server, meter=meter, model=f"plain{status}") as anew:
-        anew.complete("s", "u", schema=SCHEMA)
-    with chatting(server, meter=meter, model=f"another{status}") as another:
-        another.complete("s", "u", schema=SCHEMA)
+    server, meter = serve(lambda asked: Reply(status=status) if "response_format" in asked else "0.7"), Meter()
+    for name in ("plain", "plain", "another"):
+        with chatting(server, meter=meter, model=f"{name}{status}") as model:
+            assert [model.complete("s", "u", schema=SCHEMA) for _ in range(2)] == ["0.7"] * 2
     formed = ["response_format" in request.body for request in server.requests]
-    assert formed == [True, False, False, False, False, True, False]
+    assert formed == [True, False, False, False, False, True, False, False]
     assert meter.usage.llm_calls == len(server.requests)
-
-
-def test_a_refusal_that_is_not_about_the_schema_is_not_remembered(serve: Serve) -> None:
-    server = serve(Reply(status=400), Reply(status=400), "0.7")
-    with chatting(server, model="choosy") as model:
-        with pytest.raises(ProviderError, match="400"):
-            model.complete("s", "too long", schema=SCHEMA)
-        assert model.complete("s", "u", schema=SCHEMA) == "0.7"
-    assert ["response_format" in request.body for request in server.requests] == [True, False, True]
-
-
-def test_another_refusal_is_not_asked_again_without_the_schema(serve: Serve) -> None:
-    server = serve(Reply(status=401))
-    with chatting(server) as model, pytest.raises(ProviderError, match="401"):
-        model.complete("s", "u", schema=SCHEMA)
-    assert len(server.requests) == 1
-
-
-def test_no_call_left_to_ask_without_the_schema_is_the_refusal(serve: Serve) -> None:
-    server = serve(without_schemas(400))
-    with (
-        chatting(server, meter=Meter(max_calls=1), model="once") as model,
-        pytest.raises(ProviderError, match="status 400"),
-    ):
-        model.complete("s", "u", schema=SCHEMA)
-    assert len(server.requests) == 1
 
 
 # --- several at once
 
 
 def test_parallel_calls_send_no_more_than_the_budget(serve: Serve) -> None:
-    server = serve("0.5")
-    meter = Meter(max_calls=5)
-
-    def ask(number: int) -> str | None:
-        try:
-            return model.complete("s", f"u{number}")
-        except BudgetSpent:
-            return None
-
+    server, meter = serve(Reply("0.5", seconds=0.02)), Meter(max_calls=5)
     with chatting(server, meter=meter) as model:
-        replies = in_parallel([lambda n=n: ask(n) for n in range(20)], workers=8)
+        replies = in_parallel([lambda n=n: outcomes(model, n)[0] for n in "abcdefghijklmn"], workers=8)
     assert len(server.requests) == meter.usage.llm_calls == 5
-    assert sorted(filter(None, replies)) == ["0.5"] * 5
-
-
-def test_tries_are_bounded_by_the_budget_too(serve: Serve) -> None:
-    server = serve(Reply(status=500))
-    meter = Meter(max_calls=4)
-
-    def ask() -> str:
-        try:
-            return model.complete("s", "u")
-        except (ProviderError, BudgetSpent) as error:
-            return type(error).__name__
-
-    with chatting(server, meter=meter) as model:
-        assert set(in_parallel([ask] * 10, workers=4)) <= {"ProviderError", "BudgetSpent"}
-    assert len(server.requests) == meter.usage.llm_calls == 4
-
-
-def test_a_budget_of_tokens_ends_the_calls(serve: Serve) -> None:
-    server = serve("three more words")
-    meter = Meter(max_tokens=10)
-    with chatting(server, meter=meter) as model:
-        assert [model.complete("s", "u") for _ in range(2)] == ["three more words"] * 2
-        with pytest.raises(BudgetSpent, match="10 tokens"):
-            model.complete("s", "u")
-    assert meter.usage.prompt_tokens + meter.usage.completion_tokens == 10
-
-
-def test_parallel_calls_share_one_connection_pool_and_answer_for_themselves(serve: Serve) -> None:
-    server = serve(lambda asked: Reply(asked["messages"][1]["content"], seconds=0.02))
-    with chatting(server) as model:
-        assert in_parallel([lambda n=n: model.complete("s", f"u{n}") for n in range(16)], workers=8) == [
-            f"u{n}" for n in range(16)
-        ]
-        assert len(model._connections) == 1
+    assert sorted(replies)[:5] == ["0.5"] * 5
+    assert meter.usage.hosts == (server.host,)
 
 
 # --- limits of a server
 
 
-def test_every_request_waits_for_its_turn(serve: Serve) -> None:
+def test_every_request_waits_for_its_turn_unless_that_comes_too_late(serve: Serve) -> None:
     slept: list[float] = []
     rate = Rate(2, clock=lambda: 0.0, sleep=slept.append)
-    server = serve("a", Reply(status=500), "b")
+    server, meter = serve("a", Reply(status=500), "b"), Meter(max_seconds=30)
     with chatting(server, rate=rate) as model:
         assert [model.complete("s", "u") for _ in range(2)] == ["a", "b"]
     assert (len(server.requests), slept) == (3, [60.0])
-
-
-def test_no_turn_within_the_budgets_seconds_sends_nothing_and_counts_nothing(serve: Serve) -> None:
-    rate = Rate(1, clock=lambda: 0.0)
-    server = serve("a")
-    meter = Meter(max_seconds=30)
-    with chatting(server, meter=meter, rate=rate) as model:
+    with chatting(server, rate=rate, meter=meter) as model, pytest.raises(BudgetSpent, match="2 calls per minute"):
         model.complete("s", "u")
-        with pytest.raises(BudgetSpent, match="1 calls per minute"):
-            model.complete("s", "u")
-    assert len(server.requests) == meter.usage.llm_calls == 1
-
-
-def test_a_call_the_budget_does_not_cover_takes_no_turn(serve: Serve) -> None:
-    rate = Rate(1, clock=lambda: 0.0)
-    with chatting(serve("a"), meter=Meter(max_calls=0), rate=rate) as model, pytest.raises(BudgetSpent):
-        model.complete("s", "u")
-    rate.wait(0)
+    assert (len(server.requests), meter.usage.llm_calls) == (3, 0)
 
 
 # --- played back
 
 
-def outcome(model: ChatModel, user: str) -> str:
-    try:
-        return model.complete("s", user, schema=SCHEMA)
-    except (ProviderError, BudgetSpent) as error:
-        retryable = getattr(error, "retryable", None)
-        return f"{type(error).__name__} {retryable}: {error}"
+def outcomes(model: ChatModel, users: str) -> list[str]:
+    told = []
+    for user in users:
+        try:
+            told.append(model.complete("s", user, schema=SCHEMA))
+        except (ProviderError, BudgetSpent) as error:
+            told.append(f"{type(error).__name__} {getattr(error, 'retryable', None)}: {error}")
+    return told
 
 
 def test_what_was_recorded_is_played_back_with_its_costs_and_without_a_server(serve: Serve) -> None:
-    prompts = ["a", "b", "a", "c", "d", "e"]
-    meter, recorded = Meter(max_calls=7), Exchanges()
-    with ScriptedServer(["1", Reply(status=500), "2", "3", Reply(status=401), Reply(body="{")]) as server:
-        with chatting(server, meter=meter, exchanges=recorded) as model:
-            first = [outcome(model, prompt) for prompt in prompts]
-        sent = len(server.requests)
-    assert first[:3] == ["1", "2", "3"]
-    assert [text.split(":")[0] for text in first[3:]] == [
-        "ProviderError False",
-        "ProviderError True",
-        "BudgetSpent None",
-    ]
-
-    stored = json.loads(json.dumps(recorded.stored()))
-    again, played = Meter(), Exchanges(stored)
+    meter, again, recorded = Meter(max_calls=7), Meter(), Exchanges()
+    server = serve("1", Reply(status=500), "2", "3", Reply(status=401), Reply(body="{"))
+    with chatting(server, meter=meter, exchanges=recorded) as model:
+        first = outcomes(model, "abacde")
+    failures = ["ProviderError False", "ProviderError True", "BudgetSpent None"]
+    assert [text.split(":")[0] for text in first] == ["1", "2", "3", *failures]
+    played = Exchanges(json.loads(json.dumps(recorded.stored())))
     with chatting(server, meter=again, exchanges=played) as model:
-        assert [outcome(model, prompt) for prompt in prompts] == first
+        assert outcomes(model, "abacde") == first
         with pytest.raises(NotRecorded, match="the documents, the settings or Thresher itself changed"):
             model.complete("s", "a", schema=SCHEMA)
     assert again.usage == meter.usage
-    assert again.usage.llm_calls == sent == 7
-
-
-def test_parallel_calls_are_played_back_to_whom_they_belong(serve: Serve) -> None:
-    server = serve(lambda asked: asked["messages"][1]["content"].upper())
-    meter, recorded = Meter(), Exchanges()
-    prompts = [f"prompt {number % 7}" for number in range(30)]
-    with chatting(server, meter=meter, exchanges=recorded) as model:
-        first = in_parallel([lambda p=p: model.complete("s", p) for p in prompts], workers=6)
-    again = Meter()
-    with chatting(server, meter=again, exchanges=Exchanges(recorded.stored())) as model:
-        assert in_parallel([lambda p=p: model.complete("s", p) for p in prompts], workers=3) == first
-    assert again.usage == meter.usage
-    assert len(server.requests) == 30
-
-
-@pytest.mark.parametrize("change", [{"model": "n"}, {"temperature": 0.5}, {"max_tokens": 9}])
-def test_what_changed_since_was_not_recorded(serve: Serve, change: dict[str, object]) -> None:
-    server, recorded = serve("a"), Exchanges()
-    with chatting(server, exchanges=recorded) as model:
-        model.complete("s", "u")
-    with chatting(server, exchanges=Exchanges(recorded.stored()), **change) as model, pytest.raises(NotRecorded):
-        model.complete("s", "u")
-    assert len(server.requests) == 1
+    assert again.usage.llm_calls == len(server.requests) == 7
 
 
 # --- remembered on disk
@@ -553,12 +316,6 @@ def test_a_cached_reply_costs_nothing(serve: Serve, tmp_path: Path) -> None:
     assert (len(server.requests), meter.usage.llm_calls, meter.cached) == (2, 2, 2)
 
 
-def test_an_exhausted_budget_still_covers_cached_replies(serve: Serve, tmp_path: Path) -> None:
-    server = serve("a")
-    with chatting(server, meter=Meter(max_calls=1), cache=ReplyCache(LocalFiles(tmp_path))) as model:
-        assert [model.complete("s", "u") for _ in range(2)] == ["a", "a"]
-
-
 @pytest.mark.parametrize("change", [{"temperature": 0.5}, {"model": "n"}, {"max_tokens": 9}])
 def test_another_model_or_a_warm_one_is_asked_anew(serve: Serve, tmp_path: Path, change: dict[str, object]) -> None:
     server = serve("a", "b", "c")
@@ -566,43 +323,6 @@ def test_another_model_or_a_warm_one_is_asked_anew(serve: Serve, tmp_path: Path,
         with chatting(server, cache=ReplyCache(LocalFiles(tmp_path)), **settings) as model:
             model.complete("s", "u")
     assert len(server.requests) == (3 if "temperature" in change else 2)
-
-
-def test_another_server_is_asked_anew(serve: Serve, tmp_path: Path) -> None:
-    for reply in ("a", "b"):
-        with chatting(serve(reply), cache=ReplyCache(LocalFiles(tmp_path))) as model:
-            assert model.complete("s", "u") == reply
-
-
-def test_failures_are_not_cached(serve: Serve, tmp_path: Path) -> None:
-    server = serve(Reply(status=401), "a")
-    with chatting(server, cache=ReplyCache(LocalFiles(tmp_path))) as model:
-        with pytest.raises(ProviderError):
-            model.complete("s", "u")
-        assert model.complete("s", "u") == "a"
-
-
-def test_an_unreadable_reply_in_the_cache_does_not_keep_the_second_try_from_asking(
-    serve: Serve, tmp_path: Path
-) -> None:
-    server = serve("high", "0.8")
-    for _ in range(2):
-        with chatting(server, cache=ReplyCache(LocalFiles(tmp_path))) as model:
-            answer = asked(model, "s", "u", schema=SCHEMA, read=lambda text: read_scores(text, 1))
-            assert (answer.value, answer.unreadable) == ([0.8], 1)
-    assert len(server.requests) == 2
-
-
-def test_a_cached_reply_is_recorded_for_playback_as_costing_nothing(serve: Serve, tmp_path: Path) -> None:
-    server, recorded = serve("a"), Exchanges()
-    with chatting(server, cache=ReplyCache(LocalFiles(tmp_path))) as model:
-        model.complete("s", "u")
-    with chatting(server, cache=ReplyCache(LocalFiles(tmp_path)), exchanges=recorded) as model:
-        model.complete("s", "u")
-    again = Meter()
-    with chatting(server, meter=again, exchanges=Exchanges(recorded.stored())) as model:
-        assert model.complete("s", "u") == "a"
-    assert again.usage.llm_calls == 0
 
 
 # --- how probable the first word is
@@ -618,19 +338,17 @@ def test_the_weight_of_an_option_is_the_share_of_its_spellings_among_the_first_t
     assert (meter.usage.llm_calls, meter.usage.completion_tokens) == (1, 1)
 
 
-def test_a_server_that_tells_no_log_probabilities_is_asked_for_them_once(serve: Serve) -> None:
-    server = serve("Yes", logprobs=True)
+FORBIDDEN = refused(403, "You are not allowed to request logprobs from this model")
+
+
+@pytest.mark.parametrize(("reply", "known"), [("Yes", True), ("Yes", False), (FORBIDDEN, True)], ids=str)
+def test_a_server_that_reports_no_log_probabilities_is_asked_for_them_once(
+    serve: Serve, reply: str | Reply, known: bool
+) -> None:
+    server = serve(reply, logprobs=known)
     with chatting(server) as model:
         assert [model.weigh("s", text, ("yes", "no")) for text in "ab"] == [None, None]
     assert len(server.requests) == 1
-
-
-def test_a_server_that_refuses_log_probabilities_is_asked_for_them_once(serve: Serve) -> None:
-    server = serve("Yes")
-    with chatting(server) as model:
-        assert [model.weigh("s", text, ("yes", "no")) for text in "ab"] == [None, None]
-        assert model.complete("s", "u") == "Yes"
-    assert len(server.requests) == 2
 
 
 def test_a_server_that_tells_fewer_tokens_is_asked_for_fewer(serve: Serve) -> None:
@@ -643,28 +361,3 @@ def test_a_server_that_tells_fewer_tokens_is_asked_for_fewer(serve: Serve) -> No
     with chatting(server) as model:
         assert [model.weigh("s", text, ("yes", "no")) for text in "ab"] == [{"yes": 0.0, "no": 1.0}] * 2
     assert [request.body["top_logprobs"] for request in server.requests] == [20, 5, 5]
-
-
-def test_a_server_that_allows_no_log_probabilities_of_a_model_that_thinks_is_believed(serve: Serve) -> None:
-    server = serve(refused(403, "You are not allowed to request logprobs from this model"), logprobs=True)
-    with chatting(server) as model:
-        assert [model.weigh("s", text, ("yes", "no")) for text in "ab"] == [None, None]
-    assert len(server.requests) == 1
-
-
-def test_weights_are_recorded_and_played_back(serve: Serve) -> None:
-    server = serve(Reply("No", likely={"no": 0.75, "yes": 0.25}), logprobs=True)
-    record = Exchanges()
-    with chatting(server, exchanges=record) as model:
-        told = model.weigh("s", "u", ("yes", "no"))
-    with chatting(server, exchanges=Exchanges(record.stored())) as model:
-        assert model.weigh("s", "u", ("yes", "no")) == told == pytest.approx({"yes": 0.25, "no": 0.75})
-    assert len(server.requests) == 1
-
-
-def test_that_a_server_tells_nothing_is_not_kept_in_the_cache(serve: Serve, tmp_path: Path) -> None:
-    server = serve("Yes", logprobs=True)
-    for _ in range(2):
-        with chatting(server, cache=ReplyCache(LocalFiles(tmp_path))) as model:
-            model.weigh("s", "u", ("yes", "no"))
-    assert not list(tmp_path.rglob("*.json"))

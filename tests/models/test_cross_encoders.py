@@ -1,16 +1,10 @@
 from __future__ import annotations
 
-import shutil
-import threading
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from thresher.errors import ModelError
 from thresher.models.cross_encoders import BUNDLED_JUDGE, SPAN_TOKENS, BundledJudge
 from thresher.models.fastembed_models import FastembedCrossEncoder
 from thresher.types import LOGIT
@@ -33,30 +27,19 @@ def test_the_text_that_answers_is_more_relevant_than_one_about_the_same_matter_a
     assert paris.value > lyon.value > trees.value
     assert paris.value > 0 > trees.value
     assert paris.scale == LOGIT
-
-
-def test_transformers_are_not_what_a_text_about_decision_trees_explains(judge: BundledJudge) -> None:
-    assert judge.read("How does self-attention in transformers work?", [TREES])[0].relevance < 0
-
-
-def test_the_answer_is_found_in_the_text(judge: BundledJudge) -> None:
     (reading,) = judge.read(QUESTION, [PARIS])
     assert PARIS[reading.start : reading.end] == "Paris"
-    assert 0 < reading.certainty <= 1
-
-
-def test_an_answer_does_not_begin_in_a_heading_and_end_below_it(judge: BundledJudge) -> None:
-    text = "People\n\nMaud Kessler is the manager of the branch."
-    (reading,) = judge.read("Who is the manager of the branch?", [text])
-    assert "\n" not in text[reading.start : reading.end]
-
-
-def test_a_sentence_supports_itself_more_than_its_denial(judge: BundledJudge) -> None:
-    itself, denial = (
-        judge.read(claim, [PARIS])[0].support
-        for claim in ("Paris is the capital of France.", "Paris is not the capital of France.")
-    )
+    assert judge.read(QUESTION, []) == []
+    claims = ("Paris is the capital of France.", "Paris is not the capital of France.")
+    itself, denial = (judge.read(claim, [PARIS])[0].support for claim in claims)
     assert itself > denial
+
+
+def test_an_answer_crosses_no_blank_line_and_is_no_longer_than_twenty_words_or_so(judge: BundledJudge) -> None:
+    listing = "Members\n\nThe members are " + ", ".join(f"Member{number}" for number in range(80)) + "."
+    (reading,) = judge.read("Who are the members?", [listing])
+    assert "\n" not in listing[reading.start : reading.end]
+    assert len(listing[reading.start : reading.end].split()) <= SPAN_TOKENS
 
 
 def test_a_reading_does_not_depend_on_what_else_is_read_nor_on_the_threads(judge: BundledJudge) -> None:
@@ -79,13 +62,9 @@ def test_an_answer_at_the_end_of_a_long_text_is_found(judge: BundledJudge) -> No
     assert reading.relevance > judge.read(QUESTION, [" ".join([TREES] * 40)])[0].relevance
 
 
-def test_nothing_to_read_gives_no_readings_and_an_empty_text_an_empty_place(judge: BundledJudge) -> None:
-    assert judge.read(QUESTION, []) == []
-    (reading,) = judge.read(QUESTION, [""])
-    assert (reading.start, reading.end, reading.certainty) == (0, 0, 0.0)
-
-
-@given(st.text(max_size=60), st.text(max_size=200), st.text(max_size=30))
+@settings(max_examples=10)
+@example("Where \ud800?", "", "")
+@given(st.text(max_size=20), st.text(max_size=60), st.text(max_size=10))
 def test_any_text_is_read_and_its_place_lies_inside(judge: BundledJudge, question: str, text: str, title: str) -> None:
     (reading,) = judge.read(question, [text], [title])
     assert 0 <= reading.start <= reading.end <= len(text)
@@ -93,57 +72,10 @@ def test_any_text_is_read_and_its_place_lies_inside(judge: BundledJudge, questio
     assert np.isfinite([reading.relevance, reading.support]).all()
 
 
-def test_half_of_a_surrogate_pair_is_read_as_a_question_mark(judge: BundledJudge) -> None:
-    broken = "Paris \ud800 is the capital of France."
-    assert judge.read(QUESTION, [broken]) == judge.read(QUESTION, [broken.replace("\ud800", "?")])
-
-
-def test_a_place_is_no_longer_than_twenty_words_or_so(judge: BundledJudge) -> None:
-    listing = "The members are " + ", ".join(f"Member{number}" for number in range(80)) + "."
-    (reading,) = judge.read("Who are the members?", [listing])
-    assert len(listing[reading.start : reading.end].split()) <= SPAN_TOKENS
-
-
+@pytest.mark.slow
 def test_fastembed_loads_the_folder_by_its_path_and_agrees_about_a_single_text(judge: BundledJudge) -> None:
     # Not to the last bit: ONNX Runtime rewrites the graph there, and a rounded activation moves the logit.
     by_path = FastembedCrossEncoder(str(BUNDLED_JUDGE))
     for text in (PARIS, LYON, TREES):
         (ours,), (theirs,) = judge(QUESTION, [text]), by_path(QUESTION, [text])
         assert theirs.value == pytest.approx(ours.value, abs=0.3)
-
-
-def test_the_model_is_at_most_25_megabytes() -> None:
-    assert (BUNDLED_JUDGE / "onnx" / "model.onnx").stat().st_size <= 25_000_000
-
-
-def test_weights_that_are_not_there_are_named_with_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"model\.onnx: the weights are not there"):
-        BundledJudge(tmp_path).warm_up()
-
-
-def test_damaged_weights_are_named(tmp_path: Path) -> None:
-    shutil.copytree(BUNDLED_JUDGE, tmp_path / "judge")
-    (tmp_path / "judge" / "onnx" / "model.onnx").write_bytes(b"nothing")
-    with pytest.raises(ModelError, match=r"model\.onnx: cannot be read"):
-        BundledJudge(tmp_path / "judge").warm_up()
-
-
-def test_the_name_changes_with_the_weights(judge: BundledJudge, tmp_path: Path) -> None:
-    shutil.copytree(BUNDLED_JUDGE, tmp_path / "thresher-judge-int8")
-    with (tmp_path / "thresher-judge-int8" / "onnx" / "model.onnx").open("ab") as file:
-        file.write(b"\0")
-    assert judge.name.startswith("thresher-judge-int8@")
-    assert BundledJudge(tmp_path / "thresher-judge-int8").name != judge.name
-
-
-def test_several_threads_may_ask_at_once() -> None:
-    judge = BundledJudge()
-    wanted = BundledJudge().read(QUESTION, [PARIS, LYON])
-    start = threading.Barrier(4)
-
-    def ask(_: int) -> object:
-        start.wait(10)
-        return judge.read(QUESTION, [PARIS, LYON])
-
-    with ThreadPoolExecutor(4) as pool:
-        assert all(found == wanted for found in pool.map(ask, range(4)))

@@ -1,194 +1,210 @@
-"""The endpoint encoder against a real server on this machine's loopback address."""
+"""Encoders and cross-encoders behind an address, against servers on this machine's loopback address."""
 
 from __future__ import annotations
 
 import json
-import socket
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from thresher.errors import ProviderError
-from thresher.models.endpoints import BATCH_TEXTS, EndpointEncoder
+from thresher.errors import BudgetSpent, NotRecorded, ProviderError
+from thresher.models.cassette import Exchanges
+from thresher.models.endpoints import BATCH_TEXTS, EndpointCrossEncoder, EndpointEncoder, QuestionEncoder
+from thresher.models.usage import Meter
+from thresher.testing.fakes import HashEncoder
+from thresher.types import LOGIT, UNIT, Score
+from thresher_testing.llm_server import Reply, ScriptedServer
+
+Serve = Callable[..., ScriptedServer]
+
+TEXTS = ["one red light", "two"]
 
 
-@dataclass
-class Server:
-    """What the loopback server answers, and what it was asked."""
-
-    port: int
-    status: int = 200
-    body: str | None = None
-    width: int = 3
-    requests: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def url(self) -> str:
-        """What a user would give as base URL."""
-        return f"http://127.0.0.1:{self.port}/v1"
-
-    def reply(self, texts: list[str]) -> str:
-        """Rows in reverse order, each pointing to the length of its text."""
-        if self.body is not None:
-            return self.body
-        rows = [
-            {"object": "embedding", "index": index, "embedding": [float(len(text)), 1.0, 2.0, 3.0][: self.width]}
-            for index, text in enumerate(texts)
-        ]
-        return json.dumps({"object": "list", "model": "m", "data": rows[::-1], "usage": {}})
-
-    def encoder(self) -> EndpointEncoder:
-        return EndpointEncoder("some-model", base_url=self.url, dimension=3, api_key="secret", max_retries=0)
+def vectors(*rows: list[float]) -> str:
+    """A reply, the last row first."""
+    return json.dumps({"data": [{"index": at, "embedding": row} for at, row in enumerate(rows)][::-1]})
 
 
-@pytest.fixture
-def server() -> Iterator[Server]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            state.requests.append({**asked, "path": self.path, "key": self.headers["Authorization"]})
-            body = state.reply(asked["input"]).encode()
-            self.send_response(state.status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    listening = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    state = Server(listening.server_address[1])
-    thread = threading.Thread(
-        target=listening.serve_forever, args=(0.01,), daemon=True
-    )  # polls every 10 ms to stop soon
-    thread.start()
-    yield state
-    listening.shutdown()
-    listening.server_close()
-    thread.join()
+def pointing(body: Any) -> str:
+    """A vector of three numbers for each text, which points to its length."""
+    return vectors(*[[float(len(text)), 1.0, 2.0] for text in body["input"]])
 
 
-def test_rows_are_put_back_in_order_and_scaled_to_unit_length(server: Server) -> None:
-    vectors = server.encoder().encode(["a", "bbbb"])
+def embedding(serve: Serve, reply: Any = pointing) -> ScriptedServer:
+    return serve(posts={"/v2/embeddings": reply})
+
+
+def encoder(server: ScriptedServer, **settings: Any) -> EndpointEncoder:
+    given: dict[str, Any] = {"dimension": 3, "api_key": "secret", "max_retries": 0, **settings}
+    return EndpointEncoder("some-model", base_url=f"{server.address}/v2", **given)
+
+
+def test_rows_are_put_back_in_order_and_scaled_to_unit_length(serve: Serve) -> None:
+    found = encoder(embedding(serve)).encode(["a", "bbbb"])
     expected = np.array([[1, 1, 2], [4, 1, 2]], np.float32)
-    np.testing.assert_allclose(vectors, expected / np.linalg.norm(expected, axis=1, keepdims=True), rtol=1e-6)
-    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(found, expected / np.linalg.norm(expected, axis=1, keepdims=True), rtol=1e-6)
+    assert found.dtype == np.float32
 
 
-def test_a_query_is_asked_with_the_model_and_the_key(server: Server) -> None:
-    vector = server.encoder().encode_query("why?")
-    assert vector.shape == (3,)
-    (request,) = server.requests
-    assert request["path"] == "/v1/embeddings"
-    assert (request["model"], request["input"], request["key"]) == ("some-model", ["why?"], "Bearer secret")
+def test_the_server_is_sent_the_model_the_key_and_texts_that_it_takes(serve: Serve) -> None:
+    server = embedding(serve)
+    asking = encoder(server)
+    assert asking.encode_query("why?").shape == (3,)
+    assert asking.encode(["", "a\ud800"]).shape == (2, 3)
+    assert asking.encode([]).shape == (0, 3)
+    first, second = server.requests
+    assert (first.body["model"], first.body["input"], first.headers["authorization"]) == (
+        "some-model",
+        ["why?"],
+        "Bearer secret",
+    )
+    assert second.body["input"] == [" ", "a?"]
+    assert asking.name == f"some-model at {server.address}/v2"
+    assert (asking.dimension, asking.max_tokens) == (3, 512)
 
 
-def test_many_texts_are_asked_in_batches_and_progress_sums_to_them(server: Server) -> None:
-    finished: list[int] = []
+def test_many_texts_are_asked_in_batches_and_progress_sums_to_them(serve: Serve) -> None:
+    server, finished = embedding(serve), list[int]()
     texts = ["x" * (1 + number % 7) for number in range(BATCH_TEXTS + 5)]
-    vectors = server.encoder().encode(texts, progress=finished.append)
-    assert vectors.shape == (len(texts), 3)
-    assert [len(request["input"]) for request in server.requests] == [BATCH_TEXTS, 5]
-    assert sum(finished) == len(texts)
+    assert encoder(server).encode(texts, progress=finished.append).shape == (len(texts), 3)
+    assert [len(request.body["input"]) for request in server.requests] == finished == [BATCH_TEXTS, 5]
 
 
-def test_the_empty_text_is_asked_as_a_space(server: Server) -> None:
-    assert server.encoder().encode([""]).shape == (1, 3)
-    assert server.requests[0]["input"] == [" "]
-
-
-def test_half_a_surrogate_pair_is_sent_as_a_question_mark(server: Server) -> None:
-    server.encoder().encode(["a\ud800"])
-    assert server.requests[0]["input"] == ["a?"]
-
-
-def test_nothing_is_asked_for_no_texts(server: Server) -> None:
-    assert server.encoder().encode([]).shape == (0, 3)
-    assert server.requests == []
-
-
-@pytest.mark.parametrize(("status", "retryable"), [(500, True), (503, True), (429, True), (401, False), (404, False)])
-def test_an_error_status_says_whether_trying_again_can_help(server: Server, status: int, retryable: bool) -> None:
-    server.status, server.body = status, '{"error": {"message": "no"}}'
-    with pytest.raises(ProviderError, match=f"answered with status {status}") as raised:
-        server.encoder().encode(["a"])
-    assert raised.value.retryable is retryable
+@pytest.mark.parametrize("status", [500, 429, 401, 404])
+def test_an_error_status_says_whether_trying_again_can_help(serve: Serve, status: int) -> None:
+    server = serve(posts={"/v2/embeddings": Reply(status=status)}, rerank=[Reply(status=status)])
+    ranking = EndpointCrossEncoder(server.rerank_url, Meter())
+    for call in (lambda: encoder(server).encode(["a"]), lambda: ranking("q", ["a"])):
+        with pytest.raises(ProviderError, match=f"answered with status {status}") as raised:
+            call()
+        assert raised.value.retryable is (status in (500, 429))
 
 
 @pytest.mark.parametrize(
-    "body",
+    ("body", "what"),
     [
-        "{",
-        "[]",
-        "null",
-        "{}",
-        '{"data": null}',
-        '{"data": []}',
-        '{"data": [{"index": 0}]}',
-        '{"data": [{"index": 0, "embedding": null}]}',
-        '{"data": [{"index": 0, "embedding": ["a", "b", "c"]}]}',
-        '{"data": [{"index": 5, "embedding": [1, 2, 3]}]}',
-        "<html>a proxy's page</html>",
+        *((body, "answered with") for body in ("{", "[]", "null", "{}", '{"data": []}', "<html>a proxy's page</html>")),
+        ('{"data": [{"index": 0, "embedding": null}, {"index": 1}]}', "not a list of embeddings"),
+        ('{"data": [{"index": 0, "embedding": ["a", "b", "c"]}]}', "not a list of embeddings"),
+        ('{"data": [{"index": 5, "embedding": [1, 2, 3]}]}', "1 vectors for 2 texts"),
+        (vectors([1, 2], [1, 2]), "vectors of 2 numbers, expected 3"),
+        (vectors([1, 2, 3], [1, 2, 3, 4]), "vectors of 4 numbers, expected 3"),
+        (vectors([1, 1, 1], [0, 0, 0]), "no direction"),
+        (vectors([1, 1, 1], [1e300, 1, 1]), "no direction"),
     ],
 )
-def test_a_malformed_reply_is_a_provider_error(server: Server, body: str) -> None:
-    server.body = body
-    with pytest.raises(ProviderError, match="answered with"):
-        server.encoder().encode(["a"])
+def test_vectors_of_another_form_are_refused(serve: Serve, body: str, what: str) -> None:
+    with pytest.raises(ProviderError, match=what):
+        encoder(embedding(serve, body)).encode(["a", "b"])
 
 
-def test_a_reply_with_too_few_vectors_is_refused(server: Server) -> None:
-    server.body = '{"data": [{"index": 0, "embedding": [1, 2, 3]}]}'
-    with pytest.raises(ProviderError, match="1 vectors for 2 texts"):
-        server.encoder().encode(["a", "b"])
+def test_the_first_reply_decides_a_dimension_that_was_not_given(serve: Serve) -> None:
+    replies = [vectors([1, 2]), vectors([1, 2, 3])]
+    asking = encoder(embedding(serve, lambda body: replies.pop(0)), dimension=None)
+    assert asking.dimension == 2
+    with pytest.raises(ProviderError, match="vectors of 3 numbers, expected 2"):
+        asking.encode(["a"])
 
 
-@pytest.mark.parametrize("width", [2, 4])
-def test_a_wrong_dimension_is_refused_and_named(server: Server, width: int) -> None:
-    server.width = width
-    with pytest.raises(ProviderError, match=f"vectors of {width} numbers, expected 3") as raised:
-        server.encoder().warm_up()
-    assert not raised.value.retryable
+def test_a_server_that_restarts_is_asked_again_as_long_as_the_budget_lasts(serve: Serve) -> None:
+    answers: list[str | Reply] = [Reply(status=503), vectors([3, 4, 0])]
+    found = encoder(embedding(serve, lambda body: answers.pop(0)), max_retries=2).encode_query("a")
+    assert found.tolist() == pytest.approx([0.6, 0.8, 0])
+    down = embedding(serve, Reply(status=503))
+    asking = QuestionEncoder(encoder(down, max_retries=2), down.address, Meter(max_seconds=0.8), Exchanges())
+    with pytest.raises((ProviderError, BudgetSpent)):
+        asking.encode(["a"])
+    assert len(down.requests) == 1
 
 
-@pytest.mark.parametrize("values", ["0, 0, 0", "1e300, 1, 1"])
-def test_a_vector_without_direction_is_refused(server: Server, values: str) -> None:
-    server.body = f'{{"data": [{{"index": 0, "embedding": [{values}]}}]}}'
-    with pytest.raises(ProviderError, match="no direction"):
-        server.encoder().encode(["a"])
+# --- during a question ------------------------------------------------------------------------------------------------
 
 
-def test_a_server_that_is_not_there_cannot_be_reached() -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        port = unused.getsockname()[1]
-    encoder = EndpointEncoder("m", base_url=f"http://127.0.0.1:{port}/v1", dimension=3, max_retries=0)
-    with pytest.raises(ProviderError, match="cannot be reached") as raised:
-        encoder.encode(["a"])
-    assert raised.value.retryable
+def recorded(exchanges: Exchanges, meter: Meter | None = None) -> QuestionEncoder:
+    return QuestionEncoder(HashEncoder(), "http://here:1/v1", meter or Meter(), exchanges)
 
 
-def test_the_first_reply_decides_a_dimension_that_was_not_told(server: Server) -> None:
-    encoder = EndpointEncoder("some-model", base_url=server.url, max_retries=0)
-    assert encoder.dimension == 3
-    server.width = 2
-    with pytest.raises(ProviderError, match="vectors of 2 numbers, expected 3"):
-        encoder.encode(["a"])
+def test_vectors_are_the_encoders_own_and_played_back_with_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, meter, again = Exchanges(), Meter(), Meter()
+    recording = recorded(first, meter)
+    assert recording.encode([]).shape == (0, 64)
+    assert (meter.usage.hosts, first.stored()) == ((), {})
+    rows, query = recording.encode(TEXTS), recording.encode_query("red")
+    assert np.array_equal(rows, HashEncoder().encode(TEXTS))
+    assert (recording.name, recording.dimension, recording.max_tokens) == ("hash-64", 64, 1_000_000)
+    playing = recorded(Exchanges(first.stored()), again)
+    monkeypatch.setattr(HashEncoder, "encode", None)
+    monkeypatch.setattr(HashEncoder, "encode_query", None)
+    assert np.array_equal(playing.encode(TEXTS), rows)
+    assert np.array_equal(playing.encode_query("red"), query)
+    assert again.usage.hosts == meter.usage.hosts == ("here:1",)
+    with pytest.raises(NotRecorded):
+        playing.encode(TEXTS[:1])
 
 
-def test_rows_of_different_length_are_refused(server: Server) -> None:
-    server.body = '{"data": [{"index": 0, "embedding": [1, 2]}, {"index": 1, "embedding": [1]}]}'
-    with pytest.raises(ProviderError, match="vectors of 1 numbers, expected 2"):
-        EndpointEncoder("some-model", base_url=server.url, max_retries=0).encode(["a", "b"])
+# --- rankings ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_name_is_model_and_server(server: Server) -> None:
-    encoder = server.encoder()
-    assert encoder.name == f"some-model at http://127.0.0.1:{server.port}/v1"
-    assert (encoder.dimension, encoder.max_tokens) == (3, 512)
+def ranking(*pairs: tuple[int, float]) -> Reply:
+    return Reply(body=json.dumps({"results": [{"index": at, "relevance_score": score} for at, score in pairs]}))
+
+
+@pytest.mark.parametrize(
+    ("reply", "scores"),
+    [
+        (ranking((2, 0.9), (0, 0.5), (1, 0.1)), [Score(0.5, UNIT), Score(0.1, UNIT), Score(0.9, UNIT)]),
+        (ranking((0, -4.5), (1, 3.25), (2, 0.5)), [Score(-4.5, LOGIT), Score(3.25, LOGIT), Score(0.5, LOGIT)]),
+    ],
+)
+def test_scores_stand_in_the_order_of_the_texts_and_beyond_zero_to_one_are_logits(
+    serve: Serve, reply: Reply, scores: list[Score]
+) -> None:
+    assert EndpointCrossEncoder(serve(rerank=[reply]).rerank_url, Meter())("q", ["a", "b", "c"]) == scores
+
+
+def test_the_request_has_coheres_form_and_nothing_is_sent_without_texts_or_time(serve: Serve) -> None:
+    server, meter = serve(), Meter()
+    asking = EndpointCrossEncoder(server.rerank_url, meter, model="r", api_key="k3y")
+    asking("red", ["red", "blue"])
+    assert asking("red", []) == []
+    with pytest.raises(BudgetSpent):
+        EndpointCrossEncoder(server.rerank_url, Meter(max_seconds=0))("q", ["a"])
+    (request,) = server.requests
+    assert request.body == {"model": "r", "query": "red", "documents": ["red", "blue"], "top_n": 2}
+    assert request.headers["authorization"] == "Bearer k3y"
+    assert (meter.usage.hosts, meter.usage.llm_calls) == ((server.host,), 0)
+
+
+@pytest.mark.parametrize(
+    ("reply", "what"),
+    [
+        *((ranking(*pairs), "not a ranking of all texts") for pairs in ([(0, 0.5)], [(0, 0.5), (0, 0.5)])),
+        (ranking((0, 0.5), (1, 0.5), (2, 0.1)), "not a ranking of all texts"),
+        (ranking((0, float("nan")), (1, 0.5)), "not a ranking of all texts"),
+        *((Reply(body=body), "not a ranking of all texts") for body in ("{}", "[]", "oops", '{"results": [{}]}')),
+        (Reply(dropped=True), "cannot be reached"),
+        (Reply(seconds=60), "no reply within"),
+    ],
+    ids=str,
+)
+def test_what_is_no_ranking_of_all_texts_is_an_error_in_words(serve: Serve, reply: Reply, what: str) -> None:
+    with pytest.raises(ProviderError, match=what):
+        EndpointCrossEncoder(serve(rerank=[reply]).rerank_url, Meter(), timeout_seconds=0.3)("q", ["a", "b"])
+
+
+@pytest.mark.parametrize("reply", [ranking((1, 2.5), (0, -3.25)), Reply(status=500)], ids=["scores", "failure"])
+def test_a_ranking_is_played_back_with_its_scale_and_costs_the_same(serve: Serve, reply: Reply) -> None:
+    server, first, meter, again = serve(rerank=[reply]), Exchanges(), Meter(), Meter()
+
+    def outcome(asking: EndpointCrossEncoder) -> object:
+        try:
+            return asking("red", TEXTS)
+        except ProviderError as error:
+            return str(error)
+
+    found = outcome(EndpointCrossEncoder(server.rerank_url, meter, exchanges=first))
+    played = Exchanges(first.stored())
+    assert outcome(EndpointCrossEncoder(server.rerank_url, again, exchanges=played)) == found
+    assert (len(server.requests), again.usage) == (1, meter.usage)

@@ -4,56 +4,30 @@ import os
 import signal
 import threading
 import warnings
-from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from queue import Queue
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from time import sleep
 
 import pytest
 
-from thresher.deadline import watch, within
-from thresher.errors import BudgetSpent
-from thresher.models.onnx import usable_cores
-from thresher.models.pool import Pool, run_each
+from thresher.models.pool import in_parallel, run_each
 
 SECONDS = 20.0  # how long a test waits for another thread before it fails
 
 
-class Turns(Executor):
-    """An executor whose one thread is the test: it takes the turns in the order they were queued."""
-
-    def __init__(self) -> None:
-        self.queued: Queue[Callable[[], None]] = Queue()
-
-    def submit(self, fn: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
-        self.queued.put(lambda: fn(*given, **named))
-        return Future()
-
-    def take(self, count: int) -> None:
-        for _ in range(count):
-            self.queued.get(timeout=SECONDS)()
+Each = Callable[[Callable[[int], int], Sequence[int]], list[int]]
 
 
-def in_a_thread(
-    pool: Pool, turns: Turns, work: Callable[[str], str], items: list[str], threads: int = 1
-) -> Future[list[str]]:
-    """What a caller of its own gets; it has queued its turns when this returns."""
-    before = turns.queued.qsize()
-    got: Future[list[str]] = Future()
-
-    def call() -> None:
-        try:
-            got.set_result(pool.run_each(work, items, threads))
-        except BaseException as error:
-            got.set_exception(error)
-
-    threading.Thread(target=call, daemon=True).start()
-    while turns.queued.qsize() < before + min(threads, len(items)):
-        threading.Event().wait(0.001)
-    return got
+def on_the_pool(work: Callable[[int], int], items: Sequence[int]) -> list[int]:
+    return run_each(work, items, threads=2)
 
 
-def test_results_are_in_the_order_of_the_items() -> None:
+def in_calls(work: Callable[[int], int], items: Sequence[int]) -> list[int]:
+    return in_parallel([partial(work, item) for item in items], workers=2)
+
+
+@pytest.mark.parametrize("each", [on_the_pool, in_calls])
+def test_work_runs_at_once_and_results_are_in_the_order_of_the_items(each: Each) -> None:
     second_done = threading.Event()
 
     def work(item: int) -> int:
@@ -63,79 +37,36 @@ def test_results_are_in_the_order_of_the_items() -> None:
             second_done.set()
         return item * item
 
-    with ThreadPoolExecutor(2) as threads:
-        assert Pool(threads).run_each(work, [0, 1, 2, 3], 2) == [0, 1, 4, 9]
+    assert each(work, [0, 1, 2, 3]) == [0, 1, 4, 9]
+    assert (each(work, [3]), each(work, [])) == ([9], [])
 
 
-def test_a_short_call_does_not_wait_for_a_long_one() -> None:
-    turns, done = Turns(), []
-    pool, second_is_here = Pool(turns), threading.Event()
-
-    def work(item: str) -> str:
-        if item == "a2":
-            second_is_here.set()
-            while turns.queued.qsize() < 1:
-                threading.Event().wait(0.001)
-        done.append(item)
-        return item.upper()
-
-    long = in_a_thread(pool, turns, work, [f"a{number}" for number in range(100)])
-    taking = threading.Thread(target=turns.take, args=(1,), daemon=True)
-    taking.start()
-    assert second_is_here.wait(SECONDS)
-    short = in_a_thread(pool, turns, work, ["b0", "b1", "b2"])
-    taking.join(SECONDS)
-    turns.take(6)
-    assert short.result(SECONDS) == ["B0", "B1", "B2"]
-    assert done[:9] == ["a0", "a1", "a2", "b0", "a3", "b1", "a4", "b2", "a5"]
-    turns.take(turns.queued.qsize())
-    assert long.result(SECONDS)[-1] == "A99"
-
-
-def test_a_caller_has_no_more_turns_than_threads() -> None:
-    turns = Turns()
-    pool = Pool(turns)
-    first = in_a_thread(pool, turns, str.upper, ["a", "b", "c", "d"], threads=2)
-    assert turns.queued.qsize() == 2
-    second = in_a_thread(pool, turns, str.upper, ["e", "f"], threads=9)
-    assert turns.queued.qsize() == 4
-    turns.take(2)
-    assert turns.queued.qsize() == 4
-    while turns.queued.qsize():
-        turns.take(1)
-    assert first.result(SECONDS) == ["A", "B", "C", "D"]
-    assert second.result(SECONDS) == ["E", "F"]
-
-
-def test_after_an_error_nothing_begins_and_what_runs_is_waited_for() -> None:
-    begun: list[int] = []
-    first_runs, failed = threading.Event(), threading.Event()
-
-    def work(item: int) -> int:
-        begun.append(item)
-        if item == 0:
-            first_runs.set()
-            assert failed.wait(SECONDS)
-        else:
-            assert first_runs.wait(SECONDS)
-            failed.set()
-            raise KeyError(item)
-        return item
-
-    with ThreadPoolExecutor(2) as threads, pytest.raises(KeyError, match="1"):
-        Pool(threads).run_each(work, list(range(50)), 2)
-    assert begun == [0, 1]
-
-
-def test_of_two_errors_the_first_in_the_order_of_the_items_is_raised() -> None:
+@pytest.mark.parametrize("each", [on_the_pool, in_calls])
+def test_after_an_error_nothing_begins_and_what_runs_is_waited_for(each: Each) -> None:
+    begun, ended = list[int](), list[int]()
     both = threading.Barrier(2)
 
     def work(item: int) -> int:
+        begun.append(item)
         both.wait(SECONDS)
-        raise KeyError(item)
+        if item == 1:
+            raise KeyError(item)
+        sleep(0.1)
+        ended.append(item)
+        return item
 
-    with ThreadPoolExecutor(2) as threads, pytest.raises(KeyError, match="0"):
-        Pool(threads).run_each(work, [0, 1], 2)
+    with pytest.raises(KeyError, match="1"):
+        each(work, list(range(50)))
+    assert (sorted(begun), ended) == ([0, 1], [0])
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("calls")]
+
+
+def test_a_short_call_does_not_wait_for_a_long_one() -> None:
+    long = threading.Thread(target=run_each, args=(lambda _: sleep(0.002), range(200)), kwargs={"threads": 99})
+    long.start()
+    assert run_each(str, range(10), threads=2) == [str(number) for number in range(10)]
+    assert long.is_alive()
+    long.join(SECONDS)
 
 
 def test_progress_is_told_of_every_item_in_the_callers_thread() -> None:
@@ -159,16 +90,6 @@ def test_an_interrupt_of_the_caller_ends_the_work() -> None:
     assert len(begun) == ended
 
 
-def test_a_budget_is_checked_where_the_work_asks() -> None:
-    def spent() -> None:
-        raise BudgetSpent("no seconds left")
-
-    with within(spent):
-        allow = watch()
-        with pytest.raises(BudgetSpent):
-            run_each(lambda _: allow(), range(10), threads=2)
-
-
 def test_one_item_or_one_thread_is_done_by_the_caller() -> None:
     def name(_: int) -> str:
         return threading.current_thread().name
@@ -187,27 +108,8 @@ def test_work_of_the_pool_may_have_items_of_its_own() -> None:
     assert run_each(outer, range(20), threads=2) == [[item, 2 * item, 3 * item] for item in range(20)]
 
 
-def test_many_callers_share_the_same_few_threads() -> None:
-    names: set[str] = set()
-    callers = [
-        threading.Thread(
-            target=run_each,
-            args=(lambda _: names.add(threading.current_thread().name), range(20)),
-            kwargs={"threads": 2},
-        )
-        for _ in range(16)
-    ]
-    for caller in callers:
-        caller.start()
-    for caller in callers:
-        caller.join(SECONDS)
-    assert 0 < len(names) <= usable_cores()
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-@pytest.mark.filterwarnings(
-    "ignore:lance is not fork-safe"
-)  # the pool is, and other tests of this process import lance
+@pytest.mark.filterwarnings("ignore:lance is not fork-safe")  # the pool is
 def test_a_forked_process_has_threads_of_its_own() -> None:
     run_each(str, [1, 2], threads=2)
     with warnings.catch_warnings():

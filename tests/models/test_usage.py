@@ -8,34 +8,19 @@ from time import monotonic
 import pytest
 
 from thresher.errors import BudgetSpent, without_password
-from thresher.models.structured import in_parallel
-from thresher.models.usage import Meter, Prices
+from thresher.models.pool import in_parallel
+from thresher.models.usage import Meter, Prices, Rate, shared_rate
 from thresher.types import Usage
 
 
-def test_hosts_are_told_once_each_in_order_and_without_passwords() -> None:
-    meter = Meter()
-    for url in ("http://b:1/v1", "https://me:pw@a.example/rerank", "http://b:1/other"):
+def test_addresses_are_shown_and_hosts_counted_once_each_without_passwords() -> None:
+    assert without_password("ask http://a:p@ss@host/x?y=a@b or a@b") == "ask http://host/x?y=a@b or a@b"
+    meter = Meter(max_calls=0)
+    for url in ("http://b:1/v1", "https://me:pw@a.example/rerank"):
         meter.visit(url)
-    assert meter.usage.hosts == ("a.example", "b:1")
-
-
-def test_calls_and_tokens_add_up() -> None:
-    meter = Meter()
-    for tokens in (3, 4):
-        meter.start("http://h/v1")
-        meter.used(tokens, 1)
-    usage = meter.usage
-    assert (usage.llm_calls, usage.prompt_tokens, usage.completion_tokens) == (2, 7, 2)
-
-
-def test_a_budget_of_calls_allows_that_many() -> None:
-    meter = Meter(max_calls=1)
-    meter.start("http://h/v1")
-    for refused in (meter.allow, lambda: meter.start("http://h/v1")):
-        with pytest.raises(BudgetSpent, match="1 model calls"):
-            refused()
-    assert meter.usage.llm_calls == 1
+    for url in ("http://b:1/other", "https://c.example/find?q=red"):
+        meter.searched(url)
+    assert meter.usage == Usage(web_requests=2, hosts=("a.example", "b:1", "c.example"))
 
 
 def test_threads_together_start_no_more_than_the_budget() -> None:
@@ -49,29 +34,21 @@ def test_threads_together_start_no_more_than_the_budget() -> None:
         return True
 
     assert sum(in_parallel([start] * 200, workers=8)) == meter.usage.llm_calls == 50
+    with pytest.raises(BudgetSpent, match="50 model calls"):
+        meter.allow()
 
 
-def test_a_budget_of_tokens_ends_once_they_are_used() -> None:
-    meter = Meter(max_tokens=10)
-    meter.start("http://h/v1")
-    meter.used(6, 3)
-    meter.start("http://h/v1")
-    meter.used(0, 1)
+def test_budgets_of_tokens_and_seconds_end_once_they_are_used() -> None:
+    meter, late = Meter(max_tokens=10), Meter(max_seconds=0)
+    for tokens in ((6, 3), (0, 1)):
+        meter.start("http://h/v1")
+        meter.used(*tokens)
     with pytest.raises(BudgetSpent, match="10 tokens"):
         meter.start("http://h/v1")
-    assert meter.usage.llm_calls == 2
-
-
-def test_web_requests_are_counted_with_their_hosts_until_the_seconds_are_spent() -> None:
-    meter = Meter(max_calls=0)
-    meter.searched("https://search.example/find?q=red")
-    meter.searched("https://page.example/red")
-    assert (meter.usage.web_requests, meter.usage.llm_calls) == (2, 0)
-    assert meter.usage.hosts == ("page.example", "search.example")
-    late = Meter(max_seconds=0)
-    with pytest.raises(BudgetSpent, match="0 seconds"):
-        late.searched("https://page.example/red")
-    assert late.usage == Usage()
+    for call in (late.allow, lambda: late.searched("https://page.example/red")):
+        with pytest.raises(BudgetSpent, match="0 seconds"):
+            call()
+    assert (meter.usage.llm_calls, late.usage) == (2, Usage())
 
 
 def test_a_tab_holds_what_one_thread_spends_and_the_meter_holds_all() -> None:
@@ -96,50 +73,88 @@ def test_a_tab_holds_what_one_thread_spends_and_the_meter_holds_all() -> None:
     assert meter.usage == Usage(3, 3, 2, 0, ("host1", "host2"))
 
 
-def test_a_budget_of_seconds_ends() -> None:
-    Meter(max_seconds=60).allow()
-    with pytest.raises(BudgetSpent, match="0 seconds"):
-        Meter(max_seconds=0).allow()
-
-
 @pytest.mark.parametrize(("budget", "spent", "left"), [(10.0, 0.5, 6.5), (10.0, 7.5, -0.5), (1.0, 0.7, -0.2)])
 def test_no_server_is_waited_for_when_only_the_time_to_answer_is_left(budget: float, spent: float, left: float) -> None:
     meter = Meter(max_seconds=budget, _started=monotonic() - spent)
     meter.allow_time()
     assert meter.seconds_left == pytest.approx(left, abs=0.1)
-    with pytest.raises(BudgetSpent, match="only what the answer takes is left") if left < 0 else nullcontext():
-        meter.allow()
-    with pytest.raises(BudgetSpent, match="only what the answer takes is left") if left < 0 else nullcontext():
-        meter.searched("http://somewhere.example/")
-
-
-def test_without_a_budget_everything_is_allowed() -> None:
-    meter = Meter()
-    meter.allow()
-    assert meter.seconds_left is None
-
-
-def test_an_address_is_shown_without_its_password() -> None:
-    assert without_password("https://a:b@host:1/v1?x=1") == "https://host:1/v1?x=1"
-    assert without_password("https://host/v1") == "https://host/v1"
-    assert without_password("ask http://a:p@ss@host/x?y=a@b or a@b") == "ask http://host/x?y=a@b or a@b"
+    assert meter.seconds_within(60) == pytest.approx(max(left, 0.001), abs=0.1)
+    for call in (meter.allow, lambda: meter.searched("http://somewhere.example/")):
+        with pytest.raises(BudgetSpent, match="only what the answer takes is left") if left < 0 else nullcontext():
+            call()
 
 
 def test_tokens_cost_what_their_prices_say_and_nothing_is_said_without_prices() -> None:
     meter, prices = Meter(), Prices(prompt=0.5, completion=2.0)
     meter.used(1000, 100)
     assert meter.usage.cost is None
-    assert "cost" not in meter.usage.to_dict()
+    assert not {"cost", "retries"} & meter.usage.to_dict().keys()
+    meter.retried("status 503")
+    meter.retried("status 503")
+    assert meter.usage.to_dict()["retries"] == ["status 503", "status 503"]
     meter.used(1_000_000, 500_000, prices)
     meter.used(0, 500_000, prices)
     assert meter.usage.cost == pytest.approx(0.5 + 1.0 + 1.0)
     assert Usage.from_dict(json.loads(json.dumps(meter.usage.to_dict()))) == meter.usage
 
 
-def test_what_was_sent_again_is_told_with_its_reason() -> None:
-    meter = Meter()
-    assert "retries" not in meter.usage.to_dict()
-    meter.retried("status 503")
-    meter.retried("status 503")
-    assert meter.usage.to_dict()["retries"] == ["status 503", "status 503"]
-    assert Usage.from_dict(json.loads(json.dumps(meter.usage.to_dict()))) == meter.usage
+# --- how often a server is called -------------------------------------------------------------------------------------
+
+
+class Clock:
+    """Time that passes only by sleeping."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.slept: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+    def rate(self, per_minute: int) -> Rate:
+        return Rate(per_minute, clock=lambda: self.now, sleep=self.sleep)
+
+
+def test_the_first_calls_of_a_minute_do_not_wait_and_the_next_waits_for_the_minute_to_end() -> None:
+    clock = Clock()
+    rate = clock.rate(3)
+    for _ in range(3):
+        rate.wait()
+        clock.now += 1
+    assert clock.slept == []
+    rate.wait()
+    assert clock.slept == [57.0]
+    rate.wait()
+    assert clock.slept == [57.0, 1.0]
+
+
+def test_a_turn_that_comes_too_late_is_refused_at_once_and_not_taken() -> None:
+    clock = Clock()
+    rate = clock.rate(1)
+    rate.wait(0.0)
+    with pytest.raises(BudgetSpent, match="1 calls per minute"):
+        rate.wait(59.9)
+    assert clock.slept == []
+    rate.wait(60.0)
+    assert clock.slept == [60.0]
+
+
+def test_threads_that_come_together_get_turns_of_their_own() -> None:
+    slept: list[float] = []
+    lock = threading.Lock()
+
+    def sleep(seconds: float) -> None:
+        with lock:
+            slept.append(seconds)
+
+    rate = Rate(2, clock=lambda: 0.0, sleep=sleep)
+    in_parallel([rate.wait] * 8, workers=8)
+    assert sorted(slept) == [60.0, 60.0, 120.0, 120.0, 180.0, 180.0]
+
+
+def test_one_server_has_one_limiter() -> None:
+    rate = shared_rate("http://me:s3cret@Host:1/v1", 7)
+    assert shared_rate("http://host:1/other", 7) is rate
+    assert shared_rate("http://host:2/v1", 7) is not rate
+    assert shared_rate("http://host:1/v1", 8).per_minute == 8

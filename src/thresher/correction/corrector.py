@@ -18,11 +18,10 @@ from typing import Any
 import httpx
 
 from thresher.correction.fetch import Page
-from thresher.correction.providers import ANYWHERE, WebResult, WebSearch
-from thresher.correction.restriction import Restriction
+from thresher.correction.providers import ANYWHERE, Restriction, WebResult, WebSearch
 from thresher.correction.search_query import SearchQueryWriter
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.models.structured import in_parallel
+from thresher.models.pool import in_parallel
 from thresher.net.http import NotFetched
 from thresher.protocols import Judge, Retriever, about
 from thresher.types import (
@@ -41,14 +40,15 @@ from thresher.types import (
     ranked_judgements,
 )
 
-Chunker = Callable[[str], Sequence[tuple[int, int]]]
-"""A text to the spans of its passages, in order."""
+Chunker = Callable[[str], Sequence[tuple[int, int]]]  # a text to the spans of its passages, in order
 
-FetchPage = Callable[[str], Page]
-"""An address to its page. Raises NotFetched, BudgetSpent."""
+FetchPage = Callable[[str], Page]  # an address to its page. Raises NotFetched, BudgetSpent
 
-WEB_RANK = Scale("web rank", 0.0, 1.0)
-"""1 / rank of the result, for providers that give no score to each."""
+WEB_RANK = Scale("web rank", 0.0, 1.0)  # 1 / rank of the result, for providers that give no score to each
+
+RESULTS = 5  # looked at (CRAG repository: the first five of ten)
+MOST_PASSAGES = 20  # kept of a page: 18,000 characters of passages of 900, more than the main text of most pages
+WORKERS = 4  # pages fetched at once
 
 PAGES, SNIPPETS, NOTHING = "pages", "snippets", "nothing"
 """Outcomes: whole texts (pages, or passages of a collection), search results' snippets alone, neither."""
@@ -64,8 +64,7 @@ class OutsideResult:
     """What a source found, best first, kept or not; the facts name provider, results and pages."""
 
     judgements: tuple[Judgement, ...]
-    outcome: str
-    """PAGES, SNIPPETS or NOTHING."""
+    outcome: str  # PAGES, SNIPPETS or NOTHING
     notes: Notes = NO_NOTES
 
 
@@ -78,10 +77,7 @@ class RetrieverSource:
     """Another collection, searched on this machine without the query's filter, which fits the first one alone."""
 
     retrieve: Retriever
-    name: str
-    """For the trace, e.g. `collection:archive`."""
-    as_asked: bool = False
-    """Search for the question instead of the search words."""
+    name: str  # for the trace, e.g. `collection:archive`
 
     @property
     def about(self) -> str:
@@ -90,10 +86,19 @@ class RetrieverSource:
 
     def __call__(self, query: Query, words: str) -> OutsideResult:
         """The retriever's hits, now from outside."""
-        judged = self.retrieve(replace(query, search=query.question if self.as_asked else words, where=None))
+        judged = self.retrieve(replace(query, search=words, where=None))
         judgements = tuple(replace(one, hit=replace(one.hit, origin=Origin.OUTSIDE)) for one in judged.judgements)
         facts = {"provider": self.name, "results": len(judged.kept), "pages": []}
         return OutsideResult(judgements, PAGES if judged.kept else NOTHING, replace(judged.notes, facts=facts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """The text of a result, where it is from, and why it is not the page."""
+
+    page: Page
+    status: str
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +106,13 @@ class WebSource:
     """Searches, fetches the pages of the results in parallel, and cuts them into passages.
 
     Where a page cannot be had, what the provider sent of it stands in: its text, else its snippet (Z11 in
-    docs/methods.md). `fetch=None` takes no page and only that. Of a long page the `passages` that hold the most of the
+    docs/methods.md). `fetch=None` takes no page and only that. Of a long page the passages that hold the most of the
     search words are kept, in the page's order: the others stay in the trace.
     """
 
     search: WebSearch
     fetch: FetchPage | None
     chunker: Chunker
-    limit: int = 5
-    """Results looked at (CRAG repository: the first five of ten)."""
-    passages: int = 20
-    """Of one page at most: 18,000 characters of passages of 900, more than the main text of most pages."""
-    workers: int = 4
     only: Restriction = ANYWHERE
     """The restriction for pages: they may lead elsewhere than the result did, and state their own date."""
 
@@ -124,10 +124,10 @@ class WebSource:
     def __call__(self, query: Query, words: str) -> OutsideResult:
         """Passages in the order of the results. Raises ProviderError and BudgetSpent when the search fails."""
         once: dict[str, WebResult] = {}
-        for result in self.search(words, limit=self.limit):
+        for result in self.search(words, limit=RESULTS):
             once.setdefault(result.url, result)
         results = list(once.values())
-        taken = in_parallel([partial(self._take, result) for result in results], workers=self.workers)
+        taken = in_parallel([partial(self._take, result) for result in results], workers=WORKERS)
         scores = _scores(results)
         judgements: list[Judgement] = []
         lines: list[dict[str, Any]] = []
@@ -175,7 +175,7 @@ class WebSource:
             spans = [(0, len(page.text))]
         wanted = set(_WORD.findall(words.lower()))
         held = [len(wanted & set(_WORD.findall(page.text[start:end].lower()))) for start, end in spans]
-        chosen = set(sorted(range(len(spans)), key=lambda at: -held[at])[: self.passages])
+        chosen = set(sorted(range(len(spans)), key=lambda at: -held[at])[:MOST_PASSAGES])
         reason = f"{place}, {taken.status}" + ("" if taken.error is None else f" ({taken.error})")
         document = sha256(f"{page.url}\n{page.text}".encode(errors="surrogatepass")).hexdigest()
         judgements = []
@@ -184,18 +184,9 @@ class WebSource:
             chunk = Chunk(id_, document, page.url, page.title, start, end, page.text[start:end], number=number)
             hit = Hit(chunk, score, number, Origin.OUTSIDE, {score.scale.name: score}, page.fetched)
             keep = number - 1 in chosen
-            why = "" if keep else f", not among the {self.passages} passages with most of the search words"
+            why = "" if keep else f", not among the {MOST_PASSAGES} passages with most of the search words"
             judgements.append(Judgement(hit, keep=keep, reason=f"{reason}{why}"))
         return judgements
-
-
-@dataclass(frozen=True, slots=True)
-class _Taken:
-    """The text of a result, where it is from, and why it is not the page."""
-
-    page: Page
-    status: str
-    error: str | None = None
 
 
 def _without_pages(taken: Sequence[_Taken], outcome: str) -> Notes:
@@ -224,7 +215,7 @@ COLLECTION, NOT_ASKED = "collection", "not asked"
 
 @dataclass(frozen=True, slots=True)
 class SearchingCorrector:
-    """Searches `source` for `words` on the given verdicts; `judge` sifts what was found.
+    """Searches `source` for `words` on verdicts that go outside; `judge` sifts what was found.
 
     With `sure`, a second opinion is asked for on any verdict whose confidence is below it or unknown. Not published.
     Facts: the `words` sent, the `provider`, the number of `results`, the status of each of the `pages`.
@@ -233,7 +224,6 @@ class SearchingCorrector:
     words: SearchQueryWriter
     source: OutsideSource
     judge: Judge | None = None
-    verdicts: frozenset[Verdict] = GOES_OUTSIDE
     sure: float = 0.0
 
     @property
@@ -246,7 +236,7 @@ class SearchingCorrector:
     def __call__(self, query: Query, decision: Decision) -> Correction:
         """What was found outside; empty when there was no need, or no way."""
         doubtful = self.sure > 0 and (decision.confidence is None or decision.confidence < self.sure)
-        if decision.verdict not in self.verdicts and not doubtful:
+        if decision.verdict not in GOES_OUTSIDE and not doubtful:
             return Correction(outcome=NOT_ASKED)
         without, instead = COLLECTION, "answered from the collection alone"
         if decision.verdict is Verdict.INCORRECT:

@@ -36,11 +36,6 @@ def rules_of(reply: Reply | None) -> RobotFileParser:
     return rules
 
 
-def allows(rules: RobotFileParser, url: str) -> bool:
-    """Whether we may read an address."""
-    return rules.can_fetch(AGENT, url)
-
-
 KINDS = ("text/html", "application/xhtml+xml", "text/plain")
 ACCEPT = {"Accept": ", ".join(KINDS)}
 
@@ -48,8 +43,7 @@ MAX_BYTES = 2_000_000
 """Of a page's unpacked HTML. The main text is looked for without a time limit: the worst 2 MB that were tried (80,000
 paragraphs) took 9 s on one slow core, tags without words next to nothing."""
 
-MAX_CHARACTERS = 200_000
-"""Of a page's main text, about a hundred printed pages; what follows is cut off."""
+MAX_CHARACTERS = 200_000  # of a page's main text, about a hundred printed pages; what follows is cut off
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +53,8 @@ class Page:
     url: str
     title: str
     text: str
-    fetched: str
-    """ISO 8601, with the time zone."""
-    date: str | None = None
-    """ISO 8601, if the page states it."""
+    fetched: str  # ISO 8601, with the time zone
+    date: str | None = None  # ISO 8601, if the page states it
 
 
 @dataclass(frozen=True)
@@ -70,8 +62,7 @@ class PageFetcher:
     """Fetches pages and remembers the robots.txt of each site; thread-safe. `reach` is for tests."""
 
     meter: Meter
-    timeout_seconds: float = 20.0
-    """For one page, with its redirects and robots.txt."""
+    timeout_seconds: float = 20.0  # for one page, with its redirects and robots.txt
     max_bytes: int = MAX_BYTES
     reach: Reach = field(default_factory=Reach)
     _rules: dict[str, RobotFileParser] = field(default_factory=dict, repr=False, compare=False)
@@ -85,9 +76,7 @@ class PageFetcher:
     def __call__(self, url: str) -> Page:
         """The page at an address. Raises NotFetched, and BudgetSpent when a question's seconds are used up."""
         self.meter.allow_waiting()
-        left = self.meter.seconds_left
-        seconds = self.timeout_seconds if left is None else min(self.timeout_seconds, left)
-        bounds = Bounds(monotonic() + seconds, self.max_bytes)
+        bounds = Bounds(monotonic() + self.meter.seconds_within(self.timeout_seconds), self.max_bytes)
         final, reply = follow(
             parsed_address(url),
             reach=self.reach,
@@ -114,7 +103,7 @@ class PageFetcher:
                 self._rules[site] = rules_of(self._robots(site, bounds))
         finally:
             lock.release()
-        if not allows(self._rules[site], str(url)):
+        if not self._rules[site].can_fetch(AGENT, str(url)):
             raise NotFetched("refused: not allowed by the site's robots.txt")
 
     def _robots(self, site: str, bounds: Bounds) -> Reply | None:

@@ -1,7 +1,8 @@
 """Web search: words in, results out, by the providers that `web.provider` may name.
 
 Adding a provider is a function from its settings to a `WebSearch` and a line in `PROVIDERS`; what speaks JSON over
-HTTP needs no more than the request and the scale of its scores (`JsonSearch`).
+HTTP needs no more than the request and the scale of its scores (`JsonSearch`). A search may be restricted to sites and
+to results from a date on: providers are asked accordingly where they can be, and other results are left out here.
 """
 
 from __future__ import annotations
@@ -11,21 +12,20 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
+from email.utils import parsedate_to_datetime
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote_plus, urlencode
 
 import httpx
 
-from thresher.correction.restriction import Restriction, iso_date
 from thresher.errors import NotRecorded, ProviderError, UnknownSetting, UsageError
 from thresher.models.cassette import Exchanges
 from thresher.models.usage import Meter
 from thresher.net.http import Bounds, NotFetched, send
 from thresher.types import Scale, Score
 
-MAX_BYTES = 5_000_000
-"""Of a provider's reply: fifty results with the text of their pages."""
+MAX_BYTES = 5_000_000  # of a provider's reply: fifty results with the text of their pages
 
 MAX_TITLE, MAX_SNIPPET, MAX_CONTENT = 300, 2_000, 200_000
 """Characters that are kept of a result's fields."""
@@ -35,18 +35,13 @@ MAX_TITLE, MAX_SNIPPET, MAX_CONTENT = 300, 2_000, 200_000
 class WebResult:
     """One result of a web search."""
 
-    url: str
-    """Begins with http:// or https://; where it leads is not trusted."""
+    url: str  # begins with http:// or https://; where it leads is not trusted
     title: str
     snippet: str
-    fetched: str
-    """When the search was made: ISO 8601, with the time zone."""
-    score: Score | None = None
-    """The provider's own; None where it gives none."""
-    content: str | None = None
-    """The page's text, where the provider sends it."""
-    date: str | None = None
-    """ISO 8601, where the provider dates it."""
+    fetched: str  # when the search was made: ISO 8601, with the time zone
+    score: Score | None = None  # the provider's own; None where it gives none
+    content: str | None = None  # the page's text, where the provider sends it
+    date: str | None = None  # ISO 8601, where the provider dates it
 
 
 class WebSearch(Protocol):
@@ -67,6 +62,37 @@ class WebSearch(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """Sites and a date; without either it restricts nothing."""
+
+    sites: tuple[str, ...] = ()
+    """Hosts in lower case, each with all hosts below it: `wikipedia.org` is `en.wikipedia.org` too. Empty for all."""
+    since: str = ""  # ISO 8601 date from which results count, as do those without a date; empty for any time
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words; empty where nothing is restricted."""
+        parts = ["/".join(self.sites), f"from {self.since} on" if self.since else ""]
+        return f" ({', '.join(filter(None, parts))})" if any(parts) else ""
+
+    def searched(self, words: str, *, most: int | None = None) -> str:
+        """The words with `site:` operators, as search engines read them; the words give way to `most` characters."""
+        operators = " OR ".join(f"site:{site}" for site in self.sites)
+        operators = f" ({operators})" if len(self.sites) > 1 else operators and f" {operators}"
+        return f"{words if most is None else words[: max(0, most - len(operators))]}{operators}"
+
+    def on_site(self, url: str) -> bool:
+        """Whether an address leads to one of the sites."""
+        host = httpx.URL(url).host.lower().rstrip(".")
+        return not self.sites or any(host == site or host.endswith(f".{site}") for site in self.sites)
+
+    def new_enough(self, date: str | None) -> bool:
+        """Whether a date (ISO 8601, as exact as it is known) may be `since` or later; what has no date may be."""
+        known = (date or "")[: len("2024-05-01")]
+        return not (self.since and known) or known >= self.since[: len(known)]
+
+
 class Fields(NamedTuple):
     """Where a reply keeps what: the list of results by its path, with dots, and the fields of each result."""
 
@@ -76,14 +102,10 @@ class Fields(NamedTuple):
     snippet: str = "content"
     page: str = "raw_content"
     score: str = "score"
-    date: str = "publishedDate"
+    date: str = "publishedDate"  # SearXNG's; Tavily's other fields are the same
 
 
-AS_SEARXNG = Fields()
-"""Tavily's are the same, but for the date."""
-
-ANYWHERE = Restriction()
-"""All sites, of any time."""
+ANYWHERE = Restriction()  # all sites, of any time
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +116,8 @@ class ProviderSettings:
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     timeout_seconds: float = 20.0
-    fields: Fields = AS_SEARXNG
-    """For an endpoint that is no provider of ours."""
-    only: Restriction = ANYWHERE
-    """What is asked for alone, and what results are checked against."""
+    fields: Fields = field(default_factory=Fields)  # for an endpoint that is no provider of ours
+    only: Restriction = ANYWHERE  # what is asked for alone, and what results are checked against
 
 
 class SearchRequest(NamedTuple):
@@ -120,14 +140,11 @@ class JsonSearch:
     name: str
     base_url: str
     scale: Scale
-    request: Callable[[str, int], SearchRequest]
-    """From the words and the number of results wanted."""
-    meter: Meter
-    timeout_seconds: float = 20.0
+    request: Callable[[str, int], SearchRequest]  # from the words and the number of results wanted
+    settings: ProviderSettings
+    fields: Fields
     advice: Mapping[int, str] = field(default_factory=dict)
     """What to do about a status that the provider is known to answer with."""
-    fields: Fields = AS_SEARXNG
-    only: Restriction = ANYWHERE
 
     @property
     def host(self) -> str:
@@ -138,7 +155,7 @@ class JsonSearch:
         """The results, best first. Raises ProviderError and BudgetSpent."""
         reply = self._reply(self.request(words, limit))
         searched = datetime.now(UTC).isoformat(timespec="seconds")
-        rows: Any = reply
+        rows = reply
         for name in self.fields.results.split("."):
             rows = rows.get(name) if isinstance(rows, dict) else None
         if not isinstance(rows, list):
@@ -147,13 +164,12 @@ class JsonSearch:
         if not results and reply.get("unresponsive_engines"):
             # An empty list with the status of success is what SearXNG answers when every engine turned it away.
             raise self._failed("none of its engines answered", retryable=True)
-        return restricted(results, self.only)[:limit]
+        return restricted(results, self.settings.only)[:limit]
 
-    def _reply(self, request: SearchRequest) -> dict[str, Any]:
-        self.meter.allow_waiting()
-        left = self.meter.seconds_left
-        seconds = self.timeout_seconds if left is None else min(self.timeout_seconds, left)
-        self.meter.searched(request.url)
+    def _reply(self, request: SearchRequest) -> Any:
+        meter = self.settings.meter
+        meter.searched(request.url)
+        seconds = meter.seconds_within(self.settings.timeout_seconds)
         content = b"" if request.body is None else json.dumps(request.body).encode()
         headers = {**request.headers, **({"Content-Type": "application/json"} if content else {})}
         try:
@@ -165,12 +181,9 @@ class JsonSearch:
             retryable = reply.status == 429 or reply.status >= 500
             raise self._failed(f"answered with status {reply.status}", status=reply.status, retryable=retryable)
         try:
-            fields = json.loads(reply.body)
+            return json.loads(reply.body)
         except (ValueError, RecursionError) as error:
             raise self._failed("answered with something that is not JSON", retryable=True) from error
-        if not isinstance(fields, dict):
-            raise self._failed("answered with JSON that holds no results", retryable=True)
-        return fields
 
     def _failed(self, what: str, *, status: int = 0, retryable: bool = False) -> ProviderError:
         return ProviderError(
@@ -199,6 +212,18 @@ class JsonSearch:
 def restricted(results: Iterable[WebResult], only: Restriction) -> list[WebResult]:
     """Those of the sites that are not known to be too old."""
     return [result for result in results if only.on_site(result.url) and only.new_enough(result.date)]
+
+
+def iso_date(value: object) -> str | None:
+    """A provider's date as an ISO 8601 one (2024-05-01); None for what is none."""
+    if not isinstance(value, str):
+        return None
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            return read(value.strip()).date().isoformat()
+        except (ValueError, TypeError):
+            continue
+    return None
 
 
 def is_web_address(url: object) -> bool:
@@ -230,8 +255,7 @@ SEARXNG_ADVICE = {
     429: "turn the server's limiter off for this machine, or wait",
 }
 
-TIME_RANGES = {"day": 1, "week": 7, "month": 30, "year": 365}
-"""What SearXNG can be asked for, in days."""
+TIME_RANGES = {"day": 1, "week": 7, "month": 30, "year": 365}  # what SearXNG can be asked for, in days
 
 
 def searxng(settings: ProviderSettings) -> WebSearch:
@@ -246,16 +270,14 @@ def searxng(settings: ProviderSettings) -> WebSearch:
         parameters = {"q": only.searched(words), "format": "json", **({"time_range": span} if span else {})}
         return SearchRequest(f"{address}/search?{urlencode(parameters)}")
 
-    timeout = settings.timeout_seconds
-    return JsonSearch("SearXNG", address, SEARXNG_SCALE, request, settings.meter, timeout, SEARXNG_ADVICE, only=only)
+    return JsonSearch("SearXNG", address, SEARXNG_SCALE, request, settings, Fields(), SEARXNG_ADVICE)
 
 
 TAVILY_ADDRESS = "https://api.tavily.com"
 
 TAVILY_SCALE = Scale("Tavily", 0.0, 1.0)
 
-TAVILY_WORDS_CHARACTERS = 400
-"""The longest query that Tavily takes."""
+TAVILY_WORDS_CHARACTERS = 400  # the longest query that Tavily takes
 
 TAVILY_FIELDS = Fields(date="published_date")
 
@@ -282,10 +304,7 @@ def tavily(settings: ProviderSettings) -> WebSearch:
         body = {**asked, **narrowed}
         return SearchRequest(f"{address}/search", "POST", {"Authorization": f"Bearer {key}"}, body)
 
-    timeout = settings.timeout_seconds
-    return JsonSearch(
-        "Tavily", address, TAVILY_SCALE, request, settings.meter, timeout, TAVILY_ADVICE, TAVILY_FIELDS, only
-    )
+    return JsonSearch("Tavily", address, TAVILY_SCALE, request, settings, TAVILY_FIELDS, TAVILY_ADVICE)
 
 
 BRAVE_ADDRESS = "https://api.search.brave.com/res/v1/web/search"
@@ -312,8 +331,7 @@ def brave(settings: ProviderSettings) -> WebSearch:
         parameters = urlencode({"q": asked, "count": min(limit, BRAVE_MOST), **fresh})
         return SearchRequest(f"{address}?{parameters}", headers={"X-Subscription-Token": key})
 
-    timeout = settings.timeout_seconds
-    return JsonSearch("Brave", address, NO_SCALE, request, settings.meter, timeout, BRAVE_ADVICE, BRAVE_FIELDS, only)
+    return JsonSearch("Brave", address, NO_SCALE, request, settings, BRAVE_FIELDS, BRAVE_ADVICE)
 
 
 ANY_SCALE = Scale("score of the endpoint", float("-inf"), float("inf"))
@@ -335,9 +353,7 @@ def endpoint(settings: ProviderSettings) -> WebSearch:
         url = address.replace("{words}", asked).replace("{limit}", str(limit))
         return SearchRequest(url, headers=headers)
 
-    host, timeout = address.partition("{")[0], settings.timeout_seconds
-    fields, only = settings.fields, settings.only
-    return JsonSearch("the endpoint", host, ANY_SCALE, request, settings.meter, timeout, fields=fields, only=only)
+    return JsonSearch("the endpoint", address.partition("{")[0], ANY_SCALE, request, settings, settings.fields)
 
 
 PROVIDERS: dict[str, Callable[[ProviderSettings], WebSearch]] = {
@@ -362,32 +378,6 @@ def web_search(provider: str, settings: ProviderSettings) -> WebSearch:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wrapped:
-    search: WebSearch
-
-    @property
-    def name(self) -> str:
-        """Of the search."""
-        return self.search.name
-
-    @property
-    def host(self) -> str:
-        """Of the search."""
-        return self.search.host
-
-
-@dataclass(frozen=True, slots=True)
-class RestrictedSearch(_Wrapped):
-    """A caller's own search of which only the results of some sites, and from a date on, count."""
-
-    only: Restriction
-
-    def __call__(self, words: str, *, limit: int) -> list[WebResult]:
-        """At most `limit` results that count. Raises what the search raises."""
-        return restricted(self.search(words, limit=limit), self.only)
-
-
-@dataclass(frozen=True, slots=True)
 class StoredSearch:
     """Stands for a search of a caller's own where its results are played back."""
 
@@ -400,17 +390,29 @@ class StoredSearch:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedSearch(_Wrapped):
-    """A web search whose results are part of a question's record, and played back in place of the network."""
+class RecordedSearch:
+    """A web search whose results, those that count, are part of a question's record and played back from it."""
 
+    search: WebSearch
     exchanges: Exchanges
     meter: Meter
+    only: Restriction = ANYWHERE
+
+    @property
+    def name(self) -> str:
+        """Of the search."""
+        return self.search.name
+
+    @property
+    def host(self) -> str:
+        """Of the search."""
+        return self.search.host
 
     def __call__(self, words: str, *, limit: int) -> list[WebResult]:
         """The results, best first. Raises ProviderError and BudgetSpent, as they were raised."""
         return self.exchanges.recall(
             ["search", self.host, words, str(limit)],
-            lambda: self.search(words, limit=limit),
+            lambda: restricted(self.search(words, limit=limit), self.only),
             write=lambda results: json.dumps([asdict(result) for result in results]),
             read=lambda text: [_read(result) for result in json.loads(text)],
             meter=self.meter,

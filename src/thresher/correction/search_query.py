@@ -20,8 +20,7 @@ from thresher.types import NO_NOTES, Notes, Query
 
 MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905
 
-LAST_MONTH = "last month"
-"""The guide's own words, where today's date is not known."""
+LAST_MONTH = "last month"  # the guide's own words, where today's date is not known
 
 _RECENT = re.compile(
     r"""\b(?: recent(?:ly)? | latest | newest | currently | nowadays | today(?:'s|’s)? | yesterday | tonight
@@ -94,8 +93,7 @@ MOST_WORDS = 14
 """CRAG guide, query rewriting. Its lower number, 6, is asked for but not insisted on: its own example (AI news last
 month) has four."""
 
-MOST_KEYWORDS = 3
-"""CRAG paper, section 4.4 (Z10 in docs/methods.md)."""
+MOST_KEYWORDS = 3  # CRAG paper, section 4.4 (Z10 in docs/methods.md)
 
 MOST_WORDS_OF_A_KEYWORD = 5
 
@@ -204,8 +202,8 @@ _TOKEN = re.compile(r"[\"“„]([^\"“”„]{2,80})[\"”“]|[\w$€£](?:[\
 class KeywordQuery:
     """The question's content words in their order: quoted phrases, names, numbers and what is no joining word.
 
-    Joining words inside a name stay (Bank of America), and so do abbreviations that look like one (WHO, IT). About
-    what is recent, the month before today is put behind them. The same question always gives the same words.
+    Abbreviations that look like a joining word stay (WHO, IT). About what is recent, the month before today is put
+    behind them. The same question always gives the same words.
     """
 
     @property
@@ -228,17 +226,4 @@ def content_words(question: str) -> list[str]:
         f'"{match[1].strip()}"' if match[1] else match[0].lower() if shouted else match[0]
         for match in _TOKEN.finditer(question)
     ]
-    return [
-        token
-        for at, token in enumerate(tokens)
-        if token.lower() not in DROPPED or (len(token) > 1 and token.isupper()) or _inside_name(tokens, at)
-    ]
-
-
-def _inside_name(tokens: list[str], at: int) -> bool:
-    """Whether a joining word, with at most one more, stands between two words with a capital (of, of the, and)."""
-    before, after = tokens[max(0, at - 2) : at], tokens[at + 1 : at + 3]
-    left = next((token for token in reversed(before) if token.lower() not in DROPPED), "")
-    right = next((token for token in after if token.lower() not in DROPPED), "")
-    gap = (before[::-1].index(left) if left else 2) + (after.index(right) if right else 2)
-    return tokens[at].islower() and gap <= 1 and left[:1].isupper() and right[:1].isupper()
+    return [token for token in tokens if token.lower() not in DROPPED or (len(token) > 1 and token.isupper())]

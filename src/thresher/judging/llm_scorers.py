@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.judging.scorers import QueryText, words_of
 from thresher.judging.thresholds import DIGITS
+from thresher.models.pool import in_parallel
 from thresher.models.structured import (
     TOP_GRADE,
     asked,
     grades_schema,
-    in_parallel,
     read_grades,
     read_scores,
     scores_schema,

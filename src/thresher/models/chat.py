@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import threading
+import re
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
@@ -14,19 +14,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import BudgetSpent, ProviderError, without_password
-from thresher.models.context import context_tokens
-from thresher.models.refusals import Form, advice, words_of
 from thresher.models.replies import Spoken, count, events, most_bytes, number, parsed, whole_characters
-from thresher.models.transport import Refused, TooLate, Trouble, Unreached, asked, connection
+from thresher.models.transport import Malformed, Refused, Server, context_tokens
 from thresher.models.usage import Meter
-from thresher.net.http import Bounds
-from thresher.net.sockets import Sockets
+from thresher.net.http import Bounds, Late, NotFetched, NotTaken
 
 if TYPE_CHECKING:
-    from openai import OpenAI
-
-    from thresher.models.cassette import Exchanges
-    from thresher.models.reply_cache import ReplyCache
+    from thresher.models.cassette import Exchanges, ReplyCache
     from thresher.models.usage import Prices, Rate
 
 Schema = Mapping[str, Any]
@@ -34,14 +28,11 @@ OnText = Callable[[str], None]
 
 _listener: ContextVar[OnText | None] = ContextVar("listener", default=None)  # gets the reply this thread asks for
 
-PAUSES_SECONDS = (0.5, 1.0)  # before the second and the third try: the SDK's own, enough for a restart of the server
+PAUSES_SECONDS = (0.5, 1.0)  # before the second and the third try: as OpenAI's SDK, enough for a restart
 LONGEST_PAUSE_SECONDS = 10.0  # a server that asks for a longer one (Retry-After) is not waited for
 THINKING_TOKENS = 2048  # besides those of the answer: small models end most thoughts about a page or two within
 NO_WEIGHTS = "null"  # in a record: the server reports no log-probabilities
 UNREPORTED_PROMPT_TOKENS = 1_000  # of a prompt, besides one for each byte: a server's own preamble and marks
-
-_forms: dict[tuple[str, str], Form] = {}
-"""What the server of an address takes for a model, as found in this process."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +41,8 @@ class ChatModel:
 
     A failure that may pass (429, 5xx, no connection, an unreadable or empty reply) is tried again after `pauses`; a
     reply that took longer than `timeout_seconds`, from the first byte sent to the last one read, or that is larger than
-    its tokens can be, is not. The SDK's own retries are off: they do not know the budget. Every request counts as a
-    call, also a retry: the server may bill it. When the budget ends the tries, the last failure is raised.
+    its tokens can be, is not. Every request counts as a call, also a retry: the server may bill it. When the budget
+    ends the tries, the last failure is raised.
 
     A schema is sent as `response_format`. A server that refuses it, the temperature or `max_tokens` is asked once more
     without (or with `max_completion_tokens`); if that works, the model is asked so for the rest of the process. So is
@@ -77,8 +68,12 @@ class ChatModel:
     prices: Prices | None = None
     exchanges: Exchanges | None = None
     cache: ReplyCache | None = None
-    _connections: list[OpenAI] = field(default_factory=list, init=False, repr=False, compare=False)
-    _connecting: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
+    _server: Server = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """A cancelled question ends its calls."""
+        object.__setattr__(self, "_server", Server(self.base_url, self.api_key))
+        self.meter.on_cancel(self._server.end)
 
     @property
     def name(self) -> str:
@@ -88,26 +83,15 @@ class ChatModel:
     @property
     def context_tokens(self) -> int | None:
         """Tokens of prompt and reply together, if the server reports it; recorded like a reply."""
-        fetch = partial(context_tokens, self.base_url, self.model, self.api_key, seconds_left=self.meter.seconds_left)
+        fetch = partial(context_tokens, self._server, self.base_url, self.model, seconds_left=self.meter.seconds_left)
         if self.exchanges is None:
             return fetch()
         size: int | None = self.exchanges.recall(("context", self.model), fetch, write=json.dumps, read=json.loads)
         return size
 
-    @property
-    def _client(self) -> OpenAI:
-        with self._connecting:
-            if not self._connections:
-                sockets = Sockets()
-                self._connections.append(connection(self.base_url, self.api_key, sockets=sockets))
-                self.meter.on_cancel(sockets.end)
-            return self._connections[0]
-
     def close(self) -> None:
         """Let go of the connections."""
-        with self._connecting:
-            while self._connections:
-                self._connections.pop().close()
+        self._server.close()
 
     def complete(self, system: str, user: str, *, schema: Schema | None = None) -> str:
         """The reply to one exchange. Raises ProviderError when there is none, BudgetSpent before the call."""
@@ -157,47 +141,45 @@ class ChatModel:
         return reply
 
     def _replied(self, request: _Request) -> str:
-        """The reply, asked for with less where the server refuses a part of the request."""
-        server = (self.base_url, self.model)
-        form, failure = _forms.get(server, Form()), None
+        """The reply, after as many tries as the pauses allow, and with less where the server refuses a part."""
+        known = form = self._form
+        failure: _Failure | None = None
+        pauses = iter(self.pauses)
         while True:
             if request.options and not form.top_logprobs:
                 self._learn(top_logprobs=0)
                 return NO_WEIGHTS
+            self._begin(failure)
             try:
-                reply = self._tried(request, form, failure)
-            except _Less as refusal:
-                sent = request.schema is not None
-                less = form.without(refusal.status, refusal.words, schema=sent, logprobs=bool(request.options))
-                if less is None:
-                    raise refusal.error from refusal
-                form, failure = less, refusal
-                continue
-            if failure is not None:
-                # Only now: what was refused may as well have been a prompt that is too long.
-                _forms[server] = replace(form, thinks=form.thinks or _forms.get(server, form).thinks)
-            return reply
-
-    def _tried(self, request: _Request, form: Form, failure: _Failure | None) -> str:
-        """The reply after up to `1 + len(pauses)` tries; `failure` is what came of an earlier one."""
-        pauses = iter(self.pauses)
-        while True:
-            try:
-                self.meter.allow()  # before the wait: a call that the budget does not cover takes no turn
-                if self.rate is not None:
-                    self.rate.wait(self.meter.seconds_left)
-                self.meter.start(self.base_url)
-            except BudgetSpent:
-                if failure is None:
-                    raise
-                raise failure.error from failure
-            if failure is not None:
-                self.meter.retried(failure.error.what)
-            try:
-                return self._asked(request, form)
+                reply = self._asked(request, form)
             except _TryAgain as passing:
                 failure = passing
                 self._pause(next(pauses, None), passing)
+            except _Less as refusal:
+                schema, logprobs = request.schema is not None, bool(request.options)
+                less = form.without(refusal.status, refusal.words, schema=schema, logprobs=logprobs)
+                if less is None:
+                    raise refusal.error from refusal
+                form, failure, pauses = less, refusal, iter(self.pauses)
+            else:
+                if form is not known:
+                    # Only now: what was refused may as well have been a prompt that is too long.
+                    _forms[self.base_url, self.model] = replace(form, thinks=form.thinks or self._form.thinks)
+                return reply
+
+    def _begin(self, failure: _Failure | None) -> None:
+        """Count a call that is about to be sent, after its turn came; `failure` is what came of an earlier one."""
+        try:
+            self.meter.allow()  # before the wait: a call that the budget does not cover takes no turn
+            if self.rate is not None:
+                self.rate.wait(self.meter.seconds_left)
+            self.meter.start(self.base_url)
+        except BudgetSpent:
+            if failure is None:
+                raise
+            raise failure.error from failure
+        if failure is not None:
+            self.meter.retried(failure.error.what)
 
     def _pause(self, seconds: float | None, failure: _TryAgain) -> None:
         """Wait before the next try, or raise the failure when there is none or it would come too late."""
@@ -209,40 +191,39 @@ class ChatModel:
 
     def _asked(self, request: _Request, form: Form) -> str:
         """One request. Raises ProviderError, or _TryAgain or _Less around one."""
-        left = self.meter.seconds_left
-        seconds = self.timeout_seconds if left is None else min(self.timeout_seconds, max(left, 0.001))
+        seconds = self.meter.seconds_within(self.timeout_seconds)
         bounds = Bounds(time.monotonic() + seconds, most_bytes(self._most_tokens))
         received: list[str] = []
         try:
             if request.options:
-                with asked(self._client.chat.completions, bounds, **self._sent(request, form)) as pieces:
+                with self._server.asked("/chat/completions", self._sent(request, form), bounds) as pieces:
                     return self._weights(parsed(pieces), request)
             with closing(self._answer(request, form, bounds)) as pieces_of_it:
                 for piece in pieces_of_it:
                     received.append(piece)
                     if (on_text := _listener.get()) is not None:
                         on_text(piece)
-        except Trouble as trouble:
-            raise self._of(trouble, seconds, received) from trouble
+        except NotFetched as error:
+            raise self._of(error, seconds, received) from error
         return "".join(received)
 
-    def _of(self, trouble: Trouble, seconds: float, received: Sequence[str]) -> Exception:
+    def _of(self, error: NotFetched, seconds: float, received: Sequence[str]) -> Exception:
         """The error to raise; a reply of which pieces were handed on cannot be asked for again."""
-        if isinstance(trouble, TooLate):
+        if isinstance(error, Late):
             return self._failed(f"no reply within {seconds:.3g} s", "set llm.timeout_seconds", retryable=True)
-        if isinstance(trouble, Refused):
-            words = words_of(trouble.body, self.api_key)
-            what = f"{trouble.what}: {words}" if words else trouble.what
-            error = self._failed(what, advice(trouble.status, words), retryable=trouble.passing)
-            return _TryAgain(error, trouble.after) if trouble.passing else _Less(error, trouble.status, words)
+        if isinstance(error, Refused):
+            words = words_of(error.body, self.api_key)
+            what = f"{error}: {words}" if words else str(error)
+            failed = self._failed(what, advice(error.status, words), retryable=error.passing)
+            return _TryAgain(failed, error.after) if error.passing else _Less(failed, error.status, words)
         if received and _listener.get() is not None:
             return self._failed("broke off its reply", retryable=True)
-        if isinstance(trouble, Unreached):
-            next_step = "check llm.base_url, and that the server is running"
-            return _TryAgain(self._failed("cannot be reached", next_step, retryable=True))
-        if str(trouble):  # more than can be meant: it would come again
-            return self._failed(f"answered with what cannot be taken: {trouble}", retryable=False)
-        return _TryAgain(self._failed("answered with something that is not a chat completion", retryable=True))
+        if isinstance(error, NotTaken):  # more than can be meant: it would come again
+            return self._failed(f"answered with what cannot be taken: {error}", retryable=False)
+        if isinstance(error, Malformed):
+            return _TryAgain(self._failed("answered with something that is not a chat completion", retryable=True))
+        next_step = "check llm.base_url, and that the server is running"
+        return _TryAgain(self._failed("cannot be reached", next_step, retryable=True))
 
     def _sent(self, request: _Request, form: Form) -> dict[str, Any]:
         """The request as the server takes it."""
@@ -269,11 +250,11 @@ class ChatModel:
         return sent
 
     def _answer(self, request: _Request, form: Form, bounds: Bounds) -> Generator[str]:
-        """The answer of a reply, piece by piece where it is streamed; its tokens are counted. Raises Trouble."""
+        """The answer of a reply, piece by piece where it is streamed; its tokens are counted. Raises NotFetched."""
         sent = self._sent(request, form)
         spoken, usage, ended, silent = Spoken(self.max_tokens, self.thinking_tokens), None, False, True
         try:
-            with asked(self._client.chat.completions, bounds, **sent) as pieces:
+            with self._server.asked("/chat/completions", sent, bounds) as pieces:
                 for reply in events(pieces) if "stream" in sent else [parsed(pieces)]:
                     if "stream" in sent:
                         self.meter.allow_waiting()
@@ -334,9 +315,13 @@ class ChatModel:
         elif most:
             self.meter.used(0, self.max_tokens, prices=self.prices)
 
+    @property
+    def _form(self) -> Form:
+        """What the server takes, as far as it is known."""
+        return _forms.get((self.base_url, self.model), Form())
+
     def _learn(self, **found: Any) -> None:
-        server = (self.base_url, self.model)
-        _forms[server] = replace(_forms.get(server, Form()), **found)
+        _forms[self.base_url, self.model] = replace(self._form, **found)
 
     def _failed(self, what: str, next_step: str = "", *, retryable: bool) -> ProviderError:
         next_step = next_step or "check llm.base_url, llm.model and llm.api_key"
@@ -394,3 +379,76 @@ def _text_of(reply: Any) -> tuple[str, bool]:
     if text is not None and not isinstance(text, str):
         raise ValueError("a text that is none")
     return text or "", choices[0].get("finish_reason") == "length"
+
+
+# --- what a server refuses, read from the status and the words of its answer ------------------------------------------
+# Newer models of OpenAI refuse `max_tokens` and every temperature but their own; small servers know no schemas. The
+# refusal teaches which, once for each model in a process.
+
+SCHEMA_REFUSALS = (400, 404, 422)  # statuses with which servers that know no schemas answer to one
+LONGEST_WORDS = 300  # characters of a server's own words that an error shows
+
+_TOO_LONG = re.compile(
+    r"context[_ ](?:length|size|window)|maximum context|exceed_context_size|prompt is too long|too many.{0,7}tokens",
+    re.I,
+)
+_NO_MODEL = re.compile(r"model\b.{0,80}(?:not found|not exist|unknown|no such|not loaded)", re.I | re.S)
+_NO_TOKENS = re.compile("max_completion_tokens|unsupported.{0,20}max_tokens|max_tokens.{0,40}not support", re.I)
+_NO_LOGPROBS = re.compile("logprobs.{0,40}not support|(?:not (?:support|allowed)|unsupported).{0,40}logprobs", re.I)
+"""Not `top_logprobs must be at most 5`, after which fewer are asked for."""
+
+TOP_LOGPROBS = (20, 5, 0)  # most probable tokens asked for: OpenAI's and vLLM's bound, the usual smaller one, none
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a request to one model carries besides its messages."""
+
+    schema: bool = True
+    temperature: bool = True
+    tokens: str = "max_tokens"  # the server's name for the bound of a reply
+    thinks: bool = False  # whether the model was seen to think before it answers, so that the bound must cover both
+    top_logprobs: int = TOP_LOGPROBS[0]  # most probable tokens reported with log-probabilities; 0 where none are
+
+    def without(self, status: int, words: str, *, schema: bool, logprobs: bool = False) -> Form | None:
+        """The form to try after the refusal of a request (with `schema`, `logprobs`); None when all is left out."""
+        if logprobs and _NO_LOGPROBS.search(words):
+            return replace(self, top_logprobs=0)
+        if status not in SCHEMA_REFUSALS or _TOO_LONG.search(words) or "reasoning_effort" in words:
+            return None
+        if self.tokens == "max_tokens" and _NO_TOKENS.search(words):
+            return replace(self, tokens="max_completion_tokens", thinks=True)
+        if self.temperature and "temperature" in words.lower():
+            return replace(self, temperature=False)
+        if logprobs and self.top_logprobs:
+            return replace(self, top_logprobs=TOP_LOGPROBS[TOP_LOGPROBS.index(self.top_logprobs) + 1])
+        return replace(self, schema=False) if schema and self.schema else None
+
+
+_forms: dict[tuple[str, str], Form] = {}  # what the server of an address takes for a model, as found in this process
+
+
+def words_of(body: Any, api_key: str | None) -> str:
+    """The server's message in one line, without the key that was sent; empty when there is none to read."""
+    message = body.get("error", body) if isinstance(body, dict) else body
+    message = message.get("message", message.get("detail", "")) if isinstance(message, dict) else message
+    line = " ".join(message.split()) if isinstance(message, str) else ""
+    line = "".join(character for character in line if character.isprintable())
+    if api_key:
+        line = line.replace(api_key, "…")
+    return line if len(line) <= LONGEST_WORDS else line[:LONGEST_WORDS] + "…"
+
+
+def advice(status: int, words: str) -> str:
+    """What to do about a refusal."""
+    if status in (401, 403):
+        return "check llm.api_key"
+    if _TOO_LONG.search(words):
+        return "set llm.context_tokens to what the model reads at once, or hand on fewer chunks"
+    if "reasoning_effort" in words:
+        return "set llm.reasoning_effort to what the model takes, or leave it unset"
+    if status == 404 or _NO_MODEL.search(words):
+        return "check llm.model and llm.base_url (it usually ends in /v1; GET base_url/models lists what is there)"
+    if status == 429:
+        return "set llm.per_minute to what the server allows"
+    return "check llm.base_url, llm.model and llm.api_key"

@@ -10,7 +10,6 @@ import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -21,25 +20,23 @@ from thresher.deadline import ends, until
 from thresher.errors import ProviderError, without_password
 from thresher.models.encoders import EncoderWrapper
 from thresher.models.onnx import encodable
-from thresher.models.replies import MALFORMED, SPARE_BYTES, number, parsed
-from thresher.models.transport import Refused, TooLate, Trouble, Unreached, asked, connection, leads_to
+from thresher.models.replies import SPARE_BYTES, number, parsed
+from thresher.models.transport import Malformed, Refused, Server
 from thresher.models.usage import Meter
-from thresher.net.http import Bounds, NotFetched, NotTaken, send
+from thresher.net.http import Bounds, Late, NotFetched, NotTaken
 from thresher.types import LOGIT, UNIT, Score
 
 if TYPE_CHECKING:
-    from openai import OpenAI
-
     from thresher.models.cassette import Exchanges
     from thresher.protocols import Encoder, Progress
     from thresher.types import Vectors
 
 SCALES = {scale.name: scale for scale in (LOGIT, UNIT)}  # that a reranker's scores may have
 
-MAX_RETRIES = 2  # the SDK's own default
-LONGEST_PAUSE_SECONDS = 60.0  # that a server may ask for (Retry-After), as long as the SDK waits for one
+MAX_RETRIES = 2  # as OpenAI's SDK
+LONGEST_PAUSE_SECONDS = 60.0  # that a server may ask for (Retry-After), as long as OpenAI's SDK waits for one
 PAUSE_SECONDS = 0.5  # before the second try, doubling: together some 2 s for a server that is restarting
-BATCH_TEXTS = 64  # of 200 tokens stay far below OpenAI\'s limits (2,048 texts, 300,000 tokens a request)
+BATCH_TEXTS = 64  # of 200 tokens stay far below OpenAI's limits (2,048 texts, 300,000 tokens a request)
 USUAL_TOKENS = 512  # what most encoders that people serve themselves read; hosted ones read more
 NUMBER_BYTES = 40  # of a vector: -0.012345678901234567 with its comma, on a line of its own
 WIDEST = 16_384  # numbers of a vector while it is not known: the widest that were published have 12,288
@@ -67,10 +64,10 @@ class EndpointEncoder:
         max_retries: int = MAX_RETRIES,
     ) -> None:
         self._base_url = base_url
+        self._server = Server(base_url, api_key)
         self._model = model
         self._dimension = dimension
         self._max_tokens = max_tokens
-        self._api_key = api_key
         self._timeout_seconds = timeout_seconds
         self._max_retries = max_retries
 
@@ -111,41 +108,27 @@ class EndpointEncoder:
         vector: Vectors = self.encode([text])[0]
         return vector
 
-    @cached_property
-    def _client(self) -> OpenAI:
-        return connection(self._base_url, self._api_key)
-
     def _asked(self, batch: list[str]) -> list[tuple[int, list[float]]]:
         """Index and vector of every row of the reply, asked for again after a pause where a failure may pass."""
         pause, tries = PAUSE_SECONDS, 1 + self._max_retries
         max_bytes = SPARE_BYTES + NUMBER_BYTES * len(batch) * (self._dimension or WIDEST)
-        # As numbers: several servers know no base64, which the SDK would ask for.
-        sent = {"model": self._model, "input": batch, "encoding_format": "float"}
+        sent = {"model": self._model, "input": batch, "encoding_format": "float"}  # several servers know no base64
         while True:
             seconds = min(self._timeout_seconds, max(ends() - monotonic(), 0.001))
             try:
-                with asked(self._client.embeddings, Bounds(monotonic() + seconds, max_bytes), **sent) as pieces:
+                with self._server.asked("/embeddings", sent, Bounds(monotonic() + seconds, max_bytes)) as pieces:
                     rows = parsed(pieces)["data"]
                     return [(int(number(row["index"])), [number(value) for value in row["embedding"]]) for row in rows]
-            except Trouble as trouble:
+            except NotFetched as error:
                 tries -= 1
-                pause = max(pause, trouble.after)
+                pause = max(pause, error.after if isinstance(error, Refused) else 0.0)
                 too_long = pause > LONGEST_PAUSE_SECONDS or monotonic() + pause >= ends()
-                if not tries or not trouble.passing or too_long:
-                    raise self._of(trouble, seconds) from trouble
+                again = _may_pass(error) and not isinstance(error, (Late, Malformed))
+                if not tries or not again or too_long:
+                    what = _what(error, seconds, "a list of embeddings")
+                    raise self._failed(what, retryable=_may_pass(error)) from error
             time.sleep(pause)
             pause *= 2
-
-    def _of(self, trouble: Trouble, seconds: float) -> ProviderError:
-        match trouble:
-            case TooLate():
-                return self._failed(f"no reply within {seconds:.3g} s", retryable=True)
-            case Unreached():
-                return self._failed("cannot be reached", retryable=True)
-            case Refused():
-                return self._failed(trouble.what, retryable=trouble.passing)
-        received = f"what cannot be taken: {trouble}" if str(trouble) else "something that is not a list of embeddings"
-        return self._failed(f"answered with {received}", retryable=not str(trouble))
 
     def _checked(self, rows: list[tuple[int, list[float]]], expected: int) -> Vectors:
         """(expected, dimension), rows in the order asked and of unit length."""
@@ -168,6 +151,25 @@ class EndpointEncoder:
     def _failed(self, what: str, *, retryable: bool) -> ProviderError:
         next_step = "check the encoder's base_url, model, api_key and dimension"
         return ProviderError(what, subject=self.name, next_step=next_step, retryable=retryable)
+
+
+def _may_pass(error: NotFetched) -> bool:
+    """Whether the same request may be answered later."""
+    return error.passing if isinstance(error, Refused) else not isinstance(error, NotTaken)
+
+
+def _what(error: NotFetched, seconds: float, wanted: str) -> str:
+    """What happened, for people, where a reply that is `wanted` was waited for."""
+    match error:
+        case Late():
+            return f"no reply within {seconds:.3g} s"
+        case Refused():
+            return str(error)
+        case NotTaken():
+            return f"answered with what cannot be taken: {error}"
+        case Malformed():
+            return f"answered with something that is not {wanted}"
+    return "cannot be reached"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +221,7 @@ class EndpointCrossEncoder:
     meter: Meter
     model: str = ""
     api_key: str | None = None
-    exchanges: Exchanges | None = None
-    """Records the scores with the question, or plays them back."""
+    exchanges: Exchanges | None = None  # records the scores with the question, or plays them back
     timeout_seconds: float = 30.0
 
     @property
@@ -244,26 +245,17 @@ class EndpointCrossEncoder:
 
     def _ranked(self, question: str, texts: Sequence[str]) -> list[Score]:
         body = {"model": self.model, "query": question, "documents": list(texts), "top_n": len(texts)}
-        content = json.dumps(body).encode()
-        key = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         self.meter.allow_waiting()
         self.meter.visit(self.url)
-        left = self.meter.seconds_left
-        seconds = self.timeout_seconds if left is None else min(self.timeout_seconds, max(left, 0.001))
-        bounds = Bounds(monotonic() + seconds, SPARE_BYTES + RESULT_BYTES * len(texts) + len(content))
+        seconds = self.meter.seconds_within(self.timeout_seconds)
+        most_bytes = SPARE_BYTES + RESULT_BYTES * len(texts) + len(json.dumps(body))
         try:
-            headers = {"Content-Type": "application/json", **key}
-            reply = send("POST", self.url, bounds=bounds, headers=headers, content=content, proxied=True)
-            if reply.status == 200:
-                return _scores(parsed([reply.body]), len(texts))
-        except NotTaken as error:
-            raise self._failed(f"answered with what cannot be taken: {error}", retryable=False) from error
+            server = Server(self.url, self.api_key)
+            with server.asked("", body, Bounds(monotonic() + seconds, most_bytes)) as pieces:
+                return _scores(parsed(pieces), len(texts))
         except NotFetched as error:
-            raise self._failed(str(error), retryable=True) from error
-        except MALFORMED as error:
-            raise self._failed("answered with something that is not a ranking of all texts", retryable=True) from error
-        what = f"answered with status {reply.status}{leads_to(reply.status, reply.headers)}"
-        raise self._failed(what, retryable=reply.status == 429 or reply.status >= 500)
+            what = _what(error, seconds, "a ranking of all texts")
+            raise self._failed(what, retryable=_may_pass(error)) from error
 
     def _failed(self, what: str, *, retryable: bool) -> ProviderError:
         return ProviderError(what, subject=self.name, next_step="check rerank and rerank_api_key", retryable=retryable)

@@ -26,26 +26,21 @@ LIKE = "sentence-transformers/all-MiniLM-L6-v2"  # its loading code is used for 
 BATCH_TEXTS = 4  # sorted by length, small batches lose little to padding: 52 texts/s, where batches of 32 gave 38
 BLOCK_TEXTS = 256  # tokenised, sorted and encoded together: bounds what is held at once
 
-Span = tuple[int, int, int]
-"""A piece of a text: first character, end, number of tokens."""
+Span = tuple[int, int, int]  # a piece of a text: first character, end, number of tokens
 
 
 class FastembedEncoder:
     """Texts to unit vectors with fastembed; a text of more than `max_tokens` tokens is windowed and its pieces pooled.
 
-    `model` is a name that fastembed lists, or a folder in the layout of the listed model `like`. Windows are pooled as
+    `model` is a name that fastembed lists, or a folder in the layout of all-MiniLM-L6-v2. Windows are pooled as
     unit vectors weighted by their tokens, since not every model offers its vectors per token. A batch shares padding
     and quantisation scale: a short text's vector can be at a cosine of 0.99 from its vector alone. The same list gives
     the same vectors.
     """
 
-    def __init__(
-        self, model: str, *, like: str = LIKE, threads: int | None = None, providers: Sequence[str] = ON_CPU
-    ) -> None:
+    def __init__(self, model: str, *, providers: Sequence[str] = ON_CPU) -> None:
         self._model = model
         self._providers = tuple(providers)
-        self._like = like
-        self._threads = threads
         self._lock = threading.Lock()
 
     @cached_property
@@ -70,8 +65,7 @@ class FastembedEncoder:
     def max_tokens(self) -> int:
         """Tokens read at once; loads the model, whose files state it."""
         truncation = self._tokenizer.truncation
-        if truncation is None:
-            raise ModelError("its tokenizer states no length", subject=self._model, next_step="choose another encoder")
+        assert truncation is not None, "a tokenizer without one is refused"
         return int(truncation["max_length"])
 
     def warm_up(self) -> None:
@@ -129,7 +123,7 @@ class FastembedEncoder:
     @cached_property
     def _description(self) -> dict[str, Any]:
         """What fastembed knows of the model before loading it."""
-        wanted = self._like if self._folder is not None else self._model
+        wanted = LIKE if self._folder is not None else self._model
         known: dict[str, dict[str, Any]] = {entry["model"]: entry for entry in text_embedding().list_supported_models()}
         for name, entry in known.items():
             if name.lower() == wanted.lower():
@@ -145,7 +139,7 @@ class FastembedEncoder:
     def _model_in_memory(self) -> TextEmbedding:
         check_providers(self._providers)
         name = str(self._description["model"])
-        options = dict[str, Any](threads=self._threads, providers=list(self._providers))
+        options = dict[str, Any](providers=list(self._providers))
         if self._folder is not None:
             options["specific_model_path"] = str(self._folder)
         try:
@@ -157,9 +151,9 @@ class FastembedEncoder:
     @property
     def _tokenizer(self) -> Tokenizer:
         tokenizer: Tokenizer | None = getattr(self._loaded.model, "tokenizer", None)
-        if tokenizer is None:
+        if tokenizer is None or tokenizer.truncation is None:
             raise ModelError(
-                "has no readable tokenizer, so too long texts would go unnoticed",
+                "has no tokenizer that states a length, so too long texts would go unnoticed",
                 subject=f"encoder {self._model}",
                 next_step="choose another encoder",
             )

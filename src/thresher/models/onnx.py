@@ -35,18 +35,20 @@ class Loaded(NamedTuple):
     last: int
 
 
-def check_providers(providers: Sequence[str]) -> None:
-    """Raise UsageError for an execution provider that the installed ONNX Runtime does not have."""
+def check_providers(wanted: Sequence[str], started: Sequence[str] | None = None) -> None:
+    """Raise UsageError for an execution provider that the installed ONNX Runtime lacks, or that did not start."""
     import onnxruntime
 
     available = onnxruntime.get_available_providers()
-    for name in providers:
+    what = "is not among the execution providers of the ONNX Runtime that is installed: "
+    next_step = "install one that has it, for CUDA the package onnxruntime-gpu, or leave the setting out"
+    if started is not None:
+        available, what = started, "does not start on this machine; what runs is "
+        next_step = "see what ONNX Runtime printed: its driver or a library is missing; or leave the setting out"
+    for name in wanted:
         if name not in available:
-            raise UsageError(
-                f"is not among the execution providers of the ONNX Runtime that is installed: {', '.join(available)}",
-                subject=f"`onnx_providers` {name}",
-                next_step="install one that has it, for CUDA the package onnxruntime-gpu, or leave the setting out",
-            )
+            subject = f"`onnx_providers` {name}"
+            raise UsageError(f"{what}{', '.join(available)}", subject=subject, next_step=next_step)
 
 
 def load(model: Path, tokenizer_file: Path, providers: Sequence[str] = ON_CPU) -> Loaded:
@@ -66,7 +68,7 @@ def load(model: Path, tokenizer_file: Path, providers: Sequence[str] = ON_CPU) -
         session = onnxruntime.InferenceSession(model, options, providers=list(providers))
     except Exception as error:  # its errors have no common base below Exception
         raise damaged(model, error) from error
-    check_started(providers, session.get_providers())
+    check_providers(providers, session.get_providers())
     tokenizer = load_tokenizer(tokenizer_file)
     first, last = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
     if first is None or last is None:
@@ -85,17 +87,6 @@ def load_tokenizer(file: Path) -> tokenizers.Tokenizer:
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer
-
-
-def check_started(wanted: Sequence[str], started: Sequence[str]) -> None:
-    """Raise UsageError for a provider that was asked for and does not run."""
-    for name in wanted:
-        if name not in started:
-            raise UsageError(
-                f"does not start on this machine; what runs is {', '.join(started)}",
-                subject=f"`onnx_providers` {name}",
-                next_step="see what ONNX Runtime printed: its driver or a library is missing; or leave the setting out",
-            )
 
 
 def damaged(path: Path, error: Exception) -> ModelError:

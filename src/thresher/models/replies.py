@@ -1,7 +1,7 @@
 """Replies of a model's server, read with suspicion: a reply is a stranger's text like any page of the web.
 
-Shared by chats, embeddings and rankings. A reply of the wrong form raises one of MALFORMED, which `transport.asked`
-turns into Trouble; one of the right form is made harmless: counts lie in their range, characters are whole, runs of
+Shared by chats, embeddings and rankings. A reply of the wrong form raises one of MALFORMED, which `transport.Server`
+turns into NotFetched; one of the right form is made harmless: counts lie in their range, characters are whole, runs of
 blanks are short, and the text is no longer than the tokens that were asked for.
 """
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -52,42 +50,6 @@ def asked(
         return Asked(None, 2)
 
 
-def in_parallel(tasks: Sequence[Callable[[], Value]], *, workers: int) -> list[Value]:
-    """The results in the order of the tasks, at most `workers` of them running at once.
-
-    After an error no further task begins; the first error, in the order of the tasks, is raised once those running end.
-    """
-    if workers < 2 or len(tasks) < 2:
-        return [task() for task in tasks]
-    failed = threading.Event()
-
-    def run(task: Callable[[], Value]) -> Value:
-        if failed.is_set():
-            raise _NotBegun
-        try:
-            return task()
-        except BaseException:
-            failed.set()
-            raise
-
-    with ThreadPoolExecutor(min(workers, len(tasks)), thread_name_prefix="calls") as pool:
-        try:
-            futures = [pool.submit(run, task) for task in tasks]
-            wait(futures)
-        except BaseException:  # interrupted: leaving the pool waits for what runs, and for nothing else
-            failed.set()
-            raise
-    for future in futures:
-        error = future.exception()
-        if error is not None and not isinstance(error, _NotBegun):
-            raise error
-    return [future.result() for future in futures]
-
-
-class _NotBegun(Exception):
-    """A task that another task's error kept from beginning."""
-
-
 # --- schemas ----------------------------------------------------------------------------------------------------------
 
 
@@ -122,37 +84,21 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
 _OPENING = re.compile(r"[{\[]")
 _BLOCK = re.compile(r"```\w*\s(.*?)```", re.DOTALL)
 
-_POINT = r"(?:(?:0|[1-9]\d*)(?:\.\d+)?|\.\d+)(?:[eE]-?\d{1,3})?"
-_COMMA = r"0,\d+|1,0{1,2}"
-"""Decimal commas; `1,000` is left out because it is also a thousand."""
-
-_NUMBER = re.compile(rf"\s*(?:{_POINT})\s*", re.ASCII)
-_ONE_NUMBER = re.compile(
-    rf"(?:```\w*\s+)?[*\"'`]*(?:(?:the\s+)?(?:relevance\s+)?(?:score|relevance)\b[*\s]*(?:is|[:=])[*\s]*)?"
-    rf"(?P<number>{_COMMA}|{_POINT})\.?[*\"'`\s]*",
-    re.IGNORECASE | re.ASCII,
-)
-"""A reply that is one number: bare, in quotes or a block, or after `Score:`. Other labels may say the opposite."""
-
 
 def read_scores(text: str, number: int) -> list[float]:
     """The scores of a reply: exactly that many, each from 0 to 1. Raises Unreadable.
 
-    Accepts `scores` of an object, a bare list, and numbers given as texts; for one score also `score` of an object, the
-    number alone, and a decimal comma.
+    Accepts `scores` of an object, a bare list, and numbers written as texts; where one score is asked also `score` of
+    an object, and the number alone.
     """
-    alone = _ONE_NUMBER.fullmatch(text.strip()) if number == 1 else None
-    if alone:
-        return [_score(alone["number"], comma=True)]
-    scores = _json(text)
+    scores = _labelled(text, "score") if number == 1 and _is_bare(text) else _json(text)
     if isinstance(scores, dict):
-        named = [scores[name] for name in ("scores", "score") if name in scores]
-        if len(named) != 1:
+        if len(scores.keys() & {"scores", "score"}) != 1:
             raise Unreadable("no JSON object with scores")
-        scores = named[0]
+        scores = scores.get("scores", scores.get("score"))
     if number == 1 and not isinstance(scores, list):
         scores = [scores]
-    return [_score(value, comma=number == 1) for value in _of_length(scores, number)]
+    return [_number(value, "a score", 0, 1) for value in _of_length(scores, number)]
 
 
 def read_grades(text: str, number: int) -> list[int]:
@@ -221,32 +167,22 @@ def _of_length(scores: Any, number: int) -> list[Any]:
     return scores
 
 
-def _score(value: Any, *, comma: bool) -> float:
-    """A number from 0 to 1, also one written as a text."""
-    if isinstance(value, str):
-        if comma and re.fullmatch(_COMMA, value.strip(), re.ASCII):
-            value = value.replace(",", ".")
-        if not _NUMBER.fullmatch(value):
-            raise Unreadable("a score is not a number")
-        value = float(value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Unreadable("a score is not a number")
-    if not 0 <= value <= 1:
-        raise Unreadable("a score is not from 0 to 1")
-    return float(value)
+def _number(value: Any, field: str, low: int, high: int) -> float:
+    """A number from `low` to `high`, also one written as a text."""
+    try:
+        number = float("" if isinstance(value, bool) else value)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise Unreadable(f"{field} is not a number") from error
+    if not low <= number <= high:
+        raise Unreadable(f"{field} is not from {low} to {high}")
+    return number
 
 
 def _whole(value: Any, field: str, low: int, high: int) -> int:
-    """A whole number from `low` to `high`, also one written as a text."""
-    if isinstance(value, str):
-        if not re.fullmatch(r"\s*-?\d{1,15}\s*", value, re.ASCII):
-            raise Unreadable(f"{field} is not a whole number")
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value % 1 != 0:
+    number = _number(value, field, low, high)
+    if number % 1:
         raise Unreadable(f"{field} is not a whole number")
-    if not low <= value <= high:
-        raise Unreadable(f"{field} is not from {low} to {high}")
-    return int(value)
+    return int(number)
 
 
 # --- finding the JSON -------------------------------------------------------------------------------------------------

@@ -17,13 +17,6 @@ from thresher.errors import BudgetSpent, Cancelled, without_password
 from thresher.types import Usage
 
 
-@dataclass(slots=True)
-class Tab:
-    """What one thread spent during one `Meter.tab`."""
-
-    usage: Usage = field(default_factory=Usage)
-
-
 @dataclass(frozen=True, slots=True)
 class Prices:
     """What a million tokens cost, in any currency."""
@@ -51,8 +44,7 @@ class Meter:
     max_calls: int | None = None
     max_tokens: int | None = None
     max_seconds: float | None = None
-    cached: int = 0
-    """Replies that came from a cache and cost nothing."""
+    cached: int = 0  # replies that came from a cache and cost nothing
     _usage: Usage = field(default_factory=Usage)
     _started: float = field(default_factory=monotonic)
     _cancelled: bool = False
@@ -94,6 +86,11 @@ class Meter:
         if self.max_seconds is None:
             return None
         return self.max_seconds - self._elapsed - min(RESERVED_SECONDS, RESERVED_SHARE * self.max_seconds)
+
+    def seconds_within(self, timeout: float) -> float:
+        """Seconds to wait for one answer: at most `timeout`, above 0."""
+        left = self.seconds_left
+        return timeout if left is None else min(timeout, max(left, 0.001))
 
     def allow_time(self) -> None:
         """Raise BudgetSpent when the seconds are used up, Cancelled when the question is cancelled."""
@@ -156,22 +153,22 @@ class Meter:
             self._add(usage)
 
     @contextmanager
-    def tab(self) -> Iterator[Tab]:
-        """What this thread spends inside the block, counted once more on its own."""
-        around: Tab | None = getattr(self._tabs, "open", None)
-        tab = self._tabs.open = Tab()
+    def tab(self) -> Iterator[Meter]:
+        """What this thread spends inside the block, counted once more on a meter of its own."""
+        around: Meter | None = getattr(self._tabs, "open", None)
+        tab = self._tabs.open = Meter()
         try:
             yield tab
         finally:
             self._tabs.open = around
             if around is not None:
-                around.usage = _sum(around.usage, tab.usage)
+                around.spend(tab.usage)
 
     def _add(self, usage: Usage) -> None:
         self._usage = _sum(self._usage, usage)
-        tab: Tab | None = getattr(self._tabs, "open", None)
+        tab: Meter | None = getattr(self._tabs, "open", None)
         if tab is not None:
-            tab.usage = _sum(tab.usage, usage)
+            tab.spend(usage)
 
 
 def _sum(one: Usage, other: Usage) -> Usage:

@@ -15,13 +15,16 @@ import ssl
 import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from functools import cache
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from threading import Lock
 from time import monotonic
 from typing import Any
 from urllib.parse import unquote
 from urllib.request import getproxies, proxy_bypass
+from weakref import WeakSet
 
 import httpcore
 import httpx
@@ -62,8 +65,7 @@ class Reply:
     """What a server answered. `body` is empty where it was not wanted."""
 
     status: int
-    headers: Mapping[str, str]
-    """Names in lower case; the first of several with the same name."""
+    headers: Mapping[str, str]  # names in lower case; the first of several with the same name
     body: bytes = b""
 
 
@@ -98,10 +100,8 @@ def exchange(
     resolved again. `wanted` decides by status and headers whether the body is read. `tls` defaults to the public
     certificates.
     """
-    sent = {"Host": url.netloc.decode("ascii"), "User-Agent": AGENT, "Accept-Encoding": "gzip", "Connection": "close"}
-    sent |= headers or {}
-    if content:
-        sent["Content-Length"] = str(len(content))
+    sent = {"Connection": "close", **(headers or {})}
+    tls = tls or (certificates() if url.scheme == "https" else None)
     with (
         closing(Connections(lambda host, port: addresses, tls=tls, proxy=proxy)) as connections,
         connections.opened(method, url, bounds=bounds, headers=sent, content=content) as (head, pieces),
@@ -122,43 +122,36 @@ class Connections:
         tls: ssl.SSLContext | None = None,
         proxy: httpx.URL | None = None,
     ) -> None:
-        network = _CheckedNetwork(addresses_of)
-        self._pool: httpcore.ConnectionPool = (
-            httpcore.ConnectionPool(ssl_context=tls, keepalive_expiry=KEPT_SECONDS, network_backend=network)
-            if proxy is None
-            else httpcore.HTTPProxy(
-                _target(proxy),
-                proxy_auth=(proxy.username, proxy.password) if proxy.userinfo else None,
-                ssl_context=tls,
-                keepalive_expiry=KEPT_SECONDS,
-                network_backend=network,
-            )
-        )
+        self._network = _CheckedNetwork(addresses_of)
+        options = dict[str, Any](ssl_context=tls, keepalive_expiry=KEPT_SECONDS, network_backend=self._network)
+        if proxy is None:
+            self._pool: httpcore.ConnectionPool = httpcore.ConnectionPool(**options)
+        else:
+            login = (proxy.username, proxy.password) if proxy.userinfo else None
+            self._pool = httpcore.HTTPProxy(_target(proxy), proxy_auth=login, **options)
 
     def close(self) -> None:
         """Let go of them."""
         self._pool.close()
 
+    def end(self) -> None:
+        """Cut off the requests under way, from another thread; later ones fail too."""
+        self._network.end()
+
     @contextmanager
     def opened(
-        self,
-        method: str,
-        url: httpx.URL,
-        *,
-        bounds: Bounds,
-        headers: Mapping[str, str],
-        content: bytes = b"",
-        trace: Callable[[str, Mapping[str, Any]], None] | None = None,  # gets the events of httpcore
+        self, method: str, url: httpx.URL, *, bounds: Bounds, headers: Mapping[str, str], content: bytes = b""
     ) -> Iterator[tuple[Reply, Iterator[bytes]]]:
         """Status and headers, and the unpacked body piece by piece as it comes. Both raise NotFetched."""
+        sent = {"Host": url.netloc.decode("ascii"), "User-Agent": AGENT, "Accept-Encoding": "gzip", **headers}
+        if content:
+            sent["Content-Length"] = str(len(content))
         moments = dict.fromkeys(("connect", "read", "write"), bounds.deadline)
-        extensions: dict[str, Any] = {"timeout": {**moments, "pool": bounds.seconds_left}}
-        if trace is not None:
-            extensions["trace"] = trace
+        timeouts = {"timeout": {**moments, "pool": bounds.seconds_left}}
         with (
             _in_words(),
             self._pool.stream(
-                method, _target(url), headers=list(headers.items()), content=content, extensions=extensions
+                method, _target(url), headers=list(sent.items()), content=content, extensions=timeouts
             ) as response,
         ):
             head = Reply(response.status, _headers(response.headers))
@@ -235,6 +228,9 @@ class _CheckedNetwork(httpcore.NetworkBackend):
     def __init__(self, addresses_of: Callable[[str, int], Sequence[str]]) -> None:
         self._addresses_of = addresses_of
         self._sockets = httpcore.SyncBackend()
+        self._open: WeakSet[_Timed] = WeakSet()
+        self._ended = False
+        self._lock = Lock()
 
     def connect_tcp(
         self,
@@ -250,17 +246,35 @@ class _CheckedNetwork(httpcore.NetworkBackend):
         for at, address in enumerate(addresses):
             share = _left(timeout, httpcore.ConnectTimeout) / (len(addresses) - at)
             try:
-                return _Timed(self._sockets.connect_tcp(address, port, timeout=share))
+                return self.watched(self._sockets.connect_tcp(address, port, timeout=share))
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
         raise failure
+
+    def watched(self, stream: httpcore.NetworkStream) -> _Timed:
+        """A connection that `end` cuts off."""
+        timed = _Timed(stream, self)
+        with self._lock:
+            self._open.add(timed)
+        if self._ended:
+            timed.shut()
+        return timed
+
+    def end(self) -> None:
+        """Shut every socket: closing one does not wake the thread that waits for it."""
+        with self._lock:
+            self._ended = True
+            streams = list(self._open)
+        for stream in streams:
+            stream.shut()
 
 
 class _Timed(httpcore.NetworkStream):
     """A connection whose every read and write ends at a moment."""
 
-    def __init__(self, stream: httpcore.NetworkStream) -> None:
+    def __init__(self, stream: httpcore.NetworkStream, network: _CheckedNetwork) -> None:
         self._stream = stream
+        self._network = network
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         return self._stream.read(max_bytes, timeout=_left(timeout, httpcore.ReadTimeout))
@@ -275,10 +289,22 @@ class _Timed(httpcore.NetworkStream):
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
         left = _left(timeout, httpcore.ConnectTimeout)
-        return _Timed(self._stream.start_tls(ssl_context, server_hostname, left))
+        return self._network.watched(self._stream.start_tls(ssl_context, server_hostname, left))
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
+
+    def shut(self) -> None:
+        """End what waits on the socket."""
+        with suppress(OSError):  # closed already, or taken over by TLS
+            # Not the method of a TLS socket, which takes its session away from the thread that reads.
+            socket.socket.shutdown(self._stream.get_extra_info("socket"), socket.SHUT_RDWR)
+
+
+@cache
+def certificates() -> ssl.SSLContext:
+    """The public ones, read once a process: that takes 23 ms."""
+    return httpx.create_ssl_context()
 
 
 def _left(moment: float | None, late: type[httpcore.TimeoutException]) -> float:
@@ -296,59 +322,37 @@ Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], list[str]]
 """A host and a port to the host's addresses, in the order to try; OSError when there are none."""
 
-METADATA_HOSTS = frozenset(
-    {
-        "metadata",
-        "metadata.google.internal",
-        "metadata.goog",
-        "instance-data",
-        "instance-data.ec2.internal",
-        "metadata.tencentyun.com",
-        "metadata.azure.internal",
-    }
-)
+METADATA_HOSTS = {
+    *("metadata", "metadata.google.internal", "metadata.goog", "metadata.azure.internal", "metadata.tencentyun.com"),
+    *("instance-data", "instance-data.ec2.internal"),
+}
 """Names under which clouds hand a machine its own secrets, refused however they resolve."""
 
-_NOT_PUBLIC_4 = tuple(
-    IPv4Network(network)
-    for network in (
-        "0.0.0.0/8",  # this network
-        "10.0.0.0/8",  # private
-        "100.64.0.0/10",  # carriers' NAT; holds the metadata address 100.100.100.200
-        "127.0.0.0/8",  # loopback
-        "168.63.129.16/32",  # Azure's metadata address, which looks public
-        "169.254.0.0/16",  # link-local; holds the metadata address 169.254.169.254
-        "172.16.0.0/12",  # private
-        "192.0.0.0/24",  # protocol assignments
-        "192.0.2.0/24",  # documentation
-        "192.88.99.0/24",  # 6to4 relays
-        "192.168.0.0/16",  # private
-        "198.18.0.0/15",  # benchmarks
-        "198.51.100.0/24",  # documentation
-        "203.0.113.0/24",  # documentation
-        "224.0.0.0/4",  # multicast
-        "240.0.0.0/4",  # reserved, broadcast
-    )
-)
 _GLOBAL_6 = IPv6Network("2000::/3")
 """All that is routed publicly. Outside lie loopback, link-local, private (with fd00:ec2::254), multicast, addresses
 that hold an IPv4 address (::ffff:0:0/96) and NAT64 (64:ff9b::/96)."""
-_NOT_PUBLIC_6 = tuple(
-    IPv6Network(network)
-    for network in (
-        "2001::/23",  # protocol assignments, with Teredo
-        "2001:db8::/32",  # documentation
-        "2002::/16",  # 6to4: holds an IPv4 address
-        "3fff::/20",  # documentation
+_NOT_PUBLIC = tuple(
+    map(
+        ip_network,
+        (
+            "168.63.129.16/32",  # Azure's metadata address
+            "192.0.0.0/24",  # protocol assignments
+            "192.88.99.0/24",  # 6to4 relays
+            "2001::/23",  # protocol assignments, with Teredo
+            "2002::/16",  # 6to4: holds an IPv4 address
+            "3fff::/20",  # documentation
+        ),
     )
 )
+"""Refused besides what the standard library knows as private, reserved or multicast."""
 
 
 def is_public(address: Address) -> bool:
     """Whether an address belongs to the public internet (IANA's special-purpose registries, and the clouds' own)."""
-    if isinstance(address, IPv4Address):
-        return not any(address in network for network in _NOT_PUBLIC_4)
-    return address in _GLOBAL_6 and not any(address in network for network in _NOT_PUBLIC_6)
+    if isinstance(address, IPv6Address) and address not in _GLOBAL_6:
+        return False
+    special = address.is_multicast or any(address in network for network in _NOT_PUBLIC)
+    return address.is_global and not special
 
 
 def resolved(host: str, port: int) -> list[str]:
@@ -421,7 +425,7 @@ def proxy_of(url: httpx.URL) -> httpx.URL | None:
     return None if not proxy or proxy_bypass(url.netloc.decode("ascii")) else parsed_address(proxy)
 
 
-def _authorization(url: httpx.URL) -> dict[str, str]:
+def authorization(url: httpx.URL) -> dict[str, str]:
     """The header for a name and password in an address."""
     if not url.userinfo:
         return {}
@@ -432,23 +436,16 @@ def _authorization(url: httpx.URL) -> dict[str, str]:
 
 
 def send(
-    method: str,
-    url: str,
-    *,
-    bounds: Bounds,
-    headers: Mapping[str, str] | None = None,
-    content: bytes = b"",
-    proxied: bool = False,
+    method: str, url: str, *, bounds: Bounds, headers: Mapping[str, str] | None = None, content: bytes = b""
 ) -> Reply:
     """The answer of an endpoint that was configured, hence is trusted: it may be anywhere. Raises NotFetched.
 
-    A redirect is not followed: nothing is sent to another host. `proxied` keeps to the proxies of the environment.
+    A redirect is not followed: nothing is sent to another host.
     """
     target = parsed_address(url)
-    proxy = proxy_of(target) if proxied else None
-    addresses = checked_addresses(*host_and_port(proxy or target), resolve=resolved, allowed=anywhere)
-    sent = {**_authorization(target), **(headers or {})}
-    return exchange(method, target, addresses=addresses, bounds=bounds, headers=sent, content=content, proxy=proxy)
+    addresses = checked_addresses(*host_and_port(target), resolve=resolved, allowed=anywhere)
+    sent = {**authorization(target), **(headers or {})}
+    return exchange(method, target, addresses=addresses, bounds=bounds, headers=sent, content=content)
 
 
 # --- what an address leads to -----------------------------------------------------------------------------------------
@@ -488,7 +485,7 @@ def follow(
     """
     allowed = anywhere if reach.named else reach.allowed
     site = (url.scheme, url.netloc)
-    secret = _authorization(url) if reach.named else {}
+    secret = authorization(url) if reach.named else {}
     url = url.copy_with(userinfo=b"") if reach.named else url
     for _ in range(MAX_REDIRECTS + 1):
         host, port = host_and_port(url)

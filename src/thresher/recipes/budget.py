@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from thresher.errors import UsageError
-from thresher.models.tokens import TokenCount, token_count
+from thresher.models.encoders import token_count
 from thresher.pipeline import Cut, Pipeline
 from thresher.recipes.answerer import Share, plain
 from thresher.recipes.components import Components
@@ -31,7 +31,7 @@ class Spending:
     """Reads evidence and counts tokens; made once for a recipe."""
 
     read: EvidenceReader
-    count: TokenCount
+    count: Callable[[str], int]
 
     def cut(self, most: int) -> Cut:
         """Evidence to the excerpts that fit into `most` tokens."""
@@ -45,7 +45,7 @@ class Spending:
 def spending(settings: RecipeSettings, parts: Components) -> Spending:
     """The bundled judge over the documents, and the bundled tokenizer."""
     models = parts.running(settings).models
-    return Spending(EvidenceReader(models.judge(), parts.whole_documents()), token_count())
+    return Spending(EvidenceReader(models.judge(), parts.whole_documents()), token_count)
 
 
 @dataclass(frozen=True, slots=True)

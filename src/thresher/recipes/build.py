@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from thresher.judging.model_weight import ModelWeight
     from thresher.types import Vectors
 
-RESULTS = 5
-"""Of a search are looked at: those that the released code of CRAG reads."""
-
 PASSAGE_CHARACTERS = 900
 """Of a page at most: a chunk of CRAG's implementation guide, so that pages and chunks are judged alike."""
 
@@ -228,7 +225,7 @@ class SketchedSource:
 def _source(
     settings: OutsideSettings, parts: Components, outside: Outside, retriever: Callable[[Components], Retriever]
 ) -> OutsideSource:
-    from thresher.correction.restriction import Restriction
+    from thresher.correction.providers import Fields, ProviderSettings, RecordedSearch, Restriction, web_search
 
     web = settings.web
     only = Restriction(tuple(filter(None, web.sites.split(","))), web.since)
@@ -242,16 +239,13 @@ def _source(
     def passages(text: str) -> Sequence[tuple[int, int]]:
         return list(split_at_whitespace(text, 0, len(text), PASSAGE_CHARACTERS))
 
-    from thresher.correction.providers import Fields, ProviderSettings, RecordedSearch, RestrictedSearch, web_search
-
     key = None if web.api_key is None else web.api_key.get_secret_value()
     if parts.exchanges.replaying:
         key = key or "played back"  # keys are not stored, and nothing is asked
     fields = dict(one.split("=", 1) for one in web.fields.split(",") if one)
     given = ProviderSettings(parts.meter, web.base_url, key, fields=Fields(**fields), only=only)
-    own = None if outside.search is None else RestrictedSearch(outside.search, only)
-    search = RecordedSearch(own or web_search(web.provider, given), parts.exchanges, parts.meter)
-    return WebSource(search, page_fetcher(parts) if web.fetch else None, passages, limit=RESULTS, only=only)
+    search = RecordedSearch(outside.search or web_search(web.provider, given), parts.exchanges, parts.meter, only)
+    return WebSource(search, page_fetcher(parts) if web.fetch else None, passages, only=only)
 
 
 def page_fetcher(parts: Components) -> FetchPage:

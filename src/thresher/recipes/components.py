@@ -13,10 +13,9 @@ from thresher.answering.sentence_support import rarity_from
 from thresher.errors import UsageError
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
-from thresher.models.cassette import Exchanges
+from thresher.models.cassette import Exchanges, ReplyCache
 from thresher.models.encoders import RememberingEncoder
 from thresher.models.onnx import ON_CPU
-from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter, Prices, shared_rate
 from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, CrossEncoder, Encoder, LanguageModel, in_silence

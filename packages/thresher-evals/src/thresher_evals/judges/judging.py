@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any
 
 from thresher.errors import ProviderError
-from thresher.models.structured import in_parallel
+from thresher.models.pool import in_parallel
 from thresher.protocols import Progress
 from thresher_evals.judges.base import FACTS, UNSUPPORTED, Case, Judge, judged
 from thresher_evals.judges.factscore import factscore

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 from thresher.errors import UsageError
 from thresher.home.files import LocalFiles
+from thresher.models.cassette import ReplyCache
 from thresher.models.chat import ChatModel
-from thresher.models.reply_cache import ReplyCache
 from thresher.models.structured import Asked, Unreadable, asked, object_schema, read_choice, read_integer
 from thresher.models.usage import Meter
 from thresher.protocols import LanguageModel

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pydantic import BaseModel
 
-from thresher.models.tokens import token_count
+from thresher.models.encoders import token_count
 from thresher.types import Usage
 
 
@@ -19,10 +19,9 @@ class TokenUsage(BaseModel):
 
 
 def token_usage(usage: Usage, read: Iterable[str], text: str) -> TokenUsage:
-    """Tokens of the chat model if one was called, else TokenCount of the texts read and of the reply."""
+    """Tokens of the chat model if one was called, else `token_count` of the texts read and of the reply."""
     prompt, completion = usage.prompt_tokens, usage.completion_tokens
     if not prompt and not completion:
-        count = token_count()
-        prompt = sum(map(count, read))
-        completion = count(text)
+        prompt = sum(map(token_count, read))
+        completion = token_count(text)
     return TokenUsage(prompt_tokens=prompt, completion_tokens=completion, total_tokens=prompt + completion)

@@ -9,8 +9,7 @@ import numpy as np
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 
-from thresher.models.encoders import DIMENSION
-from thresher.models.tokens import token_count
+from thresher.models.encoders import DIMENSION, token_count
 from thresher.recipes.components import BUNDLED
 from thresher.recipes.settings import EncoderSettings
 from thresher_server.asking import worked
@@ -71,7 +70,7 @@ async def embeddings(
     def work() -> tuple[list[Embedding], int]:
         vectors = encoder.encode(texts)
         data = [Embedding(index=at, embedding=_written(row, asked)) for at, row in enumerate(vectors)]
-        return data, sum(map(token_count(), texts))
+        return data, sum(map(token_count, texts))
 
     data, tokens = await while_connected(request, worked(service, work))
     usage = EmbeddingsUsage(prompt_tokens=tokens, total_tokens=tokens)

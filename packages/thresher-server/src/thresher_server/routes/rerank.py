@@ -12,7 +12,7 @@ from uuid import uuid4
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from thresher.models.tokens import token_count
+from thresher.models.encoders import token_count
 from thresher.recipes.rerank import RankedText, Reranker
 from thresher_server.asking import check_length, worked
 from thresher_server.connected import while_connected
@@ -158,7 +158,7 @@ async def rerank(
     def work() -> tuple[list[RankedText], int]:
         top_n = asked.top_n or None
         ranked = ask(asked.query, texts, top_n=top_n, spans=asked.wants_spans, span_score=least)
-        return ranked, sum(map(token_count(), [asked.query, *texts]))
+        return ranked, sum(map(token_count, [asked.query, *texts]))
 
     ranked, tokens = await while_connected(request, worked(service, work))
     if asked.texts is not None:
