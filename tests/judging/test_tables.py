@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from tests.answering.tables import documents, piece
 from thresher.judging.tables import TableScorer
-from thresher.text.labels import fact_sentence
+from thresher.structure.lookup import fact_sentence
 from thresher.types import UNIT, Document, Hit, Notes, Query, Scale, Score, Scores
 
 

@@ -15,8 +15,7 @@ from thresher.judging.thresholds import value_of
 from thresher.structure.answers import answered, form_near, grids_near
 from thresher.structure.forms import Form, to_pay_in_words
 from thresher.structure.grid import Cell, Grid
-from thresher.structure.lookup import look
-from thresher.text.labels import fact_sentence
+from thresher.structure.lookup import fact_sentence, look
 from thresher.text.terms import term_set
 from thresher.types import Document, Hit, Query, Scores
 

@@ -1,15 +1,14 @@
-"""Computations on a table: highest and lowest, differences, sums and averages, counts and lists of rows.
+"""What follows from several numbers of a table: the highest, the lowest, the sum.
 
-Each answers only where the question names what it is about with certainty and every cell used is a number; the answer
-shows the computation.
+Computed only where the question names the numbers with certainty; the answer shows the computation.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 
 from thresher.structure.grid import Cell, Found, Grid, with_unit
 from thresher.structure.lookup import Look, is_period, look, terms_of
@@ -24,14 +23,9 @@ _LESS_IS_BETTER = re.compile(
 """Of these the best is not the highest."""
 _PRICE = re.compile(r"\b(?:price|cost|fare|fee|amount|charge)", re.IGNORECASE)
 _PRICED = re.compile(r"\b(?:expensive|dearest|cheapest)\b", re.IGNORECASE)
-_DIFFERENCE = """difference differ more less fewer higher lower larger smaller greater increase increased decrease
-decreased grow grew growth rise rose risen fall fell fallen drop dropped change changed than compare compared between
-percent percentage"""
 _SUM = "total totals sum altogether combined overall together all whole"
-_MEAN = "average mean"
 _PERIODS = "quarter month year half"
 _ANYTHING = "item items thing things one ones product products article articles"
-_FIRST = re.compile(r"(?:is|are|was|were|did|does|do|has|have)\b", re.IGNORECASE)
 MOST_SHOWN = 12
 """Numbers of a sum that are written out."""
 
@@ -65,7 +59,7 @@ class Series:
 
 def worked_out(grid: Grid, question: str) -> Found | None:
     """The computed answer to a question; None where it is not certain."""
-    ways = (extreme, difference, total, rows_named)
+    ways = (extreme, total)
     found = (way(side, question) for side in (grid, grid.transposed) for way in ways)
     return next((answer for answer in found if answer is not None), None)
 
@@ -80,11 +74,9 @@ def extreme(grid: Grid, question: str) -> Found | None:
     periods = terms_of(_PERIODS) if all(is_period(row[0].text) for row in grid.rows) else ()
     any_row = asked & {*terms_of(_ANYTHING), *periods}
     seen = look(grid, question, frozenset(highest | lowest | any_row))
-    if seen.unexplained:
-        return None
     measure = _measure(seen, question)
-    if measure is None:
-        return _in_every_column(seen, max if highest else min)
+    if seen.unexplained or measure is None:
+        return None
     series = _series(seen, measure, _rows(seen))
     if series is None or len(series.cells) < 2:
         return None
@@ -94,73 +86,9 @@ def extreme(grid: Grid, question: str) -> Found | None:
     return series.found(f"{names}: {series.formatted(best)}", [series.cells[at] for at in winners])
 
 
-def _in_every_column(seen: Look, choose: Callable[[list[Decimal]], Decimal]) -> Found | None:
-    """The one row that is extreme in every column, where the caption names the measure and no column does.
-
-    Where rows differ and the columns are periods, the row with the extreme sum.
-    """
-    grid = seen.grid
-    columns = [at for at in range(1, len(grid.header)) if _counts(grid, at)]
-    captions = {term for cell in grid.around for term in terms_of(cell.text)} - set(terms_of(grid.header[0].text))
-    named = any(match.column in columns for match in seen.columns)
-    if named or seen.named or len(columns) < 2 or captions.isdisjoint(seen.words.tokens):
-        return None
-    rows = _rows(seen)
-    found = [_series(seen, at, rows) for at in columns]
-    series = [one for one in found if one is not None and len(one.cells) == len(rows)]
-    if len(series) < len(columns) or len({one.unit for one in series}) > 1 or len(rows) < 2:
-        return None
-    winners = {tuple(at for at, value in enumerate(one.values) if value == choose(one.values)) for one in series}
-    sums = [sum((one.values[at] for one in series), Decimal(0)) for at in range(len(rows))]
-    summed = len(winners) > 1 and all(is_period(grid.header[at].text) for at in columns)
-    if summed:
-        winners = {tuple(at for at, value in enumerate(sums) if value == choose(sums))}
-    if len(winners) > 1 or len(winner := winners.pop()) > 1:
-        return None
-    row = winner[0]
-    if summed:
-        shown = f"{' + '.join(map(written, (one.values[row] for one in series)))} = {series[0].formatted(sums[row])}"
-    else:
-        heads = (grid.header[at].text for at in columns)
-        shown = ", ".join(f"{head} {one.formatted(one.values[row])}" for head, one in zip(heads, series, strict=True))
-    stated = [series[0].stated] if series[0].stated is not None else []
-    return Found(f"{series[0].names[row]}: {shown}", (*(one.cells[row] for one in series), *stated))
-
-
-def difference(grid: Grid, question: str) -> Found | None:
-    """The difference of two numbers that are named, in the order in which the question compares them."""
-    besides = frozenset(terms_of(_DIFFERENCE)) & set(terms_of(question))
-    seen = look(grid, question, besides)
-    measure = _measure(seen, question)
-    if not besides or seen.unexplained or measure is None or len(seen.rows) != 2:
-        return None
-    rows = sorted(seen.rows, key=lambda at: min(seen.reach[at]))
-    series = _series(seen, measure, rows)
-    if series is None or len(series.cells) != 2:
-        return None
-    (one, other), shown = series.values, [written(value) for value in series.values]
-    if re.search(r"\bfrom\b.*\bto\b", question) or ("than" not in besides and other > one):
-        one, other, shown = other, one, shown[::-1]
-    if {"percent", "percentag"} & besides or "%" in question:
-        if not other:
-            return None
-        share = (one - other) / other * 100
-        return series.found(f"({shown[0]} - {shown[1]}) / {shown[1]} = {share:.1f}%")
-    text = f"{shown[0]} - {shown[1]} = {series.formatted(one - other)}"
-    if re.search(r"\bor\b", question):
-        text = f"{series.names[series.values.index(max(one, other))]}: {text}"
-    if _FIRST.match(question.strip()) and "than" in besides:
-        less = re.search(r"\b(?:less|fewer|lower|smaller)\b", question, re.IGNORECASE)
-        holds = one < other if less else one > other
-        text = f"{'Yes' if holds else 'No'}: {text}"
-    return series.found(text)
-
-
 def total(grid: Grid, question: str) -> Found | None:
-    """The sum or the average of a column, or of those of its rows that are named."""
-    asked = set(terms_of(question))
-    mean = asked & set(terms_of(_MEAN))
-    besides = mean or asked & set(terms_of(_SUM))
+    """The sum of a column, or of those of its rows that are named."""
+    besides = set(terms_of(question)) & set(terms_of(_SUM))
     seen = look(grid, question, frozenset(besides))
     measure = _measure(seen, question)
     if not besides or seen.unexplained or measure is None:
@@ -176,28 +104,7 @@ def total(grid: Grid, question: str) -> Found | None:
         return None
     numbers = f"the sum of {len(rows)} numbers"
     shown = numbers if len(rows) > MOST_SHOWN else " + ".join(map(written, series.values))
-    if mean:
-        return series.found(f"({shown}) / {len(rows)} = {series.formatted(_mean(series))}")
     return series.found(f"{shown} = {series.formatted(sum(series.values, Decimal(0)))}")
-
-
-def rows_named(grid: Grid, question: str) -> Found | None:
-    """How many rows a condition holds for, or which: the condition is a cell that the question names."""
-    many = re.match(r"\s*how many\b", question, re.IGNORECASE)
-    which = re.match(r"\s*(?:which|what|who|list|name)\b", question, re.IGNORECASE)
-    seen = look(grid, question)
-    conditions = {match.column for match in seen.named}
-    one_kind = len({seen.reach[at] for at in seen.rows}) == 1
-    if not (many or which) or seen.unexplained or not conditions or 0 in conditions or not one_kind:
-        return None
-    asked = [match.column for match in seen.columns if match.column not in conditions]
-    cells = [grid.rows[at][asked[0] if asked else 0] for at in seen.rows]
-    about_rows = bool(asked) or any(match.column == 0 for match in seen.columns)
-    several = many or len(cells) > 1
-    if not about_rows or not several or len(asked) > 1 or any(cell.number is not None for cell in cells):
-        return None
-    named = ", ".join(dict.fromkeys(cell.text for cell in cells))
-    return Found(f"{len(cells)}: {named}" if many else named, tuple(cells))
 
 
 def _measure(seen: Look, question: str) -> int | None:
@@ -248,11 +155,3 @@ def _name(grid: Grid, row: int) -> str:
 def written(value: Decimal, *, grouped: bool = False) -> str:
     """A number without an exponent; with commas where the table has them."""
     return f"{value:,f}" if grouped else f"{value:f}"
-
-
-def _mean(series: Series) -> Decimal:
-    """The average, with one place more than the numbers have."""
-    exponents = [value.as_tuple().exponent for value in series.values]
-    places = 1 + max(-exponent for exponent in exponents if isinstance(exponent, int))
-    mean = sum(series.values, Decimal(0)) / len(series.cells)
-    return mean if mean == mean.to_integral() else mean.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
