@@ -6,9 +6,8 @@ import pytest
 
 from tests.answering.answering import Overlapping, answerer, document, piece
 from thresher.answering.answerer import in_turn
-from thresher.answering.citations import abstention, cite
+from thresher.answering.citations import SUPPORT, Sentence, abstention, cite
 from thresher.answering.passage import Passage, stretches_of
-from thresher.answering.sentence_support import SUPPORT, Sentence
 from thresher.questions import Part, asked_apart, searches
 from thresher.types import Evidence, Generation, Query, Score, Table
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from thresher.answering.conflict_citer import ConflictCiter
+from thresher.answering.citations import ConflictCiter
 from thresher.pipeline import unverified
 from thresher.types import Citation, Evidence, Generation, Query, Refined
 from thresher.verification.claims import claims_of, joined

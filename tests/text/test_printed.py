@@ -11,7 +11,7 @@ import pytest
 
 import thresher
 from tests.conftest import Run
-from thresher.text.printed import json_text, shown
+from thresher.text.markup import json_text, shown
 
 HOSTILE = "a\x1b[2Jb\x1b]8;;http://evil.example\x07c\rd\x9b31me\u202ef\x7f"
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from thresher.answering.citations import QuoteChecker
-from thresher.answering.conflict_citer import ConflictCiter
+from thresher.answering.citations import ConflictCiter, QuoteChecker
 from thresher.protocols import ChunkTable, Generator, Verifier
 from thresher.recipes.components import Components
 from thresher.recipes.settings import AnswerSettings, RecipeSettings

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from thresher.structure.grid import Cell, Found, Grid, with_unit
 from thresher.structure.lookup import YES_OR_NO, Words, means, still_to_come, telling_terms, terms_of, words_of
 from thresher.text.answer_types import answer_type, is_of_type
-from thresher.text.figures import without_figures
 from thresher.text.numbers import Date, quantities_and_dates
-from thresher.text.sentences import line_spans
+from thresher.text.sentences import line_spans, without_figures
 from thresher.types import Document
 
 LONGEST = 6_000

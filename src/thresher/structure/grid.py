@@ -12,9 +12,8 @@ from decimal import Decimal
 from functools import lru_cache
 from itertools import chain, pairwise
 
-from thresher.text.figures import without_figures
 from thresher.text.markup import BAR, RULE
-from thresher.text.sentences import line_spans, sentence_spans, trim
+from thresher.text.sentences import line_spans, sentence_spans, trim, without_figures
 from thresher.types import Document, Table
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.answering.answering import piece
-from thresher.answering.windows import WINDOW_WORDS, Window, windows_of
+from thresher.answering.spans import WINDOW_WORDS, Window, windows_of
 from thresher.types import Reading
 
 OSTROM = "Elinor Ostrom was born in Los Angeles. She was an American political economist."

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from thresher.structure.blocks import ENOUGH, MOST, passage_around
+from thresher.answering.passage import ENOUGH, MOST, passage_around
 
 OPTIONS = """## Options
 
