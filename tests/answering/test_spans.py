@@ -30,11 +30,6 @@ def test_windows_are_of_whole_sentences_and_leave_none_out() -> None:
     assert all(any(sentence in one.text for one in found) for sentence in SENTENCES)
 
 
-def test_the_pieces_that_come_first_are_read_first() -> None:
-    windows = windows_of([piece(STRANGER, document="d3"), piece(OSTROM)])
-    assert [window.text for window in windows] == [STRANGER, OSTROM]
-
-
 def test_pieces_of_one_document_that_follow_each_other_are_read_together() -> None:
     one, other = "The lamp is old.", "It must be replaced after 4,000 hours."
     (both,) = windows_of([piece(other, start=len(one) + 1), piece(one)])

@@ -47,9 +47,7 @@ HOW = "How high is the tide at Fernby?"
 COMMANDS = [
     ("documents",),
     ("documents", "--json"),
-    ("documents", "--fields"),
     ("search", HOW),
-    ("search", HOW, "--json"),
     ("ask", HOW),
     ("ask", HOW, "--json"),
     ("ask", HOW, "--stream"),
@@ -57,7 +55,6 @@ COMMANDS = [
     ("ask", "How high is \x1b[2J?", "--where", "\x1b[2J"),
     ("check", "The tide at Fernby rises by 4.2 metres."),
     ("delete", "none\x1b[2J"),
-    ("delete", "a*", "--json"),
     ("\x1b[2J",),
     ("collections", "drop", "\x1b[2J"),
 ]
