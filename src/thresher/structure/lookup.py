@@ -294,11 +294,13 @@ _SAME = tuple(
 )
 """Words of labels and of questions that mean the same."""
 
-_PERSONS = "customer client person employee member colleague student patient guest tenant applicant participant"
 _ASKED_OF = {
     term: frozenset(index_terms(words))
     for names, words in (
-        ("name", f"called {_PERSONS}"),
+        (
+            "name",
+            "called customer client person employee member colleague student patient guest tenant applicant",
+        ),
         ("age", "old age"),
         ("city town residence home", "live reside resident"),
         ("company employer department job profession", "work employed"),
@@ -313,19 +315,6 @@ _ASKED_OF = {
 }
 """Words that ask for a column without its name: "old" for an age, "lives" for a city."""
 
-_FACTS = {
-    term: pattern
-    for names, pattern in (
-        ("age", "{name} is {value} years old."),
-        ("city town residence home", "{name} lives in {value}."),
-        ("company employer", "{name} works for {value}."),
-        ("job profession occupation", "{name} works as {value}."),
-        ("salary wage income", "{name} earns {value}."),
-    )
-    for term in index_terms(names)
-}
-_OF_PERSONS = frozenset(index_terms(f"name {_PERSONS}"))
-
 _ASKS_EVENT = re.compile(r"when (?:did|was|were|has|have)\b", re.IGNORECASE)
 _STILL_TO_COME = re.compile(r"\b(?:to be|please|must|has to|have to|should|shall|due)\b", re.IGNORECASE)
 
@@ -339,15 +328,6 @@ def means(term: str, terms: Iterable[str]) -> bool:
 def terms_asking(column: str) -> frozenset[str]:
     """The terms that ask for what a column of that name holds, besides the name itself; by its stemmed term."""
     return _ASKED_OF.get(column, frozenset())
-
-
-def fact_sentence(names: str, name: str, column: str, value: str) -> str:
-    """A cell about a person as a sentence ("Ada lives in Paris."); "" for other columns and other names.
-
-    `names` is the header of the column of names, `column` that of the value.
-    """
-    pattern = next((_FACTS[term] for term in index_terms(column) if term in _FACTS), "")
-    return pattern.format(name=name, value=value) if _OF_PERSONS & set(index_terms(names)) else ""
 
 
 def still_to_come(question: str, text: str) -> bool:
