@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.answering.chat_model import GroundedGenerator
-from thresher.answering.citations import QuoteChecker, cite
-from thresher.answering.conflict_citer import ConflictCiter
-from thresher.answering.sentence_support import SUPPORT, Sentence
+from thresher.answering.citations import SUPPORT, ConflictCiter, QuoteChecker, Sentence, cite
 from thresher.answering.verify import ClaimVerifier
 from thresher.correction.corrector import RetrieverSource, SearchingCorrector
 from thresher.correction.search_query import SearchQuery

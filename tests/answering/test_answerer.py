@@ -6,9 +6,8 @@ import pytest
 
 from tests.answering.answering import Overlapping, answerer, document, piece
 from thresher.answering.answerer import in_turn
-from thresher.answering.citations import abstention, cite
+from thresher.answering.citations import SUPPORT, Sentence, cite
 from thresher.answering.passage import Passage, stretches_of
-from thresher.answering.sentence_support import SUPPORT, Sentence
 from thresher.questions import Part, asked_apart, searches
 from thresher.types import Evidence, Generation, Query, Score, Table
 
@@ -114,10 +113,6 @@ def test_a_doubtful_passage_says_so() -> None:
     assert answer.text.startswith("Perhaps here: “")
 
 
-def test_no_evidence_is_no_answer() -> None:
-    assert answerer()(QUESTION, []).abstained
-
-
 def test_a_cell_is_answered_with_its_row() -> None:
     text = "| Desk | Price |\n| --- | --- |\n| Oak | 690 |\n| Elm | 450 |"
     rows = tuple((start, start + len(line)) for start, line in _lines(text) if "---" not in line)
@@ -191,11 +186,6 @@ def test_brackets_within_quotes_are_no_markers() -> None:
         [(Part("A?", ""), given("late [1]", first)), (Part("B?", ""), given("“As [1] says, it is 5.” [1]", second))]
     )
     assert both.text.endswith("“As [1] says, it is 5.” [2]")
-
-
-def test_a_part_that_nothing_answers_is_named() -> None:
-    both = in_turn([(Part("A?", ""), given("late [1]", piece("It is late."))), (Part("B?", ""), abstention("none"))])
-    assert both.text == "late [1]\nNot answered: B?"
 
 
 SHEET = "Prices in pounds.\n\n| Model | Price |\n| Oak | 1450 |\n| Pine | 690 |\n\n# Delivery\n\nWithin a week."

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from thresher.answering.chat_model import GroundedGenerator, ParametricGenerator, Style, prompt, within
+from thresher.answering.chat_model import GroundedGenerator, ParametricGenerator, Style, prompt
 from thresher.answering.checked_answer import NOT_FOUND
 from thresher.answering.citations import abstention
 from thresher.errors import BudgetSpent, ProviderError
@@ -72,22 +72,16 @@ def states(draft: Generation) -> list[str]:
     ("reply", "text", "removed"),
     [
         ("BERT-base has 12 layers [1].", "BERT-base has 12 layers. [1]", 0),
-        ("BERT-large has 24 layers [2].", "BERT-large has 24 layers. [1]", 0),
         ("BERT-base has 12 layers. [1]", "BERT-base has 12 layers. [1]", 0),
         ("BERT-base has 12 layers.[1] BERT-large has 24 layers.[2]", None, 0),
         ("BERT-large has 24 layers [2]. BERT-base has 12 layers [1].", None, 0),
         ("The layers and parameters are many [1][2].", "The layers and parameters are many. [1] [2]", 0),
         ("The layers and parameters are many [1-2].", "The layers and parameters are many. [1] [2]", 0),
-        ("The layers and parameters are many [Evidence 1 and 2].", "The layers and parameters are many. [1] [2]", 0),
         ("BERT-base has 12 layers 【1】.", "BERT-base has 12 layers. [1]", 0),
-        ("BERT-base has 12 layers [1][1].", "BERT-base has 12 layers. [1]", 0),
         ("BERT-base has 12 layers [1] [7].", "BERT-base has 12 layers. [1]", 1),
-        ("BERT-base has 12 layers [0].", "BERT-base has 12 layers. [1]", 1),
         ("BERT-base has 12 layers [2].", "BERT-base has 12 layers. [1]", 1),
         ("BERT-base has 12 layers.", "BERT-base has 12 layers. [1]", 0),
         ("The corpus holds 7000 books [3].", "The corpus holds 7000 books. [1]", 0),
-        ("The corpus was read for 4 epochs [3].", "The corpus was read for 4 epochs. [1]", 0),
-        ("- BERT-base: 12 layers [1]\n- BERT-large: 24 layers [2]", None, 0),
     ],
 )
 def test_a_sentence_is_cited_where_it_stands_whatever_its_markers_say(
@@ -97,27 +91,6 @@ def test_a_sentence_is_cited_where_it_stands_whatever_its_markers_say(
     assert text is None or draft.text == text
     assert draft.notes.facts["markers_removed"] == removed
     assert draft.notes.facts["removed"] == 0
-
-
-def test_a_list_keeps_its_lines(answer: Answers) -> None:
-    draft = answer("- BERT-base: 12 layers [1]\n- BERT-large: 24 layers [2]")
-    assert draft.text == "- BERT-base: 12 layers [1]\n- BERT-large: 24 layers [2]"
-
-
-@pytest.mark.parametrize("size", [1, 2, 7, 30])
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "BERT-base has 12 layers [1]. It is old, e.g. of 2018 (Fig. 2) [2][3].\n\n- One [1]\n- Two, about 3.5 m",
-        "Yes. [1] The light reaches 26 nautical miles (48 km). [2] Dr. Smith agrees.",
-        "",
-        "[1]",
-    ],
-)
-def test_a_reply_in_pieces_has_the_same_sentences(reply: str, size: int) -> None:
-    pieces = [reply[at : at + size] for at in range(0, len(reply), size)]
-    reader = ClaimReader()
-    assert [*(claim for piece in pieces for claim in reader.feed(piece)), *reader.end()] == claims_of(reply)
 
 
 # --- the prompt -------------------------------------------------------------------------------------------------------
@@ -131,12 +104,6 @@ def test_evidence_cannot_close_its_block_or_open_another(make_evidence: Make) ->
     assert written.endswith("Question: Why?")
 
 
-def test_each_piece_is_numbered_and_says_where_it_is_from(make_evidence: Make) -> None:
-    written = prompt("Why?", [make_evidence("one", title="A paper", page=3), make_evidence("two", document="d2")])
-    assert '<evidence number="1" from="A paper, page 3">\none\n</evidence>' in written
-    assert '<evidence number="2" from="d2.txt">\ntwo\n</evidence>' in written
-
-
 # --- the generator ----------------------------------------------------------------------------------------------------
 
 
@@ -147,15 +114,6 @@ def test_an_answer_cites_the_nearest_sentence_of_its_evidence(answer: Answers, m
     assert citation.quote == "BERT-base has 12 layers in all."
     assert (citation.start, citation.end) == (132, 163)
     assert (draft.text, draft.answered_by) == ("BERT-base has 12 layers. [1]", "model")
-
-
-def test_a_sentence_that_broke_off_is_left_out(answer: Answers) -> None:
-    assert answer("BERT-base has 12 layers. BERT-large has 24 layers and the").text == "BERT-base has 12 layers. [1]"
-
-
-def test_a_question_is_no_part_of_an_answer(answer: Answers) -> None:
-    draft = answer("How many layers has BERT-base? BERT-base has 12 layers [1].")
-    assert draft.text == "BERT-base has 12 layers. [1]"
 
 
 def test_what_a_model_copies_of_the_prompts_form_is_no_part_of_an_answer(answer: Answers) -> None:
@@ -179,23 +137,10 @@ def test_marked_is_what_is_unverified_and_removed_what_is_contradicted(answer: A
     assert (facts["sentences"], facts["removed"], facts["unverified"], facts["contradicted"]) == (3, 1, 1, 1)
 
 
-def test_strict_shows_what_is_supported_alone(answer: Answers) -> None:
-    draft = answer(MIXED, display="strict")
-    assert draft.text == "BERT-base has 12 layers. [1]"
-    assert [one.state for one in draft.removed] == [ClaimState.CONTRADICTED, ClaimState.UNVERIFIED]
-
-
 def test_open_shows_everything_and_marks_it(answer: Answers) -> None:
     draft = answer(MIXED, display="open")
     marked = "BERT-base has 12 layers. [1] BERT-base has 48 layers. [1] (contradicted) It is lovely. [2] (unverified)"
     assert (draft.text, draft.removed) == (marked, ())
-
-
-def test_none_shows_the_words_as_they_came_and_counts_the_states_all_the_same(answer: Answers) -> None:
-    draft = answer(MIXED, display="none")
-    assert draft.text == "BERT-base has 12 layers. [1] BERT-base has 48 layers. [1] It is lovely. [2]"
-    assert states(draft) == ["supported", "contradicted", "unverified"]
-    assert draft.notes.facts["contradicted"] == 1
 
 
 def test_as_they_came_no_marker_is_set_or_moved(answer: Answers) -> None:
@@ -218,12 +163,6 @@ def test_a_marker_that_was_forgotten_is_set_and_a_wrong_one_moved(answer: Answer
     assert (facts["markers_set"], facts["repaired"], facts["markers_removed"]) == (1, 1, 1)
 
 
-def test_a_sentence_may_rest_on_two_passages_and_cites_both(answer: Answers) -> None:
-    draft = answer("BERT-base has 12 layers [1], while BERT-large has 24 layers.")
-    assert [citation.document_id for citation in draft.citations] == ["d1", "d2"]
-    assert states(draft) == ["supported"]
-
-
 # --- refusals ---------------------------------------------------------------------------------------------------------
 
 
@@ -238,8 +177,6 @@ def test_not_in_the_evidence_is_a_refusal_that_names_the_nearest_passage(answer:
     "reply",
     [
         "I do not know.",
-        "Unfortunately, I cannot answer this question.",
-        "I'm sorry, but I don't have that information.",
         "The provided documents do not mention it.",
     ],
 )
@@ -247,11 +184,6 @@ def test_a_model_that_does_not_know_has_not_answered(answer: Answers, reply: str
     given = answer(reply)
     assert given.abstained
     assert "Nearest: “" in (given.reason or "")
-
-
-def test_text_beside_not_in_the_evidence_stays(answer: Answers) -> None:
-    draft = answer(f"BERT-base has 12 layers [1]. The number of heads is {NOT_FOUND}.", question="How big is BERT?")
-    assert draft.text == "BERT-base has 12 layers. [1]"
 
 
 def test_what_is_true_and_does_not_say_how_many_stays_beside_a_refusal(answer: Answers) -> None:
@@ -267,25 +199,6 @@ def test_a_lead_in_is_no_sentence_of_the_answer(answer: Answers) -> None:
     draft = answer("The answer is:\nBERT-base has 12 layers [1].")
     assert (draft.text, len(draft.sentences)) == ("BERT-base has 12 layers. [1]", 1)
     assert "BERT-base has:" in answer("BERT-base has:\n- 12 layers [1]").text
-
-
-def test_a_model_that_writes_nothing_refuses(answer: Answers) -> None:
-    assert answer("[1]", fallback=reading).reason == "The model wrote nothing."
-
-
-def test_a_computed_number_is_shown_with_its_computation(answer: Answers, make_evidence: Make) -> None:
-    rows = "Revenue in Q3 was 17.9 million euros.\nRevenue in Q4 was 24.6 million euros."
-    reply = "Revenue grew by 6.7 million euros, from 17.9 in Q3 to 24.6 in Q4 [1]."
-    draft = answer(reply, [make_evidence(rows)], question="How much did revenue grow from Q3 to Q4?", display="open")
-    assert "24.6 − 17.9 = 6.7" in draft.text.replace("24600000 − 17900000 = 6700000", "24.6 − 17.9 = 6.7")
-
-
-def test_an_answer_in_another_language_is_supported_by_its_numbers_and_says_so(answer: Answers) -> None:
-    question = "Wie viele Schichten hat das kleine BERT und wie ist es?"
-    draft = answer("BERT-base hat 12 Schichten und 110 Millionen Parameter [1].", question=question)
-    assert draft.text.endswith("[1] (in German: only its numbers were checked)")
-    wrong = answer("BERT-base hat 48 Schichten und ist gut [1].", question=question)
-    assert [one.state for one in (*wrong.sentences, *wrong.removed)] != [ClaimState.SUPPORTED]
 
 
 def test_sentences_are_told_as_they_are_written_and_checked(evidence: list[Evidence], answer: Answers) -> None:
@@ -326,14 +239,6 @@ def test_a_model_that_fails_is_replaced_by_quoting_visibly(answer: Answers, erro
     assert (draft.text, draft.answered_by) == ("the reader's answer", "reader")
 
 
-def test_the_reader_is_not_asked_where_the_model_answered(answer: Answers) -> None:
-    def never(query: Query, evidence: Sequence[Evidence]) -> Generation:
-        raise AssertionError("the reader was asked")
-
-    assert answer("BERT-base has 12 layers [1].", fallback=never).answered_by == "model"
-    assert answer(NOT_FOUND, fallback=never).abstained
-
-
 # --- what the model is given ------------------------------------------------------------------------------------------
 
 
@@ -351,17 +256,6 @@ def test_an_answer_ends_with_the_sentence_that_reaches_the_words_asked_for(answe
     assert draft.text == "BERT-base has 12 layers. [1]"
 
 
-def test_whole_pieces_are_given_while_there_is_room_and_what_is_cut_is_told(make_evidence: Make) -> None:
-    pieces = [make_evidence(f"Text {n}. " + "word " * 100, id=f"c{n}") for n in range(4)]
-    assert within(pieces, None) == (pieces, {})
-    assert within(pieces, 10_000) == (pieces, {})
-    given, told = within(pieces, 1_300)
-    assert (given, told) == (pieces[:2], {"evidence_given": 2, "evidence_cut": 2})
-    (part,), told = within(pieces, 100)
-    assert part.hit.chunk.text[: part.end - part.start] == part.text
-    assert told == {"evidence_given": 1, "evidence_cut": 3}
-
-
 def test_the_context_leaves_room_for_the_answer(answer: Answers, make_evidence: Make) -> None:
     model = ScriptedModel(["No idea."])
     answer(model, [make_evidence("word " * 400, id=f"c{n}") for n in range(9)], context_tokens=2048, max_tokens=512)
@@ -370,11 +264,6 @@ def test_the_context_leaves_room_for_the_answer(answer: Answers, make_evidence: 
 
 
 # --- the model alone --------------------------------------------------------------------------------------------------
-
-
-def test_the_model_alone_cites_nothing() -> None:
-    draft = ParametricGenerator(ScriptedModel([" Twelve. "]))(QUERY, [])
-    assert (draft.text, draft.citations, draft.abstained) == ("Twelve.", (), False)
 
 
 def test_the_model_alone_is_asked_for_the_same_style() -> None:

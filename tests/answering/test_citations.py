@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from thresher.answering.conflict_citer import ConflictCiter
+from thresher.answering.citations import ConflictCiter
 from thresher.pipeline import unverified
 from thresher.types import Citation, Evidence, Generation, Query, Refined
-from thresher.verification.claims import claims_of, joined
 
 QUERY = Query("Who said it?", "said")
 
@@ -101,10 +100,3 @@ def test_a_withdrawn_answer_shows_no_contradictions(make_evidence: Callable[...,
 
     answer = ConflictCiter(withdraw, as_it_is)(QUERY, citing(evidence, 1), Refined(evidence, conflicts=((1, 2),)))
     assert (answer.citations, answer.conflicts) == ((), ())
-
-
-@pytest.mark.parametrize(
-    "text", ["One is so. [1] Two is so. [1] [2]", "Two:\n- one is so [1]\n- two is so [2]", "Bare."]
-)
-def test_an_answer_taken_apart_can_be_put_together(text: str) -> None:
-    assert joined([(claim, claim.numbers) for claim in claims_of(text)]) == text

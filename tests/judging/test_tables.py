@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from tests.answering.tables import documents, piece
 from thresher.judging.tables import TableScorer
-from thresher.text.labels import fact_sentence
 from thresher.types import UNIT, Document, Hit, Notes, Query, Scale, Score, Scores
 
 
@@ -81,13 +80,6 @@ def test_a_row_that_a_rule_finds_is_one_more_window_and_the_judge_alone_says_wha
 def test_a_cell_is_read_as_a_sentence_too_and_with_the_cell_that_names_its_row() -> None:
     assert "The Revenue of Q3 is 17.9 million euros." in read("What was revenue in Q3?", QUARTERS)
     assert "Quarter: Q3, Revenue: 17.9." in " ".join(read("Which quarter had a revenue of 17.9?", QUARTERS))
-
-
-def test_what_a_column_says_of_a_person_is_read_as_people_say_it() -> None:
-    assert fact_sentence("name", "Ada", "home town", "Paris") == "Ada lives in Paris."
-    assert fact_sentence("customer", "Ada", "age", "36") == "Ada is 36 years old."
-    assert fact_sentence("branch", "North", "city", "Paris") == ""
-    assert fact_sentence("name", "Ada", "claim", "bike") == ""
 
 
 def test_no_rule_lifts_what_the_judge_gave() -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.structure.test_answers import BRANCHES, RESULTS
 from tests.structure.test_grid import grid
+from tests.structure.test_tables import BRANCHES, RESULTS
 from thresher.structure.answers import answered
 
 TICKETS = grid(

@@ -6,7 +6,6 @@ import pytest
 
 from thresher.documents.assembly import table_over
 from thresher.structure.entries import answers, as_written, named_in
-from thresher.text.identifiers import heads_in
 from thresher.types import Document, Mark
 
 SECTIONS = "# Codes\n\n## E-0401 Blocked\n\nClean the strainer.\n\nThen rinse it.\n\n## E-0410 Hot\n\nLet it cool.\n"
@@ -95,7 +94,3 @@ def test_a_line_that_names_what_is_asked_is_no_other_entry_though_it_stands_unde
     for said, other in (("Short names", True), ("the rebuild is", False), ("A new one", True)):
         start = text.index(said)
         assert named.is_other(start, start + len(said)) is other
-
-
-def test_a_number_before_a_dash_is_no_identifier_of_its_own() -> None:
-    assert [one.key for one in heads_in("What version does a rebuild of 2.9-3 get?")] == ["2.93"]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,12 +15,6 @@ PIPES = """| Quarter | Revenue | Employees |
 |---|---:|---:|
 | Q1 | 14.2 | 210 |
 | Q2 | 15.8 | |"""
-PAPER = """System Dev Test
-EM F1 EM F1
-Published
-BiDAF (Single) - 85.6 - 85.8
-Reader (Ensemble) 81.2 87.9 82.3 88.5
-Ours (Large) 84.1 90.9 85.1 91.8"""
 
 
 def document(before: str, table: str, behind: str = "") -> Document:
@@ -26,12 +22,12 @@ def document(before: str, table: str, behind: str = "") -> Document:
     return Document("d", "d.md", "Halden", text, "markdown", tables=(table_over(table.split("\n"), len(before)),))
 
 
-def grid(before: str, table: str, behind: str = "") -> Grid:
+def grid(before: str, table: str, behind: str = "", *, is_exact: bool = True) -> Grid:
     whole = document(before, table, behind)
     found = grid_of(whole, whole.tables[0])
     assert found is not None
     for row in (*found.rows, found.around):
-        assert all(whole.text[cell.start : cell.end] == cell.text for cell in row)
+        assert not is_exact or all(whole.text[cell.start : cell.end] == cell.text for cell in row)
     return found
 
 
@@ -50,14 +46,8 @@ def test_the_unit_of_the_lead_in_is_not_that_of_what_is_counted() -> None:
     assert found.unit("Price (NOK)") == ("NOK", None)
 
 
-def test_numbers_at_the_end_of_a_line_are_the_cells_of_a_paper() -> None:
-    found = grid("", PAPER, "\n\nTable 2: SQuAD 1.1 results.\n")
-    assert [cell.text for cell in found.rows[1]] == ["Reader (Ensemble)", "81.2", "87.9", "82.3", "88.5"]
-    assert [cell.text for cell in found.around] == ["Table 2: SQuAD 1.1 results."]
-
-
-def test_names_of_columns_that_do_not_fit_the_cells_make_no_table() -> None:
-    whole = document("", "Size Layers Hidden Size Attention Heads\n1B 16 2048 16\n7B 32 4086 32\n13B 40 5120 40")
+def test_lines_without_bars_are_no_table() -> None:
+    whole = document("", "Size Layers Heads\n1B 16 16\n7B 32 32")
     assert grid_of(whole, whole.tables[0]) is None
 
 
@@ -98,7 +88,16 @@ def test_a_unit_is_read_where_one_is_stated(text: str, unit: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("1,234.5", 1234.5), ("2 %", 2), ("-3", -3), ("€ 40", 40), ("12 kg", 12), ("2024-03-01", None), ("T-101", None)],
+    [
+        ("1,234.5", 1234.5),
+        ("2 %", 2),
+        ("-3", -3),
+        ("€ 40", 40),
+        ("12 kg", 12),
+        ("2024-03-01", None),
+        ("T-101", None),
+        ("(2019)", None),
+    ],
 )
 def test_a_number_is_a_cell_that_is_nothing_else(text: str, number: float | None) -> None:
     assert number_in(text) == number
@@ -128,3 +127,62 @@ def test_a_value_with_a_unit_of_its_own_keeps_it() -> None:
 def test_a_letter_is_a_scale_before_money_and_a_unit_elsewhere(header: str, unit: str) -> None:
     names = (Cell("Name", 0, 4), Cell(header, 5, 5 + len(header)))
     assert Grid(names, ((Cell("Plank", 40, 45), Cell("450", 46, 49)),)).unit(header) == (unit, None)
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (("0,435", "1,286", "0,118", "12,5"), ("0.435", "1.286", "0.118", "12.5")),
+        (("1,286", "2,450"), ("1286", "2450")),
+        (("1.286", "2.450,5"), ("1286", "2450.5")),
+        (("1.234.567", "12.345"), ("1234567", "12345")),
+        (("1,234.5", "12,345"), ("1234.5", "12345")),
+        (("1,286", "12.5"), ("1286", "12.5")),
+        (("-2,300", "(500)"), ("-2300", "-500")),
+        (("−2,5", "3,25 €"), ("-2.5", "3.25")),
+    ],
+)
+def test_a_column_decides_what_its_commas_are(cells: tuple[str, ...], values: tuple[str, ...]) -> None:
+    found = grid("", "\n".join(["| Name | Level |", *(f"| N{at} | {cell} |" for at, cell in enumerate(cells))]))
+    assert [row[1].number for row in found.rows] == list(map(Decimal, values))
+
+
+def test_a_column_that_does_not_show_it_is_read_as_the_table() -> None:
+    found = grid("", "| Name | a | b |\n| x | 12,5 | 1,286 |\n| y | 0,75 | 2,300 |")
+    assert [row[2].number for row in found.rows] == [Decimal("1.286"), Decimal("2.3")]
+
+
+@pytest.mark.parametrize(
+    ("head", "unit"),
+    [("Pressure (bar)", "bar"), ("Dose (mg/l)", "mg/l"), ("Price EUR", "EUR"), ("Weight kg", "kg"),
+     ("Fare (Adult)", ""), ("Full day", ""), ("Speed min", "")],
+)  # fmt: skip
+def test_a_column_may_have_a_unit_of_its_own(head: str, unit: str) -> None:
+    assert grid("", f"| Pump | {head} |\n| P-1 | 12 |").unit(head) == (unit, None)
+
+
+@pytest.mark.parametrize(
+    ("lines", "header", "last"),
+    [
+        (
+            "System Dev Test\nEM F1 EM F1\nBiDAF (Single) - 85.6 - 85.8\nOurs (Large) 84.1 90.9 85.1 91.8",
+            ["", "Dev EM", "Dev F1", "Test EM", "Test F1"],
+            ["Ours (Large)", "84.1", "90.9", "85.1", "91.8"],
+        ),
+        (
+            "Model Layers Hidden size D MLP size Params\nViT-Base 12 768 3072 86M\nViT-Huge 32 1280 5120 632M",
+            ["Model", "Layers", "Hidden size D", "MLP size", "Params"],
+            ["ViT-Huge", "32", "1280", "5120", "632M"],
+        ),
+    ],
+)
+def test_numbers_at_the_end_of_a_line_are_the_cells_of_a_paper(lines: str, header: list[str], last: list[str]) -> None:
+    found = grid("", lines, "\n\nTable 2: what was measured.\n")
+    assert [cell.text for cell in found.header] == header
+    assert [cell.text for cell in found.rows[-1]] == last
+    assert [cell.text for cell in found.around] == ["Table 2: what was measured."]
+
+
+def test_names_of_columns_that_do_not_fit_the_cells_make_no_table() -> None:
+    whole = document("", "Size Layers Hidden Size Attention Heads\n1B 16 2048 16\n7B 32 4086 32\n13B 40 5120 40")
+    assert grid_of(whole, whole.tables[0]) is None

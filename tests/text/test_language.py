@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.text.language import LANGUAGES, foreign_language, language_of, other_language, question_language
+from thresher.text.language import language_of, other_language, question_language
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import chunk_terms, query_terms
 
@@ -43,6 +43,8 @@ def test_names_references_and_tables_have_no_language(text: str) -> None:
         ("Qui a vérifié la machine?", "fr"),
         ("Cuando fue revisada la máquina?", "es"),
         ("Umsatz 2023", ""),
+        ("Is As Time Goes By a jazz song?", ""),
+        ("Quais são as capitais e qual a maior?", "pt"),
         ("Who is Maria de la Cruz?", ""),
         ("Is a problem instance typically characterized as abstract or concrete?", ""),
     ],
@@ -72,36 +74,10 @@ def test_a_word_is_found_in_another_form_of_its_language(text: str, question: st
     assert {"haus"} <= set(found) or {"national"} <= set(found)
 
 
-def test_a_word_is_found_in_the_same_form_where_the_language_of_a_question_cannot_be_told() -> None:
-    assert set(query_terms("Häuser")) <= set(
-        chunk_terms("", "Die Häuser auf dem Berg sind nicht zu erreichen, und das ist so.")
-    )
-
-
-def test_every_language_has_a_stemmer() -> None:
-    for code in LANGUAGES:
-        assert chunk_terms("", TEXTS[code])
-
-
-@pytest.mark.parametrize(
-    ("question", "language"),
-    [
-        ("Is As Time Goes By a jazz song?", ""),
-        ("Quais são as capitais e qual a maior?", "Portuguese"),
-        ("Was ist das Ziel der Anlage?", "German"),
-    ],
-)
-def test_small_words_of_english_that_another_language_has_too_make_no_foreign_question(
-    question: str, language: str
-) -> None:
-    assert foreign_language(question) == language
-
-
 @pytest.mark.parametrize(
     ("claim", "language"),
     [
         ("Von Debian 9 werden insgesamt zehn Architekturen getragen.", "German"),
-        ("Autos werden nach Little Mew nicht mitgenommen.", "German"),
         ("In RAG sind insgesamt 626M trainierbare Parameter.", "German"),
         ("Their first hit was called “No, No, No”.", ""),
     ],

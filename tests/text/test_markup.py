@@ -1,6 +1,6 @@
 """Tables, headings and code of a text, as people read them."""
 
-from thresher.text.markup import blocks, flat, plain, table, words
+from thresher.text.markup import blocks, flat, plain, table
 
 SHEET = "| Model | Price |\n| Oak | 1450 |\n| Pine | 690 |"
 PAGE = "# Handbook\n\nWelcome.\n\n## Expenses\n\n| Country | Limit |\n|---|---|\n| Finland | 140 EUR |\nPaid in May."
@@ -49,7 +49,3 @@ def test_a_bar_within_a_cell_stays_with_it() -> None:
 
 def test_a_text_may_begin_within_code() -> None:
     assert [one.kind for one in blocks("x = 1\n```\nThen.", within_code=True)] == ["code", "prose"]
-
-
-def test_two_texts_are_compared_by_their_words() -> None:
-    assert words(SHEET) in words(f"Here:\n\n{table(blocks(SHEET)[0].rows)}\n\n[1]")

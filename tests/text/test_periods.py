@@ -38,7 +38,6 @@ def test_the_time_of_a_question_is_taken_out_of_it(question: str, asked: Asked) 
         ("Valid from 01.04.2021 to 31.03.2023.", Period(date(2021, 4, 1), date(2023, 3, 31))),
         ("Effective: 2024-01-15", Period(date(2024, 1, 15))),
         ("Sales were 12 in 2020 and 13 in 2021.", None),
-        ("Until 2019 it was 5, until 2021 it was 6.", None),
     ],
 )
 def test_a_sentence_holds_from_a_day_until_a_day_or_says_nothing_of_it(sentence: str, period: Period | None) -> None:
@@ -49,9 +48,7 @@ def test_a_sentence_holds_from_a_day_until_a_day_or_says_nothing_of_it(sentence:
     ("question", "allowed"),
     [
         ("What was the fee in 2022?", [True, False]),
-        ("What was the fee in 2024?", [False, True]),
         ("What is the fee now?", [False, True]),
-        ("What was the fee previously?", [True, False]),
         ("What is the fee?", [True, True]),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 
 import thresher
 from tests.conftest import Run
-from thresher.text.printed import json_text, shown
+from thresher.text.markup import json_text, shown
 
 HOSTILE = "a\x1b[2Jb\x1b]8;;http://evil.example\x07c\rd\x9b31me\u202ef\x7f"
 
@@ -47,9 +47,7 @@ HOW = "How high is the tide at Fernby?"
 COMMANDS = [
     ("documents",),
     ("documents", "--json"),
-    ("documents", "--fields"),
     ("search", HOW),
-    ("search", HOW, "--json"),
     ("ask", HOW),
     ("ask", HOW, "--json"),
     ("ask", HOW, "--stream"),
@@ -57,7 +55,6 @@ COMMANDS = [
     ("ask", "How high is \x1b[2J?", "--where", "\x1b[2J"),
     ("check", "The tide at Fernby rises by 4.2 metres."),
     ("delete", "none\x1b[2J"),
-    ("delete", "a*", "--json"),
     ("\x1b[2J",),
     ("collections", "drop", "\x1b[2J"),
 ]

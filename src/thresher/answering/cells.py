@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from thresher.answering.citations import cite
-from thresher.answering.sentence_support import Sentence
+from thresher.answering.citations import Sentence, cite
 from thresher.structure.answers import answered, form_near, grids_near
 from thresher.structure.forms import Form
 from thresher.structure.grid import Cell, Found, Grid

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from thresher.answering.citations import abstention, cite
-from thresher.answering.sentence_support import SUPPORT, Sentence
+from thresher.answering.citations import SUPPORT, Sentence, abstention, cite
 from thresher.protocols import in_silence
 from thresher.reasons import NEAREST
 from thresher.text.answer_types import missing_answer

@@ -1,4 +1,4 @@
-"""What an answer cites: quotes looked up in their documents, conflicts shown beside it."""
+"""What an answer cites: sentences of the evidence, looked up in their documents, and what contradicts them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from thresher.answering.sentence_support import Sentence
+from thresher.protocols import Verifier, about
 from thresher.reasons import NEAREST
+from thresher.structure.versions import are_versions
+from thresher.text.sentences import line_spans, sentence_spans
 from thresher.types import (
     NO_NOTES,
     AnswerSentence,
@@ -19,8 +21,43 @@ from thresher.types import (
     Origin,
     Query,
     Refined,
+    Scale,
+    Score,
 )
 from thresher.verification.claims import sentences_of
+from thresher.verification.conflicts import find_conflicts
+
+SUPPORT = Scale("support", 0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a piece of evidence; `start` and `end` are offsets in the document."""
+
+    evidence: Evidence
+    start: int
+    end: int
+    text: str
+    support: Score
+
+    @classmethod
+    def whole(cls, piece: Evidence, score: Score) -> Sentence:
+        """All of a piece."""
+        return cls(piece, piece.start, piece.end, piece.text, score)
+
+
+def sentence_around(piece: Evidence, start: int, end: int, score: Score) -> Sentence:
+    """The sentences, or rows of a table, that overlap a place of a piece, in its offsets; the whole piece for none.
+
+    An empty place lies in the sentence it stands at.
+    """
+    last = max(end, start + 1)
+    spans = line_spans(piece.text) if piece.hit.chunk.kind == "table" else sentence_spans(piece.text)
+    touched = [span for span in spans if span[0] < last and span[1] > start]
+    if not touched:
+        return Sentence.whole(piece, score)
+    first, behind = touched[0][0], touched[-1][1]
+    return Sentence(piece, piece.start + first, piece.start + behind, piece.text[first:behind], score)
 
 
 def cite(marker: int, sentence: Sentence) -> Citation:
@@ -125,3 +162,54 @@ class QuoteChecker:
             return None
         place = self.locate(document, citation.start, citation.end)
         return replace(citation, page=document.page_at(citation.start), locator=place)
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictCiter:
+    """Another verifier's answer, with evidence that contradicts a cited piece cited behind the others."""
+
+    verify: Verifier
+    placed: Callable[[Citation], Citation]
+    """Says where in its file the quote of a citation stands."""
+    documents: Callable[[Sequence[str]], Mapping[str, Document]] = lambda ids: {}
+    """The documents of some ids: versions of one document do not contradict each other."""
+
+    @property
+    def about(self) -> str:
+        """What the verifier says of itself."""
+        return about(self.verify)
+
+    def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
+        """The verified draft with the citations of both sides, and the pairs of their markers, behind its own pairs."""
+        verified = self.verify(query, draft, refined)
+        citations = list(verified.citations)
+        markers = {citation.marker for citation in citations}
+        pairs = dict.fromkeys(pair for pair in verified.conflicts if markers.issuperset(pair))
+        for positions in refined.conflicts:
+            one, other = (refined.evidence[position - 1] for position in positions)
+            known = self.documents([one.hit.chunk.document_id, other.hit.chunk.document_id])
+            if len(known) > 1 and are_versions(*known.values()):
+                continue
+            for side, against in ((one, other), (other, one)):
+                for citation in [citation for citation in verified.citations if is_quoted_from(side, citation)]:
+                    for sentence in _contradicting(side, citation, against):
+                        marker = _marker(sentence, citations)
+                        if marker is None:
+                            marker = len(citations) + 1
+                            citations.append(self.placed(cite(marker, sentence)))
+                        pairs[min(citation.marker, marker), max(citation.marker, marker)] = None
+        return replace(verified, citations=tuple(citations), conflicts=tuple(pairs))
+
+
+def _contradicting(side: Evidence, citation: Citation, other: Evidence) -> list[Sentence]:
+    """The sentences of other evidence that contradict what is cited from a piece: they may agree in all the rest."""
+    quote = replace(side, start=citation.start, end=citation.end, text=citation.quote)
+    spans = sentence_spans(other.text) or [(0, len(other.text))]
+    sentences = [replace(other, start=other.start + a, end=other.start + b, text=other.text[a:b]) for a, b in spans]
+    found = find_conflicts([quote, *sentences]).pairs
+    return [Sentence.whole(sentences[position - 2], other.hit.score) for first, position in found if first == 1]
+
+
+def _marker(sentence: Sentence, citations: Sequence[Citation]) -> int | None:
+    own = (one for one in citations if one.document_id == sentence.evidence.hit.chunk.document_id)
+    return next((one.marker for one in own if one.start < sentence.end and sentence.start < one.end), None)

@@ -19,7 +19,7 @@ from thresher.cli import chat, checks, collections, config, demo, documents, log
 from thresher.cli.fast_import import without_rest_client
 from thresher.cli.options import DONE, FAILED, INTERRUPTED, WRONG_USAGE, in_flags
 from thresher.errors import ThresherError, UsageError
-from thresher.text.printed import json_text, shown
+from thresher.text.markup import json_text, shown
 
 ENTRY_POINTS = "thresher.commands"  # the group in which another distribution names its command
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
-from thresher.text import printed
+from thresher.text import markup
 
 Level = Literal["debug", "info", "warning", "error"]
 
@@ -18,7 +18,7 @@ LOGGERS = ("thresher", "thresher_evals")  # ours alone: a user did not ask for t
 
 class _Line(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        return printed.shown(super().format(record))
+        return markup.shown(super().format(record))
 
 
 @contextmanager

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.answer import Answer, marks_places
 from thresher.errors import DocumentError
-from thresher.text.markup import blocks, flat, plain, unescaped
-from thresher.text.printed import json_text, shown
+from thresher.text.markup import blocks, flat, json_text, plain, shown, unescaped
 from thresher.tracing.explain import (
     assessment,
     citation_line,

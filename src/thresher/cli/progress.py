@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from thresher.cli.output import complain
-from thresher.text.printed import shown
+from thresher.text.markup import shown
 from thresher.tracing.explain import shortened
 
 if TYPE_CHECKING:

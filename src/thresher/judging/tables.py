@@ -16,7 +16,6 @@ from thresher.structure.answers import answered, form_near, grids_near
 from thresher.structure.forms import Form, to_pay_in_words
 from thresher.structure.grid import Cell, Grid
 from thresher.structure.lookup import look
-from thresher.text.labels import fact_sentence
 from thresher.text.terms import term_set
 from thresher.types import Document, Hit, Query, Scores
 
@@ -115,18 +114,9 @@ def _found_in_words(part: Grid | Form, question: str) -> Iterator[str]:
     yield _stopped("; ".join([*(cell.rstrip(".:") for cell in around[-1:]), rows]))
     if len(answering) == 1:
         (row,) = answering
-        yield from _as_sentences(part, row, [at for at, cell in enumerate(row) if at and _place(cell) in asked])
-
-
-def _as_sentences(grid: Grid, row: Sequence[Cell], columns: Sequence[int]) -> Iterator[str]:
-    """The cells of a row as sentences, by the names of their columns; also as a fact where a rule words one."""
-    at, name, head = grid.rows.index(tuple(row)), row[0].text, grid.header[0].text
-    sentences = [grid.cell_sentence(at, column) for column in columns]
-    yield " ".join(sentences)
-    for column, sentence in zip(columns, sentences, strict=True):
-        label, value = grid.header[column].text, row[column].text
-        if fact := fact_sentence(head, name, label, value):
-            yield f"{head}: {name}, {label}: {value}. {sentence} {fact}"
+        at = part.rows.index(row)
+        columns = [column for column, cell in enumerate(row) if column and _place(cell) in asked]
+        yield " ".join(part.cell_sentence(at, column) for column in columns)
 
 
 def _place(cell: Cell) -> tuple[int, int]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from thresher.answering.citations import QuoteChecker
-from thresher.answering.conflict_citer import ConflictCiter
+from thresher.answering.citations import ConflictCiter, QuoteChecker
 from thresher.protocols import ChunkTable, Generator, Verifier
 from thresher.recipes.components import Components
 from thresher.recipes.settings import AnswerSettings, RecipeSettings

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from thresher.answering.citations import cite
-from thresher.answering.sentence_support import SUPPORT, Sentence
+from thresher.answering.citations import SUPPORT, Sentence, cite
 from thresher.deadline import watch
 from thresher.errors import UsageError, check_type
 from thresher.text.sentences import sentence_spans

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 from weakref import WeakValueDictionary
 
-from thresher.answering.sentence_support import rarity_from
 from thresher.errors import UsageError
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
@@ -20,6 +19,7 @@ from thresher.models.usage import Meter, Prices, shared_rate
 from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, CrossEncoder, Encoder, LanguageModel, in_silence
 from thresher.recipes.settings import EncoderSettings, LanguageModelSettings, RecipeSettings, RerankerSettings
+from thresher.text.terms import rarity_from
 from thresher.types import Document, Judged, Query
 
 if TYPE_CHECKING:

@@ -8,16 +8,14 @@ title and its labels contain every content word of the question: another custome
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from thresher.structure.grid import Cell, Found, Grid, with_unit
-from thresher.structure.lookup import YES_OR_NO, Words, telling_terms, terms_of, words_of
-from thresher.structure.records import LEAST, fields_of, head_of
+from thresher.structure.lookup import YES_OR_NO, Words, means, still_to_come, telling_terms, terms_of, words_of
 from thresher.text.answer_types import answer_type, is_of_type
-from thresher.text.figures import without_figures
-from thresher.text.labels import means, still_to_come
 from thresher.text.numbers import Date, quantities_and_dates
+from thresher.text.sentences import line_spans, without_figures
 from thresher.types import Document
 
 LONGEST = 6_000
@@ -61,7 +59,13 @@ _WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 _WHICH = re.compile(r"\b(?:which|what) (?P<kind>[^\W\d_]+)\b", re.IGNORECASE)
 _KEY = frozenset(terms_of("number no id code"))
 
+_FIELD = re.compile(r"[-*• \t]*(?P<label>[^\W_][^:\n|.?!]{0,50}|[\w.-]{1,100}):[ \t]+(?P<value>\S[^\n]{0,300})")
+LEAST = 3
+"""Fields that make a form; a colon or two are in every text."""
+LABEL_WORDS = 6
+
 Field = tuple[Cell, Cell]
+"""Label and value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,9 @@ def form_of(document: Document, items: Iterable[Grid]) -> Form | None:
     text = without_figures(document)
     if len(text) > LONGEST:
         return None
-    found = {label.text: (label, value) for _, label, value in fields_of(text, head_of(document), len(text))}
+    # The head of a mail says of the mail, not of what it is about.
+    head = next((mark.start for mark in document.marks if document.kind == "email" and mark.name != "header"), 0)
+    found = {label.text: (label, value) for label, value in fields_of(text, head)}
     if len(found) < LEAST:
         return None
     dated = [tuple(Cell(m[name], *m.span(name)) for name in ("label", "value")) for m in _UNTIL.finditer(text)]
@@ -96,6 +102,15 @@ def form_of(document: Document, items: Iterable[Grid]) -> Form | None:
     outside = [(label, value) for label, value in dated if label.start not in inside and _is_date(value.text)]
     fields = sorted((*found.values(), *outside), key=lambda one: one[0].start)
     return Form(tuple(fields), tuple(items), document.title)
+
+
+def fields_of(text: str, low: int = 0) -> Iterator[Field]:
+    """Each line from a place on that is a field."""
+    for start, end in line_spans(text[low:]):
+        found = _FIELD.fullmatch(text, low + start, low + end)
+        if found is not None and len(found["label"].split()) <= LABEL_WORDS:
+            label, value = (Cell(found[name].strip(), *found.span(name)) for name in ("label", "value"))
+            yield label, value
 
 
 def _is_date(text: str) -> bool:

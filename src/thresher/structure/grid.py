@@ -1,7 +1,7 @@
 """Tables of a document with what gives their cells a meaning: header, caption, lead-in, heading and unit.
 
-Pipe rows are cut at their bars. Rows of a PDF have none: there the numbers at the end of a line are its cells, and a
-table counts as read only where the line of column names has as many words as its rows have cells.
+Rows are cut at their bars, lines of plain text where two spaces part their cells. Rows of a PDF have neither: there the
+numbers at the end of a line are its cells, and a table counts as read where as many column names stand above them.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from decimal import Decimal
 from functools import lru_cache
 from itertools import chain, pairwise, takewhile
 
-from thresher.text.figures import without_figures
 from thresher.text.markup import BAR, RULE
-from thresher.text.sentences import sentence_spans, trim
+from thresher.text.sentences import line_spans, sentence_spans, trim, without_figures
 from thresher.types import Document, Table
 
 
@@ -108,14 +107,6 @@ class Found:
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
-_VALUE = re.compile(r"[~≈∼]?[+−–-]?[$€£]?\d[\d.,]*(?:[×x%KMBk]|/\d[\d.,]*)?[*†‡]?|[-–—]")
-_NAMES_ROWS = re.compile(
-    r"(?:systems?|models?|methods?|approach(?:es)?|tasks?|data(?:sets?)?|names?|sources?|types?|settings?|size|category|"
-    r"architectures?|country|year|metrics?|param(?:eter)?s?|hyper-?parameters?|languages?|domains?|items?|config\w*|"
-    r"encoders?|retrievers?|algorithms?|variants?|benchmarks?|corpus|layers?|stage|language|quarter|month|region)",
-    re.IGNORECASE,
-)
-"""What stands over the names of rows in a PDF, where the words of column names run into each other."""
 MOST_CELLS = 40_000
 """Larger tables are not read: a question must not wait for a data file."""
 
@@ -140,7 +131,7 @@ def _grids_of(one: _Itself) -> dict[Table, Grid | None]:
 
 
 def grid_of(document: Document, table: Table) -> Grid | None:
-    """The cells of a table, which is parsed once; None if its columns cannot be detected."""
+    """The cells of a table, which is parsed once; None for one without bars, and of one column or row."""
     known = _grids_of(_Itself(document))
     if table not in known:
         known[table] = _parsed(document, table)
@@ -161,7 +152,7 @@ def _parsed(document: Document, table: Table) -> Grid | None:
     body = tuple(_of_width(row, width) for row in rows[1:] if any(cell.text for cell in row))
     if width < 2 or not body:
         return None
-    around = (*_around(document, table, only_captions=not piped), *titles)
+    around = (*(_around if piped else _captioned)(document, table), *titles)
     return Grid(tuple(rows[0]), _with_commas_read(body), around, document.title)
 
 
@@ -219,35 +210,46 @@ def _pipe_cells(text: str, start: int, end: int) -> list[Cell]:
     return [_cell(text, low + 1, high) for low, high in pairwise([*first, *bars, *last])]
 
 
+_VALUE = re.compile(r"[~≈∼]?[+−–-]?[$€£]?\d[\d.,]*(?:[×x%KMBk]|/\d[\d.,]*)?[*†‡]?|[-–—]")
+_WORD = re.compile(r"\S+")
+NAME_WORDS = 3
+"""Words of a column's name; more are two lines of names run together."""
+
+
 def _line_cells(text: str, spans: Sequence[tuple[int, int]]) -> list[list[Cell]]:
     """Rows of names and numbers, those of the usual number of cells; nothing where the names of the columns differ."""
-    word = re.compile(r"\S+")
-    lines = [[Cell(found[0], *found.span()) for found in word.finditer(text, *span)] for span in spans]
+    lines = [[Cell(found[0], *found.span()) for found in _WORD.finditer(text, *span)] for span in spans]
     values = [sum(1 for _ in takewhile(_is_value, reversed(line))) for line in lines]
-    counts = Counter(count for count, line in zip(values, lines, strict=True) if 0 < count < len(line))
-    if not counts:
+    counts = Counter(count for count, line in zip(values, lines, strict=True) if 1 < count < len(line))
+    width = counts.most_common(1)[0][0] if counts else 0
+    names = [_column_names(text, line, width) for line in lines[: values.index(width) if width else 0]]
+    at = next((at for at in reversed(range(len(names))) if names[at]), None)
+    if at is None:
         return []
-    width = counts.most_common(1)[0][0]
-    first = values.index(width)
-    names = next((at for at in range(first - 1, -1, -1) if len(lines[at]) in (width, width + 1)), None)
-    if width < 2 or names is None or any(map(_is_value, lines[names])):
-        return []
-    header = lines[names]
-    if len(header) > width and not _NAMES_ROWS.fullmatch(header[0].text):  # a column's name may be of two words
-        return []
-    if len(header) == width:
-        header = [Cell("", header[0].start, header[0].start), *header]
-    if len({cell.text for cell in header}) < len(header):
-        groups = lines[names - 1][-width:] if names else []
-        groups = groups[len(lines[names - 1]) % 2 :] if groups else []
+    header = names[at]
+    if len({cell.text for cell in header}) < len(header):  # "EM F1 EM F1" stand below "Dev Test"
+        groups = lines[at - 1][-width:] if at else []
+        groups = groups[len(lines[at - 1]) % 2 :] if groups else []
         if not groups or width % len(groups):
             return []
         each = width // len(groups)
-        for at, cell in enumerate(header[1:]):
-            header[at + 1] = replace(cell, text=f"{groups[at // each].text} {cell.text}")
-    below = zip(lines[names + 1 :], values[names + 1 :], strict=True)
+        header[1:] = [replace(one, text=f"{groups[i // each].text} {one.text}") for i, one in enumerate(header[1:])]
+    below = zip(lines[at + 1 :], values[at + 1 :], strict=True)
     rows = [line for line, count in below if count == width < len(line)]
     return [header, *([_cell(text, row[0].start, row[-width - 1].end), *row[-width:]] for row in rows)]
+
+
+def _column_names(text: str, line: Sequence[Cell], width: int) -> list[Cell]:
+    """The names of the columns: of words with capitals each, or of one word each; the first may be missing."""
+    starts = [at for at, word in enumerate(line) if at == 0 or (len(word.text) > 1 and not word.text[0].islower())]
+    ends = [*starts[1:], len(line)]
+    if max(end - one for one, end in zip(starts, ends, strict=True)) > NAME_WORDS:
+        return []
+    named = [_cell(text, line[one].start, line[end - 1].end) for one, end in zip(starts, ends, strict=True)]
+    found = next((names for names in (named, [*line]) if len(names) in (width, width + 1)), [])
+    if not found or any(map(_is_value, line)):
+        return []
+    return found if len(found) > width else [Cell("", found[0].start, found[0].start), *found]
 
 
 def _is_value(word: Cell) -> bool:
@@ -265,6 +267,29 @@ def _of_width(row: Sequence[Cell], width: int) -> tuple[Cell, ...]:
     return (*row[:width], *[Cell("", end, end)] * (width - len(row)))
 
 
+_ALIGNED = re.compile(r"\S+(?: \S+)*")
+NEAR = 3_000
+"""Characters before and behind a place in which a table of plain text is looked for."""
+
+
+def aligned(document: Document, low: int, high: int) -> Iterator[Grid]:
+    """Tables of plain text: lines that follow each other and whose cells two spaces part, as many in each."""
+    if document.tables or document.kind == "pdf":
+        return
+    text, table, before = document.text, list[tuple[Cell, ...]](), None
+    low, high = max(0, text.rfind("\n", 0, max(0, low - NEAR))), min(len(text), high + NEAR)
+    for start, end in [*line_spans(text[low:high]), (high - low, high - low)]:
+        cells = tuple(Cell(found[0], *found.span()) for found in _ALIGNED.finditer(text, low + start, low + end))
+        if table and len(cells) != len(table[0]):
+            if len(table) > 1 and len(table) + len(table[0]) > 4:  # two lines of two words are no table
+                yield Grid(table[0], tuple(table[1:]), () if before is None else (before,), document.title)
+            table, before = [], None
+        if len(cells) > 1:
+            table.append(cells)
+        else:
+            before = next(iter(cells), None)
+
+
 # --- what stands around a table ---------------------------------------------------------------------------------------
 
 _CAPTION = re.compile(r"(?:Table|Tab\.|Exhibit)\s?[A-Z]?\.?\d{1,3}(?:\.\d+)?\s?[:.|–-]", re.IGNORECASE)
@@ -275,19 +300,12 @@ BLOCKS_BACK = 4
 HEADING_CHARACTERS = 90
 
 
-def _around(document: Document, table: Table, *, only_captions: bool) -> list[Cell]:
-    """Heading and lead-in before a table, and the caption before or behind it.
-
-    In a PDF the text before a table is seldom about it: there the caption alone counts.
-    """
+def _around(document: Document, table: Table) -> list[Cell]:
+    """Heading and lead-in before a table, and the caption before or behind it."""
     text = document.text
     found: list[Cell] = []
     behind = re.compile(r"\s*([^\n]+)").match(text, table.end)
     caption = [_cell(text, *behind.span(1))] if behind and _CAPTION.match(behind[1]) else []
-    if only_captions:
-        above = next(blocks_before(document, table.start), None)
-        captions = [*([above] if above and _CAPTION.match(above.text) else []), *caption]
-        return captions if len(captions) == 1 else []  # of two, one is another table's
     for block in blocks_before(document, table.start):
         if is_heading(block.text):
             found.append(Cell(block.text.strip("# "), block.start, block.end))
@@ -296,6 +314,15 @@ def _around(document: Document, table: Table, *, only_captions: bool) -> list[Ce
         if leads or _CAPTION.match(block.text) or stated_unit(block.text):
             found.append(block if len(block.text) <= LONGEST else last_sentence(block))
     return [*reversed(found), *caption]
+
+
+def _captioned(document: Document, table: Table) -> list[Cell]:
+    """The caption of a table in a PDF, where the text before a table is seldom about it; of two neither is certain."""
+    above = next(blocks_before(document, table.start), None)
+    behind = re.compile(r"\s*([^\n]+)").match(document.text, table.end)
+    below = _cell(document.text, *behind.span(1)) if behind else None
+    captions = [cell for cell in (above, below) if cell is not None and _CAPTION.match(cell.text)]
+    return captions if len(captions) == 1 else []
 
 
 def blocks_before(document: Document, end: int) -> Iterator[Cell]:

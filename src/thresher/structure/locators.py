@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from thresher.structure.lists import lists_of
 from thresher.text.markup import BAR
 from thresher.types import Document, Mark, MarkKind
 
@@ -13,6 +12,14 @@ NAME_CHARACTERS = 80
 """Of a heading that is named; longer ones are sentences set as headings."""
 DATA = frozenset({"csv", "json", "jsonl", "xlsx", "passage"})
 """Kinds without headings and lists."""
+
+_ITEM = re.compile(
+    r"[ \t]*(?:(?P<bullet>[-*+•‣◦▪●■–·➢✓])|\(?(?P<number>\d{1,3})[.)]|(?P<letter>\(?(?:[a-z]|[ivx]{2,5})\)))"
+    r"[ \t]+(?=\S)"
+)
+_PARAGRAPHS = re.compile(r"\n\s*\n")
+LIST = 4_000
+"""Characters of a list above an item that are counted, and below it that are looked at."""
 
 _CELL = re.compile(r"([A-Z]+)(\d+)")
 
@@ -42,7 +49,7 @@ def locate(document: Document, start: int, end: int) -> str:
         lines = _counted(document, here["line"], start), _counted(document, there["line"], last)
         pieces.append(_numbered("line", *lines))
     if document.kind not in DATA:
-        pieces += [*_item(document, start, last), *_heading(document.text, here, start)]
+        pieces += [*_item(document.text, start, last), *_heading(document.text, here, start)]
     return ", ".join(pieces)
 
 
@@ -104,14 +111,23 @@ def _cell(text: str, mark: Mark, offset: int) -> str:
     return f"{column_name(column_number(column) + max(0, before - 1))}{number}"
 
 
-def _item(document: Document, start: int, last: int) -> list[str]:
-    """Which item of its list contains the span, by the item's own number or its place."""
-    for listing in lists_of(document, start, last + 1):
-        for number, item in enumerate(listing.items, start=1):
-            if item.start <= start and last < item.end + 1:
-                own = re.match(r"\(?(\d{1,3})[.)]", item.text)
-                return [f"item {own[1] if own else number}"]
-    return []
+def _item(text: str, start: int, last: int) -> list[str]:
+    """Which item of a list of two or more contains the span: by the item's own number, else counted from the first."""
+    line_end = text.find("\n", start) % (len(text) + 1)
+    inside = text[line_end : last + 1]
+    if re.search(r"\n\s*\n", inside) or any(map(_ITEM.match, inside.split("\n"))):
+        return []
+    own, count = None, 0
+    for paragraph in reversed(_PARAGRAPHS.split(text[max(0, start - LIST) : line_end])):
+        marks = list(filter(None, map(_ITEM.match, paragraph.split("\n"))))
+        own = own or (marks[-1] if marks else None)
+        alike = [mark for mark in marks if own is not None and mark.lastgroup == own.lastgroup]
+        count += len(alike)
+        if not alike or len(alike) < len(marks) or not _ITEM.match(paragraph):
+            break
+    rest, *below = _PARAGRAPHS.split(text[line_end : line_end + LIST], maxsplit=2)
+    goes_on = any(map(_ITEM.match, rest.split("\n"))) or any(map(_ITEM.match, below[:1]))
+    return [f"item {own['number'] or count}"] if own is not None and (count > 1 or goes_on) else []
 
 
 def _heading(text: str, here: dict[MarkKind, Mark], start: int) -> list[str]:

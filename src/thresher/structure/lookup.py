@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from thresher.structure.grid import Cell, Grid, is_money
-from thresher.text.labels import terms_asking
 from thresher.text.numbers import ALSO_SAY, MONTHS, UNITS, canonical
 from thresher.text.terms import STOP_WORDS, alike, among, folded, index_terms
 
@@ -276,3 +275,62 @@ def unexplained_at(words: Words, at: int, text: str) -> bool:
         return False
     stands = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE if word[1:] else re.NOFLAG)
     return stands.search(text) is None
+
+
+# --- words that mean the same -----------------------------------------------------------------------------------------
+
+_SAME = tuple(
+    frozenset(index_terms(words))
+    for words in (
+        "due payable deadline pay",
+        "customer client buyer hirer tenant recipient",
+        "price cost fee rate",
+        "total sum",
+        "delivered delivery arrived received",
+        "date dated issued",
+        "paid payment",
+        "vat tax",
+    )
+)
+"""Words of labels and of questions that mean the same."""
+
+_ASKED_OF = {
+    term: frozenset(index_terms(words))
+    for names, words in (
+        (
+            "name",
+            "called customer client person employee member colleague student patient guest tenant applicant",
+        ),
+        ("age", "old age"),
+        ("city town residence home", "live reside resident"),
+        ("company employer department job profession", "work employed"),
+        ("salary wage income", "earn"),
+        ("price fee rate", "cost pay expensive"),
+        ("height", "tall high"),
+        ("weight", "weigh heavy"),
+        ("length", "long"),
+        ("birthday birth", "born"),
+    )
+    for term in index_terms(names)
+}
+"""Words that ask for a column without its name: "old" for an age, "lives" for a city."""
+
+_ASKS_EVENT = re.compile(r"when (?:did|was|were|has|have)\b", re.IGNORECASE)
+_STILL_TO_COME = re.compile(r"\b(?:to be|please|must|has to|have to|should|shall|due)\b", re.IGNORECASE)
+
+
+def means(term: str, terms: Iterable[str]) -> bool:
+    """Whether a word is one of some words, or means the same as one."""
+    same = next((group for group in _SAME if term in group), frozenset())
+    return any(term == other or other in same or alike(term, other) for other in terms)
+
+
+def terms_asking(column: str) -> frozenset[str]:
+    """The terms that ask for what a column of that name holds, besides the name itself; by its stemmed term."""
+    return _ASKED_OF.get(column, frozenset())
+
+
+def still_to_come(question: str, text: str) -> bool:
+    """Whether a question asks when something happened and the text says when it has to."""
+    asks = _ASKS_EVENT.match(question) and not _STILL_TO_COME.search(question)
+    return bool(asks and _STILL_TO_COME.search(text))

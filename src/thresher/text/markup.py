@@ -1,12 +1,13 @@
-"""The blocks of a text that are more than prose, as people read them: tables with columns, headings, code."""
+"""Texts as people read them: blocks of Markdown (tables, headings, code), and what is safe on a terminal."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Literal
+from typing import Any, Literal
 
 BAR = re.compile(r"(?<!\\)\|")
 """Between two cells; a bar that a backslash goes before belongs to its cell."""
@@ -153,3 +154,24 @@ def unescaped(cell: str) -> str:
 def words(text: str) -> str:
     """The words of a text, joined by spaces."""
     return " ".join(re.findall(r"\w+", text))
+
+
+# --- on a terminal ----------------------------------------------------------------------------------------------------
+
+_MOVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""Controls of terminals (ESC, CR, C1), but for tab and line end, and marks that turn the direction of writing."""
+
+
+def shown(text: str) -> str:
+    r"""The text with controls as they are written in Python.
+
+    >>> shown("a\x1b[2Jb\r\n")
+    'a\\\\x1b[2Jb\\\\r\\n'
+    """
+    return _MOVES.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def json_text(value: Any, *, default: Callable[[Any], Any] | None = None) -> str:
+    """JSON that is safe to print: what `shown` changes stands in it as JSON writes it."""
+    written = json.dumps(value, ensure_ascii=False, default=default)
+    return _MOVES.sub(lambda found: f"\\u{ord(found[0]):04x}", written)

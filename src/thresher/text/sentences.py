@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import sentencex  # type: ignore[import-untyped]
 
 from thresher.text.language import language_of
+from thresher.types import Document
 
 Span = tuple[int, int]
 
@@ -99,3 +100,20 @@ def _segment(text: str, language: str) -> list[str]:
         if type(error).__name__ != "PanicException":
             raise
         return [text]
+
+
+def without_figures(document: Document) -> str:
+    """The text with line breaks in place of what stands in pictures, as long as it was."""
+    if not document.figures:
+        return document.text
+    kept = [document.text[start:end] for start, end in between_figures(document)]
+    for at, (start, end) in enumerate(document.figures):
+        kept.insert(2 * at + 1, "\n" * (end - start))
+    return "".join(kept)
+
+
+def between_figures(document: Document) -> Iterator[tuple[int, int]]:
+    """Spans of what stands before, between and behind the pictures, in order; empty ones too."""
+    ends = [0, *(end for _, end in document.figures)]
+    starts = [*(start for start, _ in document.figures), len(document.text)]
+    yield from zip(ends, starts, strict=True)

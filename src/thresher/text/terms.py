@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from math import log
 from typing import Any
 
 from thresher.text.language import LANGUAGES, language_of, question_language, small_words
@@ -77,6 +78,11 @@ def term_share(text: str, other: str) -> float:
     """Share of the distinct terms of a text that another one holds; 1 for a text without any."""
     wanted = term_set(text)
     return len(wanted & term_set(other)) / len(wanted) if wanted else 1.0
+
+
+def rarity_from(frequencies: Mapping[str, int], documents: int) -> dict[str, float]:
+    """BM25's idf of each term, ln(1 + (N - n + .5) / (n + .5)) (Robertson and Zaragoza 2009)."""
+    return {term: log(1 + (documents - n + 0.5) / (n + 0.5)) for term, n in frequencies.items()}
 
 
 def alike(one: str, other: str) -> bool:

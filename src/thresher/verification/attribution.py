@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from thresher.text.entities import lacking, names_in
-from thresher.text.figures import between_figures
 from thresher.text.injection import is_command
 from thresher.text.language import foreign_language
 from thresher.text.numbers import quantities
-from thresher.text.sentences import sentence_spans
+from thresher.text.sentences import between_figures, sentence_spans
 from thresher.text.terms import term_set
 from thresher.types import ClaimState, Document, Evidence
 from thresher.verification.claims import Cited, Finding

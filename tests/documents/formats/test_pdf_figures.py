@@ -17,9 +17,7 @@ from thresher.documents.formats.pdf import parse_pages
 from thresher.documents.formats.pdf_figures import figure_lines, is_data_row
 from thresher.documents.formats.pdf_lines import classify_all
 from thresher.structure.forms import form_of
-from thresher.structure.lists import lists_of
-from thresher.structure.records import records_of
-from thresher.text.figures import between_figures, without_figures
+from thresher.text.sentences import between_figures, without_figures
 from thresher.types import Document
 
 PARAGRAPH = [
@@ -141,16 +139,12 @@ def test_a_figure_is_blank_where_sentences_and_fields_are_read() -> None:
     assert "".join(document.text[start:end] for start, end in between_figures(document)).count(CAPTION) == 1
 
 
-def test_no_list_and_no_form_is_read_from_a_figure() -> None:
+def test_no_form_is_read_from_a_figure() -> None:
     labels = ["1. Hopper", "2. Upper stone", "3. Lower stone", "Shaft: oak", "Frame: steel", "Teeth: beech", "x"]
     document = as_document([*PARAGRAPH, *labels, CAPTION, *REST])
     assert texts(document) == ["\n".join(labels)]
-    assert list(lists_of(document)) == []
-    assert list(records_of(document)) == []
     assert form_of(document, ()) is None
     bare = replace(document, figures=())
-    assert list(lists_of(bare)) != []
-    assert list(records_of(bare)) != []
     assert form_of(bare, ()) is not None
 
 

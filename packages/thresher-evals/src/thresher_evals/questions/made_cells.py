@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from thresher.structure.forms import LONGEST
+from thresher.structure.forms import LEAST, LONGEST, fields_of
 from thresher.structure.grid import Cell, Grid, grid_of
-from thresher.structure.lists import Listing, lists_of
 from thresher.structure.lookup import is_period
-from thresher.structure.records import LEAST, fields_of
 from thresher.types import Document
+from thresher_evals.questions.lists import Listing, lists_of
 from thresher_evals.questions.made_questions import Made, inside, turned, whole
 from thresher_evals.questions.statements import NUMBER_WORDS, PREPOSITIONS, several, statements
 
@@ -99,12 +98,12 @@ def field_questions(document: Document, title: str) -> Iterator[Made]:
     """Questions for the values of a form; in a long text a colon marks no field."""
     if len(document.text) > LONGEST:
         return
-    fields = list(fields_of(document.text, 0, len(document.text)))
+    fields = list(fields_of(document.text))
     tables = [(table.start, table.end) for table in document.tables]
     if len(fields) < LEAST:
         return
-    names = Counter(label.text for _, label, _ in fields)
-    for _, label, value in fields:
+    names = Counter(label.text for label, _ in fields)
+    for label, value in fields:
         plain = re.fullmatch(r"[A-Z]?[a-z]+(?:[ -][A-Za-z]+)*", label.text)
         if not plain or names[label.text] > 1 or _NO_NAME.match(label.text) or len(value.text.split()) > MOST_CELL:
             continue

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from thresher.text.figures import without_figures
+from thresher.text.sentences import without_figures
 from thresher.text.terms import index_terms
 from thresher.types import Document
 from thresher_evals.questions.made_cells import field_questions, list_questions, table_questions

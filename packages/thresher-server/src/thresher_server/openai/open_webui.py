@@ -12,7 +12,7 @@ from typing import Any
 from fastapi import Request
 
 from thresher.answer import Answer
-from thresher.answering.sentence_support import SUPPORT
+from thresher.answering.citations import SUPPORT
 from thresher.types import PROBABILITY, Citation, Decision, Query, Step, Verdict
 from thresher_server.openai.answer_text import name_of
 from thresher_server.service import Service

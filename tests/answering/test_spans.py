@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.answering.answering import piece
-from thresher.answering.windows import WINDOW_WORDS, Window, windows_of
+from thresher.answering.spans import WINDOW_WORDS, Window, windows_of
 from thresher.types import Reading
 
 OSTROM = "Elinor Ostrom was born in Los Angeles. She was an American political economist."
@@ -28,11 +28,6 @@ def test_windows_are_of_whole_sentences_and_leave_none_out() -> None:
     found = windows_of([piece(" ".join(SENTENCES))])
     assert all(len(one.text.split()) < WINDOW_WORDS + 2 * len(SENTENCES[0].split()) for one in found)
     assert all(any(sentence in one.text for one in found) for sentence in SENTENCES)
-
-
-def test_the_pieces_that_come_first_are_read_first() -> None:
-    windows = windows_of([piece(STRANGER, document="d3"), piece(OSTROM)])
-    assert [window.text for window in windows] == [STRANGER, OSTROM]
 
 
 def test_pieces_of_one_document_that_follow_each_other_are_read_together() -> None:

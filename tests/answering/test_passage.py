@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from thresher.structure.blocks import ENOUGH, MOST, passage_around
+from thresher.answering.passage import ENOUGH, MOST, passage_around
 
 OPTIONS = """## Options
 
@@ -55,12 +55,6 @@ def test_a_description_is_shown_with_the_name_of_its_option() -> None:
     assert around(OPTIONS, "sent again") == "--retries N\n\nHow often a request is sent again before it fails."
 
 
-def test_an_option_is_shown_with_its_description() -> None:
-    found = around(OPTIONS, "--timeout")
-    assert found.startswith("--timeout SECONDS\n\nAfter how many seconds")
-    assert found.endswith("fails no request.")
-
-
 def test_an_option_is_not_shown_with_the_next_one() -> None:
     assert "--timeout" not in around(OPTIONS, "sent again")
     assert "--retries" not in around(OPTIONS, "a long queue")
@@ -86,14 +80,6 @@ def test_a_short_paragraph_is_shown_with_the_one_behind_it_and_a_long_one_alone(
     assert around(f"{long.strip()}\n\n{short}", "stone") == long.strip()
 
 
-def test_the_heading_of_the_next_section_is_not_shown() -> None:
-    assert around("It is old.\n\n## Harbour\n\nIt is deep.", "old") == "It is old."
-
-
-def test_a_heading_is_shown_above_its_text() -> None:
-    assert around("It is deep.\n\n## Tower\n\nIt is old.", "old") == "## Tower\n\nIt is old."
-
-
 # --- long text --------------------------------------------------------------------------------------------------------
 
 
@@ -111,11 +97,6 @@ def test_of_a_block_without_sentences_whole_lines_are_shown() -> None:
     assert found in rows
     assert all(line.startswith("row ") and line.endswith("on and on") for line in found.splitlines())
     assert len(found) <= 2 * MOST
-
-
-def test_a_place_over_two_paragraphs_is_shown_with_both() -> None:
-    found = around("It is old.\n\nIt is deep.", "old.\n\nIt is")
-    assert found == "It is old.\n\nIt is deep."
 
 
 # --- any text ---------------------------------------------------------------------------------------------------------

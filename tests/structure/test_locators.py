@@ -1,0 +1,44 @@
+"""The item of a list that a span stands in."""
+
+from __future__ import annotations
+
+import pytest
+
+from thresher.structure.locators import locate
+from thresher.types import Document
+
+TEXT = """To reset the pump:
+1. Close the inlet valve.
+2. Hold the red button
+   for ten seconds.
+
+Safety rules
+
+- Wear gloves.
+
+- Report leaks.
+
+3. Company vans
+
+Vans are blue."""
+
+
+@pytest.mark.parametrize(
+    ("place", "item"),
+    [
+        ("Close the inlet", "item 1"),
+        ("Hold the red", "item 2"),
+        ("ten seconds", "item 2"),
+        ("Wear gloves", "item 1"),
+        ("Report leaks", "item 2"),
+        ("To reset the pump", ""),
+        ("Safety rules", ""),
+        ("Company vans", ""),
+        ("Vans are blue", ""),
+        ("inlet valve.\n2. Hold", ""),
+        ("gloves.\n\n- Report", ""),
+    ],
+)
+def test_an_item_has_its_own_number_or_its_place_in_the_list(place: str, item: str) -> None:
+    start = TEXT.index(place)
+    assert locate(Document("d", "d.txt", "Pump", TEXT, "text"), start, start + len(place)) == item

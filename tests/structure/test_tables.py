@@ -1,0 +1,241 @@
+"""What a table answers: a cell, rows with the names of their columns, the highest, the lowest, a sum; and what not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.structure.test_grid import grid
+from thresher.structure.answers import answered
+from thresher.structure.lookup import lacking
+
+RESULTS = grid(
+    "Results by quarter\n\nAll amounts in million euros.\n\n",
+    """| Quarter | Revenue | Costs | Employees |
+| Q1 | 14.2 | 11.0 | 210 |
+| Q2 | 15.8 | 11.9 | 214 |
+| Q3 | 17.9 | 12.1 | 220 |
+| Total | 47.9 | 35.0 | |""",
+)
+BRANCHES = grid(
+    "Branches\n\nFigures in thousand US dollars.\n\n",
+    """| Branch | Manager | City | Revenue 2022 | Revenue 2023 |
+| North | Ines Cole | Stonebridge | 410 | 455 |
+| South | Tom Reed | Oakridge | 520 | 498 |""",
+)
+LITRES = grid("", "| Plant | Litres a week |\n| Tomato | 7 |\n| Basil | 2 |")
+MEASURES = grid("", "| Measure | 2022 | 2023 |\n| Revenue (EUR) | 5 | 6 |\n| Visitors | 70 | 80 |")
+CLAIMS = grid(
+    "Claims of March\n\n",
+    """| name | city | age | claim |
+| Ada | Paris | 36 | stolen bike |
+| Bruno | Lyon | 41 | water damage |
+| Clara | Oslo | 29 | broken window |""",
+)
+RATES = grid(
+    "Fine-tuning of deep transformers\n\n",
+    "| Batch size | Learning rate (Adam) | Epochs |\n| 16, 32 | 5e-5, 3e-5, 2e-5 | 2, 3, 4 |",
+)
+WINS = grid("Wins by method\n\n", "| Measure | DPO | SFT |\n| Respondents | 272 | 122 |\n| Wins in % | 47 | 27 |")
+ALLOWANCES = grid(
+    "Travel\n\nTable 1: Daily allowances by country, in euros\n\n",
+    """| Country | Full day | Half day | Hotel limit |
+| Denmark | 58 | 39 | 190 |
+| Estonia | 31 | 21 | 110 |
+| Norway | 64 | 43 | 205 |""",
+)
+PARTS = grid(
+    "Parts in the store\n\n",
+    """| Part | Description | Price in euros | In stock | Shelf |
+| HM-1 | bilge pump 24 V | 189.0 | 12 | B3 |
+| HM-2 | bilge pump 12 V | 164.5 | 4 | B3 |
+| HM-3 | anchor chain 10 mm | 9.8 | 300 | C1 |""",
+)
+CODES = grid("Error codes\n\n", "| Code | Meaning |\n| E1 | motor too hot |\n| E2 | oil level low |")
+SEGMENTS = grid(
+    "Revenue by segment, in million euros\n\n",
+    """| Segment | Q3 2023 | Q2 2024 | Q3 2024 |
+| New boats | 9.8 | 11.2 | 12.6 |
+| Refit and repair | 4.1 | 3.9 | 3.7 |
+| Charter | 2.9 | 2.2 | 2.8 |""",
+)
+LOANS = grid("Loans\n\n", "| Quarter | New loans |\n| January to March | 820 |\n| April to June | 910 |")
+PHONES = grid(
+    "Phones\n\n",
+    """| Name | Department | Extension |
+| Anna Berg | Finance | 4410 |
+| Anna Bergh | Legal | 4419 |
+| John Smith | Sales | 3301 |
+| John Smith | Purchasing | 3377 |""",
+)
+PRICES = grid(
+    "Prices\n\n", "| Product | Price 2023 | Price net | Price gross |\n| Lamp | 12 | 9 | 11 |\n| Chair | 44 | 36 | 43 |"
+)
+TICKETS = grid(
+    "",
+    """| Ticket | Status | Owner | Hours |
+| T-101 | open | Anna Berg | 4 |
+| T-102 | closed | Ola Lund | 2.5 |
+| T-103 | open | Mia Dahl | 7 |
+| T-104 | waiting | Anna Berg | 1 |""",
+)
+ENERGY = grid(
+    "Energy 2023\n\nFigures in MWh.\n\n",
+    "| Site | January | February |\n| Plant A | 120 | 111 |\n| Plant B | 80 | 85 |",
+)
+SALES = grid(
+    "Sales\n\n",
+    "| Region | Sales |\n| Europe | |\n| North | 10 |\n| South | 20 |\n| Asia | |\n| North | 33 |\n| Total | 63 |",
+    is_exact=False,
+)
+PROSE = "Parking costs 25 euros a night. The spa costs 40 euros, the towel 2 euros.\n\n"
+ROOMS = grid(PROSE, "| Room | Price |\n| Oak | 145 |\n| Elm | 69 |")
+NORWAY = "Norway: Full day 64 euros, Half day 43 euros, Hotel limit 205 euros"
+TABLES = {
+    **{"results": RESULTS, "branches": BRANCHES, "litres": LITRES, "measures": MEASURES, "claims": CLAIMS},
+    **{"rates": RATES, "wins": WINS, "allowances": ALLOWANCES, "parts": PARTS, "codes": CODES, "segments": SEGMENTS},
+    **{"loans": LOANS, "phones": PHONES, "prices": PRICES, "tickets": TICKETS, "energy": ENERGY, "sales": SALES},
+    "rooms": ROOMS,
+}
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "answer"),
+    [
+        # a cell by its row and column
+        ("results", "What was revenue in Q3?", "17.9 million euros"),
+        ("results", "What were the costs in the second quarter?", "11.9 million euros"),
+        ("results", "How many employees were there in Q1?", "210"),
+        ("results", "What was the total revenue?", "47.9 million euros"),
+        ("loans", "New loans in the second quarter?", "910"),
+        ("measures", "What was the revenue in 2023?", "6 EUR"),
+        ("codes", "What is E1?", "motor too hot"),
+        ("codes", "What does E2 mean?", "oil level low"),
+        # persons, places and years by the words of the question
+        ("branches", "Who manages the North branch?", "Ines Cole"),
+        ("branches", "Where is the South branch?", "Oakridge"),
+        ("branches", "What was South's revenue in 2023?", "498 thousand US dollars"),
+        ("branches", "Which branch is in Oakridge?", "South"),
+        ("claims", "What is Ada's city?", "Paris"),
+        ("claims", "Who lives in Paris?", "Ada"),
+        ("claims", "Where does Bruno live?", "Lyon"),
+        ("claims", "How old is Ada?", "36"),
+        ("claims", "Which customer had a stolen bike?", "Ada"),
+        ("claims", "Which customer is 29 years old?", "Clara"),
+        # rows without one column
+        ("allowances", "What is the daily allowance for Norway?", NORWAY),
+        ("allowances", "What are the allowances for Estonia and Norway?",
+         f"Estonia: Full day 31 euros, Half day 21 euros, Hotel limit 110 euros; {NORWAY}"),
+        ("allowances", "and what about Norway?", NORWAY),
+        ("segments", "Revenue of the refit segment in Q3?",
+         "Refit and repair: Q3 2023 4.1 million euros, Q3 2024 3.7 million euros"),
+        ("parts", "How much does a bilge pump cost?", "bilge pump 24 V: 189.0 euros; bilge pump 12 V: 164.5 euros"),
+        ("parts", "How many bilge pumps are in stock?", "bilge pump 24 V: 12; bilge pump 12 V: 4"),
+        # look-alikes, each with what tells it apart
+        ("phones", "What is the extension of Anna Berg?", "4410"),
+        ("phones", "What is the extension of John Smith?", "John Smith Sales: 3301; John Smith Purchasing: 3377"),
+        ("phones", "What is the extension of John Smith in Purchasing?", "3377"),
+        ("prices", "What is the price of the lamp?", "Lamp: Price 2023 12, Price net 9, Price gross 11"),
+        ("prices", "What is the gross price of the lamp?", "11"),
+        ("sales", "What are the sales in the north of Asia?", "33"),
+        ("sales", "What are the sales in the North?", "Europe North: 10; Asia North: 33"),
+        ("sales", "What are the total sales?", "63"),
+        # the highest, the lowest, a sum; rows of totals are left out
+        ("results", "Which quarter had the highest revenue?", "Q3: 17.9 million euros"),
+        ("results", "What were the lowest costs?", "Q1: 11.0 million euros"),
+        ("results", "How many employees were there in all quarters together?", "210 + 214 + 220 = 644"),
+        ("results", "What are the total costs of Q1 and Q2?", "11.0 + 11.9 = 22.9 million euros"),
+        ("tickets", "How many hours do the open tickets have in total?", "4 + 7 = 11"),
+        ("tickets", "Which ticket has the most hours?", "T-103: 7"),
+        ("branches", "Which branch had the highest revenue in 2023?", "South: 498 thousand US dollars"),
+        ("energy", "In which month did Plant A use the most energy?", "January: 120 MWh"),
+        ("energy", "What is the total energy use of Plant A?", "120 + 111 = 231 MWh"),
+        ("segments", "In which quarter was charter revenue lowest?", "Q2 2024: 2.2 million euros"),
+        ("parts", "Which part is the most expensive?", "HM-1, bilge pump 24 V: 189.0 euros"),
+    ],
+)  # fmt: skip
+def test_a_table_answers_what_it_says(table: str, question: str, answer: str) -> None:
+    found = answered(TABLES[table], question)
+    assert found is not None
+    assert found.text == answer
+
+
+@pytest.mark.parametrize(
+    ("table", "question"),
+    [
+        # another period, subject or condition
+        ("results", "What was revenue in Q5?"),
+        ("results", "What was the profit in Q3?"),
+        ("results", "What were the marketing costs in Q3?"),
+        ("results", "What was the revenue of Bolt in Q3?"),
+        ("results", "What was revenue before Q3?"),
+        ("results", "What was revenue in Q3 of 2019?"),
+        ("results", "What was revenue?"),
+        ("branches", "Who is in charge of South?"),
+        ("branches", "What was South's revenue in 2021?"),
+        ("claims", "Who lives in Berlin?"),
+        ("claims", "How tall is Ada?"),
+        ("claims", "How old is Dora?"),
+        ("claims", "Which doctor lives in Paris?"),
+        ("claims", "Who does not live in Paris?"),
+        ("allowances", "What is the meal allowance in Norway?"),
+        ("allowances", "What is the daily allowance for Sweden?"),
+        ("allowances", "What is Norway?"),
+        ("allowances", "Who pays the allowance in Norway?"),
+        ("parts", "How much is the bilge pump 48 V?"),
+        ("parts", "How much does a fire pump cost?"),
+        ("parts", "Which parts are on shelf B4?"),
+        ("segments", "What did the new boats cost?"),
+        ("segments", "What was the profit of Charter?"),
+        ("segments", "Revenue of the refit segment in Q3 2021?"),
+        # what no table says: yes or no, steps, reasons, definitions
+        ("allowances", "Is the hotel limit in Norway more than 100?"),
+        ("litres", "How do I plant tomatoes?"),
+        ("litres", "What is a tomato?"),
+        ("litres", "Why does basil need litres?"),
+        ("rates", "What is a transformer in deep learning?"),
+        ("wins", "What is DPO?"),
+        # nothing to compute
+        ("results", "Which quarter had the highest profit?"),
+        ("results", "Which quarter had the second highest revenue?"),
+        ("results", "What was the total in Q3?"),
+        ("results", "Which quarter had the highest revenue of Bolt?"),
+        ("tickets", "How many tickets are blocked?"),
+        ("tickets", "Who has the most tickets?"),
+        ("branches", "Which branch has the fewest employees?"),
+        ("branches", "Who is the oldest manager?"),
+        # a sentence above a table names no row of it
+        ("rooms", "How much does the spa cost?"),
+        ("rooms", "Towel price?"),
+    ],
+)
+def test_a_table_does_not_answer_what_it_does_not_say(table: str, question: str) -> None:
+    assert answered(TABLES[table], question) is None
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "text", "word"),
+    [
+        (RESULTS, "What was revenue in Q5?", "The board met on 5 May.", "Q5"),
+        (RESULTS, "What was revenue in Q3?", "", ""),
+        (MEASURES, "What was the revenue in 2021?", "Founded in 2021.", "2021"),
+        (LITRES, "How many litres a week does mint need?", "Basil and tomato.", "mint"),
+        (LITRES, "How many litres a week does basil need?", "Basil and tomato.", ""),
+        (BRANCHES, "What was the revenue of East in 2023?", "The eastern branch", "East"),
+    ],
+)
+def test_what_a_table_has_no_row_or_column_for_is_named(table: object, question: str, text: str, word: str) -> None:
+    assert lacking(table, question, text) == word  # type: ignore[arg-type]
+
+
+@given(st.lists(st.decimals(0, 10**6, places=2), min_size=2, max_size=8, unique=True))
+def test_the_highest_and_the_sum_are_those_of_the_numbers(values: list[object]) -> None:
+    rows = "\n".join(f"| Item{number} | {value} |" for number, value in enumerate(values, start=1))
+    table = grid("", f"| Article | Weight |\n{rows}")
+    highest = answered(table, "Which article has the highest weight?")
+    added = answered(table, "What is the total weight?")
+    assert highest is not None
+    assert added is not None
+    assert highest.text.endswith(f": {max(values)}")  # type: ignore[type-var]
+    assert added.text.endswith(f" = {sum(values)}")  # type: ignore[call-overload]
