@@ -21,15 +21,12 @@ def kept(threshold: Statistical, *values: float | None) -> list[float | None]:
     return [value for value, keep in zip(values, cut.keep, strict=True) if keep]
 
 
-def test_a_fixed_threshold_holds_its_own_value_or_not() -> None:
+def test_a_fixed_threshold_holds_its_own_value_or_not_and_none_keeps_all_that_have_a_score() -> None:
     given_scores = scores(0.4, 0.5, None, 0.6)
     assert Fixed(0.5)(ASKED, given_scores).keep == (False, True, False, True)
     assert Fixed(0.5, inclusive=False)(ASKED, given_scores).keep == (False, False, False, True)
-
-
-def test_keeping_all_keeps_all_that_have_a_score() -> None:
-    cut = KeepAll()(ASKED, scores(0.0, None))
-    assert (cut.keep, cut.value) == ((True, False), None)
+    everything = KeepAll()(ASKED, given_scores)
+    assert (everything.keep, everything.value) == ((True, True, False, True), None)
 
 
 def test_scores_far_apart_are_cut_at_their_mean() -> None:
@@ -53,12 +50,8 @@ def test_a_variance_of_exactly_epsilon_is_not_below_it() -> None:
 
 def test_scores_that_are_all_equal_all_stay() -> None:
     assert kept(Statistical(), 0.7, 0.7, 0.7) == [0.7] * 3
-    assert kept(Statistical(), 0.0, 0.0) == [0.0] * 2
-    assert kept(Statistical(min_keep=0), *[2 / 3] * 7) == [2 / 3] * 7
-
-
-def test_a_single_score_stays() -> None:
     assert kept(Statistical(), 0.05) == [0.05]
+    assert kept(Statistical(min_keep=0), *[2 / 3] * 7) == [2 / 3] * 7
 
 
 def test_a_tie_of_more_than_half_at_the_top_is_kept_whole() -> None:
@@ -71,12 +64,6 @@ def test_as_printed_a_quarter_of_all_lists_of_five_close_scores_lose_everything(
     empty = sum(not any(Statistical(min_keep=0)(ASKED, scores(*values)).keep) for values in lists)
     assert (empty, len(lists)) == (65, 243)
     assert all(any(Statistical()(ASKED, scores(*values)).keep) for values in lists)
-
-
-@given(units)
-def test_the_best_and_all_that_tie_with_it_always_stay(values: list[float]) -> None:
-    cut = Statistical()(ASKED, scores(*values))
-    assert all(keep for value, keep in zip(values, cut.keep, strict=True) if value == max(values))
 
 
 @given(units, some.integers(1, 10))
@@ -111,12 +98,7 @@ def test_a_models_threshold_keeps_what_is_strictly_above() -> None:
     cut = FromModel(model)(ASKED, scores(0.5, 0.9, None, 0.51))
     assert (cut.value, cut.keep, cut.inclusive) == (0.5, (False, True, False, True), False)
     assert "Scores: 0.9, 0.51, 0.5" in model.seen[0][1]
-
-
-def test_without_scores_the_model_is_not_asked() -> None:
-    model = ScriptedModel([])
-    assert FromModel(model)(ASKED, scores(None)).keep == (False,)
-    assert model.seen == []
+    assert FromModel(ScriptedModel([]))(ASKED, scores(None)).keep == (False,)  # not asked
 
 
 def test_a_threshold_that_cannot_be_read_is_computed_and_says_so() -> None:

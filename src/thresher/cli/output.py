@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from thresher.judging.calibration import Calibration
     from thresher.judging.model_weight import ModelWeight
     from thresher.judging.tuned import Trained
-    from thresher.recipes.answerer import AnswererWorth, Share
-    from thresher.recipes.budget import BudgetCurve
 
 
 def on_terminal() -> bool:
@@ -387,31 +385,6 @@ def calibration(made: Calibration, bounds: tuple[float, ...] | None = None) -> N
         say(f"no clean separation: {between if bounds is None else 'scores separate little here, whatever the bounds'}")
     if made.model is not None:
         say(_of_the_model(made.model))
-
-
-def budget_curve(curve: BudgetCurve) -> None:
-    """What each budget of tokens keeps, a line each."""
-    found = curve.found
-    say(f"{found.n} questions ({curve.source}), asked with {curve.recipe}")
-    say(f"of {found.right} the answer is in the chunks, {curve.chunk_tokens:,.0f} tokens on average; of these")
-    for point in curve.points:
-        say(f"  {point}")
-
-
-def answerer(worth: AnswererWorth) -> None:
-    """The answers of the chat model beside those without it."""
-
-    def cell(share: Share) -> str:
-        return f"{share.right} of {share.n} ({share.value:.2f} [{share.low:.2f}, {share.high:.2f}])" if share.n else "-"
-
-    rows = [
-        ["right answers", cell(worth.by_model), cell(worth.by_reader)],
-        ["refused, of those without an answer", cell(worth.refused_by_model), cell(worth.refused_by_reader)],
-    ]
-    table("", ["", worth.model, "without a chat model"], rows)
-    say(f"right by {worth.model} alone: {worth.only_model}; right without it alone: {worth.only_reader}")
-    if worth.advice:
-        say(f"{worth.model}: {worth.advice}")
 
 
 def _of_the_model(weight: ModelWeight) -> str:

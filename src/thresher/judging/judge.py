@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
-from thresher.judging.thresholds import Threshold, ThresholdResult, value_of
+from thresher.judging.thresholds import Threshold, ThresholdResult, parts_of, value_of
 from thresher.protocols import CrossEncoder, Judge, Scorer, about
 from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, ranked_judgements
 
@@ -61,10 +61,9 @@ class ScoringJudge:
         """The scorer's opinions, those of `otherwise` where the scorer failed, and the notes of both."""
         first = self.scorer(query, hits)
         left = first.missing
-        others = first.others or ({},) * len(hits)
         opinions = [
             _Opinion(self.scorer.name, score, scores, failed=at in left)
-            for at, (score, scores) in enumerate(zip(first.scores, others, strict=True))
+            for at, (score, scores) in enumerate(zip(first.scores, parts_of(first), strict=True))
         ]
         if not left or self.otherwise is None:
             return opinions, first.notes

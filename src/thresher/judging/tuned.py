@@ -12,6 +12,7 @@ from typing import Any
 from thresher.errors import ModelError, UsageError
 from thresher.judging.calibration import Calibration
 from thresher.judging.scorers import LogOdds
+from thresher.types import Public
 
 FILE = "judge.json"
 """In the folder of a judge that was trained further, beside its weights."""
@@ -46,7 +47,7 @@ class TunedJudge:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Public):
     """One measure of both judges on the same questions, with 95 % intervals (bootstrap over questions)."""
 
     name: str
@@ -59,20 +60,16 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Public):
     """Two judges on questions that neither was trained on; `better` says whether the second may take the place."""
 
     questions: int
     measured: tuple[Measured, ...]
     better: bool
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON form."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class Trained(Public):
     """What came of a training: the questions of each part, the comparison, and where the judge is, if it is better."""
 
     questions: Mapping[str, int]
@@ -80,10 +77,6 @@ class Trained:
     comparison: Comparison
     installed: Path | None
     report: Path
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON form."""
-        return asdict(self)
 
 
 Counting = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]

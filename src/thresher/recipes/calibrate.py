@@ -14,15 +14,13 @@ from functools import partial
 from thresher.errors import UsageError
 from thresher.filters import In, Not
 from thresher.judging.calibration import LEAST_QUESTIONS, Calibration, check_enough, fit, usual
-from thresher.judging.learned_bounds import best_score
 from thresher.judging.model_weight import ModelWeight, Opinion, weighed
-from thresher.judging.synthetic_questions import gather, gather_labelled
 from thresher.protocols import ChunkTable
 from thresher.recipes import corrective, cuts
-from thresher.recipes.bounds import judge_of, learns
+from thresher.recipes.bounds import best_score, judge_of, learns
 from thresher.recipes.components import Components
 from thresher.recipes.judges import raw_scorer
-from thresher.recipes.made_questions import MADE, questions_of
+from thresher.recipes.made_questions import MADE, gather, gather_labelled, questions_of
 from thresher.recipes.registry import RECIPES, Recipe
 from thresher.recipes.settings import CorrectiveSettings, JudgeSettings, RecipeSettings
 from thresher.tracing.feedback import Label

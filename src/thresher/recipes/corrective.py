@@ -27,10 +27,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from thresher.judging.calibration import CalibratedScorer, Calibration
+from thresher.judging.calibration import Calibration
 from thresher.judging.judge import BlendedJudge, ScoringJudge
-from thresher.judging.parts import EachPartScorer
-from thresher.judging.scorers import BandedScorer
+from thresher.judging.scorers import BandedScorer, CalibratedScorer, EachPartScorer
 from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Calibrated, in_light_of_question
 from thresher.pipeline import Pipeline

@@ -57,7 +57,7 @@ def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
     if isinstance(scorer, CrossEncoderScorer):
         scorer = replace(scorer, titled=settings.titled)
         if settings.t5:  # a cross-encoder's logit as it is
-            scorer = replace(scorer, to_unit=False, raw=T5)
+            scorer = replace(scorer, scale=T5)
     elif settings.t5:
         scorer = StandInForT5(scorer)
     bounds = Bounds(settings.lower, settings.upper, settings.bounds, scorer.scale)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Literal
 
 from thresher.errors import UnknownSetting, UsageError
-from thresher.judging.calibration import SHIPPED, CalibratedScorer, Calibration
+from thresher.judging.calibration import SHIPPED, Calibration
 from thresher.judging.entries import EntryScorer
-from thresher.judging.scorers import CrossEncoderScorer, LocalRelevance, LocalScorer, TrainedScorer
+from thresher.judging.scorers import CalibratedScorer, CrossEncoderScorer, LocalRelevance, LocalScorer, TrainedScorer
 from thresher.judging.tables import TableScorer
 from thresher.protocols import ChunkTable, Scorer
 from thresher.recipes.components import BUNDLED, Components
