@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from thresher.answer import Answer
 from thresher.types import Usage
-from thresher_evals.answerer_worth import AnswererWorth, Share, is_right, labelled_answers, measured
+from thresher_evals.answerer_worth import AnswererWorth, Share, answerer_worth, is_right, labelled_answers, measured
 
 ANSWER = Answer("Q?", "corrective", "", False, None, None, None, (), (), (), Usage(), (), "t")
 
@@ -72,3 +75,34 @@ def test_only_rows_that_can_be_judged_count() -> None:
         {"question": "c", "answerable": True},
     ]
     assert labelled_answers(rows) == [("a", ["x"]), ("b", [])]
+
+
+class Asked:
+    """Of a collection as much as is needed: with a model it answers, without one it refuses."""
+
+    def __init__(self, model: str | None) -> None:
+        self.model = model
+
+    def settings(self, recipe: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+        return {"llm.model": self.model}
+
+    def ask(self, question: str, *, recipe: str, settings: Mapping[str, Any]) -> Answer:
+        return said("yes", abstained=settings["answer.by"] == "reader")
+
+
+@pytest.mark.parametrize(("model", "rows"), [("m", 20), ("m", 19), (None, 20)])
+def test_the_rows_of_a_file_are_asked_twice_where_there_is_a_model_and_enough_of_them(
+    model: str | None, rows: int
+) -> None:
+    done: list[int] = []
+    given = [{"question": f"{at}?", "answers": ["yes"]} for at in range(rows)]
+    found = answerer_worth(
+        Asked(model),  # type: ignore[arg-type]
+        given,
+        recipe="rag",
+        settings={},
+        counting=lambda total, what: nullcontext(done.append),
+    )
+    assert (found is not None) == (model is not None and rows == 20)
+    assert len(done) == (0 if found is None else 2 * rows)
+    assert found is None or (found.by_model.right, found.by_reader.right) == (20, 0)

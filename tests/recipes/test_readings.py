@@ -18,7 +18,7 @@ from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer
 from thresher.collection import Collection
 from thresher.errors import UnknownSetting, UsageError
 from thresher.pipeline import Pipeline
-from thresher.types import Chunk, ClaimState, Decision, Document, Judged, Judgement, Verdict
+from thresher.types import Chunk, ClaimState, Document, Judged, Verdict
 from thresher_testing.llm_server import ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
@@ -98,10 +98,7 @@ def test_x4_the_tail_is_kept_to_the_end_and_lost_as_printed(collection: Collecti
     lost = cut("ecrag", text, {**SMALL, "subchunk.tail": "literal"}, collection, level="subchunk")
     assert len(lost) < len(kept)
     assert not lost[-1].text.endswith(SENTENCES[2])
-
-
-def test_x4_a_chunk_that_fits_is_its_own_subchunk(collection: Collection) -> None:
-    (only,) = cut("ecrag", SENTENCES[0], {}, collection, level="subchunk")
+    (only,) = cut("ecrag", SENTENCES[0], {}, collection, level="subchunk")  # a chunk that fits
     assert only.text == SENTENCES[0]
     assert cut("ecrag-literal", SENTENCES[0], {}, collection, level="subchunk") == []
 
@@ -137,11 +134,6 @@ def test_x8_the_confidence_is_weighted_or_a_sum(collection: Collection) -> None:
     ]
 
 
-def test_x8_the_cut_decides_who_stays(collection: Collection) -> None:
-    assert names(judged(collection, "ecrag", {})) == ["lighthouse.md"]
-    assert len(judged(collection, "ecrag", {"kdm.cut": 0, "kdm.nonzero_rule": "off"}).kept) == 3
-
-
 @pytest.mark.parametrize(
     ("question", "raw", "normalized"),
     [
@@ -174,13 +166,6 @@ def test_x10_the_absolute_confidence_routes_by_two_bounds(
     assert ask(collection, "ecrag", settings).verdict == verdict
 
 
-def test_x10_as_printed_whatever_stays_is_enough(collection: Collection) -> None:
-    settings = {"kdm.route": "survivors", "kdm.internal": 0.99, "kdm.external": 0.98}
-    assert ask(collection, "ecrag", settings).verdict == Verdict.CORRECT
-    assert ask(collection, "ecrag", {**settings, "kdm.combine": "sum", "kdm.cut": 2}).verdict == Verdict.CORRECT
-    assert ask(collection, "ecrag", {"kdm.route": "survivors", "kdm.nonzero_rule": "normalized"}).abstained is False
-
-
 @pytest.mark.parametrize("change", [{"kdm.fit": "retrieved"}, {"kdm.idf": "okapi"}])
 def test_x11_the_statistics_of_bm25_are_settings(collection: Collection, change: Settings) -> None:
     question = "the lighthouse was built and the railway was opened in which year"
@@ -191,16 +176,6 @@ def test_x11_the_statistics_of_bm25_are_settings(collection: Collection, change:
 
     usual = {"kdm.fit": "corpus", "kdm.cut": 0, "kdm.nonzero_rule": "off"}
     assert absolute(usual) != absolute({**usual, **change})
-
-
-def test_x11_okapis_idf_is_not_above_zero_for_a_term_of_half_the_chunks(collection: Collection) -> None:
-    question = "island of a line"  # words of one or two of three notes
-    okapi = judged(collection, "ecrag", {"kdm.idf": "okapi", "kdm.nonzero_rule": "raw", "kdm.cut": 0}, question)
-    robertson = judged(collection, "ecrag", {"kdm.nonzero_rule": "raw", "kdm.cut": 0}, question)
-    absolute = "absolute confidence"
-    assert [one.hit.scores[absolute] for one in okapi.judgements] != [
-        one.hit.scores[absolute] for one in robertson.judgements
-    ]
 
 
 @pytest.mark.parametrize(
@@ -248,28 +223,14 @@ def test_y1_theta_is_the_encoders_own_where_it_was_measured_and_else_the_publish
     assert theta_of("text-embedding-3-small") == theta_of("all-MiniLM-L6-v2-int8@8fd7f1cf8e1d", "percentile") == 0.8
 
 
-@pytest.mark.parametrize(("mode", "theta"), [("percentile", 0.6), ("std", 0.0)])
-def test_y1_theta_may_be_a_share_or_deviations(collection: Collection, mode: str, theta: float) -> None:
-    relative = cut("chunkrag", TWO_SUBJECTS, {"chunk.theta": theta, "chunk.theta_mode": mode}, collection)
-    assert "Cheese" in texts(relative)[1][:6]
-    assert len(relative) == 2
-
-
 def test_y2_a_sentence_is_compared_with_the_one_before_or_with_the_chunk(collection: Collection) -> None:
-    def fingerprint(compare: str) -> str:
-        found = recipes.get("chunkrag")
-        layout = found.index_config(found.configured({"chunk.compare": compare}), collection._parts())
-        assert layout is not None
-        return layout.fingerprint
-
-    assert fingerprint("previous_sentence") != fingerprint("chunk_centroid")
     wandering = "Cats chase mice. Mice eat cheese. Cheese is made of milk. Milk is given by cows. Cows graze on hills."
-    thetas = [at / 20 for at in range(2, 12)]
-    assert any(
-        texts(cut("chunkrag", wandering, {"chunk.theta": theta}, collection))
-        != texts(cut("chunkrag", wandering, {"chunk.theta": theta, "chunk.compare": "chunk_centroid"}, collection))
-        for theta in thetas
-    )
+    by_theta = [
+        [texts(cut("chunkrag", wandering, {"chunk.theta": at / 20, "chunk.compare": compare}, collection))
+         for compare in ("previous_sentence", "chunk_centroid")]
+        for at in range(2, 12)
+    ]  # fmt: skip
+    assert any(previous != centroid for previous, centroid in by_theta)
 
 
 def test_y3_no_chunk_is_longer_than_the_bound(collection: Collection) -> None:
@@ -279,28 +240,18 @@ def test_y3_no_chunk_is_longer_than_the_bound(collection: Collection) -> None:
     assert max(len(chunk.text) for chunk in cut("chunkrag", text, {"chunk.theta": -1}, collection)) > 100
 
 
-def test_y4_chunking_and_redundancy_have_thresholds_of_their_own(collection: Collection) -> None:
-    few = retrieved(collection, "chunkrag", {"dedup.threshold": 0.01})
-    all_of_them = retrieved(collection, "chunkrag", {"dedup.threshold": 1})
-    assert len(few.kept) < len(all_of_them.kept) == len(all_of_them.judgements)
-    assert len(few.judgements) == len(all_of_them.judgements)
-
-
-def test_y7_redundancy_is_a_matter_of_vectors_words_or_either(collection: Collection) -> None:
+def test_y4_and_y7_redundancy_has_a_threshold_and_is_a_matter_of_vectors_words_or_either(
+    collection: Collection,
+) -> None:
     """At this threshold what is near in meaning and what shares words are not the same notes."""
 
     def kept(vectors: str, threshold: float) -> int:
-        return len(retrieved(collection, "chunkrag", {"dedup.vectors": vectors, "dedup.threshold": threshold}).kept)
+        found = retrieved(collection, "chunkrag", {"dedup.vectors": vectors, "dedup.threshold": threshold})
+        assert {"dense", "lexical"} <= set().union(*(hit.scores for hit in found.kept))  # Y8: both lists
+        return len(found.kept)
 
-    assert kept("embedding", 0.1) < kept("tfidf", 0.1)
-    assert kept("either", 0.1) <= kept("embedding", 0.1)
-    assert recipes.get("chunkrag-v1").configured({}).dedup.vectors == "tfidf"  # type: ignore[attr-defined]
-
-
-def test_y8_retrieval_is_hybrid_from_the_start(collection: Collection) -> None:
-    found = retrieved(collection, "chunkrag", {})
-    assert len(found.notes.facts["lists"]) == 2
-    assert any({"dense", "lexical"} <= set(hit.scores) for hit in found.kept)
+    assert kept("embedding", 0.01) < kept("embedding", 1)
+    assert kept("either", 0.1) <= kept("embedding", 0.1) < kept("tfidf", 0.1)
 
 
 def test_y9_lists_are_fused_by_ranks_or_by_scores_and_a_weight_of_zero_is_without(collection: Collection) -> None:
@@ -337,18 +288,17 @@ def prompts(server: ScriptedServer, name: str) -> list[str]:
     return [user_of(request.body) for request in server.asked() if stage(request.body) == name]
 
 
-def test_y10_the_critic_sees_the_scores_or_judges_by_itself(collection: Collection, serve: Serve) -> None:
+def test_y10_the_critic_sees_scores_and_years_or_judges_by_itself_and_may_be_a_second_model(
+    collection: Collection, serve: Serve
+) -> None:
     seeing, alone = serve(Judge()), serve(Judge())
-    ask(collection, "chunkrag", using(seeing))
-    ask(collection, "chunkrag", using(alone, critic__sees_scores=False))
-    assert "<earlier_scores>base 0.9, reflection 0.9" in prompts(seeing, "critic")[0]
-    assert "earlier_scores" not in prompts(alone, "critic")[0]
-
-
-def test_y10_the_critic_may_be_a_second_model(collection: Collection, serve: Serve) -> None:
-    server = serve(Judge())
-    ask(collection, "chunkrag", {**using(server), "critic.model": "another"})
-    by_stage = {stage(request.body): request.body["model"] for request in server.asked()}
+    question = "What was built in 1854?"
+    collection.ask(question, recipe="chunkrag", settings={**using(seeing), "critic.model": "another"})
+    collection.ask(question, recipe="chunkrag-v1", settings=using(alone))
+    assert "<earlier_scores>base " in prompts(seeing, "critic")[0]
+    assert "<notes>" in prompts(seeing, "critic")[0]
+    assert not any(tag in prompts(alone, "critic")[0] for tag in ("<notes>", "<earlier_scores>"))
+    by_stage = {stage(request.body): request.body["model"] for request in seeing.asked()}
     assert by_stage.pop("critic") == "another"
     assert "another" not in by_stage.values()
 
@@ -367,20 +317,6 @@ def test_each_stage_can_be_left_out(collection: Collection, serve: Serve, settin
     server = serve(Judge())
     assert not ask(collection, "chunkrag", {**using(server), **settings}).abstained
     assert stages(server) == asked
-
-
-def test_the_years_are_told_to_the_critic(collection: Collection, serve: Serve) -> None:
-    server = serve(Judge())
-    collection.ask("What was built in 1854?", recipe="chunkrag", settings=using(server))
-    assert "<notes>" in prompts(server, "critic")[0]
-
-
-def test_the_first_versions_critic_is_shown_neither_scores_nor_notes(collection: Collection, serve: Serve) -> None:
-    server = serve(Judge())
-    collection.ask("What was built in 1854?", recipe="chunkrag-v1", settings=using(server))
-    (asked,) = prompts(server, "critic")
-    assert "<notes>" not in asked
-    assert "<earlier_scores>" not in asked
 
 
 def test_y11_the_stages_are_weighed(collection: Collection, serve: Serve) -> None:
@@ -426,10 +362,6 @@ def test_y12_and_y13_where_the_scores_are_cut(
     assert len(kept) == stay
 
 
-def test_y13_below_the_floor_there_is_no_evidence_and_no_answer(collection: Collection, graded: ScriptedServer) -> None:
-    assert ask(collection, "chunkrag", {**WHOLE, **using(graded), "score_floor": 0.95}).abstained
-
-
 def test_y13_where_most_tie_at_the_top_all_of_them_stay(collection: Collection, serve: Serve) -> None:
     """0.9, 0.9 and 0.8: mean + deviation is 0.914, above every score; as printed nothing would stay."""
     server = serve(Judge(score=lambda q, text: 0.8 if "Gouda" in text else 0.9))
@@ -453,12 +385,6 @@ def test_y14_the_rewritten_question_is_searched_and_scored_and_the_question_answ
     assert answer.steps[0].detail == {"question": QUESTION, "search": again}
 
 
-def test_y15_any_model_can_be_named(collection: Collection, serve: Serve) -> None:
-    server = serve(Judge())
-    ask(collection, "chunkrag", using(server, llm__model="any-model"))
-    assert {request.body["model"] for request in server.asked()} == {"any-model"}
-
-
 def test_y16_the_best_stand_at_both_ends_where_that_is_wanted(collection: Collection, graded: ScriptedServer) -> None:
     def order(**more: Any) -> list[str]:
         ask(collection, "chunkrag", {**WHOLE, **using(graded, threshold="none", **more)})
@@ -469,12 +395,6 @@ def test_y16_the_best_stand_at_both_ends_where_that_is_wanted(collection: Collec
     assert order(edge_order=True) == ["lighthouse", "Gouda", "railway"]
 
 
-def test_a_reranker_orders_the_survivors_by_the_searched_words(collection: Collection, graded: ScriptedServer) -> None:
-    settings = {**WHOLE, **using(graded, threshold="none", rerank=graded.rerank_url, rewrite=False)}
-    collection.ask("Semmering railway of Ghega", recipe="chunkrag", settings=settings)
-    assert "railway" in blocks("evidence", prompts(graded, "answer")[-1])[0]
-
-
 # --- crag -------------------------------------------------------------------------------------------------------------
 
 
@@ -482,23 +402,17 @@ def test_a_reranker_orders_the_survivors_by_the_searched_words(collection: Colle
     ("score", "bounds", "verdict"),
     [
         (0.7, "blog", Verdict.AMBIGUOUS),
-        (0.7, "paper", Verdict.AMBIGUOUS),
         (0.7, "code", Verdict.CORRECT),
-        (0.71, "blog", Verdict.CORRECT),
         (0.3, "blog", Verdict.INCORRECT),
         (0.3, "paper", Verdict.AMBIGUOUS),
-        (0.3, "code", Verdict.AMBIGUOUS),
-        (0.31, "blog", Verdict.AMBIGUOUS),
     ],
 )
 def test_z1_exactly_seven_and_three_tenths_end_to_end(
     collection: Collection, serve: Serve, score: float, bounds: str, verdict: Verdict
 ) -> None:
-    server = serve(Judge(score=lambda q, text: score))
-    answer = ask(collection, "crag", using(server, bounds=bounds))
+    answer = ask(collection, "crag", using(serve(Judge(score=lambda q, text: score)), bounds=bounds))
     assert answer.verdict == verdict
-    kept = [fate for fate in answer.chunks if fate.dropped_by != "judge"]
-    assert bool(kept) == (verdict != Verdict.INCORRECT)
+    assert any(fate.dropped_by != "judge" for fate in answer.chunks) == (verdict != Verdict.INCORRECT)
 
 
 @pytest.mark.parametrize(
@@ -518,40 +432,12 @@ def test_z2_the_bounds_are_on_the_scale_of_the_evaluator(
     assert ask(collection, recipe, {**using(server), **settings}).verdict == verdict
 
 
-@pytest.mark.parametrize(
-    ("recipe", "settings"),
-    [
-        ("crag", {"upper": 0.3, "lower": 0.7}),
-        ("crag", {"upper": 1.5}),
-        ("crag", {"lower": -0.5}),
-        ("crag-paper", {"lower": -1.5}),
-    ],
-    ids=str,
-)
-def test_z2_bounds_out_of_order_or_off_the_scale_are_refused(
-    collection: Collection, recipe: str, settings: Settings
-) -> None:
-    with pytest.raises(UsageError, match="scale"):
-        ask(collection, recipe, settings)
-
-
-def test_z2_the_presets_have_the_papers_and_the_codes_bounds() -> None:
-    paper, code = (recipes.get(name).configured({}) for name in ("crag-paper", "crag-code"))
-    assert (paper.t5, paper.upper, paper.lower, paper.bounds) == (True, 0.59, -0.99, "paper")  # type: ignore[attr-defined]
-    assert (code.t5, code.upper, code.lower, code.bounds) == (True, 0.592, -0.995, "code")  # type: ignore[attr-defined]
-
-
 def test_z2_a_cross_encoder_is_taken_as_the_evaluator_itself(collection: Collection, serve: Serve) -> None:
     body = {"results": [{"index": at, "relevance_score": value} for at, value in enumerate((-0.98, -2.5, 0.8))]}
     server = serve(rerank=[_ranking(body)])
     result = judged(collection, "crag-paper", {"judge": server.rerank_url})
     assert sorted(one.score.value for one in result.judgements if one.score) == [-1.0, -0.98, 0.8]
     assert not result.notes.degraded
-
-
-def test_z3_one_chunk_above_the_lower_bound_is_enough_for_ambiguous(collection: Collection, serve: Serve) -> None:
-    server = serve(Judge(score=lambda q, text: 0.4 if "railway" in text else 0.1))
-    assert ask(collection, "crag", using(server)).verdict == Verdict.AMBIGUOUS
 
 
 @pytest.fixture
@@ -612,12 +498,6 @@ def test_chunks_of_one_call_are_a_setting(collection: Collection, serve: Serve, 
     assert len(stages(server)) == {1: 3, 2: 2, 20: 1}[batch]
 
 
-def test_chunks_whose_score_cannot_be_read_are_kept_and_counted(collection: Collection, serve: Serve) -> None:
-    server = serve("I would rather not say.")
-    result = judged(collection, "crag", using(server, batch=1))
-    assert (len(result.kept), result.notes.unreadable, result.notes.facts["unscored"]) == (3, 6, 3)
-
-
 # --- corrective -------------------------------------------------------------------------------------------------------
 
 
@@ -656,12 +536,6 @@ def test_the_title_stands_in_front_of_a_chunk_unless_a_preset_is_as_printed(
     assert layout.titled is (found.preset_of is None)
 
 
-@pytest.mark.parametrize("settings", [{"lower": 0.9, "upper": 0.1}, {"lower": 0.99}], ids=str)
-def test_bounds_that_are_given_out_of_order_are_refused(collection: Collection, settings: Settings) -> None:
-    with pytest.raises(UsageError, match="are not probabilities in order"):
-        ask(collection, "corrective", settings)
-
-
 def test_an_upper_bound_alone_takes_the_lower_one_of_the_calibration_with_it(collection: Collection) -> None:
     decided = next(step for step in ask(collection, "corrective", {"upper": 0.1}).steps if step.name == "decide")
     assert (decided.detail["lower"], decided.detail["upper"]) == (0.1, 0.1)
@@ -682,27 +556,18 @@ def test_the_bounds_of_the_default_recipe_can_be_given(
     assert ask(collection, "corrective", settings).verdict in verdict
 
 
-def test_the_chat_model_is_asked_only_about_what_the_local_judge_cannot_tell(
+def test_the_chat_model_rewrites_what_finds_nothing_good_and_judges_what_the_local_judge_cannot_tell(
     collection: Collection, serve: Serve
 ) -> None:
     sure, unsure, alone = serve(Judge()), serve(Judge()), serve(Judge())
+    wide = {"lower": 0.01, "upper": 0.999}
     ask(collection, "corrective", using(sure, lower=0.5, upper=0.5))
-    ask(collection, "corrective", using(unsure, lower=0.01, upper=0.999))
-    ask(collection, "corrective", using(alone, lower=0.01, upper=0.999, judge="local", rewrite=False))
-    assert stages(sure) == ["answer"]
+    answer = ask(collection, "corrective", using(unsure, **wide))
+    ask(collection, "corrective", using(alone, **wide, judge="local", rewrite=False))
+    assert stages(sure) == stages(alone) == ["answer"]
     assert stages(unsure)[:2] == ["rewrite", "grades"]
-    assert stages(alone) == ["answer"]
-
-
-def test_the_question_is_rewritten_only_when_the_first_search_found_nothing_good(
-    collection: Collection, serve: Serve
-) -> None:
-    server = serve(Judge())
-    answer = ask(collection, "corrective", using(server, lower=0.01, upper=0.999))
     retrieve = next(step for step in answer.steps if step.name == "retrieve")
     assert retrieve.detail["second_search"] == f"{QUESTION} (in other words)"
-    ask(collection, "corrective", using(server, lower=0.01, upper=0.999, rewrite=False))
-    assert stages(server).count("rewrite") == 1
 
 
 def test_one_word_is_at_most_ambiguous_in_our_own_recipe_and_as_the_scores_say_in_a_published_one(
@@ -717,14 +582,6 @@ def test_one_word_is_at_most_ambiguous_in_our_own_recipe_and_as_the_scores_say_i
     assert (own.verdict, published.verdict) == (Verdict.AMBIGUOUS, Verdict.CORRECT)
     decided = next(step for step in own.steps if step.name == "decide")
     assert decided.detail["reason"].endswith("one word is no question")
-
-
-def test_a_decider_of_ones_own_has_the_last_word_about_a_question_of_one_word(collection: Collection) -> None:
-    def always(judged: Sequence[Judgement]) -> Decision:
-        return Decision(Verdict.CORRECT, reason="it is so")
-
-    answer = collection.ask("lighthouse", recipe=recipes.derive("corrective", decide=always))
-    assert answer.verdict == Verdict.CORRECT
 
 
 def test_verification_can_be_left_out(collection: Collection, serve: Serve) -> None:
@@ -752,33 +609,11 @@ def test_the_weights_of_the_lists_and_redundancy_are_settings(collection: Collec
 # --- presets, differences, secrets ------------------------------------------------------------------------------------
 
 PRESETS = {
-    "crag-paper": {"upper", "lower", "bounds", "refine.min_score", "search.style"},
-    "crag-code": {
-        "upper",
-        "lower",
-        "bounds",
-        "decompose",
-        "refine.top_k",
-        "refine.min_score",
-        "refine.order",
-        "search.style",
-        "web.sites",
-    },
-    "ecrag-literal": {
-        "subchunk.tail",
-        "kdm.combine",
-        "kdm.nonzero_rule",
-        "kdm.fit",
-        "kdm.idf",
-        "kdm.route",
-    },
-    "chunkrag-v1": {
-        "chunk.theta",
-        "dedup.vectors",
-        "critic.sees_scores",
-        "threshold",
-    },
-    "hybrid-literal": {"fuse.method"},
+    "crag-paper": "upper lower bounds refine.min_score search.style",
+    "crag-code": "upper lower bounds decompose refine.top_k refine.min_score refine.order search.style web.sites",
+    "ecrag-literal": "subchunk.tail kdm.combine kdm.nonzero_rule kdm.fit kdm.idf kdm.route",
+    "chunkrag-v1": "chunk.theta dedup.vectors critic.sees_scores threshold",
+    "hybrid-literal": "fuse.method",
 }
 
 
@@ -788,7 +623,7 @@ def test_a_preset_differs_from_its_recipe_in_what_was_printed_and_in_nothing_els
     assert of is not None
     mine, theirs = (recipes.get(name).describe(recipes.get(name).configured({})) for name in (preset, of))
     differing = {key for key in mine["settings"] if mine["settings"][key] != theirs["settings"][key]}
-    assert differing == PRESETS[preset]
+    assert differing == set(PRESETS[preset].split())
 
 
 @pytest.mark.parametrize(
@@ -797,8 +632,6 @@ def test_a_preset_differs_from_its_recipe_in_what_was_printed_and_in_nothing_els
         ("crag", "uper", "upper"),
         ("crag", "top_k", "refine.top_k"),
         ("ecrag", "kdm.combination", "kdm.combine"),
-        ("chunkrag", "critic.see_scores", "critic.sees_scores"),
-        ("chunkrag", "treshold", "threshold"),
         ("corrective", "web.provder", "web.provider"),
     ],
 )
@@ -811,14 +644,9 @@ def test_an_unknown_key_names_the_nearest(collection: Collection, recipe: str, w
     ("recipe", "settings"),
     [
         ("crag", {"bounds": "guide"}),
-        ("crag", {"decompose": "words"}),
         ("crag", {"refine.top_k": 0}),
-        ("crag", {"batch": 0}),
         ("ecrag", {"kdm.cosine_weight": 1.5}),
         ("ecrag", {"summary": "bart"}),
-        ("chunkrag", {"threshold": "mean"}),
-        ("chunkrag", {"chunk.theta_mode": "median"}),
-        ("chunkrag", {"min_keep": -1}),
         ("corrective", {"upper": 1.5}),
         ("corrective", {"web.fields": "link=url"}),
     ],
