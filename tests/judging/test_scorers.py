@@ -16,7 +16,6 @@ from tests.judging.scoring import ASKED, Given, failing, scores, scoring, values
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.judging.calibration import SHIPPED
 from thresher.judging.entries import EntryScorer
-from thresher.judging.judge import ScoringJudge
 from thresher.judging.llm_scorers import LLMRelevance
 from thresher.judging.model_weight import ModelWeight
 from thresher.judging.scorers import (
@@ -30,7 +29,6 @@ from thresher.judging.scorers import (
     StandInForT5,
     TrainedScorer,
 )
-from thresher.judging.thresholds import Fixed
 from thresher.protocols import Progress
 from thresher.retrieval.search import EachPartRetriever, found
 from thresher.testing.fakes import HashEncoder, OverlapCrossEncoder, ScriptedModel
@@ -109,12 +107,9 @@ def test_relevance_is_the_logistic_of_the_weighted_support() -> None:
     assert Parts(sentence=0.4, terms=0.34 / 0.3).relevance == pytest.approx(0.5)  # .7 * .4 + .34 = .62
     assert Parts(1.0, 1.0).relevance == pytest.approx(1 / (1 + exp(-10.6 * 0.38)))
     assert Parts(0.0, 0.0).relevance < 0.002
-
-
-def test_terms_count_by_their_rarity_and_those_of_the_title_count_too(relevance: LocalRelevance) -> None:
     text = "It has many old bridges over the river."
-    found = relevance.judged("paris bridges", [text, text], ["", "Paris"])
-    assert [parts.terms for parts in found] == [pytest.approx(0.25), 1.0]
+    found = LocalRelevance(HashEncoder(256), terms, rarity).judged("paris bridges", [text, text], ["", "Paris"])
+    assert [parts.terms for parts in found] == [pytest.approx(0.25), 1.0]  # by their rarity, with those of the title
 
 
 def test_the_best_sentence_speaks_for_the_text(relevance: LocalRelevance) -> None:
@@ -126,9 +121,12 @@ def test_the_best_sentence_speaks_for_the_text(relevance: LocalRelevance) -> Non
     assert all(0 <= value <= 1 for value in relevance("capital of France", ["", "x", "Oh. No."]))
 
 
-def test_only_the_three_sentences_that_share_most_with_the_question_are_encoded(
+def test_only_the_three_sentences_or_lines_that_share_most_with_the_question_are_encoded(
     relevance: LocalRelevance, encoder: Counting
 ) -> None:
+    table = "\n".join(f"row {number} with some cells in it" for number in range(40)) + "\nParis is named in this row"
+    LocalRelevance(encoder, terms, rarity, lambda text: [(0, len(text))])("Paris", [table])
+    assert encoder.calls.pop()[0] == "Paris is named in this row"
     paris = [f"Sentence {n} is about Paris." for n in range(3)]
     relevance("Where is Paris", [" ".join(["Here is some padding.", paris[0], "Here is more padding.", *paris[1:]])])
     assert encoder.calls == [paris]
@@ -144,12 +142,6 @@ def test_all_texts_are_encoded_in_one_call_a_shared_sentence_once_and_a_known_co
     first, second = relevance("capital", [CAPITAL, CAPITAL])
     assert first == second
     assert [len(call) for call in encoder.calls] == [2]
-
-
-def test_a_long_table_is_read_by_its_lines(encoder: Counting) -> None:
-    table = "\n".join(f"row {number} with some cells in it" for number in range(40)) + "\nParis is named in this row"
-    LocalRelevance(encoder, terms, rarity, lambda text: [(0, len(text))])("Paris", [table])
-    assert encoder.calls[0][0] == "Paris is named in this row"
 
 
 @given(some.text(max_size=40), some.lists(some.text(max_size=200), max_size=4))
@@ -172,11 +164,6 @@ def test_each_hit_gets_a_relevance_to_the_question_asked_and_its_parts(make_hit:
     assert first is not None
     assert second is not None
     assert 0 < second < 0.1 < 0.5 < first < 1
-    bare, titled = scorer(
-        Query("Paris capital", ""),
-        [make_hit(name="rank", text=CAPITAL[:31], title=title) for title in ("", "Paris")],
-    ).others
-    assert bare["sentence"] == titled["sentence"]
 
 
 # --- the trained judge and cross-encoders -----------------------------------------------------------------------------
@@ -262,14 +249,10 @@ def test_a_stand_in_for_the_evaluator_is_marked(make_hit: Make) -> None:
     before, marked = found.notes.degraded
     assert before == "judge: before"
     assert "twice the relevance minus one" in marked
+    unreadable = StandInForT5(LLMRelevance(ScriptedModel(lambda system, user: "no idea")))
+    assert unreadable(ASKED, [make_hit("a")]).missing == ()
     with pytest.raises(UsageError, match="logit"):
         StandInForT5(Given({}, scale=LOGIT))
-
-
-def test_a_stand_in_makes_no_failure_of_an_unreadable_reply(make_hit: Make) -> None:
-    unreadable = LLMRelevance(ScriptedModel(lambda system, user: "no idea"))
-    judged = ScoringJudge(StandInForT5(unreadable), Fixed(0.0))(ASKED, [make_hit("a")])
-    assert [(one.keep, one.reason) for one in judged.judgements] == [(True, "unreadable, kept")]
 
 
 def test_a_calibrated_scorer_gives_probabilities_and_keeps_the_raw_scores(make_hit: Make) -> None:

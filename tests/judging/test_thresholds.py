@@ -29,18 +29,15 @@ def test_a_fixed_threshold_holds_its_own_value_or_not_and_none_keeps_all_that_ha
     assert (everything.keep, everything.value) == ((True, True, False, True), None)
 
 
-def test_scores_far_apart_are_cut_at_their_mean() -> None:
-    cut = Statistical()(ASKED, scores(0.9, 0.2, 0.5, 0.4))
-    assert cut.value == 0.5
-    assert cut.keep == (True, False, True, False)
-
-
 def test_scores_close_together_are_cut_a_standard_deviation_above_their_mean() -> None:
     # mean 0.8, population variance (4 + 0 + 0 + 4) / 4 / 10,000 = 0.0002
     cut = Statistical()(ASKED, scores(0.82, 0.8, 0.8, 0.78))
     assert cut.value == pytest.approx(0.8 + 0.0002**0.5)
     assert cut.keep == (True, False, False, False)
     assert cut.notes.facts == {"mean": 0.8, "variance": pytest.approx(0.0002)}
+    apart = Statistical()(ASKED, scores(0.9, None, 0.2, 0.5, 0.4))
+    assert (apart.value, apart.keep) == (0.5, (True, False, False, True, False))
+    assert Statistical()(ASKED, scores(None, None)).keep == (False, False)
 
 
 def test_a_variance_of_exactly_epsilon_is_not_below_it() -> None:
@@ -71,23 +68,10 @@ def test_as_many_as_asked_for_stay_where_there_are_so_many(values: list[float], 
     assert len(kept(Statistical(min_keep=number), *values)) >= min(number, len(values))
 
 
-@given(units)
-def test_what_is_kept_is_never_below_what_is_dropped(values: list[float]) -> None:
-    keep = Statistical()(ASKED, scores(*values)).keep
-    worst = min(value for value, stays in zip(values, keep, strict=True) if stays)
-    assert all(value < worst for value, stays in zip(values, keep, strict=True) if not stays)
-
-
 def test_below_the_floor_nothing_is_kept_whatever_the_others_are() -> None:
     assert kept(Statistical(floor=0.2, min_keep=3), 0.1, 0.05, 0.19) == []
     assert kept(Statistical(floor=0.2, min_keep=3), 0.1, 0.05, 0.2) == [0.2]
     assert kept(Statistical(), 0.1, 0.05, 0.15) == [0.15]
-
-
-def test_scores_that_are_missing_count_for_nothing() -> None:
-    cut = Statistical()(ASKED, scores(0.9, None, 0.1))
-    assert (cut.value, cut.keep) == (0.5, (True, False, False))
-    assert Statistical()(ASKED, scores(None, None)).keep == (False, False)
 
 
 # --- from a model -----------------------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def test_several_questions_in_one_are_each_answered(library: Collection) -> None
     assert len(answer.citations) == 2
 
 
-# --- identifiers: the entry that has exactly it answers, and none where none has ----------------------------------------
+# --- identifiers: the entry that has exactly it answers, and none where none has --------------------------------------
 
 CODES = """# Pump codes
 
@@ -91,7 +91,7 @@ def test_a_code_that_only_neighbours_are_like_is_refused(codes: Collection, code
     assert codes.ask(f"How do I fix {code}?").abstained
 
 
-# --- a part ------------------------------------------------------------------------------------------------------------
+# --- a part ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_chunk_whose_document_was_replaced_since_it_was_found_is_no_copy_of_another() -> None:

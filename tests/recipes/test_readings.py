@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -68,88 +67,90 @@ def names(result: Judged) -> list[str]:
 
 # --- ecrag ------------------------------------------------------------------------------------------------------------
 
+TEXT = " ".join(
+    [
+        *SENTENCES[:7],
+        "word " * 60 + "ends.",
+        "Lighthouses warn ships of rocks. A lighthouse keeper lights the lamp for the ships.",
+        "Cats chase mice. Mice eat cheese. Cheese is made of milk. Milk is given by cows. Cows graze on hills.",
+    ]
+)
 SMALL = {"chunk.size": 150, "chunk.min": 0, "chunk.overlap": 0, "subchunk.size": 60, "subchunk.overlap": 0}
+THETA = {"chunk.theta": 0.3}
 
 
-def test_x1_overlap_minimum_and_merging_are_settings(collection: Collection) -> None:
-    text = " ".join(SENTENCES[:7])
-    plain = cut("ecrag", text, SMALL, collection)
-    assert [chunk.text.count(".") for chunk in plain] == [2, 2, 2, 1]
-    merged = cut("ecrag", text, {**SMALL, "chunk.min": 100}, collection)
-    assert [chunk.text.count(".") for chunk in merged] == [2, 2, 3]
-    assert len(cut("ecrag", text, {**SMALL, "chunk.min": 0}, collection)) == 4
-    shared = cut("ecrag", text, {**SMALL, "chunk.overlap": 60}, collection)
-    assert shared[1].start < shared[0].end
-    literal = cut("ecrag-literal", text, {**SMALL, "chunk.min": 100, "chunk.overlap": 60}, collection)
-    assert literal[1].start >= literal[0].end
-    assert literal[-1].text.count(".") == 1
+@pytest.mark.parametrize(
+    ("recipe", "base", "change"),
+    [
+        ("ecrag", SMALL, {"chunk.min": 100}),  # X1
+        ("ecrag", SMALL, {"chunk.overlap": 60}),
+        ("ecrag", SMALL, {"subchunk.tail": "literal"}),  # X4
+        ("ecrag", SMALL, {"subchunk.overlap": 30}),  # X5
+        ("chunkrag", {}, {"chunk.theta": 1}),  # Y1
+        ("chunkrag", THETA, {"chunk.theta_mode": "percentile"}),
+        ("chunkrag", THETA, {"chunk.theta_mode": "std"}),
+        ("chunkrag", THETA, {"chunk.compare": "chunk_centroid"}),  # Y2
+        ("chunkrag", {"chunk.theta": -1}, {"chunk.size": 100}),  # Y3
+        ("hybrid", {}, {"chunk.size": 100, "chunk.overlap": 20}),
+        ("crag", {}, {"chunk.size": 100}),
+    ],
+    ids=str,
+)
+def test_a_setting_of_how_documents_are_cut_changes_the_chunks(
+    collection: Collection, recipe: str, base: Settings, change: Settings
+) -> None:
+    levels = ("chunk", "subchunk") if recipe == "ecrag" else ("chunk",)
+    usual, other = (
+        [texts(cut(recipe, TEXT, given, collection, level=level)) for level in levels]
+        for given in (base, {**base, **change})
+    )
+    assert usual != other
 
 
-def test_x2_a_sentence_longer_than_a_chunk_is_split_unless_as_printed(collection: Collection) -> None:
-    text = "word " * 60 + "ends."
-    assert all(len(chunk.text) <= 150 for chunk in cut("ecrag", text, SMALL, collection))
-    assert [len(chunk.text) for chunk in cut("ecrag-literal", text, SMALL, collection)] == [305]
-
-
-def test_x4_the_tail_is_kept_to_the_end_and_lost_as_printed(collection: Collection) -> None:
-    text = " ".join(SENTENCES[:3])
-    kept = cut("ecrag", text, SMALL, collection, level="subchunk")
-    assert kept[-1].text.endswith(SENTENCES[2])
-    lost = cut("ecrag", text, {**SMALL, "subchunk.tail": "literal"}, collection, level="subchunk")
-    assert len(lost) < len(kept)
-    assert not lost[-1].text.endswith(SENTENCES[2])
-    (only,) = cut("ecrag", SENTENCES[0], {}, collection, level="subchunk")  # a chunk that fits
+def test_x2_and_x4_as_printed_a_long_sentence_is_a_chunk_and_tails_are_lost(collection: Collection) -> None:
+    assert all(len(chunk.text) <= 150 for chunk in cut("ecrag", TEXT, SMALL, collection))
+    assert max(len(chunk.text) for chunk in cut("ecrag-literal", TEXT, SMALL, collection)) >= 305
+    (only,) = cut("ecrag", SENTENCES[0], {}, collection, level="subchunk")
     assert only.text == SENTENCES[0]
     assert cut("ecrag-literal", SENTENCES[0], {}, collection, level="subchunk") == []
 
 
-def test_x5_subchunks_overlap_by_characters_or_not(collection: Collection) -> None:
-    def overlaps(characters: int) -> list[int]:
-        settings = {**SMALL, "subchunk.size": 110, "subchunk.overlap": characters}
-        found = cut("ecrag", " ".join(SENTENCES[:3]), {**settings, "chunk.size": 500}, collection, level="subchunk")
-        return [one.end - other.start for one, other in pairwise(found)]
-
-    assert overlaps(0)[0] <= 0 < overlaps(55)[0] <= 55
-
-
-def test_x7_both_metrics_order_alike_and_each_ranks_by_its_own(collection: Collection) -> None:
-    l2, ip = retrieved(collection, "ecrag", {}), retrieved(collection, "ecrag", {"metric": "ip"})
-    assert [hit.chunk.id for hit in l2.kept] == [hit.chunk.id for hit in ip.kept]
-    assert (l2.kept[0].score.scale.name, ip.kept[0].score.scale.name) == ("L2 distance", "cosine")
-    assert {"l2", "dense"} <= set(l2.kept[0].scores)
-
-
-def test_x8_the_confidence_is_weighted_or_a_sum(collection: Collection) -> None:
-    weighted, summed = (judged(collection, "ecrag", {"kdm.combine": kind}) for kind in ("weighted", "sum"))
-    assert weighted.kept[0].score.value == pytest.approx(1)
-    assert summed.kept[0].score.value == pytest.approx(2)
-    assert (
-        recipes.get("ecrag")
-        .describe(recipes.get("ecrag").configured({"kdm.combine": "sum"}))["slots"]["judge"]
-        .startswith("confidence cosine + BM25")
-    )
-    lean = judged(collection, "ecrag", {"kdm.cosine_weight": 0.1})
-    assert [hit.scores["absolute confidence"] for hit in lean.kept] != [
-        hit.scores["absolute confidence"] for hit in weighted.kept
-    ]
+LOOSE = {"kdm.cut": 0, "kdm.nonzero_rule": "off"}
 
 
 @pytest.mark.parametrize(
-    ("question", "raw", "normalized"),
+    ("recipe", "base", "change"),
     [
-        ("the Kõpu lighthouse and the Semmering railway", 2, 2),  # the third shares no word and is the worst of both
-        ("a lighthouse, a railway and Gouda", 3, 2),  # all share a word, and one must be the worst
+        ("ecrag", {}, {"metric": "ip"}),  # X7
+        ("ecrag", {}, {"kdm.combine": "sum"}),  # X8
+        ("ecrag", {}, {"kdm.cosine_weight": 0.1}),
+        ("ecrag", {}, {"kdm.cut": 0}),
+        ("ecrag", {"kdm.cut": 0}, {"kdm.nonzero_rule": "off"}),  # X9
+        ("ecrag", {"kdm.cut": 0}, {"kdm.nonzero_rule": "normalized"}),
+        ("ecrag", LOOSE, {"kdm.fit": "retrieved"}),  # X11
+        ("ecrag", LOOSE, {"kdm.idf": "okapi"}),
+        ("chunkrag", {}, {"dedup.threshold": 0.01}),  # Y4
+        ("chunkrag", {"dedup.threshold": 0.1}, {"dedup.vectors": "tfidf"}),  # Y7
+        ("chunkrag", {}, {"fuse.method": "minmax"}),  # Y9
+        ("chunkrag", {}, {"fuse.dense_weight": 0}),
+        ("corrective", {}, {"fuse.dense_weight": 0}),
     ],
+    ids=str,
 )
-def test_x9_the_rule_about_zeros_drops_none_some_or_the_worst(
-    collection: Collection, question: str, raw: int, normalized: int
+def test_a_setting_of_retrieval_or_judge_changes_what_is_found(
+    collection: Collection, recipe: str, base: Settings, change: Settings
 ) -> None:
-    def kept(rule: str) -> int:
-        return len(judged(collection, "ecrag", {"kdm.nonzero_rule": rule, "kdm.cut": 0}, question).kept)
+    questions = ("the Kõpu lighthouse and the Semmering railway", "a lighthouse, a railway and Gouda")
 
-    assert kept("off") == 3
-    assert kept("raw") == raw
-    assert kept("normalized") <= normalized
+    def seen(settings: Settings) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = []
+        for question in questions:
+            found += [(hit.score,) for hit in retrieved(collection, recipe, settings, question).kept]
+            for one in judged(collection, recipe, settings, question).judgements:
+                found.append((one.hit.chunk.id, one.keep, sorted(map(str, one.hit.scores.items()))))
+        return found
+
+    assert seen(base) != seen({**base, **change})
 
 
 @pytest.mark.parametrize(
@@ -164,18 +165,6 @@ def test_x10_the_absolute_confidence_routes_by_two_bounds(
     collection: Collection, settings: Settings, verdict: Verdict
 ) -> None:
     assert ask(collection, "ecrag", settings).verdict == verdict
-
-
-@pytest.mark.parametrize("change", [{"kdm.fit": "retrieved"}, {"kdm.idf": "okapi"}])
-def test_x11_the_statistics_of_bm25_are_settings(collection: Collection, change: Settings) -> None:
-    question = "the lighthouse was built and the railway was opened in which year"
-
-    def absolute(settings: Settings) -> dict[str, float]:
-        result = judged(collection, "ecrag", settings, question)
-        return {one.hit.chunk.id: one.hit.scores["absolute confidence"].value for one in result.judgements}
-
-    usual = {"kdm.fit": "corpus", "kdm.cut": 0, "kdm.nonzero_rule": "off"}
-    assert absolute(usual) != absolute({**usual, **change})
 
 
 @pytest.mark.parametrize(
@@ -205,63 +194,10 @@ def test_ecrag_may_be_judged_by_the_other_judges(collection: Collection, serve: 
 
 # --- chunkrag ---------------------------------------------------------------------------------------------------------
 
-TWO_SUBJECTS = (
-    "Lighthouses warn ships of rocks. A lighthouse keeper lights the lamp for the ships. "
-    "Cheese ripens in the cellar. Gouda is a cheese that ripens for months."
-)
-
-
-def test_y1_theta_cuts_more_often_the_higher_it_is(collection: Collection) -> None:
-    pieces = {theta: len(cut("chunkrag", TWO_SUBJECTS, {"chunk.theta": theta}, collection)) for theta in (-1, 0.3, 1)}
-    assert pieces[-1] == 1 < pieces[0.3] < pieces[1] == 4
-    assert len(cut("chunkrag", TWO_SUBJECTS, {}, collection)) == pieces[0.3]  # the bundled encoder's own: 0.22
-    assert recipes.get("chunkrag-v1").configured({}).chunk.theta == 0.7  # type: ignore[attr-defined]
-
 
 def test_y1_theta_is_the_encoders_own_where_it_was_measured_and_else_the_published_one() -> None:
     assert theta_of("all-MiniLM-L6-v2-int8@8fd7f1cf8e1d") == theta_of("sentence-transformers/all-MiniLM-L6-v2") == 0.22
     assert theta_of("text-embedding-3-small") == theta_of("all-MiniLM-L6-v2-int8@8fd7f1cf8e1d", "percentile") == 0.8
-
-
-def test_y2_a_sentence_is_compared_with_the_one_before_or_with_the_chunk(collection: Collection) -> None:
-    wandering = "Cats chase mice. Mice eat cheese. Cheese is made of milk. Milk is given by cows. Cows graze on hills."
-    by_theta = [
-        [texts(cut("chunkrag", wandering, {"chunk.theta": at / 20, "chunk.compare": compare}, collection))
-         for compare in ("previous_sentence", "chunk_centroid")]
-        for at in range(2, 12)
-    ]  # fmt: skip
-    assert any(previous != centroid for previous, centroid in by_theta)
-
-
-def test_y3_no_chunk_is_longer_than_the_bound(collection: Collection) -> None:
-    text = "word " * 60 + "ends. " + TWO_SUBJECTS
-    found = cut("chunkrag", text, {"chunk.size": 100, "chunk.theta": -1}, collection)
-    assert max(len(chunk.text) for chunk in found) <= 100
-    assert max(len(chunk.text) for chunk in cut("chunkrag", text, {"chunk.theta": -1}, collection)) > 100
-
-
-def test_y4_and_y7_redundancy_has_a_threshold_and_is_a_matter_of_vectors_words_or_either(
-    collection: Collection,
-) -> None:
-    """At this threshold what is near in meaning and what shares words are not the same notes."""
-
-    def kept(vectors: str, threshold: float) -> int:
-        found = retrieved(collection, "chunkrag", {"dedup.vectors": vectors, "dedup.threshold": threshold})
-        assert {"dense", "lexical"} <= set().union(*(hit.scores for hit in found.kept))  # Y8: both lists
-        return len(found.kept)
-
-    assert kept("embedding", 0.01) < kept("embedding", 1)
-    assert kept("either", 0.1) <= kept("embedding", 0.1) < kept("tfidf", 0.1)
-
-
-def test_y9_lists_are_fused_by_ranks_or_by_scores_and_a_weight_of_zero_is_without(collection: Collection) -> None:
-    by_rank, by_score = (retrieved(collection, "chunkrag", {"fuse.method": kind}) for kind in ("rrf", "minmax"))
-    best, sure = (max(hit.scores["fused"].value for hit in found.kept) for found in (by_rank, by_score))
-    assert best == pytest.approx(1 / 61)  # first of both lists, half a weight each, constant 60
-    assert sure == pytest.approx(1)
-    lexical = retrieved(collection, "chunkrag", {"fuse.dense_weight": 0, "fuse.lexical_weight": 1})
-    fused = sorted(hit.scores["fused"].value for hit in lexical.kept)
-    assert fused[0] < fused[-1] == pytest.approx(1 / 61)
 
 
 def test_what_redundancy_leaves_is_sorted_by_its_similarity_to_the_searched_words(collection: Collection) -> None:
@@ -457,7 +393,7 @@ def relevant(serve: Serve) -> ScriptedServer:
         ({}, ["1531", "Hiiumaa", "nautical"]),
         ({"refine.top_k": 2}, ["1531", "Hiiumaa"]),
         ({"refine.min_score": 0.6}, ["1531", "Hiiumaa"]),
-        ({"refine.top_k": 1}, ["1531"]),
+        ({"refine.order": "score", "refine.top_k": 2}, ["1531", "Hiiumaa"]),
         ({"decompose": "selection"}, ["1531"]),
         ({"decompose": "fixed_num"}, ["1531"]),
         ({"decompose": "excerption"}, ["1531"]),
@@ -472,30 +408,12 @@ def test_z7_and_z8_how_strips_are_cut_and_chosen(
     assert [next(word for word in ("1531", "Hiiumaa", "nautical") if word in piece) for piece in pieces] == strips
 
 
-def test_z7_strips_stand_as_in_the_document_or_by_their_score(collection: Collection, serve: Serve) -> None:
-    server = serve(Judge(score=lambda q, text: 0.9 if "nautical" in text else 0.5))
-    shown = {}
-    for order in ("document", "score"):
-        ask(collection, "crag", using(server, refine__order=order))
-        shown[order] = blocks("evidence", prompts(server, "answer")[-1])
-    assert shown["document"] != shown["score"]
-    assert sorted(shown["document"]) == sorted(shown["score"])
-    assert "nautical" in shown["score"][0]
-
-
 def test_z8_the_codes_preset_hands_over_whole_chunks(collection: Collection, serve: Serve) -> None:
     server = serve(Judge())
     ask(collection, "crag-code", using(server))
     whole = blocks("evidence", prompts(server, "answer")[0])
     assert len(whole) == 3
     assert sum(piece.count(".") for piece in whole) > 6
-
-
-@pytest.mark.parametrize("batch", [1, 2, 20])
-def test_chunks_of_one_call_are_a_setting(collection: Collection, serve: Serve, batch: int) -> None:
-    server = serve(Judge())
-    judged(collection, "crag", using(server, batch=batch))
-    assert len(stages(server)) == {1: 3, 2: 2, 20: 1}[batch]
 
 
 # --- corrective -------------------------------------------------------------------------------------------------------
@@ -541,21 +459,6 @@ def test_an_upper_bound_alone_takes_the_lower_one_of_the_calibration_with_it(col
     assert (decided.detail["lower"], decided.detail["upper"]) == (0.1, 0.1)
 
 
-@pytest.mark.parametrize(
-    ("settings", "verdict"),
-    [
-        ({"lower": 0.1, "upper": 0.2}, {Verdict.CORRECT}),
-        ({"lower": 0.01, "upper": 1}, {Verdict.AMBIGUOUS, Verdict.UNSURE}),
-        ({"lower": 0.999, "upper": 1}, {Verdict.INCORRECT}),
-    ],
-    ids=lambda value: str(value if isinstance(value, dict) else sorted(value)),
-)
-def test_the_bounds_of_the_default_recipe_can_be_given(
-    collection: Collection, settings: Settings, verdict: set[Verdict]
-) -> None:
-    assert ask(collection, "corrective", settings).verdict in verdict
-
-
 def test_the_chat_model_rewrites_what_finds_nothing_good_and_judges_what_the_local_judge_cannot_tell(
     collection: Collection, serve: Serve
 ) -> None:
@@ -593,17 +496,6 @@ def test_verification_can_be_left_out(collection: Collection, serve: Serve) -> N
     assert "hill" not in strict.text
     assert taken.text == "The Kõpu lighthouse stands on the Kõpu hill. [1]"
     assert taken.sentences[0].state is not ClaimState.SUPPORTED
-
-
-def test_the_weights_of_the_lists_and_redundancy_are_settings(collection: Collection) -> None:
-    usual = retrieved(collection, "corrective", {})
-    lexical = retrieved(collection, "corrective", {"fuse.dense_weight": 0})
-    assert [hit.score.value for hit in usual.kept] != [hit.score.value for hit in lexical.kept]
-    corrective = recipes.get("corrective")
-    assert (
-        "redundancy 0.01"
-        in corrective.describe(corrective.configured({"dedup.threshold": "0.01"}))["slots"]["retrieve"]
-    )
 
 
 # --- presets, differences, secrets ------------------------------------------------------------------------------------

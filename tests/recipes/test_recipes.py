@@ -71,6 +71,7 @@ SHOWN = [
     ("chunkrag", "threshold=fixed", "judge"),
     ("chunkrag", "min_keep=2", "judge"),
     ("chunkrag", "edge_order=true", "refine"),
+    ("corrective", "dedup.threshold=0.01", "retrieve"),
     ("corrective", "judge=local", "judge"),
     ("corrective", "min_probability=0.1", "judge"),
     ("corrective", "upper=0.9", "decide"),

@@ -143,7 +143,7 @@ def _rows(file: Path) -> list[dict[str, Any]]:
     except OSError as error:
         what = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
         raise UsageError(what, subject=str(file), next_step="check the path") from error
-    rows = []
+    rows: list[dict[str, Any]] = []
     for number, line in enumerate(lines, start=1):
         try:
             match json.loads(line) if line.strip() else {}:

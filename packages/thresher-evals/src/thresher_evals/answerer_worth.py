@@ -103,9 +103,20 @@ def measured(model: str, questions: Sequence[Labelled], ask: Callable[[str, bool
             (won if answers else refused)[model_answers].append(is_right(answer, answers))
     pairs = list(zip(won[True], won[False], strict=True))
     only_model, only_reader = sum(m and not r for m, r in pairs), sum(r and not m for m, r in pairs)
-    shares = (Share(sum(each), len(each)) for each in (won[True], won[False], refused[True], refused[False]))
-    worse = Share(only_model, only_model + only_reader).high < 0.5
-    return AnswererWorth(model, *shares, only_model, only_reader, worse)
+    return AnswererWorth(
+        model,
+        by_model=_share(won[True]),
+        by_reader=_share(won[False]),
+        refused_by_model=_share(refused[True]),
+        refused_by_reader=_share(refused[False]),
+        only_model=only_model,
+        only_reader=only_reader,
+        worse=Share(only_model, only_model + only_reader).high < 0.5,
+    )
+
+
+def _share(right: Sequence[bool]) -> Share:
+    return Share(sum(right), len(right))
 
 
 def is_right(answer: Answer, answers: Sequence[str]) -> bool:
