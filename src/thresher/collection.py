@@ -38,7 +38,7 @@ from thresher.models.usage import Meter
 from thresher.opened import OpenCollection
 from thresher.pipeline import as_is as whole
 from thresher.plugins import required
-from thresher.protocols import in_silence
+from thresher.protocols import Counting, in_silence
 from thresher.recipes.settings import LanguageModelSettings
 from thresher.settings import dotted, flat, flat_public, own, resolved
 from thresher.tracing.traces import Request, replay
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from thresher.indexing.ingest import Report
     from thresher.inputs import IndexProgress
     from thresher.judging.calibration import Calibration
-    from thresher.judging.tuned import Counting, Trained
     from thresher.recipes.check import Passage
     from thresher.recipes.evidence import EvidenceResult
     from thresher.tracing.feedback import Label
@@ -635,7 +634,7 @@ class Collection(OpenCollection):
         seed: int = 0,
         settings: Mapping[str, Any] | None = None,
         counting: Counting | None = None,
-    ) -> Trained:
+    ) -> Public:
         """Train the judge further on a file of labels, and on people's feedback (`feedback`); it is kept in
         the home folder if that made it better.
 
@@ -649,7 +648,7 @@ class Collection(OpenCollection):
         configured, parts = self._configured("corrective", settings), self._parts()
         assert isinstance(configured, CorrectiveSettings)
         labelled = self.labels.labels()
-        trained: Trained = train(
+        trained: Public = train(
             labels, labelled, configured, parts, self.home, epochs=epochs, seed=seed, counting=counting
         )
         return trained

@@ -8,7 +8,6 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from thresher.answer import Answer, marks_places
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from thresher.indexing.records import DocumentRecord
     from thresher.judging.calibration import Calibration
     from thresher.judging.model_weight import ModelWeight
-    from thresher.judging.tuned import Trained
 
 
 def on_terminal() -> bool:
@@ -394,24 +392,3 @@ def _of_the_model(weight: ModelWeight) -> str:
         asked = f"asked where the judge is unsure, with weight {weight.model_weight:.2f}"
         return f"{weight.model} helps ({gain}): it is {asked}"
     return f"{weight.model} does not help ({gain}): it is not asked to judge in this collection"
-
-
-def trained(made: Trained) -> None:
-    """The result of a training of the judge, for a person."""
-    counts = ", ".join(f"{number} questions to {part}" for part, number in list(made.questions.items())[:2])
-    say(f"{counts}, {made.comparison.questions} held out; {made.passages} passages")
-
-    def cell(value: float, bounds: tuple[float, float], sign: str = "") -> str:
-        return f"{value:{sign}.3f} [{bounds[0]:{sign}.3f}, {bounds[1]:{sign}.3f}]"
-
-    rows = []
-    for one in made.comparison.measured:
-        before, after = cell(one.before, one.before_interval), cell(one.after, one.after_interval)
-        rows.append([one.name, before, after, cell(one.difference, one.difference_interval, "+")])
-    table("", ["held out, 95 % intervals", "before", "after", "difference"], rows)
-    if made.installed is None:
-        say("no significant gain on the held-out questions: the judge was not replaced")
-    else:
-        say(f"installed: {made.installed}")
-        say(f"use it: --set judge_model={quote(str(made.installed))}, or judge_model = ... in thresher.toml")
-    say(f"report: {made.report}")

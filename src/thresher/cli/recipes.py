@@ -175,4 +175,4 @@ def train_judge(
     """Train the judge further on your own labels, and keep it if that made it better; needs the extra `training`."""
     with target.open() as collection:
         trained = collection.train_judge(labels, epochs=epochs, seed=seed, settings=target.settings, counting=counting)
-    target.show(trained, output.trained)
+    target.show(trained, lambda found: output.say(str(found)))

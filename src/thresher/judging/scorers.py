@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import nextafter
-from typing import ClassVar, Literal, NamedTuple
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple
 
-from thresher.errors import BudgetSpent, ProviderError, UsageError
+from thresher.errors import BudgetSpent, ModelError, ProviderError, UsageError
 from thresher.judging.calibration import Calibration
 from thresher.judging.model_weight import ModelWeight
 from thresher.judging.thresholds import parts_of, value_of
@@ -239,6 +241,36 @@ class TrainedScorer:
             Notes(facts={"model": self.reader.name}),
             tuple({"answers": Score(logit, LOGIT)} for logit in logits),
         )
+
+
+JUDGE_FILE = "judge.json"
+"""In the folder of a judge that was trained further, beside its weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class TunedJudge:
+    """What a judge is besides its weights. Its name is `calibration.judge`."""
+
+    odds: LogOdds
+    calibration: Calibration
+
+    @classmethod
+    def read(cls, folder: Path) -> TunedJudge:
+        """Of a folder that `thresher train-judge` wrote. Raises UsageError for another one, ModelError for damage."""
+        file = folder / JUDGE_FILE
+        try:
+            stored = json.loads(file.read_text(encoding="utf-8"))
+            return cls(LogOdds(**stored["odds"]), Calibration.from_dict(stored["calibration"]))
+        except OSError as error:
+            next_step = "give `judge_model` a folder that `thresher train-judge` wrote, or 'bundled'"
+            raise UsageError("holds no trained judge", subject=str(folder), next_step=next_step) from error
+        except (ValueError, TypeError, KeyError, UsageError) as error:
+            next_step = "train the judge again"
+            raise ModelError("is damaged, or of an older version", subject=str(file), next_step=next_step) from error
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {"odds": asdict(self.odds), "calibration": self.calibration.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,14 @@ from typing import Literal
 from thresher.errors import UnknownSetting, UsageError
 from thresher.judging.calibration import SHIPPED, Calibration
 from thresher.judging.entries import EntryScorer
-from thresher.judging.scorers import CalibratedScorer, CrossEncoderScorer, LocalRelevance, LocalScorer, TrainedScorer
+from thresher.judging.scorers import (
+    CalibratedScorer,
+    CrossEncoderScorer,
+    LocalRelevance,
+    LocalScorer,
+    TrainedScorer,
+    TunedJudge,
+)
 from thresher.judging.tables import TableScorer
 from thresher.protocols import ChunkTable, Scorer
 from thresher.recipes.components import BUNDLED, Components
@@ -50,8 +57,6 @@ def trained_scorer(settings: RecipeSettings, components: Components, _table: Chu
     folder = judge_folder(settings)
     if folder is None:
         return TrainedScorer(components.models.judge())
-    from thresher.judging.tuned import TunedJudge
-
     tuned = TunedJudge.read(folder)
     return TrainedScorer(components.models.judge(folder), tuned.calibration.judge, tuned.odds)
 
@@ -82,8 +87,6 @@ def calibration(settings: RecipeSettings, components: Components, judge: str) ->
     entry, folder = JUDGES.get(judge), judge_folder(settings)
     found = stored or (entry.shipped if entry else None)
     if found is None and entry is None and folder is not None:
-        from thresher.judging.tuned import TunedJudge
-
         found = TunedJudge.read(folder).calibration
     if found is None:
         raise UsageError(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
 from thresher.answer import Answer
 from thresher.collection import Collection
+from thresher.protocols import Counting
 from thresher.types import Public
 from thresher_evals.stats import wilson_interval
 
@@ -18,9 +18,6 @@ LEAST_LABELLED = 20
 
 Labelled = tuple[str, Sequence[str]]
 """A question and the answers that are right; none where the documents do not answer it."""
-
-Counting = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
-"""Shows progress: how many there are, of what; gives what is called with the number just done."""
 
 
 @dataclass(frozen=True, slots=True)
