@@ -232,14 +232,6 @@ def two_papers(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield collection
 
 
-def of_attention(question: str, pieces: list[str]) -> str:
-    """What the passages say of the Transformer in other words, and nothing where they do not."""
-    known = ("based solely on attention", "entirely on self-attention", "entirely on an attention mechanism")
-    at = next((at for at, piece in enumerate(pieces, start=1) if any(k in " ".join(piece.split()) for k in known)), 0)
-    said = f"A Transformer is a network architecture based on attention [{at}]."
-    return said if at else "NOT IN THE EVIDENCE"
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA.exists(), reason="the real data is not there (THRESHER_DATA)")
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -247,15 +239,3 @@ def test_the_blogs_own_question_is_not_answered_with_learning_rates(two_papers: 
     answer = two_papers.ask(TRANSFORMER, recipe=recipe)
     assert "5e-5" not in answer.text
     assert answer.abstained or answer.text.startswith("Perhaps")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not DATA.exists(), reason="the real data is not there (THRESHER_DATA)")
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_the_blogs_own_question_is_answered_by_the_model(two_papers: Collection, serve: Serve, recipe: str) -> None:
-    server = serve(Judge(score=lambda question, text: 0.9 if "attention" in text else 0.1, answer=of_attention))
-    answer = two_papers.ask(TRANSFORMER, recipe=recipe, settings=using(server))
-    assert "5e-5" not in answer.text
-    if not answer.abstained:
-        assert answer.answered_by == "model"
-        assert "A Transformer is a network architecture based on attention." in answer.text

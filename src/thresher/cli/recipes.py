@@ -143,19 +143,20 @@ def _rows(file: Path) -> list[dict[str, Any]]:
     except OSError as error:
         what = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
         raise UsageError(what, subject=str(file), next_step="check the path") from error
-    rows: list[dict[str, Any]] = []
+    rows = []
     for number, line in enumerate(lines, start=1):
         try:
-            match json.loads(line) if line.strip() else {}:
-                case {"question": str(question), **more} if question.strip() and isinstance(
-                    more.get("answerable", True), bool
-                ):
-                    rows.append({"question": question, **more})
-                case empty if empty != {}:
-                    raise ValueError
+            row = json.loads(line) if line.strip() else None
+            if row is None:
+                continue
+            if not isinstance(row, dict) or not isinstance(row.get("answerable", True), bool):
+                raise ValueError
+            if not isinstance(question := row.get("question"), str) or not question.strip():
+                raise ValueError
         except ValueError as error:
             form = 'write {"question": "...", "answerable": true} on every line'
             raise UsageError("is no labelled question", subject=f"{file}, line {number}", next_step=form) from error
+        rows.append(row)
     return rows
 
 
