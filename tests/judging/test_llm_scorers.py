@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.judging.scoring import ASKED, CHUNK, Given, failing, scores, scoring, shown, values
-from thresher.errors import BudgetSpent, ProviderError, UsageError
+from thresher.errors import BudgetSpent, ProviderError
 from thresher.judging.llm_scorers import (
     CALL_CHARACTERS,
     GRADES,
@@ -25,7 +25,7 @@ from thresher.judging.llm_scorers import (
 from thresher.models.chat import ChatModel
 from thresher.models.usage import Meter
 from thresher.testing.fakes import ScriptedModel
-from thresher.types import COSINE, UNIT, Hit, Notes, Query
+from thresher.types import UNIT, Hit, Notes, Query
 from thresher_testing.real_model import RealModel
 
 Make = Callable[..., Hit]
@@ -309,11 +309,3 @@ def test_a_later_stage_that_fails_leaves_the_mean_of_the_others(two: list[Hit]) 
     scored = MultiStageScorer(LLMRelevance(scoring()), None, Critic(failing(ProviderError("is down"))))(ASKED, two)
     assert (values(scored.scores), scored.failed) == ([0.5, 0.5], ())
     assert scored.notes.degraded == ("judge: is down; 2 chunks were not seen by the critic",)
-
-
-def test_weights_must_weigh_something_and_stages_be_on_one_scale() -> None:
-    for weights in ((0, 0, 0), (1, -1, 1)):
-        with pytest.raises(UsageError, match="negative"):
-            MultiStageScorer(LLMRelevance(scoring()), None, None, weights=weights)
-    with pytest.raises(UsageError, match="cosine"):
-        MultiStageScorer(Given({}, scale=COSINE), None, None)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
-from thresher.errors import BudgetSpent, ProviderError, UsageError
+from thresher.errors import BudgetSpent, ProviderError
 from thresher.judging.scorers import QueryText, words_of
 from thresher.judging.thresholds import DIGITS
 from thresher.models.structured import (
@@ -361,7 +361,7 @@ class Critic(ModelScorer):
 
 @dataclass(frozen=True, slots=True)
 class MultiStageScorer:
-    """Weighted mean of the stages that gave a score (ChunkRAG, Algorithm 1); a stage that is None is left out.
+    """Weighted mean of the stages that gave a score, 0 to 1 (ChunkRAG, Algorithm 1); a stage that is None is left out.
 
     A chunk whose base call failed is not asked about again: the same model is likely to fail again.
     """
@@ -370,20 +370,9 @@ class MultiStageScorer:
     reflect: Stage | None
     critic: Stage | None
     weights: tuple[float, float, float] = (1 / 3, 1 / 3, 1 / 3)
-    """Of base, reflection and critic; only their ratios count."""
+    """Of base, reflection and critic, not negative, one above 0; only their ratios count."""
     name: ClassVar[str] = "relevance"
     scale: ClassVar[Scale] = UNIT
-
-    def __post_init__(self) -> None:
-        if (self.base.scale.low, self.base.scale.high) != (UNIT.low, UNIT.high):
-            raise UsageError(
-                f"is on the scale {self.base.scale} and the other stages are on {UNIT}",
-                subject=f"judge {self.base.name}",
-                next_step="use a base scorer from 0 to 1",
-            )
-        if min(self.weights) < 0 or not sum(self.weights):
-            subject = f"weights of the stages {self.weights}"
-            raise UsageError("must not be negative, and one must be above 0", subject=subject, next_step="e.g. 1, 1, 1")
 
     @property
     def about(self) -> str:

@@ -358,12 +358,6 @@ class StandInForT5(WrappedScorer):
     Thresholds fitted to the evaluator mean something else for it, so every answer says that it stood in.
     """
 
-    def __post_init__(self) -> None:
-        if (self.scorer.scale.low, self.scorer.scale.high) != (UNIT.low, UNIT.high):
-            subject = f"judge {self.scorer.name}"
-            next_step = "only a judge from 0 to 1 can stand in for the T5 evaluator"
-            raise UsageError(f"is on the scale {self.scorer.scale}", subject=subject, next_step=next_step)
-
     @property
     def scale(self) -> Scale:
         """The evaluator's, -1 to 1."""

@@ -38,10 +38,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from thresher.judging.judge import RerankedJudge, ScoringJudge
 from thresher.judging.llm_scorers import Critic, MultiStageScorer, Reflection
+from thresher.judging.scorers import QueryText
 from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical, Threshold
 from thresher.pipeline import Pipeline, as_asked
 from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
@@ -118,13 +119,13 @@ def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeli
 
 def stages(settings: ChunkragSettings, parts: Components, table: ChunkTable) -> tuple[Scorer, tuple[str, ...]]:
     """Base score, reflection and critic; the base alone with another judge or without a model."""
-    base, lacks = evaluator(settings, parts, table, score_query=settings.score_query)
+    query_text: QueryText = "question" if settings.score_query == "original" else "search"
+    base, lacks = evaluator(settings, parts, table, query_text=query_text)
     model = parts.language_model(settings.llm)
     if settings.judge not in ("auto", "llm"):
         return base, ()
     if model is None:
         return base, (*lacks, LLM_STAGES)
-    query_text: Literal["search", "question"] = "question" if settings.score_query == "original" else "search"
     second = settings.critic.model
     critic = parts.language_model(settings.llm.model_copy(update={"model": second})) if second else None
     asked = (settings.batch, settings.llm.concurrency, query_text)

@@ -87,8 +87,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         settings, parts, partial(retriever, settings), judge=judge, keywords=True, sure=SECOND_OPINION_BELOW
     )
     generate, degraded = generator(settings, parts, table, rivals=True)
-    of_strips = EachPartScorer(raw_scorer(settings, parts, table, default="trained"))
-    evidence = strips(settings, of_strips, STRIP_LOWER, first=STRIP_FIRST, first_score=STRIP_FIRST_LOWER)
+    evidence = strips(settings, scorer, STRIP_LOWER, first=STRIP_FIRST, first_score=STRIP_FIRST_LOWER)
     return Pipeline(
         recipe=name,
         retrieve=second_look(settings, parts, CalibratedScorer(scorer, learned), upper),

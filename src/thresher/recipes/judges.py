@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from thresher.errors import UnknownSetting, UsageError
 from thresher.judging.calibration import SHIPPED, Calibration
@@ -19,6 +18,7 @@ from thresher.judging.scorers import (
     CrossEncoderScorer,
     LocalRelevance,
     LocalScorer,
+    QueryText,
     TrainedScorer,
     TunedJudge,
 )
@@ -31,8 +31,6 @@ from thresher.text.terms import index_terms
 from thresher.types import PROBABILITY, UNIT, Scale
 
 NO_CHAT_MODEL = "judge: no chat model is configured (llm.base_url, llm.model); the local judge scored"
-
-ScoreQuery = Literal["rewritten", "original"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +107,9 @@ def raw_scorer(settings: JudgeSettings, components: Components, table: ChunkTabl
 
 
 def evaluator(
-    settings: JudgeSettings, components: Components, table: ChunkTable, *, score_query: ScoreQuery = "rewritten"
+    settings: JudgeSettings, components: Components, table: ChunkTable, *, query_text: QueryText = "search"
 ) -> tuple[Scorer, tuple[str, ...]]:
     """The scorer that gives each chunk its relevance, and what is lacking."""
-    query_text: Literal["search", "question"] = "question" if score_query == "original" else "search"
     if settings.judge in ("auto", "llm"):
         model = components.language_model(settings.llm)
         if model is None:
