@@ -24,9 +24,9 @@ import thresher
 from benchmarks.commands import HOME
 from benchmarks.machine import BENCHMARKS, CACHE, DATA, ROOT, keep, rows, tell
 from thresher.collection import Collection
-from thresher.recipes.answerer import Share, is_right, wilson
-from thresher.recipes.budget import BudgetCurve
 from thresher.stores import registry
+from thresher_evals.answerer_worth import Share, is_right
+from thresher_evals.token_budgets import BudgetCurve
 
 NUMBER = 100
 CHOSEN_ON = 100
@@ -56,8 +56,8 @@ class Compared:
     @property
     def equal(self) -> bool:
         """Whether neither is known to be better (sign test on the questions they differ on)."""
-        _, low, high = wilson(self.only_whole, self.only_whole + self.only_cut)
-        return low <= 0.5 <= high
+        known = Share(self.only_whole, self.only_whole + self.only_cut)
+        return known.low <= 0.5 <= known.high
 
 
 # --- questions and collections ----------------------------------------------------------------------------------------
@@ -174,6 +174,7 @@ def main() -> None:
         asked = SETS[name]()
         with opened(name) as collection:
             curve = collection.measure_budget(asked)
+            assert isinstance(curve, BudgetCurve)
             at_bar = round((1 - BAR) * curve.chunk_tokens)
             answers = compared(collection, asked, at_bar)
         show(name, curve, answers)

@@ -41,8 +41,8 @@ from research.pools import (
     with_interval,
 )
 from thresher.judging.calibration import SHIPPED, Calibration, auroc, calibration_error, fit, usual
-from thresher.judging.synthetic_questions import gather
 from thresher.models.encoders import BundledEncoder
+from thresher.recipes.made_questions import gather
 from thresher_evals.questions.synthetic import synthetic_questions
 
 SHIPPED_QUESTIONS = 200  # of each set, so that each weighs the same

@@ -14,33 +14,28 @@ from typing import Any
 import pytest
 
 import thresher
+from tests.conftest import Run
 from tests.recipes.scripting import Judge, stages, using
 from thresher.answer import Answer
-from thresher.cli.app import main
 from thresher.collection import Collection
 from thresher.errors import StoreError, UsageError
-from thresher.judging.calibration import Calibration
+from thresher.judging.calibration import SHIPPED, Calibration
 from thresher.types import Verdict
 from thresher_testing.llm_server import ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
-KEYS = {
-    "judge",
-    "encoder",
-    "method",
-    "parameters",
-    "lower",
-    "upper",
-    "lower_interval",
-    "upper_interval",
-    "auroc",
-    "auroc_interval",
-    "ece",
-    "n_positive",
-    "n_negative",
-    "source",
-    "separated",
-}
+LEARNED = replace(
+    SHIPPED["trained"],
+    source="questions made of the collection",
+    parameters=((1.2, 0.1),),
+    lower=0.1,
+    upper=0.6,
+)
+"""As if it had been learned here."""
+KEYS = """
+judge encoder method parameters lower upper lower_interval upper_interval auroc auroc_interval ece n_positive
+n_negative source separated
+""".split()  # noqa: SIM905
 FEW = {"dense.depth": 5, "lexical.depth": 5}
 """Half the chunks for a question: reading them is what costs."""
 SET_FEW = [part for key, value in FEW.items() for part in ("--set", f"{key}={value}")]
@@ -90,16 +85,6 @@ LABELLED = [
 
 
 @pytest.fixture(scope="module")
-def calibrated(made: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Calibration, list[int]]:
-    """The same, calibrated on questions made of it: home, calibration, and the progress that was told."""
-    home = tmp_path_factory.mktemp("calibrated") / "home"
-    shutil.copytree(made, home)
-    told: list[int] = []
-    with thresher.open(home) as collection:
-        return home, collection.calibrate(number=24, settings=FEW, progress=told.append), told
-
-
-@pytest.fixture(scope="module")
 def labelled(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, Calibration]]:
     """The same, a recipe of it calibrated on labelled questions, over a damaged store: home and calibration."""
 
@@ -122,45 +107,31 @@ QUESTION = "When was the clockworks of Aberfeld founded?"
 
 
 @pytest.mark.slow
-def test_questions_are_made_of_the_documents_and_each_is_asked_twice(
-    calibrated: tuple[Path, Calibration, list[int]],
-) -> None:
-    _, calibration, told = calibrated
+def test_questions_are_made_of_the_documents_and_each_is_asked_twice(towns: Collection) -> None:
+    told: list[int] = []
+    calibration = towns.calibrate(number=24, settings=FEW, progress=told.append)
     assert calibration.source == "questions made of the collection"
     assert 20 <= calibration.n_positive == calibration.n_negative <= 24
     assert sum(told) >= 2 * calibration.n_positive
     assert calibration.auroc > 0.8  # the town of a question is named in one document
-    assert 0 <= calibration.lower <= calibration.upper <= 1
+    assert towns.calibrations.get(calibration.judge, calibration.encoder) == calibration
+
+
+def test_later_questions_use_it_and_the_trace_says_so(towns: Collection) -> None:
+    assert "shipped" in decided(towns.ask(QUESTION))["mapping"]
+    towns.calibrations.put(LEARNED)
+    answer = towns.ask(QUESTION)
+    told = decided(answer)
+    assert told["mapping"] == "this collection's, from questions made of the collection"
+    assert (told["lower"], told["upper"]) == (LEARNED.lower, LEARNED.upper)
+    raw = max(fate.hit.scores["trained"].value for fate in answer.chunks if "trained" in fate.hit.scores)
+    assert answer.confidence == pytest.approx(LEARNED.probability(raw))
+    crag = towns.ask(QUESTION, recipe="crag", settings={"judge": "calibrated"})
+    best = max(fate.hit.scores["trained, calibrated"].value for fate in crag.chunks)
+    assert best == pytest.approx(LEARNED.probability(raw))
 
 
 @pytest.mark.slow
-def test_the_same_seed_makes_the_same_calibration(
-    calibrated: tuple[Path, Calibration, list[int]], towns: Collection
-) -> None:
-    again = towns.calibrate(number=24, settings=FEW)
-    assert (again.n_positive, again.judge, again.encoder) == (
-        calibrated[1].n_positive,
-        calibrated[1].judge,
-        calibrated[1].encoder,
-    )
-    assert again.auroc == pytest.approx(calibrated[1].auroc, abs=1e-6)
-    assert again.parameters[0] == pytest.approx(calibrated[1].parameters[0], abs=1e-3)
-
-
-def test_later_questions_use_it_and_the_trace_says_so(
-    calibrated: tuple[Path, Calibration, list[int]], towns: Collection
-) -> None:
-    home, calibration, _ = calibrated
-    assert "shipped" in decided(towns.ask(QUESTION))["mapping"]
-    with thresher.open(home) as collection:
-        answer = collection.ask(QUESTION)
-    told = decided(answer)
-    assert "questions made of the collection" in told["mapping"]
-    assert (told["lower"], told["upper"]) == (calibration.lower, calibration.upper)
-    raw = max(fate.hit.scores["trained"].value for fate in answer.chunks if "trained" in fate.hit.scores)
-    assert answer.confidence == pytest.approx(calibration.probability(raw))
-
-
 def test_labelled_questions_are_used_as_they_are_and_a_damaged_store_is_mended(
     labelled: Callable[[str], tuple[Path, Calibration]],
 ) -> None:
@@ -193,11 +164,8 @@ def test_too_few_questions_are_refused_before_any_search_and_nothing_is_stored(
     assert not (towns.folder / "calibrations.json").exists()
 
 
-def test_a_judge_that_does_not_separate_says_unsure_and_goes_outside(
-    labelled: Callable[[str], tuple[Path, Calibration]], towns: Collection
-) -> None:
-    _, calibration = labelled("corrective")
-    towns.calibrations.put(replace(calibration, separated=False, lower=0.001, upper=0.9999))
+def test_a_judge_that_does_not_separate_says_unsure_and_goes_outside(towns: Collection) -> None:
+    towns.calibrations.put(replace(LEARNED, separated=False, lower=0.001, upper=0.9999))
     with thresher.open(towns.home, "other") as other:
         (towns.home / "x.txt").write_text("Stockholm has a mayor, who is called Anna.")
         other.add(towns.home / "x.txt", recipe="corrective")
@@ -207,36 +175,17 @@ def test_a_judge_that_does_not_separate_says_unsure_and_goes_outside(
     assert next(step for step in answer.steps if step.name == "correct").detail["provider"] == "collection:other"
 
 
-def test_other_recipes_may_use_the_calibrated_judge(calibrated: tuple[Path, Calibration, list[int]]) -> None:
-    home, calibration, _ = calibrated
-    with thresher.open(home) as collection:
-        crag = collection.ask(QUESTION, recipe="crag", settings={"judge": "calibrated"})
-        plain = collection.ask(QUESTION, recipe="crag", settings={"judge": "trained"})
-    best = max(fate.hit.scores["trained, calibrated"].value for fate in crag.chunks)
-    raw = max(fate.hit.scores["trained"].value for fate in plain.chunks)
-    assert best == pytest.approx(calibration.probability(raw))
-
-
-def test_another_encoder_has_no_calibration_yet(
-    calibrated: tuple[Path, Calibration, list[int]], serve: Serve, tmp_path: Path
-) -> None:
+def test_another_encoder_has_no_calibration_yet(serve: Serve, tmp_path: Path) -> None:
     settings = {"encoder": "endpoint:hash", "embeddings.base_url": serve().base_url}
     (tmp_path / "town.txt").write_text(text(0, PLACES[0]), encoding="utf-8")
     with thresher.open(tmp_path) as collection:
         collection.add(tmp_path / "town.txt", settings=settings)
-        collection.calibrations.put(calibrated[1])
+        collection.calibrations.put(LEARNED)
         assert "shipped for another encoder" in decided(collection.ask(QUESTION, settings=settings))["mapping"]
 
 
-@pytest.mark.parametrize("damage", ["{", "[]", '{"KEY": {"judge": "local"}}', '{"KEY": 7}'])
-def test_a_damaged_store_is_an_error_in_words(
-    calibrated: tuple[Path, Calibration, list[int]], towns: Collection, damage: str
-) -> None:
-    calibration = calibrated[1]
-    towns.calibrations.put(calibration)
-    file = towns.folder / "calibrations.json"
-    (key,) = json.loads(file.read_text(encoding="utf-8"))
-    file.write_text(damage.replace("KEY", key), encoding="utf-8")
+def test_a_damaged_store_is_an_error_in_words_where_it_is_read(towns: Collection) -> None:
+    (towns.folder / "calibrations.json").write_text("{", encoding="utf-8")
     with pytest.raises(StoreError, match=r"the stored calibrations are damaged; call `calibrate\(\)` again"):
         towns.ask(QUESTION)
     assert towns.ask(QUESTION, recipe="rag").text
@@ -245,7 +194,13 @@ def test_a_damaged_store_is_an_error_in_words(
 # --- the bounds of published recipes ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("recipe", "scale"), [("crag", (0, 1)), ("crag-paper", (-1, 1)), ("ecrag", (0, 1))])
+@pytest.mark.parametrize(
+    ("recipe", "scale"),
+    [
+        ("crag", (0, 1)),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in (("crag-paper", (-1, 1)), ("ecrag", (0, 1)))),
+    ],
+)
 def test_the_printed_bounds_of_a_recipe_give_way_to_those_learned_here(
     towns: Collection,
     labelled: Callable[[str], tuple[Path, Calibration]],
@@ -284,6 +239,7 @@ def test_bounds_set_by_hand_stay_and_other_recipes_and_judges_keep_theirs(
         assert "shipped" in decided(collection.ask(QUESTION))["mapping"]
 
 
+@pytest.mark.slow
 def test_calibrated_chunkrag_keeps_nothing_of_documents_that_do_not_answer(towns: Collection) -> None:
     assert towns.ask(QUESTION, recipe="chunkrag").confidence is None
     calibration = towns.calibrate(LABELLED, recipe="chunkrag")
@@ -296,32 +252,31 @@ def test_calibrated_chunkrag_keeps_nothing_of_documents_that_do_not_answer(towns
     scores = [fate.hit.scores["judge"].value for fate in answer.chunks if fate.kept]
     assert scores
     assert min(scores) >= floor
-    unanswerable = towns.ask("Who is the mayor of Stockholm?", recipe="chunkrag")
-    assert unanswerable.abstained
-    assert unanswerable.confidence is not None
-    assert unanswerable.confidence < calibration.lower
+    assert towns.ask("Who is the mayor of Stockholm?", recipe="chunkrag").abstained
 
 
-def test_a_floor_set_by_hand_stays_and_chunkrag_v1_keeps_its_own(towns: Collection) -> None:
-    towns.calibrate(LABELLED, recipe="chunkrag")
-    assert towns.ask(QUESTION, recipe="chunkrag", settings={"score_floor": 0.001}).confidence is None
-    assert towns.ask(QUESTION, recipe="chunkrag-v1").confidence is None
+def test_a_floor_learned_for_chunkrag_gives_way_to_one_set_by_hand(towns: Collection) -> None:
+    towns.calibrations.put(replace(LEARNED, judge="chunkrag: local"))
+    assert towns.bounds("chunkrag") == (LEARNED.raw(LEARNED.lower),)
     assert towns.bounds("chunkrag", settings={"score_floor": 0.001}) is None
+    assert towns.bounds("chunkrag-v1") is None
+    assert towns.ask(QUESTION, recipe="chunkrag", settings={"score_floor": 0.001}).confidence is None
+    assert towns.ask(QUESTION, recipe="chunkrag").confidence is not None
 
 
-@pytest.mark.parametrize("threshold", ["fixed", "none", "llm"])
-def test_chunkrag_without_its_statistical_threshold_has_no_floor_to_learn(towns: Collection, threshold: str) -> None:
-    searches: list[int] = []
-    with pytest.raises(UsageError, match="recipe chunkrag: decides by no bounds"):
-        towns.calibrate(LABELLED, recipe="chunkrag", settings={"threshold": threshold}, progress=searches.append)
-    assert not searches
-
-
-@pytest.mark.parametrize("recipe", ["rag", "hybrid", "chunkrag-v1", "ecrag-literal"])
-def test_a_recipe_that_decides_by_no_bounds_is_told_before_any_search(towns: Collection, recipe: str) -> None:
+@pytest.mark.parametrize(
+    ("recipe", "settings"),
+    [
+        *((name, {}) for name in ("rag", "hybrid", "chunkrag-v1", "ecrag-literal")),
+        ("chunkrag", {"threshold": "fixed"}),
+    ],
+)
+def test_a_recipe_that_decides_by_no_bounds_is_told_before_any_search(
+    towns: Collection, recipe: str, settings: dict[str, str]
+) -> None:
     searches: list[int] = []
     with pytest.raises(UsageError, match=f"recipe {recipe}: decides by no bounds .* calibrate one of corrective, crag"):
-        towns.calibrate(LABELLED, recipe=recipe, progress=searches.append)
+        towns.calibrate(LABELLED, recipe=recipe, settings=settings, progress=searches.append)
     assert not searches
 
 
@@ -357,28 +312,17 @@ def test_a_model_counts_as_much_as_it_was_found_to_be_right_and_else_is_not_aske
 
 # --- the command ------------------------------------------------------------------------------------------------------
 
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    capsys.readouterr()
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    written = capsys.readouterr()
-    return int(ended.value.code or 0), written.out, written.err
-
-
 FORM = 'write {"question": "...", "answerable": true} on every line'
 
 
 @pytest.mark.parametrize(
     "line", ["{", "[]", '"x"', '{"question": 5}', '{"question": " "}', '{"question": "x", "answerable": "no"}', "\xff"]
 )
-def test_a_line_that_is_no_labelled_question_is_named(
-    indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str
-) -> None:
+def test_a_line_that_is_no_labelled_question_is_named(indexed: Path, tmp_path: Path, run: Run, line: str) -> None:
     file = tmp_path / "q.jsonl"
     file.write_bytes('\ufeff{"id": "1", "question": "x"}\n\n'.encode() + line.encode("latin-1"))
-    code, _, err = run(capsys, "calibrate", "--questions", file, "--home", indexed)
-    assert (code, err) == (2, f"thresher: {file}, line 3: is no labelled question; {FORM}\n")
+    ran = run("calibrate", "--questions", file, "--home", indexed)
+    assert (ran.code, ran.err) == (2, f"thresher: {file}, line 3: is no labelled question; {FORM}\n")
 
 
 def labelled_file(path: Path, questions: list[tuple[str, bool]]) -> Path:
@@ -390,52 +334,43 @@ def labelled_file(path: Path, questions: list[tuple[str, bool]]) -> Path:
     return path
 
 
-def test_the_command_prints_one_document_with_its_keys(towns: Collection, capsys: pytest.CaptureFixture[str]) -> None:
-    file = labelled_file(towns.home / "q.jsonl", LABELLED)
-    code, out, _ = run(capsys, "calibrate", "--questions", file, *SET_FEW, "--home", towns.home, "--json")
-    assert (code, out.count("\n")) == (0, 1)
-    told = json.loads(out)
-    assert set(told) == KEYS
+@pytest.mark.slow
+def test_the_command_prints_one_document_or_tells_a_person_what_it_found(towns: Collection, run: Run) -> None:
+    given = ("--questions", labelled_file(towns.home / "q.jsonl", LABELLED), *SET_FEW, "--home", towns.home)
+    told = run("calibrate", *given, "--json").json
+    assert list(told) == KEYS
     assert (told["source"], told["n_positive"]) == ("labels", 22)
+    ran = run("calibrate", *given)
+    assert ran.code == 0
+    assert ran.out.startswith("calibrated the judge 'trained' from labels: 22 questions the collection can answer and")
+    assert all(word in ran.out for word in ("AUROC", "expected calibration error", "LOWER", "UPPER"))
 
 
-def test_the_command_tells_a_person_what_it_found(towns: Collection, capsys: pytest.CaptureFixture[str]) -> None:
-    file = labelled_file(towns.home / "q.jsonl", LABELLED)
-    code, out, _ = run(capsys, "calibrate", "--questions", file, *SET_FEW, "--home", towns.home)
-    assert code == 0
-    assert out.startswith("calibrated the judge 'trained' from labels: 22 questions the collection can answer and 21")
-    assert all(word in out for word in ("AUROC", "expected calibration error", "LOWER", "UPPER"))
-
-
-def test_the_command_shows_the_floor_that_chunkrag_learned(
-    towns: Collection, capsys: pytest.CaptureFixture[str]
+@pytest.mark.slow
+def test_the_command_shows_the_bounds_learned_and_what_the_chat_model_is_worth_as_an_answerer(
+    towns: Collection, run: Run, serve: Serve
 ) -> None:
-    file = labelled_file(towns.home / "q.jsonl", LABELLED)
-    code, out, _ = run(capsys, "calibrate", "--recipe", "chunkrag", "--questions", file, "--home", towns.home)
-    assert code == 0
-    assert re.search(r"^chunks below 0\.\d+ are dropped here$", out, re.MULTILINE)
+    server = serve(Judge(answer=lambda question, pieces: "It was founded by a merchant."))
+    given = ("--recipe", "crag", "--questions", labelled_file(towns.home / "q.jsonl", LABELLED), "--home", towns.home)
+    model = [part for key, value in using(server, judge="local").items() for part in ("--set", f"{key}={value}")]
+    ran = run("calibrate", *given, *model)
+    assert re.search(r"it decides here by 0\.\d+ and 0\.\d+, on its own scale", ran.out)
+    assert "right answers: scripted 0 of 22 (0.00 [0.00, 0.15]); without a chat model" in ran.out
 
 
-def test_too_few_questions_end_with_two_and_one_line(towns: Collection, capsys: pytest.CaptureFixture[str]) -> None:
-    file = labelled_file(towns.home / "q.jsonl", LABELLED[:10])
-    code, out, err = run(capsys, "calibrate", "--questions", file, "--home", towns.home)
-    assert (code, out) == (2, "")
-    assert err.splitlines()[-1].endswith("give at least 20 of each")
+def test_too_few_questions_end_with_two_and_one_line(indexed: Path, tmp_path: Path, run: Run) -> None:
+    file = labelled_file(tmp_path / "q.jsonl", LABELLED[:10])
+    ran = run("calibrate", "--questions", file, "--home", indexed)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.splitlines()[-1].endswith("give at least 20 of each")
+    with thresher.open(indexed) as collection, pytest.raises(UsageError, match="19 questions: are too few"):
+        collection.calibrate(number=19)
 
 
-def test_too_few_questions_to_be_made_are_refused_before_any_search(towns: Collection) -> None:
-    searches: list[int] = []
-    with pytest.raises(UsageError, match="19 questions: are too few to calibrate on; make at least 20"):
-        towns.calibrate(number=19, progress=searches.append)
-    assert not searches
-
-
-def test_a_collection_of_which_no_questions_can_be_made_ends_with_two(
-    indexed: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, _, err = run(capsys, "calibrate", "--home", indexed)
-    assert code == 2
-    assert "too few to calibrate on" in err or "no questions can be made" in err
+def test_a_collection_of_which_too_few_questions_can_be_made_ends_with_two(indexed: Path, run: Run) -> None:
+    ran = run("calibrate", "--home", indexed)
+    assert ran.code == 2
+    assert "too few to calibrate on" in ran.err or "no questions can be made" in ran.err
 
 
 # --- replies that are kept --------------------------------------------------------------------------------------------
@@ -448,26 +383,13 @@ def test_kept_replies_save_calls_and_give_the_same_answer(home: Path, serve: Ser
         first = collection.ask("When was the Kõpu lighthouse built?", recipe="chunkrag", settings=settings)
         asked = len(stages(server))
         second = collection.ask("When was the Kõpu lighthouse built?", recipe="chunkrag", settings=settings)
-    assert (asked, len(stages(server))) == (5, 5)
-    assert (first.usage.llm_calls, second.usage.llm_calls) == (5, 0)
-    assert (first.text, first.citations) == (second.text, second.citations)
-
-
-def test_without_the_setting_nothing_is_kept(home: Path, serve: Serve) -> None:
-    server = serve(Judge())
-    with thresher.open(home) as collection:
-        for _ in range(2):
-            collection.ask("When was the Kõpu lighthouse built?", recipe="crag", settings=using(server))
-    assert len(stages(server)) == 6
-    assert not (home / "replies").exists()
-
-
-def test_purging_a_source_forgets_every_kept_reply(home: Path, serve: Serve) -> None:
-    server = serve(Judge())
-    settings = using(server, llm__cache=True)
-    with thresher.open(home) as collection:
-        collection.ask("When was the Kõpu lighthouse built?", recipe="crag", settings=settings)
-        assert list((home / "replies").rglob("*.json"))
+        assert (asked, len(stages(server))) == (5, 5)
+        assert (first.usage.llm_calls, second.usage.llm_calls) == (5, 0)
+        assert (first.text, first.citations) == (second.text, second.citations)
+        kept = set((home / "replies").rglob("*.json"))
+        collection.ask("When was the Kõpu lighthouse built?", recipe="chunkrag", settings=using(server))
+        assert len(stages(server)) == 10
+        assert set((home / "replies").rglob("*.json")) == kept
         collection.delete("railway.txt")
         assert list((home / "replies").rglob("*.json"))
         collection.delete("old/cheese.txt", purge=True)

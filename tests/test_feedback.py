@@ -61,6 +61,9 @@ def test_a_purge_drops_the_labels_that_quote_what_goes(home: Path) -> None:
         collection.feedback(collection.ask(QUESTION, recipe="rag"), right=True)
         collection.delete("old/cheese.txt")
         assert len(collection.labels.labels()) == 1
+        thresher.collections(home).copy("default", "second")
+        with thresher.open(home, "second") as second:
+            assert second.labels.labels() == []
         collection.delete("lighthouse.md", purge=True)
         assert "1531" not in (collection.folder / "feedback.jsonl").read_text(encoding="utf-8")
 
@@ -72,22 +75,8 @@ def test_the_command_keeps_what_is_said_of_the_last_answer(home: Path, run: Run)
     told = run("feedback", "last", "wrong", "--answer", "1531", "--home", home, "--json").json
     assert (told["right"], told["answer"], told["question"]) == (False, "1531", QUESTION)
     assert run("feedback", told["trace"], "right", "--home", home).code == 0
-
-
-@pytest.mark.parametrize(
-    "words", [("last",), ("last", "perhaps"), ("nothing", "right"), ("last", "wrong", "--answer", "")]
-)
-def test_the_command_refuses_what_says_nothing(words: tuple[str, ...], home: Path, run: Run) -> None:
-    run("ask", QUESTION, *RAG, "--home", home)
-    assert run("feedback", *words, "--home", home).code == 2
-
-
-def test_a_copy_of_a_collection_has_none_of_its_labels(home: Path) -> None:
-    with thresher.open(home) as collection:
-        collection.feedback(collection.ask(QUESTION, recipe="rag"), right=True)
-    thresher.collections(home).copy("default", "second")
-    with thresher.open(home, "second") as second:
-        assert second.labels.labels() == []
+    for words in (("last",), ("last", "perhaps"), ("nothing", "right"), ("last", "wrong", "--answer", "")):
+        assert run("feedback", *words, "--home", home).code == 2
 
 
 # --- read -------------------------------------------------------------------------------------------------------------
@@ -144,6 +133,7 @@ def test_calibrating_counts_what_people_said_beside_the_made_and_the_given(barns
         assert other.source == one.source
 
 
+@pytest.mark.slow
 def test_a_question_that_is_labelled_twice_counts_as_the_file_has_it(barns: thresher.Collection) -> None:
     question = "Who painted the barn of Farm3?"
     barns.feedback(barns.ask(question), False, "nobody knows")

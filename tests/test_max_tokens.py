@@ -15,9 +15,9 @@ from tests.conftest import Run
 from thresher.collection import Collection
 from thresher.errors import UsageError
 from thresher.models.encoders import token_count
-from thresher.recipes.answerer import Share
-from thresher.recipes.budget import BudgetPoint
 from thresher.types import SearchResult, Verdict
+from thresher_evals.answerer_worth import Share
+from thresher_evals.token_budgets import BudgetPoint
 
 QUESTION = "When was the Kõpu lighthouse built?"
 MANUAL = """# Pump {number}
@@ -159,21 +159,9 @@ def test_without_an_answer_nothing_is_measured(pumps: Collection) -> None:
         pumps.measure_budget(budgets=(0,))
 
 
-@pytest.mark.parametrize(
-    ("of_chunks", "part"),
-    [
-        (0.5, "50 % of"),
-        (0.2, "20 % of"),
-        (0.14, "a 7th of"),
-        (0.125, "an 8th of"),
-        (0.07, "a 14th of"),
-        (0.0476, "a 21st"),
-    ],
-)
-def test_a_point_is_told_in_a_sentence(of_chunks: float, part: str) -> None:
-    told = str(BudgetPoint(800, Share(185, 188), 500.0, of_chunks))
-    assert told.startswith(f"800 tokens keep 98.4 % [95.4, 99.5] of the answers, {part}")
-    assert told.endswith(" the chunks")
+def test_a_point_is_told_in_a_sentence() -> None:
+    told = "800 tokens keep 98.4 % [95.4, 99.5] of the answers, 14 % of the chunks"
+    assert str(BudgetPoint(800, Share(185, 188), 500.0, 0.14)) == told
 
 
 # --- the command line -------------------------------------------------------------------------------------------------

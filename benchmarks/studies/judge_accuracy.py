@@ -66,8 +66,8 @@ def measure(materials: Materials, done: Set[str]) -> Iterator[Row]:
         query = Query(question.question, question.question, depth)
         hits = retrieve(query).kept if gold else ()
         if hits:
-            cosines, shares = confidence.absolute.parts(query, hits)
-            together = [score.value for score in map(confidence.absolute.combined, cosines, shares)]
+            cosines, shares = confidence.absolute_parts(query, hits, confidence.lexical(query, hits))
+            together = [score.value for score in map(confidence.absolute, cosines, shares)]
             scores: dict[str, Sequence[float | None]] = {COSINE: cosines, SHARE: shares, CONFIDENCE: together}
             for name, scorer in own.items():
                 scores[name] = [None if score is None else score.value for score in scorer(query, hits).scores]

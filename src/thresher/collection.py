@@ -38,11 +38,11 @@ from thresher.models.usage import Meter
 from thresher.opened import OpenCollection
 from thresher.pipeline import as_is as whole
 from thresher.plugins import required
-from thresher.protocols import in_silence
+from thresher.protocols import Counting, in_silence
 from thresher.recipes.settings import LanguageModelSettings
 from thresher.settings import dotted, flat, flat_public, own, resolved
 from thresher.tracing.traces import Request, replay
-from thresher.types import Check, Document, Evidence, Metadata, SearchResult, Step
+from thresher.types import Check, Document, Evidence, Metadata, Public, SearchResult, Step
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
@@ -51,9 +51,6 @@ if TYPE_CHECKING:
     from thresher.indexing.ingest import Report
     from thresher.inputs import IndexProgress
     from thresher.judging.calibration import Calibration
-    from thresher.judging.tuned import Counting, Trained
-    from thresher.recipes.answerer import AnswererWorth
-    from thresher.recipes.budget import BudgetCurve
     from thresher.recipes.check import Passage
     from thresher.recipes.evidence import EvidenceResult
     from thresher.tracing.feedback import Label
@@ -321,7 +318,7 @@ class Collection(OpenCollection):
         pipeline, query = self._pipeline(recipe, configured, parts), self._query(question, limit, where)
         cut = None
         if max_tokens is not None:
-            from thresher.recipes.budget import spending
+            from thresher.recipes.evidence import spending
 
             check_max_tokens(max_tokens)
             cut = spending(configured, parts).cut(max_tokens)
@@ -585,40 +582,6 @@ class Collection(OpenCollection):
         self.calibrations.put(made)
         return made
 
-    def measure_answers(
-        self,
-        questions: Sequence[tuple[str, Sequence[str]]],
-        *,
-        recipe: str | recipes.Recipe = recipes.DEFAULT,
-        settings: Mapping[str, Any] | None = None,
-        progress: Callable[[int], None] | None = None,
-    ) -> AnswererWorth:
-        """What the configured chat model is worth as an answerer here, beside the answers without it.
-
-        `questions` are (question, right answers), no answers where the documents do not answer it; each is asked
-        twice. Nothing is stored but the traces. Raises UsageError without a chat model, and for too few questions.
-        """
-        from thresher.recipes.answerer import LEAST_LABELLED, measured
-
-        configured = self._configured(recipe, settings)
-        if not configured.llm.configured:
-            raise UsageError("no chat model is configured", next_step="set llm.base_url and llm.model")
-        if len(questions) < LEAST_LABELLED:
-            raise UsageError(
-                "are too few to tell",
-                subject=f"{len(questions)} questions with answers",
-                next_step=f"give at least {LEAST_LABELLED}",
-            )
-
-        def asked(question: str, by_model: bool) -> Answer:
-            by = {"answer.by": "model" if by_model else "reader"}
-            answer = self.ask(question, recipe=recipe, settings={**(settings or {}), **by})
-            if progress is not None:
-                progress(1)
-            return answer
-
-        return measured(str(configured.llm.model), questions, asked)
-
     def measure_budget(
         self,
         questions: Sequence[tuple[str, Sequence[str]]] | None = None,
@@ -629,30 +592,31 @@ class Collection(OpenCollection):
         budgets: Sequence[int] = (),
         settings: Mapping[str, Any] | None = None,
         progress: Callable[[int], None] | None = None,
-    ) -> BudgetCurve:
+    ) -> Public:
         """Which share of the answers stays in the spans of `search(..., max_tokens=...)` here, for several budgets.
 
         `questions` are (question, right answers); without any, `number` are made of the documents, whose answers have a
         place. `progress` is called with the number of questions just finished. Nothing is stored. Raises UsageError
-        where no question has an answer.
+        where no question has an answer; needs the extra `evals`.
         """
-        from thresher.recipes.budget import BUDGETS, labelled, made, measured, spending
-
         self._existing()
         for most in budgets:
             check_max_tokens(most)
-        parts, chosen = self._parts(), recipes.get(recipe)
-        configured = self._configured(recipe, settings)
-        configured = configured.model_copy(update={"llm": LanguageModelSettings()})
-        sought = made(chosen, configured, parts, number, seed) if questions is None else labelled(questions)
-        return measured(
-            self._pipeline(recipe, configured, parts),
-            spending(configured, parts),
-            sought,
-            lambda question: self._query(question, DEFAULT_LIMIT, None),
-            budgets=budgets or BUDGETS,
+        for question, _ in questions or ():
+            check_question(question)
+        without_model = self._configured(recipe, settings).model_copy(update={"llm": LanguageModelSettings()})
+        curve: Public = required("thresher.measures", "budget")(
+            recipes.get(recipe),
+            without_model,
+            self._parts(),
+            questions,
+            number=number,
+            seed=seed,
+            limit=DEFAULT_LIMIT,
+            budgets=budgets,
             progress=progress,
         )
+        return curve
 
     def bounds(
         self, recipe: str | recipes.Recipe, *, settings: Mapping[str, Any] | None = None
@@ -670,7 +634,7 @@ class Collection(OpenCollection):
         seed: int = 0,
         settings: Mapping[str, Any] | None = None,
         counting: Counting | None = None,
-    ) -> Trained:
+    ) -> Public:
         """Train the judge further on a file of labels, and on people's feedback (`feedback`); it is kept in
         the home folder if that made it better.
 
@@ -684,7 +648,7 @@ class Collection(OpenCollection):
         configured, parts = self._configured("corrective", settings), self._parts()
         assert isinstance(configured, CorrectiveSettings)
         labelled = self.labels.labels()
-        trained: Trained = train(
+        trained: Public = train(
             labels, labelled, configured, parts, self.home, epochs=epochs, seed=seed, counting=counting
         )
         return trained

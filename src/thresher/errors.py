@@ -157,6 +157,7 @@ BROUGHT_BY: Mapping[str, Mapping[str, str]] = {
     "thresher.clusters": {"ray": "ray"},
     "thresher.training": {"judge": "training"},
     "thresher.questions": {"made": "evals"},
+    "thresher.measures": {"answers": "evals", "budget": "evals"},
 }
 """Group and name of an entry point of ours, and the extra that installs its distribution, `thresher-EXTRA`.
 

@@ -208,7 +208,7 @@ class OpenCollection:
         """The pipeline, its generator given so many tokens of evidence at most."""
         if max_tokens is None:
             return pipeline
-        from thresher.recipes.budget import spending
+        from thresher.recipes.evidence import spending
 
         return spending(configured, parts).budgeted(pipeline, max_tokens)
 

@@ -12,7 +12,6 @@ from thresher.protocols import LanguageModel
 from thresher.testing.fakes import HashEncoder, ScriptedModel, WordSupport
 from thresher.types import ClaimState, Evidence, Generation, Query
 from thresher.verification.check import Checker
-from thresher.verification.claims import ClaimReader, claims_of
 
 Make = Callable[..., Evidence]
 Answers = Callable[..., Generation]

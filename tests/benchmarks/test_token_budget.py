@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import token_budget
 from benchmarks.machine import DATA
-from thresher.recipes.answerer import Share
+from thresher_evals.answerer_worth import Share
 
 needs_data = pytest.mark.skipif(not (DATA / "squad").is_dir(), reason=f"no SQuAD in {DATA}; set THRESHER_DATA")
 

@@ -1,31 +1,34 @@
+"""From raw scores to probabilities, their bounds, what a chat model adds, and where it is kept."""
+
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, replace
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import strategies as some
 
-from thresher.errors import UsageError
+from thresher.errors import StoreError, UsageError
+from thresher.home.files import LocalFiles
 from thresher.judging.calibration import (
     FALSE_POSITIVE_COST,
     SHIPPED,
-    CalibratedScorer,
     Calibration,
+    Calibrations,
     auroc,
     calibration_error,
     decision_bounds,
     fit,
     usual,
 )
-from thresher.judging.synthetic_questions import gather, gather_labelled
-from thresher.types import PROBABILITY, UNIT, Chunk, Hit, Notes, Query, Scale, Score, Scores
-from thresher_evals.questions.synthetic import put_together, synthetic_questions
+from thresher.judging.model_weight import ModelWeight, Opinion, weighed
 
-HALF = np.arange(200) < 100
+LOCAL = SHIPPED["local"]
 
 
 def fitted(positives: Sequence[float], negatives: Sequence[float], **more: object) -> Calibration:
@@ -40,16 +43,11 @@ def overlapping() -> Calibration:
     return fitted(raw[:600], raw[600:])
 
 
-# --- measures ---------------------------------------------------------------------------------------------------------
+# --- measures and bounds ----------------------------------------------------------------------------------------------
 
 
-def test_auroc_counts_the_pairs_in_the_right_order_and_half_of_the_ties() -> None:
-    scores = np.array([0.9, 0.5, 0.5, 0.1])
-    assert auroc(scores, np.array([True, True, False, False])) == pytest.approx(3.5 / 4)
-
-
-@given(st.lists(st.floats(0, 1), min_size=4, max_size=40))
-def test_auroc_is_the_share_of_pairs_whatever_the_scores(values: list[float]) -> None:
+@given(some.lists(some.floats(0, 1), min_size=4, max_size=40))
+def test_auroc_is_the_share_of_pairs_in_the_right_order_and_half_of_the_ties(values: list[float]) -> None:
     scores, answerable = np.array(values), np.arange(len(values)) % 2 == 0
     pairs = [(high > low) + (high == low) / 2 for high in scores[answerable] for low in scores[~answerable]]
     assert auroc(scores, answerable) == pytest.approx(np.mean(pairs))
@@ -59,13 +57,7 @@ def test_the_calibration_error_weighs_each_bin_by_its_questions() -> None:
     probabilities = np.array([0.15, 0.15, 0.95, 1.0])
     answerable = np.array([True, False, True, True])
     assert calibration_error(probabilities, answerable) == pytest.approx((2 * 0.35 + 2 * 0.025) / 4)
-
-
-def test_a_perfect_forecast_has_no_calibration_error() -> None:
     assert calibration_error(np.repeat([0.75], 4), np.array([True, True, True, False])) == 0
-
-
-# --- bounds -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_lower_bound_loses_one_in_ten_and_the_upper_one_costs_least() -> None:
@@ -73,30 +65,25 @@ def test_the_lower_bound_loses_one_in_ten_and_the_upper_one_costs_least() -> Non
     answerable = np.array([False] * 40 + [True] * 5 + [False] * 5 + [False, True, False] * 10 + [True] * 40)
     lower, upper = decision_bounds(probabilities, answerable)
     assert (lower, upper) == (pytest.approx(50.5 / 120), pytest.approx(79.5 / 120))
-    assert answerable[probabilities < lower].mean() == pytest.approx(5 / 51)
     misled = [np.sum((probabilities >= bound) & ~answerable) for bound in probabilities]
     needless = [np.sum((probabilities < bound) & answerable) for bound in probabilities]
     costs = FALSE_POSITIVE_COST * np.array(misled) + np.array(needless)
     assert costs[np.searchsorted(probabilities, upper)] == costs.min()
 
 
-def test_where_no_bound_keeps_nine_in_ten_out_nothing_is_incorrect() -> None:
-    probabilities = np.arange(200) / 200
-    assert decision_bounds(probabilities, np.arange(200) % 2 == 0)[0] == 0.0
-
-
-def test_a_few_lucky_questions_at_the_beginning_draw_no_bound() -> None:
-    answerable = np.concatenate([np.zeros(7, bool), np.arange(190) % 2 == 0])
-    assert decision_bounds(np.arange(197) / 200, answerable)[0] == 0.0
+@pytest.mark.parametrize("lucky", [0, 7])
+def test_where_no_bound_keeps_nine_in_ten_of_enough_questions_out_nothing_is_incorrect(lucky: int) -> None:
+    answerable = np.concatenate([np.zeros(lucky, bool), np.arange(190) % 2 == 0])
+    assert decision_bounds(np.arange(190 + lucky) / 200, answerable)[0] == 0.0
 
 
 def test_a_judge_that_separates_cleanly_leaves_no_band_between_the_bounds() -> None:
     probabilities = np.concatenate([np.linspace(0.8, 0.9, 100), np.linspace(0.1, 0.2, 100)])
-    lower, upper = decision_bounds(probabilities, HALF)
+    lower, upper = decision_bounds(probabilities, np.arange(200) < 100)
     assert lower == upper == pytest.approx(0.5)
 
 
-@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60))
+@given(some.lists(some.tuples(some.floats(0, 1), some.booleans()), min_size=1, max_size=60))
 def test_bounds_are_in_order_whatever_the_questions(pairs: list[tuple[float, bool]]) -> None:
     lower, upper = decision_bounds(np.array([p for p, _ in pairs]), np.array([right for _, right in pairs]))
     assert 0 <= lower <= upper <= 1
@@ -105,15 +92,11 @@ def test_bounds_are_in_order_whatever_the_questions(pairs: list[tuple[float, boo
 # --- fitting ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_known_curve_is_found_again(overlapping: Calibration) -> None:
+def test_a_known_curve_is_found_again_and_the_report_holds_what_was_measured(overlapping: Calibration) -> None:
     ((slope, intercept),) = overlapping.parameters
     assert slope == pytest.approx(2 / 1.5**2, abs=0.1)  # two normal distributions 2 apart: slope is 2 over the variance
     assert intercept == pytest.approx(0, abs=0.1)
     assert overlapping.probability(0.5) == pytest.approx(0.5, abs=0.03)
-    assert overlapping.method == "logistic"
-
-
-def test_the_report_holds_what_was_measured(overlapping: Calibration) -> None:
     low, high = overlapping.auroc_interval
     assert low < overlapping.auroc < high
     assert overlapping.auroc == pytest.approx(0.827, abs=0.025)  # normal distribution of 2 / (1.5 * sqrt 2)
@@ -130,201 +113,142 @@ def test_a_judge_is_said_to_separate_when_its_auroc_is_surely_above_the_limit(di
     assert fitted(high.tolist(), low.tolist()).separated is separated
 
 
-def test_a_judge_that_gives_every_question_the_same_score_knows_nothing() -> None:
-    calibration = fitted([0.5] * 30, [0.5] * 30)
-    assert calibration.probability(0.5) == pytest.approx(0.5)
-    assert (calibration.auroc, calibration.separated) == (0.5, False)
-    assert (calibration.lower, calibration.upper) == (0.0, 1.0)
+def test_a_judge_that_knows_nothing_or_everything_is_given_no_certainty() -> None:
+    nothing = fitted([0.5] * 30, [0.5] * 30)
+    assert nothing.probability(0.5) == pytest.approx(0.5)
+    assert (nothing.auroc, nothing.separated, nothing.lower, nothing.upper) == (0.5, False, 0.0, 1.0)
+    perfect = fitted([1.0] * 30, [0.0] * 30)
+    assert 0 < perfect.probability(0.0) < 0.1 < 0.9 < perfect.probability(1.0) < 1
 
 
-def test_a_perfect_judge_is_never_given_certainty() -> None:
-    calibration = fitted([1.0] * 30, [0.0] * 30)
-    assert 0.9 < calibration.probability(1.0) < 1
-    assert 0 < calibration.probability(0.0) < 0.1
-
-
-def test_a_free_curve_is_taken_where_a_logistic_one_cannot_follow() -> None:
-    generator = np.random.default_rng(3)
-    raw = generator.random(3000)
-    share = np.where(raw < 0.3, 0.02, np.where(raw < 0.7, 0.5, 0.52))
-    answerable = generator.random(3000) < share
-    calibration = fitted(raw[answerable].tolist(), raw[~answerable].tolist())
-    assert calibration.method == "isotonic"
-    assert calibration.probability(0.15) == pytest.approx(0.02, abs=0.03)
-    assert calibration.probability(0.5) == pytest.approx(0.5, abs=0.06)
-
-
-@given(st.floats(-20, 20), st.floats(-20, 20), st.lists(st.floats(0, 1), max_size=9))
+@given(some.floats(-20, 20), some.floats(-20, 20), some.lists(some.floats(0, 1), max_size=9))
 def test_probabilities_are_probabilities_in_one_direction(slope: float, intercept: float, raw: list[float]) -> None:
-    calibration = replace(SHIPPED["local"], parameters=((slope, intercept),))
+    calibration = replace(LOCAL, parameters=((slope, intercept),))
     found = [calibration.probability(value) for value in sorted(raw)]
     assert all(0 <= value <= 1 for value in found)
     assert found == sorted(found, reverse=slope < 0)
 
 
-def test_the_same_scores_give_the_same_calibration() -> None:
+@given(probability=some.floats(0.02, 0.98), slope=some.floats(0.3, 5), intercept=some.floats(-1, 1))
+def test_a_raw_score_is_worth_the_probability_it_was_found_for(
+    probability: float, slope: float, intercept: float
+) -> None:
+    calibration = replace(LOCAL, parameters=((slope, intercept),))
+    raw = calibration.raw(probability)
+    assert raw is not None
+    assert 0 <= raw <= 1
+    if 0.011 < raw < 0.989:  # nearer to the ends scores are clipped
+        assert calibration.probability(raw) == pytest.approx(probability, abs=1e-6)
+
+
+def test_the_same_scores_and_seed_give_the_same_calibration() -> None:
     positives, negatives = [0.4, 0.6, 0.8, 0.9] * 6, [0.1, 0.3, 0.5, 0.7] * 6
-    assert fitted(positives, negatives) == fitted(positives, negatives)
-    assert fitted(positives, negatives, seed=1) != fitted(positives, negatives, seed=2)
+    assert fitted(positives, negatives, seed=1) == fitted(positives, negatives, seed=1)
 
 
 def test_made_questions_for_the_shipped_judge_draw_its_curve_halfway() -> None:
     positives, negatives = [0.6, 0.8, 0.9] * 10, [0.1, 0.3, 0.7] * 10
     source = "questions made of the collection"
     (alone,) = fit(positives, negatives, judge="local", encoder="another", source=source).parameters
-    elsewhere = usual("local", SHIPPED["local"].encoder)
+    elsewhere = usual("local", LOCAL.encoder)
     (drawn,) = fit(positives, negatives, judge="local", encoder="", source=source, elsewhere=elsewhere).parameters
     assert usual("local", "another") is None
-    (shipped,) = SHIPPED["local"].parameters
-    assert drawn == pytest.approx([(a + b) / 2 for a, b in zip(alone, shipped, strict=True)])
+    assert drawn == pytest.approx([(a + b) / 2 for a, b in zip(alone, LOCAL.parameters[0], strict=True)])
 
 
-def test_too_few_questions_are_refused() -> None:
+def test_too_few_questions_and_scores_off_the_scale_are_refused() -> None:
     with pytest.raises(UsageError, match="19 answerable and 20 unanswerable"):
         fitted([0.5] * 19, [0.5] * 20)
+    for value in (-0.1, 1.1, float("nan")):
+        with pytest.raises(UsageError, match="between 0 and 1"):
+            fitted([*[0.5] * 20, value], [0.5] * 20)
 
 
-@pytest.mark.parametrize("value", [-0.1, 1.1, float("nan")])
-def test_a_score_off_the_scale_is_refused(value: float) -> None:
-    with pytest.raises(UsageError, match="between 0 and 1"):
-        fitted([*[0.5] * 20, value], [0.5] * 20)
+# --- how much a chat model counts -------------------------------------------------------------------------------------
+
+
+def opinions(accuracy: float, *, number: int = 120, told: tuple[float, float] = (0.1, 0.9)) -> list[Opinion]:
+    """As many answerable questions as others, our judge hardly knows, and the model is right so often."""
+    chance = random.Random(7)
+    made = []
+    for at in range(number):
+        answerable = at % 2 == 0
+        right = chance.random() < accuracy
+        own = min(max(chance.gauss(0.52 if answerable else 0.46, 0.08), 0.05), 0.95)
+        made.append(Opinion(own, told[answerable is right], answerable))
+    return made
+
+
+def test_a_model_counts_the_more_the_more_often_it_is_right() -> None:
+    weights = [weight for accuracy in (0.75, 0.85, 0.95, 1.0) if (weight := weighed("m", opinions(accuracy)))]
+    assert [weight.counts for weight in weights] == [True] * 4
+    assert [weight.model_weight for weight in weights] == sorted(weight.model_weight for weight in weights)
+    assert weights[0].gain_interval[0] > 0
+    assert weights[-1].probability(0.5, 0.9) > 0.6 > 0.4 > weights[-1].probability(0.5, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "told"), [(0.5, (0.1, 0.9)), (0.95, (0.9, 0.9)), (0.95, (0.1, 0.1)), (0.05, (0.1, 0.9))]
+)
+def test_a_coin_a_model_that_always_says_the_same_and_one_that_says_the_contrary_count_nothing(
+    accuracy: float, told: tuple[float, float]
+) -> None:
+    weight = weighed("liar", opinions(accuracy, told=told))
+    assert weight is not None
+    assert not weight.counts
+    assert weight.probability(0.4, 0.99) == pytest.approx(0.4)
+
+
+def test_too_few_unsure_questions_tell_nothing() -> None:
+    assert weighed("oracle", opinions(1.0, number=38)) is None
+    assert weighed("oracle", opinions(1.0, number=40)) is not None
+
+
+@given(own=some.floats(0, 1), told=some.floats(0, 1), more=some.floats(0, 1))
+def test_a_probability_never_falls_when_the_model_says_more(own: float, told: float, more: float) -> None:
+    weight = ModelWeight("oracle", 0.8, 1.7, -0.2, 100, 0.2, (0.1, 0.3))
+    low, high = sorted((told, more))
+    assert 0 <= weight.probability(own, low) <= weight.probability(own, high) <= 1
 
 
 # --- keeping ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_calibration_survives_json(overlapping: Calibration) -> None:
-    for calibration in (overlapping, SHIPPED["local"]):
-        assert Calibration.from_dict(json.loads(json.dumps(calibration.to_dict()))) == calibration
-
-
-@pytest.mark.parametrize("broken", [{"method": "magic"}, {"parameters": 3}, {"auroc_interval": [1]}])
-def test_a_damaged_calibration_is_refused(broken: dict[str, object]) -> None:
-    with pytest.raises(UsageError):
-        Calibration.from_dict({**SHIPPED["local"].to_dict(), **broken})
-    with pytest.raises(UsageError, match="calibrate"):
-        Calibration.from_dict({})
-
-
-# --- scoring ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Given:
-    scores: tuple[Score | None, ...]
-    name: str = "local"
-    scale: Scale = UNIT
-
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
-        return Scores(self.scores, Notes(unreadable=1), ({"terms": Score(0.3, UNIT)},) * len(hits), failed=())
-
-
-def test_a_calibrated_scorer_gives_probabilities_and_keeps_the_raw_scores(make_hit: Callable[..., Hit]) -> None:
-    scorer = CalibratedScorer(Given((Score(0.8, UNIT), None)), SHIPPED["local"])
-    scored = scorer(Query("?", "?"), [make_hit("a"), make_hit("b")])
-    assert scored.scores == (Score(SHIPPED["local"].probability(0.8), PROBABILITY), None)
-    assert scored.others == (
-        {"terms": Score(0.3, UNIT), "local": Score(0.8, UNIT)},
-        {"terms": Score(0.3, UNIT)},
-    )
-    assert (scored.notes, scored.failed) == (Notes(unreadable=1), ())
-    assert (scorer.name, scorer.scale) == ("local, calibrated", PROBABILITY)
-
-
-# --- questions made of the collection ---------------------------------------------------------------------------------
-
-BUILT = "The Kopu lighthouse was built by Hansa Tallinn in 1531 and has 40 lamps for passing ships."
-
-
 @pytest.fixture
-def chunks(make_chunk: Callable[..., Chunk]) -> list[Chunk]:
-    texts = {
-        "lamps": BUILT,
-        "copy": f"A quotation follows here. {BUILT}",
-        "other": "The lighthouse keeps a lamp that burns all the night.",
-    }
-    return [make_chunk(id, text, document=id, title="Kopu") for id, text in texts.items()]
+def stored(tmp_path: Path) -> Calibrations:
+    return Calibrations(LocalFiles(tmp_path / "new"))
 
 
-def made(chunks: Sequence[Chunk], number: int = 5, seed: int = 0) -> list[tuple[str, str, tuple[str, ...]]]:
-    questions = synthetic_questions(chunks, number=number, seed=seed)
-    return [(one.question, one.document_id, one.answered_by) for one in questions]
+def test_each_judge_and_encoder_has_its_own_and_the_last_one_counts(tmp_path: Path, stored: Calibrations) -> None:
+    assert stored.get("local", LOCAL.encoder) is None
+    assert not (tmp_path / "new").exists()
+    weight = ModelWeight("m", 1.0, 2.0, 0.0, 100, 0.2, (0.1, 0.3))
+    other, again = replace(LOCAL, encoder="f"), replace(LOCAL, upper=0.99, model=weight)
+    for one in (LOCAL, other, again, replace(LOCAL, judge="crag: local")):
+        stored.put(one)
+    read = Calibrations(LocalFiles(tmp_path / "new"))
+    assert [read.get("local", name) for name in (LOCAL.encoder, "f", "g")] == [again, other, None]
+    assert "model" not in LOCAL.to_dict()
+    assert [one.name for one in (tmp_path / "new").iterdir()] == ["calibrations.json"]
 
 
-def test_a_question_is_whole_and_brief_and_leaves_its_answer_out(chunks: list[Chunk]) -> None:
-    assert {question for question, _, _ in made(chunks[:1])} == {
-        "When was the Kopu lighthouse built?",
-        "Who built the Kopu lighthouse?",
-        "How many lamps does the Kopu lighthouse have?",
-    }
-
-
-def test_every_document_that_holds_subject_and_answer_answers(chunks: list[Chunk]) -> None:
-    found = made(chunks)
-    assert {document for _, document, _ in found} == {"lamps", "copy"}
-    assert all(set(answered_by) == {"lamps", "copy"} for _, _, answered_by in found)
-
-
-def test_documents_take_turns_and_the_number_is_kept(make_chunk: Callable[..., Chunk]) -> None:
-    many = [
-        make_chunk(f"{document}{n}", f"Pier {n} of {document} has {n * 7} cranes.", document=document, start=99 * n)
-        for document in ("Ava", "Bor", "Cif")
-        for n in range(3, 9)
-    ]
-    assert sorted(document for _, document, _ in made(many, number=3)) == ["Ava", "Bor", "Cif"]
-    assert len(made(many, number=5)) == 5
-
-
-def test_questions_depend_on_the_seed_and_not_on_the_order_of_the_chunks(chunks: list[Chunk]) -> None:
-    def asked(found: Sequence[Chunk], seed: int) -> list[str]:
-        return [question for question, _, _ in made(found, seed=seed)]
-
-    assert asked(chunks, 4) == asked(chunks[::-1], 4)
-    assert len({tuple(asked(chunks, seed)) for seed in range(8)}) > 1
-
-
-def test_a_document_is_put_together_of_chunks_that_overlap_and_its_table_of_those_that_follow_each_other(
-    make_chunk: Callable[..., Chunk],
+@pytest.mark.parametrize(
+    "damage", [b"", b"{", b"[]", b"7", b"\xff\xfe{", b'{"local | e": 7}', b'{"local | e": {"judge": "local"}}']
+)
+def test_a_damaged_file_says_what_to_do_and_calibrating_again_mends_it(
+    tmp_path: Path, stored: Calibrations, damage: bytes
 ) -> None:
-    text = f"{BUILT}\n\n| Part | Price |\n| lamp | 40 |\n| bell | 70 |\n\nThe end of it."
-    table, middle = text.index("| Part"), text.index("| bell")
-    cuts = [(0, 60, "text"), (40, table, "text"), (table, middle, "table"), (middle, len(text) - 16, "table")]
-    chunks = [
-        make_chunk(f"c{start}", text[start:end].rstrip("\n"), start=start, kind=kind) for start, end, kind in cuts
-    ]
-    document = put_together(chunks[::-1])
-    assert document.text == text[: text.index("\n\nThe end")]
-    (one,) = document.tables
-    assert [document.text[slice(*row)] for row in one.rows] == ["| Part | Price |", "| lamp | 40 |", "| bell | 70 |"]
+    one, file = replace(LOCAL, encoder="e"), tmp_path / "new" / "calibrations.json"
+    stored.put(one)
+    file.write_bytes(damage)
+    with pytest.raises(StoreError, match=r"calibrate\(\)") as caught:
+        stored.get("local", "e")
+    assert str(file) in str(caught.value)
+    stored.put(one)
+    assert stored.get("local", "e") == one
 
 
-def test_each_made_question_is_asked_with_and_without_what_answers_it(chunks: list[Chunk]) -> None:
-    questions = synthetic_questions(chunks, number=2)
-
-    def scores_of(question: str, without: Set[str]) -> float | None:
-        return None if question == questions[0].question and without else 0.2 if without else 0.9
-
-    assert gather(questions, scores_of) == ([0.9], [0.2])
-
-
-def test_one_in_five_unanswerable_questions_is_a_near_miss(make_chunk: Callable[..., Chunk]) -> None:
-    many = [
-        make_chunk(
-            f"{n}", f"The {name} lighthouse was built by Al Meyer in {1500 + 10 * n}.", document=f"d{n}", title=name
-        )
-        for n, name in enumerate(["Ava", "Bor", "Cif", "Dun", "Elm", "Fir", "Gor", "Hob", "Ivy", "Jot"])
-    ]
-    questions = synthetic_questions(many, number=10)
-    near = [one.near_miss for one in questions if one.near_miss]
-    assert (len(questions), len(near)) == (10, 2)
-    assert not set(near) & {one.question for one in questions}
-    asked: list[tuple[str, Set[str]]] = []
-    gather(questions, lambda question, without: asked.append((question, without)) or 0.5)  # type: ignore[func-returns-value]
-    assert len(asked) == 20
-    assert {question for question, without in asked if not without} == {one.question for one in questions} | set(near)
-
-
-def test_labelled_questions_are_asked_as_they_are_and_nothing_found_scores_zero() -> None:
-    best = {"a": 0.9, "b": 0.4, "c": None}
-    asked = [("a", True), ("b", False), ("c", False)]
-    assert gather_labelled(asked, lambda question, without: best[question]) == ([0.9], [0.4, 0.0])
+@pytest.mark.parametrize("broken", [{"method": "magic"}, {"parameters": 3}, {"auroc_interval": [1]}, {"ece": None}])
+def test_a_calibration_of_another_form_is_refused(broken: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match="not a calibration"):
+        Calibration.from_dict(json.loads(json.dumps({**LOCAL.to_dict(), **broken})))

@@ -1,16 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from tests.judging.scoring import ASKED, Given, failing
-from thresher.errors import ProviderError, UsageError
-from thresher.judging.judge import ScoringJudge
-from thresher.judging.llm_scorers import Critic, LLMRelevance, MultiStageScorer
+from thresher.errors import BudgetSpent, ProviderError, UsageError
+from thresher.judging.judge import BLEND, BlendedJudge, RerankedJudge, ScoringJudge
+from thresher.judging.llm_scorers import LLMRelevance
 from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical
-from thresher.testing.fakes import ScriptedModel
-from thresher.types import COSINE, PROBABILITY, UNIT, Hit, Judged, Notes, Score
+from thresher.testing.fakes import OverlapCrossEncoder, ScriptedModel
+from thresher.types import COSINE, PROBABILITY, UNIT, Hit, Judged, Judgement, Notes, Query, Score
 
 Make = Callable[..., Hit]
 
@@ -37,6 +37,7 @@ def test_every_hit_comes_back_with_its_score_and_the_reason_best_first(hits: lis
     assert best.hit.scores["dense"] == Score(0.5, COSINE)
     assert judged.notes.facts["threshold"] == 0.61
     assert judged.notes.facts["unscored"] == 0
+    assert ScoringJudge(Given({}), KeepAll())(ASKED, []) == Judged(())
 
 
 def test_without_an_order_of_its_own_the_hits_stay_as_they_came(hits: list[Hit]) -> None:
@@ -48,11 +49,6 @@ def test_without_an_order_of_its_own_the_hits_stay_as_they_came(hits: list[Hit])
     ]
     assert judged.judgements[1].hit.score == Score(0.5, COSINE)
     assert judged.judgements[1].hit.rank == 3
-
-
-def test_ties_stay_as_they_came(hits: list[Hit]) -> None:
-    judged = ScoringJudge(Given(dict.fromkeys("abc", 0.5)), KeepAll())(ASKED, hits)
-    assert fates(judged) == [(id, True, "relevance 0.5") for id in "abc"]
 
 
 def test_a_hit_whose_score_cannot_be_read_is_kept_and_counted(hits: list[Hit]) -> None:
@@ -81,34 +77,12 @@ def test_a_judge_that_failed_is_replaced_for_the_hits_it_left(hits: list[Hit]) -
     assert judged.notes.degraded == ("judge: is down", "judge: local scored 1 of these chunks instead")
 
 
-def test_a_judge_that_only_says_it_is_degraded_failed_wherever_it_gave_nothing(hits: list[Hit]) -> None:
-    first = Given({"a": None, "b": 0.9, "c": None}, notes=Notes(("judge: is down",)))
-    second = Given({"a": 0.7, "c": 0.3}, name="local")
-    ScoringJudge(first, Fixed(0.5), otherwise=second)(ASKED, hits)
-    assert second.asked == ["a", "c"]
-
-
 def test_what_no_judge_could_score_is_kept(hits: list[Hit]) -> None:
     scorer = LLMRelevance(failing(ProviderError("is down")))
     judged = ScoringJudge(scorer, Statistical())(ASKED, hits)
     assert fates(judged) == [(id, True, "not scored, kept") for id in "abc"]
     assert judged.notes.degraded == ("judge: is down; 3 chunks were not scored",)
     assert judged.notes.facts["unscored"] == 3
-
-
-def test_the_scores_on_the_way_stand_beside_the_final_one(hits: list[Hit]) -> None:
-    scorer = MultiStageScorer(
-        Given({"a": 0.9, "b": 0.5, "c": 0.1}), None, Critic(ScriptedModel(['{"scores": [0.7, 0.5, 0.3]}']))
-    )
-    judged = ScoringJudge(scorer, Statistical())(ASKED, hits)
-    shown = {name: round(score.value, 3) for name, score in judged.judgements[0].hit.scores.items()}
-    assert shown == {"dense": 0.5, "base": 0.9, "critic": 0.7, "relevance": 0.8}
-    assert [hit.chunk.id for hit in judged.kept] == ["a", "b"]
-
-
-def test_nothing_to_judge_asks_nobody() -> None:
-    scorer = Given({})
-    assert ScoringJudge(scorer, KeepAll())(ASKED, []) == Judged(())
 
 
 def test_the_thresholds_own_troubles_are_told_with_the_scorers(hits: list[Hit]) -> None:
@@ -124,3 +98,86 @@ def test_scales_that_do_not_fit_are_refused_when_the_judge_is_built() -> None:
         ScoringJudge(Given({}), Fixed(1.5))
     with pytest.raises(UsageError, match="cosine"):
         ScoringJudge(Given({}), KeepAll(), otherwise=Given({}, scale=COSINE))
+
+
+# --- with the retrieval's order ---------------------------------------------------------------------------------------
+
+
+def giving(**values: float | None) -> Callable[[Query, Sequence[Hit]], Judged]:
+    """A judge that gives chunks these scores and drops those below 0.1."""
+
+    def judge(query: Query, hits: Sequence[Hit]) -> Judged:
+        judged = []
+        for hit in hits:
+            value = values[hit.chunk.id]
+            score = None if value is None else Score(value, UNIT)
+            judged.append(Judgement(hit, keep=value is None or value >= 0.1, reason="read", score=score))
+        return Judged(tuple(judged), Notes(facts={"scorer": "given"}))
+
+    return judge
+
+
+@pytest.mark.parametrize(
+    ("near", "given_", "expected"),
+    [
+        # a: .5 * 1 + .5 * .2 = .6; b: .5 * .4 + .5 * .9 = .65; c: .5 * 0 + .5 * 1 = .5
+        ({"a": 0.9, "b": 0.6, "c": 0.4}, {"a": 0.2, "b": 0.9, "c": 1.0}, [("b", 0.65), ("a", 0.6), ("c", 0.5)]),
+        ({"a": 0.9, "b": 0.6}, {"a": None, "b": 0.2}, [("a", 1.0), ("b", 0.1)]),  # retrieval alone without a judgement
+        ({"a": 0.5, "b": 0.5}, {"a": 0.2, "b": 0.9}, [("b", 0.95), ("a", 0.6)]),  # retrieval could not tell them apart
+    ],
+)
+def test_the_order_is_the_weighted_sum_of_retrieval_and_judge(
+    make_hit: Make, near: dict[str, float], given_: dict[str, float | None], expected: list[tuple[str, float]]
+) -> None:
+    result = BlendedJudge(giving(**given_), 0.5, 10)(ASKED, [make_hit(id, value) for id, value in near.items()])
+    assert [(hit.chunk.id, round(hit.score.value, 3)) for hit in result.kept] == expected
+    assert {hit.score.scale for hit in result.kept} == {BLEND}
+    assert result.notes.facts == {"scorer": "given"}
+
+
+def test_only_the_best_are_judged_the_others_follow_and_the_dropped_come_last(make_hit: Make) -> None:
+    hits = [make_hit(id, 1 - number / 10) for number, id in enumerate("abcd")]
+    result = BlendedJudge(giving(a=0.0, b=0.5), 0.5, 2)(ASKED, hits)
+    assert [(one.hit.chunk.id, one.hit.rank, one.keep) for one in result.judgements] == [
+        ("b", 1, True),
+        ("c", 2, True),
+        ("d", 3, True),
+        ("a", 4, False),
+    ]
+    assert [one.reason for one in result.judgements[1:]] == ["not judged: behind the best 2"] * 2 + ["read"]
+
+
+# --- in the order of a cross-encoder ----------------------------------------------------------------------------------
+
+TEXTS = {"a": "nothing alike", "b": "red green", "c": "red green blue", "d": "green red", "x": "red green blue"}
+
+
+@pytest.fixture
+def coloured(make_hit: Make) -> list[Hit]:
+    return [make_hit(id_, 0.9, rank, text=text) for rank, (id_, text) in enumerate(TEXTS.items(), start=1)]
+
+
+ALL_BUT_X = giving(**dict.fromkeys("abcd", 0.5), x=0.0)
+COLOURS = Query("a question", "red green blue")
+
+
+def test_what_was_kept_stands_in_the_order_of_the_cross_encoder_and_ties_keep_theirs(coloured: list[Hit]) -> None:
+    judged = RerankedJudge(ALL_BUT_X, OverlapCrossEncoder())(COLOURS, coloured)
+    assert [(one.hit.chunk.id, one.hit.rank, one.keep) for one in judged.judgements] == [
+        *(("c", 1, True), ("b", 2, True), ("d", 3, True), ("a", 4, True)),
+        ("x", 5, False),
+    ]
+    assert judged.notes.facts == {"scorer": "given", "reranker": "word overlap"}
+    assert (judged.kept[0].score.value, set(judged.kept[0].scores)) == (1.0, {"dense", "rerank"})
+
+
+@pytest.mark.parametrize("error", [ProviderError("out of order", subject="r"), BudgetSpent("the budget is spent")])
+def test_a_cross_encoder_that_fails_leaves_them_as_they_were_and_says_so(coloured: list[Hit], error: Exception) -> None:
+    class Failing(OverlapCrossEncoder):
+        def __call__(self, question: str, texts: Sequence[str]) -> list[Score]:
+            raise error
+
+    judged = RerankedJudge(ALL_BUT_X, Failing())(COLOURS, coloured)
+    assert [hit.chunk.id for hit in judged.kept] == list("abcd")
+    assert judged.notes.degraded == (f"judge: {error}; the order of the scores was kept",)
+    assert RerankedJudge(ALL_BUT_X, Failing())(COLOURS, []).kept == ()

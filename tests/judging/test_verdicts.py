@@ -1,28 +1,48 @@
+"""The verdict on judged hits, and the bounds that give it, printed or learned."""
+
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
+from tests.judging.scoring import ASKED, scores
 from thresher.errors import UsageError
-from thresher.judging.kdm import KDM
+from thresher.judging.calibration import SHIPPED
+from thresher.judging.kdm import ABSOLUTE, KDM
 from thresher.judging.verdicts import (
     INSTEAD,
     Actions,
     Bounds,
     Calibrated,
+    Operators,
     RestrictedDecider,
-    Routing,
     Survivors,
     ThreeWay,
     in_light_of_question,
 )
 from thresher.pipeline import always_correct
 from thresher.protocols import Decider
-from thresher.types import COSINE, PROBABILITY, UNIT, Chunk, Decision, Hit, Judgement, Query, Scale, Score, Verdict
+from thresher.recipes.bounds import ConfidentDecider, best_score, bounded, learned_bounds
+from thresher.types import (
+    COSINE,
+    PROBABILITY,
+    T5,
+    UNIT,
+    Chunk,
+    Decision,
+    Hit,
+    Judgement,
+    Query,
+    Scale,
+    Score,
+    Verdict,
+)
 
 BLOG = Bounds(0.3, 0.7)
-ROUTING = Bounds(0.3, 0.5, "code", KDM)
+ROUTING = ThreeWay(Bounds(0.3, 0.5, "code", KDM), ABSOLUTE)
 CALIBRATED = Calibrated(0.2, 0.8, separated=True)
 
 
@@ -30,20 +50,66 @@ def judged(*values: float | None, scale: Scale = UNIT, name: str = "relevance") 
     found = []
     for n, value in enumerate(values):
         score = None if value is None else Score(value, scale)
-        scores = {} if score is None else {name: score}
+        given = {} if score is None else {name: score}
         chunk = Chunk(f"c{n}", "d", "d.txt", "", 0, 1, "x")
-        found.append(Judgement(Hit(chunk, Score(0.5, COSINE), n + 1, scores=scores), n % 2 == 0, score=score))
+        found.append(Judgement(Hit(chunk, Score(0.5, COSINE), n + 1, scores=given), n % 2 == 0, score=score))
     return found
 
 
-@pytest.mark.parametrize("decide", [ThreeWay(BLOG), Routing(ROUTING, "absolute confidence"), CALIBRATED, Survivors()])
+# --- bounds -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("operators", "at_upper", "at_lower"),
+    [
+        ("blog", Verdict.AMBIGUOUS, Verdict.INCORRECT),
+        ("paper", Verdict.AMBIGUOUS, Verdict.AMBIGUOUS),
+        ("code", Verdict.CORRECT, Verdict.AMBIGUOUS),
+    ],
+)
+def test_exactly_seven_and_three_tenths_under_each_reading_off_which_all_agree(
+    operators: Operators, at_upper: Verdict, at_lower: Verdict
+) -> None:
+    bounds = Bounds(0.3, 0.7, operators)
+    for values, verdict in (
+        ([0.7, 0.1], at_upper),
+        ([0.3, 0.1], at_lower),
+        ([0.71, 0.0], Verdict.CORRECT),
+        ([0.0, 0.69, 0.1], Verdict.AMBIGUOUS),
+        ([0.31, 0.0], Verdict.AMBIGUOUS),
+        ([0.29, 0.0], Verdict.INCORRECT),
+        ([], Verdict.INCORRECT),
+    ):
+        assert bounds.verdict([Score(value, UNIT) for value in values]) == verdict
+    for value in (0.29, 0.3, 0.31):  # the threshold of a judge keeps what the bounds keep
+        assert bounds.threshold(ASKED, scores(value)).keep == (bounds.keeps(Score(value, UNIT)),)
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0.7, 0.3), (0.5, 0.5), (-0.1, 0.7), (0.3, 1.1)])
+def test_bounds_out_of_order_or_off_their_scale_are_refused(lower: float, upper: float) -> None:
+    with pytest.raises(UsageError, match="relevance"):
+        Bounds(lower, upper)
+
+
+def test_scores_of_another_range_are_refused() -> None:
+    for score in (Score(-0.5, T5), Score(0.5, COSINE)):
+        with pytest.raises(UsageError, match=f"the score is on {re.escape(str(score.scale))}"):
+            Bounds(0.3, 0.7).verdict([score])
+    assert Bounds(0.3, 0.7).verdict([Score(0.8, PROBABILITY)]) == Verdict.CORRECT
+    assert Bounds(-0.99, 0.59, "paper", T5).verdict([Score(-0.985, T5)]) == Verdict.AMBIGUOUS
+
+
+# --- verdicts ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("decide", [ThreeWay(BLOG), ROUTING, CALIBRATED, Survivors()])
 def test_an_empty_retrieval_is_incorrect(decide: Decider) -> None:
     decision = decide([])
     assert (decision.verdict, decision.confidence) == (Verdict.INCORRECT, None)
     assert decision.reason == "nothing was retrieved"
 
 
-@pytest.mark.parametrize("decide", [ThreeWay(BLOG), Routing(ROUTING, "absolute confidence"), CALIBRATED])
+@pytest.mark.parametrize("decide", [ThreeWay(BLOG), ROUTING, CALIBRATED])
 def test_without_any_score_one_cannot_tell(decide: Decider) -> None:
     decision = decide(judged(None, None))
     assert (decision.verdict, decision.confidence) == (Verdict.AMBIGUOUS, None)
@@ -52,53 +118,33 @@ def test_without_any_score_one_cannot_tell(decide: Decider) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "verdict", "reason"),
+    ("operators", "values", "verdict", "reason"),
     [
-        ((0.1, 0.82), Verdict.CORRECT, "best relevance 0.82 is above 0.7"),
-        ((0.7, 0.1), Verdict.AMBIGUOUS, "best relevance 0.7 is between 0.3 and 0.7"),
-        ((0.3, 0.1), Verdict.INCORRECT, "best relevance 0.3 is not above 0.3"),
+        ("blog", (0.1, 0.82), Verdict.CORRECT, "best relevance 0.82 is above 0.7"),
+        ("blog", (0.7, 0.1), Verdict.AMBIGUOUS, "best relevance 0.7 is between 0.3 and 0.7"),
+        ("blog", (0.3, 0.1), Verdict.INCORRECT, "best relevance 0.3 is not above 0.3"),
+        ("code", (0.7,), Verdict.CORRECT, "best relevance 0.7 reaches 0.7"),
+        ("paper", (0.2,), Verdict.INCORRECT, "best relevance 0.2 is below 0.3"),
+        ("blog", (None, 0.9), Verdict.CORRECT, "best relevance 0.9 is above 0.7"),  # dropped hits count too
     ],
 )
-def test_three_verdicts_by_two_bounds(values: Sequence[float], verdict: Verdict, reason: str) -> None:
-    decision = ThreeWay(BLOG)(judged(*values))
-    assert (decision.verdict, decision.reason) == (verdict, reason)
-    assert decision.confidence is None
-
-
-def test_the_reason_follows_the_reading_of_the_bounds() -> None:
-    assert ThreeWay(Bounds(0.3, 0.7, "code"))(judged(0.7)).reason == "best relevance 0.7 reaches 0.7"
-    assert ThreeWay(Bounds(0.3, 0.7, "paper"))(judged(0.2)).reason == "best relevance 0.2 is below 0.3"
-
-
-def test_a_hit_without_a_score_counts_neither_way() -> None:
-    decide = ThreeWay(BLOG)
-    assert decide(judged(None, 0.9)).verdict == Verdict.CORRECT
-    assert decide(judged(None, 0.1)).verdict == Verdict.INCORRECT
-    assert decide(judged(None, 0.1)).notes.facts["unscored"] == 1
-
-
-def test_dropped_hits_count_for_the_verdict_as_kept_ones_do() -> None:
-    assert ThreeWay(BLOG)(judged(0.1, 0.5)).verdict == Verdict.AMBIGUOUS  # the second one was dropped
+def test_three_verdicts_by_two_bounds(
+    operators: Operators, values: Sequence[float | None], verdict: Verdict, reason: str
+) -> None:
+    decision = ThreeWay(Bounds(0.3, 0.7, operators))(judged(*values))
+    assert (decision.verdict, decision.reason, decision.confidence) == (verdict, reason, None)
+    assert decision.notes.facts["unscored"] == values.count(None)
 
 
 @pytest.mark.parametrize(
     ("best", "verdict"),
-    [
-        (0.5, Verdict.CORRECT),
-        (0.4999, Verdict.AMBIGUOUS),
-        (0.3, Verdict.AMBIGUOUS),
-        (0.2999, Verdict.INCORRECT),
-    ],
+    [(0.5, Verdict.CORRECT), (0.4999, Verdict.AMBIGUOUS), (0.3, Verdict.AMBIGUOUS), (0.2999, Verdict.INCORRECT)],
 )
 def test_routing_is_internal_from_the_upper_bound_and_external_below_the_lower_one(
     best: float, verdict: Verdict
 ) -> None:
-    decide = Routing(ROUTING, "absolute confidence")
-    assert decide(judged(0.0, best, scale=KDM, name="absolute confidence")).verdict == verdict
-
-
-def test_routing_looks_at_the_score_it_was_told_to() -> None:
-    assert Routing(ROUTING, "absolute confidence")(judged(0.9, scale=KDM)).verdict == Verdict.AMBIGUOUS
+    assert ROUTING(judged(0.0, best, scale=KDM, name=ABSOLUTE)).verdict == verdict
+    assert ROUTING(judged(0.9, scale=KDM)).verdict == Verdict.AMBIGUOUS  # another score is not looked at
 
 
 @pytest.mark.parametrize(
@@ -114,9 +160,16 @@ def test_routing_looks_at_the_score_it_was_told_to() -> None:
     ],
 )
 def test_a_calibrated_verdict_may_be_that_one_cannot_tell(best: float, separated: bool, verdict: Verdict) -> None:
-    decision = Calibrated(0.2, 0.8, separated)(judged(0.05, best, None, scale=PROBABILITY))
+    decision = Calibrated(0.2, 0.8, separated, mapping="here")(judged(0.05, best, None, scale=PROBABILITY))
     assert (decision.verdict, decision.confidence) == (verdict, best)
     assert f"best probability {best:.3g}" in decision.reason
+    assert decision.notes.facts == {"best": best, "lower": 0.2, "upper": 0.8, "unscored": 1, "mapping": "here"}
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0.8, 0.2), (-0.1, 0.5), (0.5, 1.5)])
+def test_bounds_that_are_no_probabilities_in_order_are_refused(lower: float, upper: float) -> None:
+    with pytest.raises(UsageError, match="probabilities"):
+        Calibrated(lower, upper, separated=True)
 
 
 def test_what_survived_the_judge_may_decide() -> None:
@@ -126,62 +179,60 @@ def test_what_survived_the_judge_may_decide() -> None:
     assert (none.verdict, none.reason) == (Verdict.INCORRECT, "none of 1 chunks stayed")
 
 
-def test_the_trace_tells_which_calibration_was_used() -> None:
-    told = Calibrated(0.2, 0.8, separated=True, mapping="of this collection")(
-        judged(0.9, scale=PROBABILITY)
-    ).notes.facts
-    assert told == {"best": 0.9, "lower": 0.2, "upper": 0.8, "unscored": 0, "mapping": "of this collection"}
-
-
-@pytest.mark.parametrize(("lower", "upper"), [(0.8, 0.2), (-0.1, 0.5), (0.5, 1.5)])
-def test_bounds_that_are_no_probabilities_in_order_are_refused(lower: float, upper: float) -> None:
-    with pytest.raises(UsageError, match="probabilities"):
-        Calibrated(lower, upper, separated=True)
-
-
-# --- verdicts taken away ----------------------------------------------------------------------------------------------
-
-THREE = {Verdict.CORRECT: 0.9, Verdict.AMBIGUOUS: 0.5, Verdict.INCORRECT: 0.1}
-
-
 @pytest.mark.parametrize("actions", INSTEAD)
-@pytest.mark.parametrize("verdict", THREE)
-def test_a_verdict_is_replaced_as_the_actions_say_and_keeps_its_reason(actions: Actions, verdict: Verdict) -> None:
-    scores = judged(0.05, THREE[verdict])
-    usual, decision = ThreeWay(BLOG)(scores), RestrictedDecider(ThreeWay(BLOG), actions)(scores)
+@pytest.mark.parametrize(
+    ("verdict", "best"), [(Verdict.CORRECT, 0.9), (Verdict.AMBIGUOUS, 0.5), (Verdict.INCORRECT, 0.1)]
+)
+def test_a_verdict_is_replaced_as_the_actions_say_and_keeps_its_reason(
+    actions: Actions, verdict: Verdict, best: float
+) -> None:
+    usual, decision = ThreeWay(BLOG)(judged(best)), RestrictedDecider(ThreeWay(BLOG), actions)(judged(best))
     assert decision.verdict == INSTEAD[actions].get(verdict, verdict)
     assert decision.reason.startswith(usual.reason)
     assert (decision == usual) == (decision.verdict == verdict)
-    assert decision.notes.facts == usual.notes.facts
 
 
-def test_an_empty_retrieval_is_no_longer_incorrect_where_that_verdict_is_taken_away() -> None:
+def test_an_empty_retrieval_is_not_incorrect_where_that_verdict_is_taken_away_and_none_is_left_alone() -> None:
     assert RestrictedDecider(ThreeWay(BLOG), "without-incorrect")([]).verdict == Verdict.AMBIGUOUS
-    assert RestrictedDecider(ThreeWay(BLOG), "all")([]).verdict == Verdict.INCORRECT
-
-
-def test_a_decider_without_a_verdict_has_none_to_take_away() -> None:
     assert RestrictedDecider(always_correct, "only-incorrect")(judged(0.9)).verdict is None
 
 
-# --- in the light of the question -------------------------------------------------------------------------------------
-
-
-def settled(question: str, verdict: Verdict | None) -> Decision:
-    return in_light_of_question(Query(question, question), Decision(verdict, 0.9, "best relevance 0.9 is above 0.7"))
-
-
-def test_one_word_is_at_most_ambiguous() -> None:
-    decision = settled("refunds", Verdict.CORRECT)
-    assert (decision.verdict, decision.confidence) == (Verdict.AMBIGUOUS, 0.9)
-    assert decision.reason == "best relevance 0.9 is above 0.7, and one word is no question"
-
-
-@pytest.mark.parametrize("verdict", [None, Verdict.AMBIGUOUS, Verdict.UNSURE, Verdict.INCORRECT])
-def test_a_verdict_that_is_not_correct_stays_for_one_word_too(verdict: Verdict | None) -> None:
-    assert settled("refunds", verdict).verdict is verdict
-
-
 @pytest.mark.parametrize("verdict", [None, *Verdict])
-def test_any_verdict_on_a_question_of_several_words_stays(verdict: Verdict | None) -> None:
-    assert settled("When are refunds paid?", verdict).verdict is verdict
+@pytest.mark.parametrize("question", ["refunds", "When are refunds paid?"])
+def test_one_word_is_at_most_ambiguous(question: str, verdict: Verdict | None) -> None:
+    usual = Decision(verdict, 0.9, "best relevance 0.9 is above 0.7")
+    decision = in_light_of_question(Query(question, question), usual)
+    if question == "refunds" and verdict is Verdict.CORRECT:
+        assert (decision.verdict, decision.confidence) == (Verdict.AMBIGUOUS, 0.9)
+        assert decision.reason == f"{usual.reason}, and one word is no question"
+    else:
+        assert decision == usual
+
+
+# --- learned bounds ---------------------------------------------------------------------------------------------------
+
+LEARNED = replace(SHIPPED["local"], parameters=((2.0, -1.0),), lower=0.2, upper=0.7)
+
+
+def test_learned_bounds_lie_on_the_scale_of_the_recipe_and_are_in_order() -> None:
+    unit, t5 = learned_bounds(LEARNED, UNIT), learned_bounds(LEARNED, T5)
+    assert unit is not None
+    assert t5 == pytest.approx([2 * value - 1 for value in unit])
+    assert 0 < unit[0] < unit[1] < 1
+    for both in (0.0, 0.4, 1.0):
+        for scale in (UNIT, T5):
+            found = learned_bounds(replace(LEARNED, lower=both, upper=both), scale)
+            assert found is not None
+            Bounds(*found, scale=scale)
+    assert learned_bounds(replace(LEARNED, parameters=((-0.5, 0.1),)), UNIT) is None  # better scores are worth less
+
+
+def test_the_verdict_is_the_recipes_and_the_confidence_the_calibrations() -> None:
+    decide = RestrictedDecider(ThreeWay(BLOG), "all")
+    decision = ConfidentDecider(decide, LEARNED, "this collection's")(judged(0.2, 0.8))
+    assert (decision.verdict, decision.confidence) == (Verdict.CORRECT, LEARNED.probability(0.8))
+    assert decision.notes.facts["mapping"] == "this collection's"
+    assert ConfidentDecider(decide, LEARNED, "")([]).confidence is None
+    assert bounded(decide) == ThreeWay(BLOG)
+    assert bounded(Survivors()) is None
+    assert best_score(ThreeWay(Bounds(-0.99, 0.59, "paper", T5)), judged(-0.5, 0.5, scale=T5)) == 0.75

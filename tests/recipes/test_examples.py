@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 import thresher
+from tests.real_data import DATA
 from tests.recipes.scripting import Judge, blocks, stage, user_of, using
+from thresher import recipes
 from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.types import ClaimState, Verdict
@@ -86,11 +88,6 @@ def test_what_that_library_is_about_is_answered_from_it(library: Making, recipe:
     assert sources(answer) == {"pruning"}
 
 
-def test_a_model_that_finds_every_chunk_irrelevant_makes_the_verdict_incorrect(library: Making, serve: Serve) -> None:
-    answer = library(TREES).ask(TRANSFORMERS, recipe="crag", settings=using(serve(Judge(score=lambda q, text: 0.1))))
-    assert (answer.verdict, answer.abstained) == (Verdict.INCORRECT, True)
-
-
 # --- the capital among other cities -----------------------------------------------------------------------------------
 
 
@@ -126,39 +123,22 @@ OCCUPATION = "What was Henry Feilden's occupation?"
 OPEN = {"lower": 0.01, "upper": 0.2}
 
 
-def test_an_occupation_that_the_evidence_gives_a_namesake_is_removed(library: Making, serve: Serve) -> None:
+def test_an_occupation_that_the_evidence_gives_a_namesake_is_removed_and_the_right_one_stays(
+    library: Making, serve: Serve
+) -> None:
     server = serve(Judge(answer=lambda question, pieces: WRONG))
     answer = library(FEILDEN).ask(OCCUPATION, settings={**using(server), **OPEN})
     written = [*answer.sentences, *answer.removed]
     assert [(one.text, one.state is ClaimState.SUPPORTED) for one in written] == [(WRONG.replace(" [1]", ""), False)]
     assert "industrialist" not in answer.text or "(unverified)" in answer.text
 
-
-def test_the_occupation_that_the_evidence_gives_stays(library: Making, serve: Serve) -> None:
     def right(question: str, pieces: list[str]) -> str:
         at = next(at for at, piece in enumerate(pieces, start=1) if "politician" in piece)
-        return RIGHT.replace("[1]", f"[{at}]")
+        return RIGHT.replace("[1]", f"[{at}]") + f" He died in 1885 [{at}]."  # the year stands nowhere
 
-    answer = library(FEILDEN).ask(OCCUPATION, settings={**using(serve(Judge(answer=right))), **OPEN})
-    assert answer.text == "Henry Feilden was an English Conservative Party politician. [1]"
-
-
-def test_of_a_right_and_a_wrong_sentence_the_right_one_stays(library: Making, serve: Serve) -> None:
-    """The rules see that the year stands nowhere."""
-
-    def both(question: str, pieces: list[str]) -> str:
-        at = next(at for at, piece in enumerate(pieces, start=1) if "politician" in piece)
-        return f"Henry Feilden was an English Conservative Party politician [{at}]. He died in 1885 [{at}]."
-
-    settings = {**using(serve(Judge(answer=both))), **OPEN, "answer.check": "strict"}
+    settings = {**using(serve(Judge(answer=right))), **OPEN, "answer.check": "strict"}
     answer = library(FEILDEN).ask(OCCUPATION, settings=settings)
     assert answer.text == "Henry Feilden was an English Conservative Party politician. [1]"
-
-
-def test_without_a_model_the_party_is_read_out_and_its_sentence_cited(library: Making) -> None:
-    answer = library(FEILDEN).ask("Which party's politician was Henry Master Feilden?")
-    assert "Conservative" in answer.text
-    assert "Henry Master Feilden was an English Conservative Party politician." in answer.citations[0].quote
 
 
 # --- the hybrid report's two examples ---------------------------------------------------------------------------------
@@ -202,3 +182,60 @@ def test_the_last_sentence_of_a_chunk_is_found_and_lost_as_printed(library: Maki
     lost = library(TAIL).ask(question, recipe="ecrag-literal")
     assert "mill" not in lost.text
     assert not any("treasure" in fate.hit.chunk.text for fate in lost.chunks)
+
+
+# --- in every recipe, with a chat model and without one ---------------------------------------------------------------
+
+RECIPES = [name for name in recipes.names() if name != "no-retrieval"]
+DIFFERENCE = "What is the difference between RAG-Sequence and RAG-Token?"
+
+
+@pytest.fixture(scope="module")
+def six(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The library of six sentences, cut for every recipe."""
+    folder = tmp_path_factory.mktemp("six")
+    for name, text in RETRIEVAL.items():
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+    with thresher.open(folder / "home") as collection:
+        collection.add(*(folder / f"{name}.txt" for name in RETRIEVAL), recipe=RECIPES)
+        yield collection
+
+
+def own_words(question: str, pieces: list[str]) -> str:
+    """Both sides in other words, each cited where it stands."""
+    sides = {
+        "RAG-Sequence uses": "RAG-Sequence takes one document for the whole answer",
+        "RAG-Token may": "RAG-Token may take another document for each word",
+    }
+    found = [(said, at) for key, said in sides.items() for at, piece in enumerate(pieces, start=1) if key in piece]
+    return " ".join(f"{said} [{at}]." for said, at in found) or "NOT IN THE EVIDENCE"
+
+
+@pytest.mark.parametrize("recipe", [name for name in RECIPES if name not in ("ecrag-literal", "corrective")])
+def test_the_reports_first_example_is_answered_by_the_model(six: Collection, serve: Serve, recipe: str) -> None:
+    server = serve(Judge(score=lambda question, text: 0.95 if "RAG-" in text else 0.05, answer=own_words))
+    answer = six.ask(DIFFERENCE, recipe=recipe, settings=using(server))
+    assert answer.answered_by == "model"
+    assert "RAG-Token may take another document for each word." in answer.text
+    assert all(one.state == "supported" for one in answer.sentences)
+
+
+TRANSFORMER = "What is a transformer in deep learning?"
+
+
+@pytest.fixture(scope="module")
+def two_papers(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The papers on the Transformer and on BERT, cut for every recipe."""
+    with thresher.open(tmp_path_factory.mktemp("papers")) as collection:
+        papers = [DATA / "papers" / name for name in ("Attention_Is_All_You_Need.pdf", "BERT.pdf")]
+        collection.add(*papers, recipe=RECIPES)
+        yield collection
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not DATA.exists(), reason="the real data is not there (THRESHER_DATA)")
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_the_blogs_own_question_is_not_answered_with_learning_rates(two_papers: Collection, recipe: str) -> None:
+    answer = two_papers.ask(TRANSFORMER, recipe=recipe)
+    assert "5e-5" not in answer.text
+    assert answer.abstained or answer.text.startswith("Perhaps")

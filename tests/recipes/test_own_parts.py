@@ -74,12 +74,18 @@ def test_settings_of_a_derived_recipe_are_defaults_that_a_question_may_change(co
     assert mine.describe(mine.configured({}))["preset_of"] == "crag"
 
 
+async def judging_later(query: Query, hits: Sequence[Hit]) -> Judged:
+    """Would have to be awaited."""
+    return only_lighthouses(query, hits)
+
+
 @pytest.mark.parametrize(
     ("given", "error", "told"),
     [
         ({"juge": only_lighthouses}, UnknownSetting, "did you mean 'judge'?"),
         ({"judge": 3}, WrongType, "`judge`: is 3 (int); give something callable, see thresher.protocols.Judge"),
         ({"judge": lambda query: query}, UsageError, "cannot be called with (query, hits)"),
+        ({"judge": judging_later}, UsageError, "is an async function, which nothing here awaits"),
         ({"settings": {"uper": 1}}, UnknownSetting, "did you mean 'upper'?"),
         ({"settings": {"upper": "high"}}, UsageError, "setting upper"),
     ],
@@ -90,46 +96,23 @@ def test_what_does_not_fit_is_told_before_a_question_is_asked(given: Any, error:
     assert told in str(raised.value)
 
 
-def test_a_part_that_returns_another_type_is_named(collection: Collection) -> None:
-    def careless(query: Query, hits: Sequence[Hit]) -> Any:
-        return list(hits)
-
-    with pytest.raises(UsageError, match="`judge` careless: returned list, not Judged"):
-        collection.ask(QUESTION, recipe=recipes.derive("corrective", judge=careless))
-
-
-async def judging_later(query: Query, hits: Sequence[Hit]) -> Judged:
-    """Would have to be awaited."""
-    return only_lighthouses(query, hits)
-
-
-class LaterJudge:
-    async def __call__(self, query: Query, hits: Sequence[Hit]) -> Judged:
-        return only_lighthouses(query, hits)
-
-
-@pytest.mark.parametrize("judge", [judging_later, LaterJudge()], ids=["function", "object"])
-def test_a_part_that_would_have_to_be_awaited_is_refused_when_it_is_given(judge: Any) -> None:
-    with pytest.raises(UsageError, match=r"`judge` .*is an async function, which nothing here awaits"):
-        recipes.derive("corrective", judge=judge)
-
-
-def test_an_error_of_a_part_names_its_slot(collection: Collection) -> None:
+def raising(error: Exception) -> Any:
     def judge(query: Query, hits: Sequence[Hit]) -> Judged:
-        raise ZeroDivisionError("no hits to divide by")
+        raise error
 
+    return judge
+
+
+def test_a_part_that_returns_another_type_or_raises_is_named_and_our_own_errors_pass_through() -> None:
+    asked = Query("a", "a"), ()
+    with pytest.raises(UsageError, match=r"`judge` .*: returned list, not Judged"):
+        OwnPart("judge", lambda query, hits: [])(*asked)
     with pytest.raises(PartError, match=r"`judge` judge.*: raised ZeroDivisionError: no hits to divide by") as raised:
-        collection.ask(QUESTION, recipe=recipes.derive("corrective", judge=judge))
+        OwnPart("judge", raising(ZeroDivisionError("no hits to divide by")))(*asked)
     assert isinstance(raised.value.__cause__, ZeroDivisionError)
-
-
-def test_an_error_of_ours_passes_through_a_part_as_it_is_with_its_slot() -> None:
-    def judge(query: Query, hits: Sequence[Hit]) -> Judged:
-        raise BudgetSpent("enough")
-
-    with pytest.raises(BudgetSpent) as raised:
-        OwnPart("judge", judge)(Query("a", "a"), ())
-    assert raised.value.__notes__ == ["raised in the slot `judge`"]
+    with pytest.raises(BudgetSpent) as spent:
+        OwnPart("judge", raising(BudgetSpent("enough")))(*asked)
+    assert spent.value.__notes__ == ["raised in the slot `judge`"]
 
 
 def test_a_registered_recipe_is_known_by_its_name_and_can_be_asked_again(collection: Collection) -> None:
@@ -185,12 +168,12 @@ def register_one() -> None:
     RECIPES["theirs"] = recipes.derive("rag", name="theirs", settings={"dense.depth": 3})
 
 
-def test_what_a_distribution_registers_is_there_by_its_name(registered: list[EntryPoint]) -> None:
+def test_what_a_distribution_registers_is_there_by_its_name_and_one_that_cannot_be_loaded_is_named(
+    registered: list[EntryPoint],
+) -> None:
     registered.append(EntryPoint("theirs", f"{__name__}:register_one", plugins.GROUP))
     assert "theirs" in recipes.names()
-
-
-def test_a_distribution_that_cannot_be_loaded_is_named(registered: list[EntryPoint]) -> None:
-    registered.append(EntryPoint("broken", f"{__name__}:no_such_function", plugins.GROUP))
+    plugins.waiting.cache_clear()
+    registered[:] = [EntryPoint("broken", f"{__name__}:no_such_function", plugins.GROUP)]
     with pytest.raises(UsageError, match=r"entry point broken = .*AttributeError"):
         recipes.names()

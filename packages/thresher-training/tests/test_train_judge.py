@@ -12,8 +12,7 @@ import thresher
 from thresher.cli.app import main
 from thresher.errors import UsageError
 from thresher.judging.calibration import SHIPPED
-from thresher.judging.scorers import LogOdds
-from thresher.judging.tuned import FILE, TunedJudge
+from thresher.judging.scorers import JUDGE_FILE, LogOdds, TunedJudge
 from thresher.models.cross_encoders import BUNDLED_JUDGE
 from thresher_training.labels import Labelled, Passage
 from thresher_training.train_judge import NEGATIVES, grouped
@@ -67,7 +66,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(BUNDLED_JUDGE, home / "judge")
     shipped = SHIPPED["trained"].to_dict() | {"judge": "barns-1", "upper": 0.01, "lower": 0.001}
     odds = {"logit": 0.0, "intercept": 1.0}
-    (home / "judge" / FILE).write_text(json.dumps({"odds": odds, "calibration": shipped}), encoding="utf-8")
+    (home / "judge" / JUDGE_FILE).write_text(json.dumps({"odds": odds, "calibration": shipped}), encoding="utf-8")
     return home
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from thresher.errors import ModelError, UsageError
-from thresher.judging.scorers import LogOdds
-from thresher.judging.tuned import FILE, TunedJudge
+from thresher.judging.scorers import JUDGE_FILE, LogOdds, TunedJudge
 from thresher_training.comparing import Case, compared, fitted_judge, fitted_odds
 
 
@@ -62,7 +61,7 @@ def test_questions_without_an_answer_count_as_unanswerable_ones() -> None:
 
 def test_a_judge_comes_back_from_its_folder(tmp_path: Path) -> None:
     made = tuned(cases(60, gap=3.0))
-    (tmp_path / FILE).write_text(json.dumps(made.to_dict()), encoding="utf-8")
+    (tmp_path / JUDGE_FILE).write_text(json.dumps(made.to_dict()), encoding="utf-8")
     assert TunedJudge.read(tmp_path) == made
 
 
@@ -70,6 +69,6 @@ def test_a_folder_without_a_judge_and_a_damaged_one_are_told_apart(tmp_path: Pat
     with pytest.raises(UsageError, match="holds no trained judge; give `judge_model` a folder"):
         TunedJudge.read(tmp_path)
     for damage in ("", "{}", "[]", '{"odds": {"nonsense": 1}}', '{"combine": {}, "calibration": {}}'):
-        (tmp_path / FILE).write_text(damage, encoding="utf-8")
+        (tmp_path / JUDGE_FILE).write_text(damage, encoding="utf-8")
         with pytest.raises(ModelError, match="is damaged, or of an older version; train the judge again"):
             TunedJudge.read(tmp_path)

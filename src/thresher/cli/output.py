@@ -8,7 +8,6 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from thresher.answer import Answer, marks_places
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from thresher.indexing.records import DocumentRecord
     from thresher.judging.calibration import Calibration
     from thresher.judging.model_weight import ModelWeight
-    from thresher.judging.tuned import Trained
-    from thresher.recipes.answerer import AnswererWorth, Share
-    from thresher.recipes.budget import BudgetCurve
 
 
 def on_terminal() -> bool:
@@ -388,31 +384,6 @@ def calibration(made: Calibration, bounds: tuple[float, ...] | None = None) -> N
         say(_of_the_model(made.model))
 
 
-def budget_curve(curve: BudgetCurve) -> None:
-    """What each budget of tokens keeps, a line each."""
-    found = curve.found
-    say(f"{found.n} questions ({curve.source}), asked with {curve.recipe}")
-    say(f"of {found.right} the answer is in the chunks, {curve.chunk_tokens:,.0f} tokens on average; of these")
-    for point in curve.points:
-        say(f"  {point}")
-
-
-def answerer(worth: AnswererWorth) -> None:
-    """The answers of the chat model beside those without it."""
-
-    def cell(share: Share) -> str:
-        return f"{share.right} of {share.n} ({share.value:.2f} [{share.low:.2f}, {share.high:.2f}])" if share.n else "-"
-
-    rows = [
-        ["right answers", cell(worth.by_model), cell(worth.by_reader)],
-        ["refused, of those without an answer", cell(worth.refused_by_model), cell(worth.refused_by_reader)],
-    ]
-    table("", ["", worth.model, "without a chat model"], rows)
-    say(f"right by {worth.model} alone: {worth.only_model}; right without it alone: {worth.only_reader}")
-    if worth.advice:
-        say(f"{worth.model}: {worth.advice}")
-
-
 def _of_the_model(weight: ModelWeight) -> str:
     low, high = weight.gain_interval
     gain = f"log loss {-weight.gain:+.3f} [{-high:+.3f}, {-low:+.3f}] on {weight.questions} unsure questions"
@@ -420,24 +391,3 @@ def _of_the_model(weight: ModelWeight) -> str:
         asked = f"asked where the judge is unsure, with weight {weight.model_weight:.2f}"
         return f"{weight.model} helps ({gain}): it is {asked}"
     return f"{weight.model} does not help ({gain}): it is not asked to judge in this collection"
-
-
-def trained(made: Trained) -> None:
-    """The result of a training of the judge, for a person."""
-    counts = ", ".join(f"{number} questions to {part}" for part, number in list(made.questions.items())[:2])
-    say(f"{counts}, {made.comparison.questions} held out; {made.passages} passages")
-
-    def cell(value: float, bounds: tuple[float, float], sign: str = "") -> str:
-        return f"{value:{sign}.3f} [{bounds[0]:{sign}.3f}, {bounds[1]:{sign}.3f}]"
-
-    rows = []
-    for one in made.comparison.measured:
-        before, after = cell(one.before, one.before_interval), cell(one.after, one.after_interval)
-        rows.append([one.name, before, after, cell(one.difference, one.difference_interval, "+")])
-    table("", ["held out, 95 % intervals", "before", "after", "difference"], rows)
-    if made.installed is None:
-        say("no significant gain on the held-out questions: the judge was not replaced")
-    else:
-        say(f"installed: {made.installed}")
-        say(f"use it: --set judge_model={quote(str(made.installed))}, or judge_model = ... in thresher.toml")
-    say(f"report: {made.report}")

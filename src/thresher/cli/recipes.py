@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,10 +14,11 @@ from thresher.cli import output
 from thresher.cli.options import AsJson, Target, on_collection, recipe_names
 from thresher.cli.progress import counting
 from thresher.errors import UsageError
+from thresher.plugins import brought, loaded
 
 if TYPE_CHECKING:
     from thresher.home.places import Home
-    from thresher.recipes.answerer import AnswererWorth
+    from thresher.types import Public
 
 
 def list_recipes(json: AsJson = False) -> None:
@@ -94,75 +94,70 @@ def calibrate(
     if budget:
         _show_budget(target, recipe, questions, number, seed)
         return
-    labelled = None if questions is None else _labelled(questions)
+    rows = None if questions is None else _rows(questions)
+    labelled = None if rows is None else [(row["question"], row.get("answerable", True)) for row in rows]
     searches = 2 * number if labelled is None else len(labelled)
     with target.open() as collection, counting(searches, "searches") as progress:
         calibration = collection.calibrate(
             labelled, recipe=recipe, number=number, seed=seed, settings=target.settings, progress=progress
         )
         bounds = collection.bounds(recipe, settings=target.settings)
-    worth = None if questions is None else _answerer(target, recipe, questions)
-    if worth is None:
-        target.show(calibration, partial(output.calibration, bounds=bounds))
-    elif target.json:
-        output.as_json({**calibration.to_dict(), "answerer": worth.to_dict()})
-    else:
-        output.calibration(calibration, bounds)
-        output.answerer(worth)
+    worth = _answerer_worth(target, recipe, rows or ())
+    if target.json:
+        output.as_json({**calibration.to_dict(), **({} if worth is None else {"answerer": worth.to_dict()})})
+        return
+    output.calibration(calibration, bounds)
+    if worth is not None:
+        output.say(str(worth))
+
+
+def _answerer_worth(target: Target, recipe: str, rows: Sequence[dict[str, Any]]) -> Public | None:
+    """What the chat model is worth as an answerer, measured by thresher-evals; None without it or without a model."""
+    measure = brought("thresher.measures").get("answers")
+    if measure is None or not rows:
+        return None
+    with target.open() as collection:
+        worth: Public | None = loaded(measure)(
+            collection, rows, recipe=recipe, settings=target.settings, counting=counting
+        )
+    return worth
 
 
 def _show_budget(target: Target, recipe: str, file: Path | None, number: int, seed: int) -> None:
     """The curve of this collection, over the answers of a file or over questions that are made."""
-    judged = None if file is None else [one for one in _with_answers(file) if one[1]]
-    with target.open() as collection, counting(number if judged is None else len(judged), "searches") as progress:
+    asked = None
+    if file is not None:
+        rows = [row for row in _rows(file) if row.get("answerable", True) and isinstance(row.get("answers"), list)]
+        asked = [(row["question"], [one for one in row["answers"] if isinstance(one, str)]) for row in rows]
+    with target.open() as collection, counting(number if asked is None else len(asked), "searches") as progress:
         curve = collection.measure_budget(
-            judged, recipe=recipe, number=number, seed=seed, settings=target.settings, progress=progress
+            asked, recipe=recipe, number=number, seed=seed, settings=target.settings, progress=progress
         )
-    target.show(curve, output.budget_curve)
+    target.show(curve, lambda found: output.say(str(found)))
 
 
-def _with_answers(file: Path) -> list[tuple[str, Sequence[str]]]:
-    """The questions of a file that have answers, or whose answer is not in the documents."""
-    from thresher.recipes.answerer import labelled_answers
-
-    _labelled(file)  # what is no labelled question is refused with its line
-    rows = [json.loads(line) for line in file.expanduser().read_text("utf-8-sig").splitlines() if line.strip()]
-    return labelled_answers(rows)
-
-
-def _answerer(target: Target, recipe: str, file: Path) -> AnswererWorth | None:
-    """The chat model's worth as an answerer; None without one, or for too few questions with answers."""
-    from thresher.recipes.answerer import LEAST_LABELLED
-
-    judged = _with_answers(file)
-    with target.open() as collection:
-        if not collection.settings(recipe, target.settings)["llm.model"] or len(judged) < LEAST_LABELLED:
-            return None
-        with counting(2 * len(judged), "answers") as progress:
-            return collection.measure_answers(judged, recipe=recipe, settings=target.settings, progress=progress)
-
-
-def _labelled(file: Path) -> list[tuple[str, bool]]:
-    """The questions of a file, each with whether the documents answer it (they do where the file does not say)."""
+def _rows(file: Path) -> list[dict[str, Any]]:
+    """The rows of a file of labelled questions; where `answerable` is missing the documents answer the question."""
     try:
         lines = file.expanduser().read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
     except OSError as error:
         what = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
         raise UsageError(what, subject=str(file), next_step="check the path") from error
-    labelled = []
+    rows = []
     for number, line in enumerate(lines, start=1):
         try:
-            match json.loads(line) if line.strip() else {}:
-                case {"question": str(question), "answerable": bool(answerable)} if question.strip():
-                    labelled.append((question, answerable))
-                case {"question": str(question), **more} if question.strip() and "answerable" not in more:
-                    labelled.append((question, True))
-                case empty if empty != {}:
-                    raise ValueError
+            row = json.loads(line) if line.strip() else None
+            if row is None:
+                continue
+            if not isinstance(row, dict) or not isinstance(row.get("answerable", True), bool):
+                raise ValueError
+            if not isinstance(question := row.get("question"), str) or not question.strip():
+                raise ValueError
         except ValueError as error:
             form = 'write {"question": "...", "answerable": true} on every line'
             raise UsageError("is no labelled question", subject=f"{file}, line {number}", next_step=form) from error
-    return labelled
+        rows.append(row)
+    return rows
 
 
 @on_collection()
@@ -181,4 +176,4 @@ def train_judge(
     """Train the judge further on your own labels, and keep it if that made it better; needs the extra `training`."""
     with target.open() as collection:
         trained = collection.train_judge(labels, epochs=epochs, seed=seed, settings=target.settings, counting=counting)
-    target.show(trained, output.trained)
+    target.show(trained, lambda found: output.say(str(found)))

@@ -2,56 +2,44 @@
 
 Raw scores order chunks; they are no probabilities, and 0.7 means something else for every judge, encoder and
 collection. A calibration is fitted on the best raw score of each of some questions that are known to be answerable or
-not: labelled ones, or ones made of the collection's own sentences (`synthetic_questions`).
+not: labelled ones, or ones made of the collection's own sentences (`recipes.made_questions`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
 from math import log
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
 
 from thresher.errors import StoreError, UsageError
 from thresher.judging.logistic import (
     RESAMPLES,
-    Fitted,
     Numbers,
     drawn_in,
     even_folds,
     interval,
-    log_losses,
     log_odds,
     logistic_weights,
     out_of_fold,
     sigmoid,
 )
 from thresher.judging.model_weight import ModelWeight
-from thresher.protocols import Files, Scorer, about
-from thresher.types import PROBABILITY, UNIT, Hit, Query, Scale, Score, Scores, logistic
+from thresher.protocols import Files
+from thresher.types import UNIT, logistic
 
-Method = Literal["logistic", "isotonic"]
 Source = Literal["labels", "questions made of the collection", "shipped"]
 Interval: TypeAlias = tuple[float, float]
 """Bounds of a 95 % interval."""
 
-Parameters: TypeAlias = tuple[tuple[float, float], ...]
-FitCurve: TypeAlias = Callable[[Numbers, NDArray[np.bool_]], Parameters]
-
 LEAST_QUESTIONS = 20
 """Answerable and unanswerable questions needed of each: below that the intervals span most of the scale."""
-
-ISOTONIC_QUESTIONS = 200
-"""Of each kind, before a free monotone curve is tried: it needs about a thousand points to beat a logistic curve
-(Niculescu-Mizil and Caruana 2005, section 5)."""
-
-ISOTONIC_GAIN = 0.01
-"""Log loss by which it must be better on questions it was not fitted on: less is within the noise of the folds."""
 
 NPV_TARGET = 0.9
 """LOWER: of the questions below it at most 1 - NPV_TARGET are answerable, so that little is lost by not reading on."""
@@ -78,9 +66,9 @@ class Calibration:
 
     judge: str
     encoder: str
-    method: Method
-    parameters: Parameters
-    """Logistic: one pair, slope and intercept over the log odds of the raw score; isotonic: (raw, probability)."""
+    method: Literal["logistic"]
+    parameters: tuple[tuple[float, float]]
+    """Slope and intercept over the log odds of the raw score."""
     lower: float
     """Below this probability at most one question in ten was answerable; 0 where no such bound was found."""
     upper: float
@@ -101,22 +89,16 @@ class Calibration:
 
     def probability(self, raw: float) -> float:
         """Probability that what was retrieved suffices, when `raw` is its best score."""
-        return float(_curve(self.method, self.parameters)(np.array([raw]))[0])
+        return float(_curve(self.parameters[0], np.array(raw)))
 
     def raw(self, probability: float) -> float | None:
         """The raw score, 0 to 1, from which on that probability is reached; None where the curve does not rise."""
-        match self.method:
-            case "logistic":
-                ((slope, intercept),) = self.parameters
-                if slope <= 0:
-                    return None
-                if not 0 < probability < 1:
-                    return probability
-                return logistic((log(probability / (1 - probability)) - intercept) / slope)
-            case "isotonic":
-                knots, values = np.array(self.parameters).T
-                reached = int(np.searchsorted(values, probability))
-                return float(knots[reached]) if reached < len(knots) else 1.0
+        ((slope, intercept),) = self.parameters
+        if slope <= 0:
+            return None
+        if not 0 < probability < 1:
+            return probability
+        return logistic((log(probability / (1 - probability)) - intercept) / slope)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form; without `model` where none was measured."""
@@ -126,55 +108,19 @@ class Calibration:
         return form
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> Calibration:
-        """What `to_dict` gave, also after a trip through JSON."""
+    def from_dict(cls, stored: Any) -> Calibration:
+        """What `to_dict` gave, also after a trip through JSON. Raises UsageError for anything else."""
         try:
-            fields = {name: stored[name] for name in cls.__slots__ if name != "model"}
-            fields["model"] = ModelWeight.from_dict(stored["model"]) if stored.get("model") else None
-            for name in ("lower_interval", "upper_interval", "auroc_interval"):
-                low, high = fields[name]
-                fields[name] = (float(low), float(high))
-            fields["parameters"] = tuple((float(first), float(second)) for first, second in fields["parameters"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise UsageError(f"not a calibration ({error})", next_step="calibrate the collection again") from error
-        if fields["method"] not in get_args(Method):
-            raise UsageError("unknown calibration method", subject=str(fields["method"]))
-        return cls(**fields)
+            return _form().validate_python(stored)
+        except ValidationError as error:
+            first = error.errors()[0]
+            what = f"not a calibration ({'.'.join(map(str, first['loc']))}: {first['msg']})"
+            raise UsageError(what, next_step="calibrate the collection again") from error
 
 
-@dataclass(frozen=True, slots=True)
-class CalibratedScorer:
-    """Another scorer's scores as probabilities: of a chunk, that of a question whose best chunk scores like it."""
-
-    scorer: Scorer
-    calibration: Calibration
-    scale: ClassVar[Scale] = PROBABILITY
-
-    @property
-    def name(self) -> str:
-        """The scorer's name, marked."""
-        return f"{self.scorer.name}, calibrated"
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return f"{about(self.scorer)}, calibrated"
-
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
-        """Probabilities; the raw scores are among `others`."""
-        raw = self.scorer(query, hits)
-        others = raw.others or ({},) * len(hits)
-        return replace(
-            raw,
-            scores=tuple(
-                None if score is None else Score(self.calibration.probability(score.value), PROBABILITY)
-                for score in raw.scores
-            ),
-            others=tuple(
-                dict(parts) if score is None else {**parts, self.scorer.name: score}
-                for parts, score in zip(others, raw.scores, strict=True)
-            ),
-        )
+@cache
+def _form() -> TypeAdapter[Calibration]:
+    return TypeAdapter(Calibration)
 
 
 def check_enough(answerable: int, unanswerable: int) -> None:
@@ -198,7 +144,8 @@ def fit(
 ) -> Calibration:
     """The calibration of a judge from the best raw scores, 0 to 1, of answerable and of unanswerable questions.
 
-    `elsewhere` is what such scores are worth in other collections; made questions then count only half.
+    `elsewhere` is what such scores are worth in other collections; made questions say how this one differs, people's
+    how people ask, so the curve is halfway between the two.
     """
     check_enough(len(positives), len(negatives))
     raw = np.array([*positives, *negatives], np.float64)
@@ -207,15 +154,15 @@ def fit(
     answerable = np.arange(len(raw)) < len(positives)
     generator = np.random.default_rng(seed)
     folds = even_folds(answerable, generator)
-    fit_curve = partial(_fit_made, elsewhere) if source == "questions made of the collection" else _fit_logistic
-    method: Method = "logistic"
-    unseen = out_of_fold(_curves(method, fit_curve), raw, answerable, folds)
-    if source == "labels" and min(len(positives), len(negatives)) >= ISOTONIC_QUESTIONS:
-        free = out_of_fold(_curves("isotonic", _fit_isotonic), raw, answerable, folds)
-        if log_losses(free, answerable).mean() < log_losses(unseen, answerable).mean() - ISOTONIC_GAIN:
-            method, fit_curve, unseen = "isotonic", _fit_isotonic, free
-    parameters = fit_curve(raw, answerable)
-    probabilities = _curve(method, parameters)(raw)
+    usually = elsewhere.parameters[0] if elsewhere is not None and source != "labels" else None
+
+    def line(raw: Numbers, answerable: NDArray[np.bool_]) -> tuple[float, float]:
+        slope, intercept = _fitted(raw, answerable)
+        return (slope, intercept) if usually is None else ((slope + usually[0]) / 2, (intercept + usually[1]) / 2)
+
+    fitted = line(raw, answerable)
+    probabilities = _curve(fitted, raw)
+    unseen = out_of_fold(lambda *known: lambda raw: _curve(line(*known), raw), raw, answerable, folds)
     lower, upper = decision_bounds(probabilities, answerable)
     kinds = (np.flatnonzero(answerable), np.flatnonzero(~answerable))  # a sample has as many questions of each kind
     drawn = [np.concatenate([generator.choice(kind, len(kind)) for kind in kinds]) for _ in range(RESAMPLES)]
@@ -225,8 +172,8 @@ def fit(
     return Calibration(
         judge=judge,
         encoder=encoder,
-        method=method,
-        parameters=parameters,
+        method="logistic",
+        parameters=(fitted,),
         lower=lower,
         upper=upper,
         lower_interval=interval(bounds[:, 0]),
@@ -271,50 +218,17 @@ def decision_bounds(probabilities: Numbers, answerable: NDArray[np.bool_]) -> tu
     return min(lower, upper), upper
 
 
-def _curve(method: Method, parameters: Parameters) -> Callable[[Numbers], Numbers]:
-    match method:
-        case "logistic":
-            ((slope, intercept),) = parameters
-            return lambda raw: sigmoid(slope * log_odds(raw) + intercept)
-        case "isotonic":
-            knots, values = np.array(parameters).T
-            return lambda raw: np.interp(raw, knots, values)
+def _curve(line: tuple[float, float], raw: Numbers) -> Numbers:
+    slope, intercept = line
+    return sigmoid(slope * log_odds(raw) + intercept)
 
 
-def _fit_logistic(raw: Numbers, answerable: NDArray[np.bool_]) -> Parameters:
+def _fitted(raw: Numbers, answerable: NDArray[np.bool_]) -> tuple[float, float]:
     """Platt's method: maximum likelihood against targets drawn in by one example of each kind (Platt 1999)."""
     inputs = np.column_stack([log_odds(raw), np.ones(len(raw))])
     # The prior says next to nothing: a judge that gives every question the same score has no slope without it.
     slope, intercept = logistic_weights(inputs, drawn_in(answerable), precision=np.full(2, 1e-6))
-    return ((float(slope), float(intercept)),)
-
-
-def _fit_isotonic(raw: Numbers, answerable: NDArray[np.bool_]) -> Parameters:
-    """The best curve that never falls (pool adjacent violators), a step's value at the mean of its scores."""
-    blocks: list[tuple[float, float, int]] = []  # sum of scores, answerable, questions
-    scores, which = np.unique(raw, return_inverse=True)
-    counts, totals = np.bincount(which, answerable), np.bincount(which)
-    for score, count, total in zip(scores.tolist(), counts.tolist(), totals.tolist(), strict=True):
-        block = (score * total, count, total)
-        while blocks and blocks[-1][1] * block[2] >= block[1] * blocks[-1][2]:
-            last = blocks.pop()
-            block = (last[0] + block[0], last[1] + block[1], last[2] + block[2])
-        blocks.append(block)
-    # One example of each kind added to a step, as in Platt's targets: no score is worth a probability of 0 or 1.
-    return tuple((total / n, (count + 1) / (n + 2)) for total, count, n in blocks)
-
-
-def _fit_made(elsewhere: Calibration | None, raw: Numbers, answerable: NDArray[np.bool_]) -> Parameters:
-    """Made questions say how this collection differs, people's questions how people ask: halfway between the two."""
-    made = _fit_logistic(raw, answerable)
-    if elsewhere is None:
-        return made
-    ((slope, intercept),), ((usual_slope, usual_intercept),) = made, elsewhere.parameters
-    return (((slope + usual_slope) / 2, (intercept + usual_intercept) / 2),)
-
-
-def _curves(method: Method, fit_curve: FitCurve) -> Fitted:
-    return lambda raw, answerable: _curve(method, fit_curve(raw, answerable))
+    return float(slope), float(intercept)
 
 
 WEIGHTS = 2
@@ -393,14 +307,14 @@ class Calibrations:
         stored = {**before, _key(calibration.judge, calibration.encoder): calibration.to_dict()}
         self.files.write(self.name, json.dumps(stored, indent=1).encode())
 
-    def _read(self) -> dict[str, dict[str, object]]:
+    def _read(self) -> dict[str, Any]:
         content = self.files.read(self.name)
         try:
             read = {} if content is None else json.loads(content)
-            if not isinstance(read, dict):
-                raise ValueError("not an object")
         except ValueError as error:
             raise self._damaged() from error
+        if not isinstance(read, dict):
+            raise self._damaged()
         return read
 
     def _damaged(self) -> StoreError:

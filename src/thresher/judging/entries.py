@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.judging.scorers import WrappedScorer
-from thresher.judging.thresholds import value_of
+from thresher.judging.thresholds import parts_of, value_of
 from thresher.structure.entries import Named, answers, as_written, named_in
 from thresher.text.identifiers import heads_in
 from thresher.types import NO_NOTES, UNIT, Document, Hit, Query, Score, Scores
@@ -68,10 +68,9 @@ def _is_other(hit: Hit, named: Mapping[str, Named]) -> bool:
 
 def _known(query: Query, scores: Scores, *, lifted: bool = False) -> list[Known]:
     """Each score with its parts; `lifted`, an entry scores at least what the trained judge's `answers` is worth."""
-    others = scores.others or ({},) * len(scores.scores)
     return [
         (Score(max(score.value, answers(query.question, made["answers"].value)), UNIT), made)
         if lifted and score is not None and "answers" in made
         else (score, made)
-        for score, made in zip(scores.scores, others, strict=True)
+        for score, made in zip(scores.scores, parts_of(scores), strict=True)
     ]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
-from thresher.judging.thresholds import Threshold, ThresholdResult, value_of
+from thresher.judging.thresholds import Threshold, ThresholdResult, parts_of, value_of
 from thresher.protocols import CrossEncoder, Judge, Scorer, about
 from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, ranked_judgements
 
@@ -43,9 +43,23 @@ class ScoringJudge:
         """Kept hits first, then the others, each with its score and the reason."""
         if not hits:
             return Judged(())
-        opinions, notes = self._opinions(query, hits)
-        cut = self.threshold(query, [opinion.score for opinion in opinions])
-        judged = [self._judged(hit, one, cut, keep) for hit, one, keep in zip(hits, opinions, cut.keep, strict=True)]
+        first = self.scorer(query, hits)
+        scores, names = list(first.scores), [self.scorer.name] * len(hits)
+        notes, left = first.notes, first.missing
+        if left and self.otherwise is not None:
+            second = self.otherwise(query, [hits[at] for at in left])
+            for at, score in zip(left, second.scores, strict=True):
+                scores[at], names[at] = score, self.otherwise.name
+            helped = len(left) - second.scores.count(None)
+            lack = f"judge: {self.otherwise.name} scored {helped} of these chunks instead"
+            notes += second.notes.without_facts + Notes((lack,))
+        cut = self.threshold(query, scores)
+        judged = [
+            self._judged(hit, parts, name, score, cut, keep, "not scored" if at in left else "unreadable")
+            for at, (hit, parts, name, score, keep) in enumerate(
+                zip(hits, parts_of(first), names, scores, cut.keep, strict=True)
+            )
+        ]
         judged.sort(key=self._place)
         if self.order:
             judged = list(ranked_judgements(judged))
@@ -53,52 +67,33 @@ class ScoringJudge:
         facts = {
             "threshold": cut.value,
             "unreadable": notes.unreadable,  # stated also if there was none
-            "unscored": sum(opinion.score is None for opinion in opinions),
+            "unscored": scores.count(None),
         }
         return Judged(tuple(judged), Notes(facts={"scorer": self.scorer.name}) + notes + Notes(facts=facts))
 
-    def _opinions(self, query: Query, hits: Sequence[Hit]) -> tuple[list[_Opinion], Notes]:
-        """The scorer's opinions, those of `otherwise` where the scorer failed, and the notes of both."""
-        first = self.scorer(query, hits)
-        left = first.missing
-        others = first.others or ({},) * len(hits)
-        opinions = [
-            _Opinion(self.scorer.name, score, scores, failed=at in left)
-            for at, (score, scores) in enumerate(zip(first.scores, others, strict=True))
-        ]
-        if not left or self.otherwise is None:
-            return opinions, first.notes
-        second = self.otherwise(query, [hits[at] for at in left])
-        for at, score in zip(left, second.scores, strict=True):
-            opinions[at] = _Opinion(self.otherwise.name, score, opinions[at].others, failed=score is None)
-        helped = len(left) - second.scores.count(None)
-        lack = f"judge: {self.otherwise.name} scored {helped} of these chunks instead"
-        return opinions, first.notes + second.notes.without_facts + Notes((lack,))
-
-    def _judged(self, hit: Hit, opinion: _Opinion, cut: ThresholdResult, keep: bool) -> Judgement:
-        score = opinion.score
+    def _judged(
+        self,
+        hit: Hit,
+        parts: Mapping[str, Score],
+        name: str,
+        score: Score | None,
+        cut: ThresholdResult,
+        keep: bool,
+        without: str,
+    ) -> Judgement:
+        """`name` is who gave the score, `without` why there is none."""
         if score is None:
-            hit = replace(hit, scores={**hit.scores, **opinion.others})
-            return Judgement(hit, keep=True, reason=f"{'not scored' if opinion.failed else 'unreadable'}, kept")
-        hit = replace(hit, scores={**hit.scores, **opinion.others, opinion.scorer: score})
+            return Judgement(replace(hit, scores={**hit.scores, **parts}), keep=True, reason=f"{without}, kept")
+        hit = replace(hit, scores={**hit.scores, **parts, name: score})
         if self.order:
             hit = replace(hit, score=score)
         sign = (">=" if keep else "<") if cut.inclusive else (">" if keep else "<=")
         compared = "" if cut.value is None else f" {sign} {cut.value:.3g}"
-        return Judgement(hit, keep, f"{opinion.scorer} {score.value:.3g}{compared}", score)
+        return Judgement(hit, keep, f"{name} {score.value:.3g}{compared}", score)
 
     def _place(self, judgement: Judgement) -> tuple[bool, float]:
         """Kept before dropped; by score, those without one last, where the order is ours."""
         return not judgement.keep, -value_of(judgement.score) if self.order else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Opinion:
-    scorer: str
-    score: Score | None
-    others: Mapping[str, Score]
-    failed: bool
-    """Without a score because the scorer failed; without one and not failed is unreadable."""
 
 
 BLEND = Scale("retrieval and judge", 0.0, 1.0)

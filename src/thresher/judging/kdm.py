@@ -16,48 +16,23 @@ from typing import ClassVar, Literal
 from thresher.errors import UsageError
 from thresher.judging.thresholds import DIGITS, check_on
 from thresher.protocols import ChunkTable
-from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, Scores, Terms, ranked_judgements
+from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, Terms, ranked_judgements
 
 KDM = Scale("KDM confidence", 0.0, 1.0)
 KDM_SUM = Scale("KDM sum", 0.0, 2.0)
 
-WEIGHTS = (0.7, 0.3)
-"""Of cosine and BM25: ECRAG, sections 4.2 and 5.2."""
+ABSOLUTE = "absolute confidence"
+"""Name of the score that routes: 0.7 cosine + 0.3 BM25 / highest possible BM25, each clipped to 0..1, which is
+comparable between queries."""
+
+COSINE_WEIGHT = 0.7
+"""BM25 has the rest: ECRAG, sections 4.2 and 5.2."""
 
 CUT = 0.5
 """ECRAG, Fig. 6."""
 
 Lexical = Callable[[Query, Sequence[Hit]], Sequence[float]]
 """BM25 of each hit."""
-
-
-@dataclass(frozen=True, slots=True)
-class AbsoluteConfidence:
-    """0.7 cosine + 0.3 BM25 / highest possible BM25, each clipped to 0..1: comparable between queries."""
-
-    lexical: Lexical
-    ceiling: Callable[[str], float]
-    """The highest BM25 any text can have for a query; 0 for a query without terms."""
-    weights: tuple[float, float] = WEIGHTS
-    name: ClassVar[str] = "absolute confidence"
-    scale: ClassVar[Scale] = KDM
-
-    def __post_init__(self) -> None:
-        _check(self.weights)
-
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
-        """One score per hit. Raises UsageError for hits without a dense score."""
-        return Scores(tuple(self.combined(*parts) for parts in zip(*self.parts(query, hits), strict=True)))
-
-    def combined(self, cosine: float, share: float) -> Score:
-        """The confidence of two parts."""
-        return Score(_weighted(self.weights, cosine, share), KDM)
-
-    def parts(self, query: Query, hits: Sequence[Hit]) -> tuple[list[float], list[float]]:
-        """The cosine and the share of the highest possible BM25 of each hit, both 0..1."""
-        ceiling = self.ceiling(query.search)
-        cosines = [_clipped(_cosine(hit)) for hit in hits]
-        return cosines, [_clipped(value / ceiling) if ceiling > 0 else 0.0 for value in self.lexical(query, hits)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +46,10 @@ class ConfidenceJudge:
     """
 
     lexical: Lexical
-    absolute: AbsoluteConfidence
+    ceiling: Callable[[str], float]
+    """The highest BM25 any text can have for a query; 0 for a query without terms."""
     combine: Literal["weighted", "sum"] = "weighted"
-    weights: tuple[float, float] = WEIGHTS
+    cosine_weight: float = COSINE_WEIGHT
     nonzero_rule: Literal["raw", "off", "normalized"] = "raw"
     cut: float = CUT
     keep: int | None = None
@@ -81,7 +57,6 @@ class ConfidenceJudge:
     name: ClassVar[str] = "confidence"
 
     def __post_init__(self) -> None:
-        _check(self.weights)
         check_on(self.scale, self.cut, name="cut")
 
     @property
@@ -92,21 +67,21 @@ class ConfidenceJudge:
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        form = "cosine + BM25" if self.combine == "sum" else "{:g} cosine + {:g} BM25".format(*self.weights)
-        return f"confidence {form}, threshold {self.cut:g}"
+        weights = f"{self.cosine_weight:g} cosine + {1 - self.cosine_weight:g} BM25"
+        return f"confidence {'cosine + BM25' if self.combine == 'sum' else weights}, threshold {self.cut:g}"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Judged:
         """Every hit with its confidence; the kept ones first. Raises UsageError for hits without a dense score."""
         if not hits:
             return Judged(())
-        cosines = [_cosine(hit) for hit in hits]
-        lexical = list(self.lexical(query, hits))
-        plain_cosines, plain_shares = self.absolute.parts(query, hits)
-        near, shared = self._spread(cosines, plain_cosines), self._spread(lexical, plain_shares)
-        absolute = map(self.absolute.combined, plain_cosines, plain_shares)
+        lexical = self.lexical(query, hits)
+        cosines, shares = self.absolute_parts(query, hits, lexical)
+        near, shared = self._spread([_cosine(hit) for hit in hits], cosines), self._spread(lexical, shares)
         judged = [
-            self._judged(hit, _Parts(*parts), score)
-            for hit, score, *parts in zip(hits, absolute, cosines, lexical, near, shared, strict=True)
+            self._judged(hit, bm25, near_, shared_, self.absolute(cosine, share))
+            for hit, bm25, near_, shared_, cosine, share in zip(
+                hits, lexical, near, shared, cosines, shares, strict=True
+            )
         ]
         judged.sort(key=lambda judgement: (not judgement.keep, -judgement.hit.score.value))
         if self.keep is not None:
@@ -117,49 +92,50 @@ class ConfidenceJudge:
             ]
         return Judged(ranked_judgements(judged), Notes(facts={"cut": self.cut, "scale": str(self.scale)}))
 
-    def _spread(self, values: Sequence[float], absolute: Sequence[float]) -> list[float]:
+    def absolute_parts(
+        self, query: Query, hits: Sequence[Hit], lexical: Sequence[float]
+    ) -> tuple[list[float], list[float]]:
+        """The cosine and the share of the highest possible BM25 of each hit, both 0..1."""
+        ceiling = self.ceiling(query.search)
+        shares = [_clipped(value / ceiling) if ceiling > 0 else 0.0 for value in lexical]
+        return [_clipped(_cosine(hit)) for hit in hits], shares
+
+    def absolute(self, cosine: float, share: float) -> Score:
+        """The absolute confidence of two parts."""
+        return Score(self._weighted(cosine, share), KDM)
+
+    def _weighted(self, cosine: float, lexical: float) -> float:
+        return round(self.cosine_weight * cosine + (1 - self.cosine_weight) * lexical, DIGITS)
+
+    def _spread(self, values: Sequence[float], absolute: Sequence[float]) -> Sequence[float]:
         low, high = min(values), max(values)
         if low < high:
             return [(value - low) / (high - low) for value in values]
-        return [0.0] * len(values) if self.nonzero_rule == "normalized" else list(absolute)
+        return [0.0] * len(values) if self.nonzero_rule == "normalized" else absolute
 
-    def _judged(self, hit: Hit, parts: _Parts, absolute: Score) -> Judgement:
-        if self.combine == "weighted":
-            value = _weighted(self.weights, parts.near, parts.shared)
-        else:
-            value = round(parts.near + parts.shared, DIGITS)
+    def _judged(self, hit: Hit, lexical: float, near: float, shared: float, absolute: Score) -> Judgement:
+        """`near` and `shared` are cosine and BM25 brought to 0..1."""
+        value = self._weighted(near, shared) if self.combine == "weighted" else round(near + shared, DIGITS)
         score = Score(value, self.scale)
-        scores = {**hit.scores, self.name: score, self.absolute.name: absolute}
-        zero = self._zero(parts)
+        zero = self._zero(_cosine(hit), lexical, near, shared)
         keep = not zero and value >= self.cut
-        reason = zero or (
-            f"confidence {value:.3g} {'>=' if keep else '<'} {self.cut:g} "
-            f"(cosine {parts.near:.3g}, BM25 {parts.shared:.3g})"
-        )
+        sign = ">=" if keep else "<"
+        reason = zero or f"confidence {value:.3g} {sign} {self.cut:g} (cosine {near:.3g}, BM25 {shared:.3g})"
+        scores = {**hit.scores, self.name: score, ABSOLUTE: absolute}
         return Judgement(replace(hit, score=score, scores=scores), keep, reason, score)
 
-    def _zero(self, parts: _Parts) -> str:
+    def _zero(self, cosine: float, lexical: float, near: float, shared: float) -> str:
         """Why the non-zero rule drops a hit; empty when it does not."""
         match self.nonzero_rule:
-            case "raw" if parts.cosine <= 0:
-                return f"cosine {parts.cosine:.3g} is not above 0"
-            case "raw" if parts.lexical <= 0:
+            case "raw" if cosine <= 0:
+                return f"cosine {cosine:.3g} is not above 0"
+            case "raw" if lexical <= 0:
                 return "shares no term with the query (BM25 is not above 0)"
-            case "normalized" if parts.near == 0:
+            case "normalized" if near == 0:
                 return "the lowest cosine of the candidates"
-            case "normalized" if parts.shared == 0:
+            case "normalized" if shared == 0:
                 return "the lowest BM25 of the candidates"
         return ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """Cosine and BM25 of a hit, and both brought to 0..1 (`near`, `shared`)."""
-
-    cosine: float
-    lexical: float
-    near: float
-    shared: float
 
 
 def _cosine(hit: Hit) -> float:
@@ -169,18 +145,8 @@ def _cosine(hit: Hit) -> float:
     return hit.scores["dense"].value
 
 
-def _weighted(weights: tuple[float, float], cosine: float, lexical: float) -> float:
-    return round(weights[0] * cosine + weights[1] * lexical, DIGITS)
-
-
 def _clipped(value: float) -> float:
     return min(1.0, max(0.0, value))
-
-
-def _check(weights: tuple[float, float]) -> None:
-    if min(weights) < 0 or round(sum(weights), DIGITS) != 1:
-        subject = f"weights of the confidence {weights}"
-        raise UsageError("must not be negative and must sum to 1", subject=subject, next_step="e.g. 0.7, 0.3")
 
 
 K1 = 1.2
@@ -203,54 +169,39 @@ class Statistics:
     total: int
     average_length: float
 
+    @classmethod
+    def of(cls, texts_terms: Sequence[Sequence[str]]) -> Statistics:
+        """Counts over a handful of texts (ECRAG, Fig. 6, fits BM25 to the retrieved subchunks)."""
+        frequencies = Counter(term for terms in texts_terms for term in dict.fromkeys(terms))
+        total = len(texts_terms)
+        return cls(frequencies, total, sum(map(len, texts_terms)) / total if total else 0.0)
 
-def retrieved_statistics(texts_terms: Sequence[Sequence[str]]) -> Statistics:
-    """Counts over a handful of texts (ECRAG, Fig. 6, fits BM25 to the retrieved subchunks)."""
-    frequencies = Counter(term for terms in texts_terms for term in dict.fromkeys(terms))
-    total = len(texts_terms)
-    return Statistics(frequencies, total, sum(map(len, texts_terms)) / total if total else 0.0)
+    def idf(self, term: str, kind: Rarity = "robertson") -> float:
+        """How rare a term is that occurs in n of N texts.
 
+        `robertson` is ln(1 + (N-n+.5)/(n+.5)), always above 0; `okapi` is ln((N-n+.5)/(n+.5)), negative from half of N
+        on.
+        """
+        n = self.frequencies.get(term, 0)
+        odds = (self.total - n + 0.5) / (n + 0.5)
+        return log(1 + odds) if kind == "robertson" else log(odds)
 
-def idf(n: int, total: int, kind: Rarity = "robertson") -> float:
-    """How rare a term is that occurs in `n` of `total` texts.
+    def bm25(
+        self, query_terms: Sequence[str], text_terms: Sequence[str], k1: float = K1, kind: Rarity = "robertson"
+    ) -> float:
+        """Sum over the query's terms of idf x f (k1 + 1) / (f + k1 (1 - B + B length / average_length))."""
+        counts = Counter(text_terms)
+        relative = len(text_terms) / self.average_length if self.average_length else 1.0
+        damping = k1 * (1 - B + B * relative)
+        return sum(
+            self.idf(term, kind) * counts[term] * (k1 + 1) / (counts[term] + damping)
+            for term in query_terms
+            if counts[term]
+        )
 
-    `robertson` is ln(1 + (N-n+.5)/(n+.5)), always above 0; `okapi` is ln((N-n+.5)/(n+.5)), negative from half of N on.
-    """
-    odds = (total - n + 0.5) / (n + 0.5)
-    return log(1 + odds) if kind == "robertson" else log(odds)
-
-
-def bm25(
-    query_terms: Sequence[str],
-    text_terms: Sequence[str],
-    *,
-    frequencies: Mapping[str, int],
-    total: int,
-    average_length: float,
-    k1: float = K1,
-    kind: Rarity = "robertson",
-) -> float:
-    """Sum over the query's terms of idf x f (k1 + 1) / (f + k1 (1 - B + B length / average_length))."""
-    counts = Counter(text_terms)
-    relative = len(text_terms) / average_length if average_length else 1.0
-    damping = k1 * (1 - B + B * relative)
-    return sum(
-        idf(frequencies.get(term, 0), total, kind) * counts[term] * (k1 + 1) / (counts[term] + damping)
-        for term in query_terms
-        if counts[term]
-    )
-
-
-def ceiling(
-    query_terms: Sequence[str],
-    *,
-    frequencies: Mapping[str, int],
-    total: int,
-    k1: float = K1,
-    kind: Rarity = "robertson",
-) -> float:
-    """What no text reaches: sum of idf (k1 + 1) over the query's terms (X10 in docs/methods.md)."""
-    return sum(max(0.0, idf(frequencies.get(term, 0), total, kind)) for term in query_terms) * (k1 + 1)
+    def ceiling(self, query_terms: Sequence[str], k1: float = K1) -> float:
+        """What no text reaches: sum of idf (k1 + 1) over the query's terms (X10 in docs/methods.md)."""
+        return sum(map(self.idf, query_terms)) * (k1 + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,28 +223,17 @@ class LexicalConfidence:
         """One number per hit; with `okapi` it may be below 0."""
         titles = [f"{hit.chunk.title} " if self.titled else "" for hit in hits]
         texts = [self.terms(f"{title}{hit.chunk.text}") for title, hit in zip(titles, hits, strict=True)]
-        if self.fit == "retrieved":
-            known = retrieved_statistics(texts)
-        else:
-            frequencies = self.table.document_frequencies(query.search)
-            known = Statistics(frequencies, self.table.count(), self.table.average_terms())
-        return [
-            bm25(
-                self.query_terms(query.search),
-                text,
-                frequencies=known.frequencies,
-                total=known.total,
-                average_length=known.average_length,
-                k1=self._k1,
-                kind=self.kind,
-            )
-            for text in texts
-        ]
+        known = Statistics.of(texts) if self.fit == "retrieved" else self._of_table(query.search)
+        asked = self.query_terms(query.search)
+        return [known.bm25(asked, text, self._k1, self.kind) for text in texts]
 
     def ceiling(self, search: str) -> float:
         """The highest BM25 any text can have for a query."""
+        return self._of_table(search).ceiling(self.query_terms(search), self._k1)
+
+    def _of_table(self, search: str) -> Statistics:
         frequencies = self.table.document_frequencies(search)
-        return ceiling(self.query_terms(search), frequencies=frequencies, total=self.table.count(), k1=self._k1)
+        return Statistics(frequencies, self.table.count(), self.table.average_terms())
 
     @property
     def _k1(self) -> float:

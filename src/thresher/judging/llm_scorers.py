@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from threading import Lock
 from typing import Any, ClassVar
 
-from thresher.errors import BudgetSpent, ProviderError, UsageError
+from thresher.errors import BudgetSpent, ProviderError
 from thresher.judging.scorers import QueryText, words_of
 from thresher.judging.thresholds import DIGITS
 from thresher.models.pool import in_parallel
@@ -69,32 +68,35 @@ def contents(hit: Hit, **notes: str) -> str:
     return "\n".join(f"<{name}>{fenced(text)}</{name}>" for name, text in parts.items())
 
 
-def score_chunks(
-    model: LanguageModel,
-    prompt: Prompt,
-    question: str,
-    chunks: Mapping[int, str],
-    *,
-    number: int,
-    batch: int,
-    workers: int,
-) -> Scores:
-    """Scores from 0 to 1 for `number` hits; `chunks` are the contents of those to score, by position.
+@dataclass(frozen=True, slots=True)
+class ModelScorer:
+    """Base of what has a chat model score chunks."""
 
-    A score that is None and not `failed` could not be read or was not asked for.
-    """
-    batches = _packed(chunks, batch)
-    patience = _Patience()
-    tasks: list[Callable[[], tuple[list[_Reply], int]]] = [
-        partial(_ask, model, prompt, question, [chunks[at] for at in positions], patience) for positions in batches
-    ]
-    replies = [_Reply()] * number
-    unreadable = 0
-    for positions, (batch_replies, count) in zip(batches, in_parallel(tasks, workers=workers), strict=True):
-        unreadable += count
-        for at, reply in zip(positions, batch_replies, strict=True):
-            replies[at] = reply
-    return _gathered(replies, prompt.undone, Notes((), unreadable, {"model": model.name, "prompt": prompt.version}))
+    model: LanguageModel
+    batch: int = 20
+    """Chunks in one call at most; 1 is a call for each, as published."""
+    workers: int = 4
+    query_text: QueryText = "search"
+
+    def scored(self, prompt: Prompt, query: Query, chunks: Mapping[int, str], *, number: int) -> Scores:
+        """Scores from 0 to 1 for `number` hits; `chunks` are the contents of those to score, by position.
+
+        A score that is None and not `failed` could not be read or was not asked for.
+        """
+        batches = _packed(chunks, self.batch)
+        patience, question = _Patience(), words_of(query, self.query_text)
+        tasks: list[Callable[[], tuple[list[_Reply], int]]] = [
+            partial(_ask, self.model, prompt, question, [chunks[at] for at in positions], patience)
+            for positions in batches
+        ]
+        replies = [_Reply()] * number
+        unreadable = 0
+        for positions, (batch_replies, count) in zip(batches, in_parallel(tasks, workers=self.workers), strict=True):
+            unreadable += count
+            for at, reply in zip(positions, batch_replies, strict=True):
+                replies[at] = reply
+        facts = {"model": self.model.name, "prompt": prompt.version}
+        return _gathered(replies, prompt.undone, Notes((), unreadable, facts))
 
 
 def _gathered(replies: Sequence[_Reply], undone: str, notes: Notes) -> Scores:
@@ -123,16 +125,11 @@ def _packed(chunks: Mapping[int, str], batch: int) -> list[list[int]]:
     return packed
 
 
+@dataclass
 class _Patience:
-    """Counts the unreadable replies in a row, over all batches of a question."""
+    """The unreadable replies in a row, over all batches of a question."""
 
-    def __init__(self) -> None:
-        self.misses = 0
-        self._lock = Lock()
-
-    def heard(self, *, readable: bool) -> None:
-        with self._lock:
-            self.misses = 0 if readable else self.misses + 1
+    misses: int = 0
 
 
 def _ask(
@@ -149,7 +146,7 @@ def _ask(
         answer = asked(model, prompt.system, user, schema=schema, read=lambda text: prompt.read(text, number))
     except (ProviderError, BudgetSpent) as error:
         return [_Reply(error=str(error))] * number, 0
-    patience.heard(readable=answer.value is not None)
+    patience.misses = 0 if answer.value is not None else patience.misses + 1
     if answer.value is not None:
         return [_Reply(value) for value in answer.value], answer.unreadable
     if number == 1:
@@ -190,13 +187,9 @@ of the tests replies [1, 2, 3]."""
 
 
 @dataclass(frozen=True, slots=True)
-class LLMRelevance:
-    """Scores of `model` from 0 to 1; `batch` chunks in one call at most (1 is a call for each, as published)."""
+class LLMRelevance(ModelScorer):
+    """Scores of the model from 0 to 1."""
 
-    model: LanguageModel
-    batch: int = 20
-    workers: int = 4
-    query_text: QueryText = "search"
     prompt: Prompt = PROMPT
     name: ClassVar[str] = "relevance"
     scale: ClassVar[Scale] = UNIT
@@ -204,15 +197,7 @@ class LLMRelevance:
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit; None where the reply could not be read or the model failed."""
-        return score_chunks(
-            self.model,
-            self.prompt,
-            words_of(query, self.query_text),
-            {at: contents(hit) for at, hit in enumerate(hits)},
-            number=len(hits),
-            batch=self.batch,
-            workers=self.workers,
-        )
+        return self.scored(self.prompt, query, {at: contents(hit) for at, hit in enumerate(hits)}, number=len(hits))
 
 
 YES, NO = "yes", "no"
@@ -272,18 +257,11 @@ class LikelihoodRelevance:
         return _Reply() if weights is None or both < LEAST_PROBABILITY_OF_BOTH else _Reply(weights[YES] / both)
 
 
-_YEAR = r"(?<![\d.,$€£#-])(1\d{3}|20\d{2})(?!\d|[.,]\d|\s*%)"
-_LAST = r"(1\d{3}|20\d{2})(?!\d)"
-_RANGE = re.compile(rf"{_YEAR}\s*(?:-|–|to|until|till|through)\s*{_LAST}", re.IGNORECASE)
-_DECADE = re.compile(r"(?<!\d)(1\d{2}0|20\d0)s\b")
-_ONE = re.compile(_YEAR)
-_PERIODS = (
-    (re.compile(rf"\bbetween\s+{_YEAR}\s+and\s+{_LAST}", re.IGNORECASE), "{} to {}"),
-    (_RANGE, "{} to {}"),
-    (_DECADE, "{}s"),
-    (re.compile(rf"\b(?:since|after)\s+{_YEAR}", re.IGNORECASE), "from {} on"),
-    (re.compile(rf"\b(?:before|until|till|up to)\s+{_YEAR}", re.IGNORECASE), "up to {}"),
-    (_ONE, "{}"),
+_YEAR = r"(?<![\d.,$€£#-])(?:1\d{3}|20\d{2})(?!\d|[.,]\d|\s*%)"
+_PERIOD = re.compile(
+    rf"(?:\b(?:between|since|after|before|until|till|up to)\s+)?{_YEAR}"
+    r"(?:s\b|\s*(?:-|–|to|until|till|through|and)\s*(?:1\d{3}|20\d{2})(?!\d))?",
+    re.IGNORECASE,
 )
 _RECENCY = re.compile(
     r"\b(?:latest|newest|most recent|recent|recently|current|currently|today|nowadays|right now|this year)\b",
@@ -291,48 +269,21 @@ _RECENCY = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A heuristic's note on a chunk, for people and models."""
+def temporal(query: Query, hit: Hit) -> str:
+    """The years that question and chunk name, for the critic; empty where either has none.
 
-    name: str
-    note: str
-
-
-Heuristic = Callable[[Query, Hit], Finding | None]
-"""None when the heuristic has nothing to say."""
-
-
-def temporal(query: Query, hit: Hit) -> Finding | None:
-    """The years the question asks for and those the chunk names, with recency ("latest"); None when either has none."""
-    periods = periods_of(query.question, query.today)
-    years = years_of(f"{hit.chunk.title}\n{hit.chunk.text}")
-    if not periods or not years:
-        return None
-    named = ", ".join(str(year) for year in years)
-    return Finding("temporal", f"years in question: {', '.join(periods)}; years in chunk: {named}")
-
-
-def periods_of(question: str, today: str = "") -> list[str]:
-    """The periods a question names, in words, in order of kind: ranges, decades, since, until, single years, recency.
-
-    Recency needs `today` (ISO 8601) and counts only where no year is named ("the current champion in 2019").
+    A question without a year may ask for what is recent, which counts from the day of the asking.
     """
-    found: list[str] = []
-    for pattern, period in _PERIODS:
-        found += [period.format(*match.groups()) for match in pattern.finditer(question)]
-        question = pattern.sub(" ", question)  # a year that stands in a range is not also a year by itself
-    if not found and today and (recency := _RECENCY.search(question)):
-        found.append(f"{recency[0].lower()} (today is {today[:10]})")
-    return found
+    asked = years_in(query.question)
+    if not asked and query.today and (recency := _RECENCY.search(query.question)):
+        asked = [f"{recency[0].lower()} (today is {query.today[:10]})"]
+    named = years_in(f"{hit.chunk.title}\n{hit.chunk.text}")
+    return f"years in question: {', '.join(asked)}; years in chunk: {', '.join(named)}" if asked and named else ""
 
 
-def years_of(text: str) -> list[int]:
-    """The years a text names, 1000 to 2099, each once, in order; a decade counts as its years."""
-    decades = [year for match in _DECADE.finditer(text) for year in range(int(match[1]), int(match[1]) + 10)]
-    ranges = [year for match in _RANGE.finditer(text) for year in (int(match[1]), int(match[2]))]
-    years = [int(match[1]) for match in _ONE.finditer(_DECADE.sub(" ", text))]
-    return sorted({*decades, *ranges, *years})
+def years_in(text: str) -> list[str]:
+    """The years, decades and spans of years a text names, 1000 to 2099, each once, in its own words."""
+    return list(dict.fromkeys(match[0] for match in _PERIOD.finditer(text)))
 
 
 Earlier = Mapping[str, Sequence[Score | None]]
@@ -363,40 +314,29 @@ chunk come from a program that compares query and chunk: weigh them.
 
 
 @dataclass(frozen=True, slots=True)
-class Reflection:
+class Reflection(ModelScorer):
     """The judge asked to reconsider its `base` scores; a chunk without one is left out."""
-
-    model: LanguageModel
-    batch: int = 20
-    workers: int = 4
-    query_text: QueryText = "search"
 
     about: ClassVar[str] = "reflection"
 
     def __call__(self, query: Query, hits: Sequence[Hit], earlier: Earlier) -> Scores:
         """One score per hit; None where there was none before, the reply could not be read or the model failed."""
-        base = earlier["base"]
         chunks = {
             at: contents(hit, your_score=f"{score.value:.3g}")
-            for at, (hit, score) in enumerate(zip(hits, base, strict=True))
+            for at, (hit, score) in enumerate(zip(hits, earlier["base"], strict=True))
             if score is not None
         }
-        question = words_of(query, self.query_text)
-        return score_chunks(
-            self.model, REFLECTION, question, chunks, number=len(hits), batch=self.batch, workers=self.workers
-        )
+        return self.scored(REFLECTION, query, chunks, number=len(hits))
 
 
 @dataclass(frozen=True, slots=True)
-class Critic:
-    """A second opinion, which weighs what heuristics find; `sees_scores=False` is that of ChunkRAG's first version."""
+class Critic(ModelScorer):
+    """A second opinion, which sees the scores before its own and how the years of question and chunk compare.
 
-    model: LanguageModel
-    batch: int = 20
-    workers: int = 4
+    `sees_scores=False` is that of ChunkRAG's first version, which sees neither.
+    """
+
     sees_scores: bool = True
-    heuristics: tuple[Heuristic, ...] = (temporal,)
-    query_text: QueryText = "search"
 
     @property
     def about(self) -> str:
@@ -406,23 +346,22 @@ class Critic:
     def __call__(self, query: Query, hits: Sequence[Hit], earlier: Earlier) -> Scores:
         """One score per hit; None where the reply could not be read or the model failed."""
         chunks = {at: contents(hit, **self._notes(query, hit, at, earlier)) for at, hit in enumerate(hits)}
-        question = words_of(query, self.query_text)
-        return score_chunks(
-            self.model, CRITIC, question, chunks, number=len(hits), batch=self.batch, workers=self.workers
-        )
+        return self.scored(CRITIC, query, chunks, number=len(hits))
 
     def _notes(self, query: Query, hit: Hit, at: int, earlier: Earlier) -> dict[str, str]:
         """What stands beside a chunk, by the name of its tag."""
-        given = ((name, scores[at]) for name, scores in earlier.items() if self.sees_scores)
+        if not self.sees_scores:
+            return {}
+        given = ((name, scores[at]) for name, scores in earlier.items())
         listed = ", ".join(f"{name} {score.value:.3g}" for name, score in given if score is not None)
-        findings = [finding for heuristic in self.heuristics if (finding := heuristic(query, hit)) is not None]
-        noted = "; ".join(f"{finding.name}: {finding.note}" for finding in findings)
-        return {name: note for name, note in (("earlier_scores", listed), ("notes", noted)) if note}
+        years = temporal(query, hit)
+        notes = {"earlier_scores": listed, "notes": years and f"temporal: {years}"}
+        return {name: note for name, note in notes.items() if note}
 
 
 @dataclass(frozen=True, slots=True)
 class MultiStageScorer:
-    """Weighted mean of the stages that gave a score (ChunkRAG, Algorithm 1); a stage that is None is left out.
+    """Weighted mean of the stages that gave a score, 0 to 1 (ChunkRAG, Algorithm 1); a stage that is None is left out.
 
     A chunk whose base call failed is not asked about again: the same model is likely to fail again.
     """
@@ -431,20 +370,9 @@ class MultiStageScorer:
     reflect: Stage | None
     critic: Stage | None
     weights: tuple[float, float, float] = (1 / 3, 1 / 3, 1 / 3)
-    """Of base, reflection and critic; only their ratios count."""
+    """Of base, reflection and critic, not negative, one above 0; only their ratios count."""
     name: ClassVar[str] = "relevance"
     scale: ClassVar[Scale] = UNIT
-
-    def __post_init__(self) -> None:
-        if (self.base.scale.low, self.base.scale.high) != (UNIT.low, UNIT.high):
-            raise UsageError(
-                f"is on the scale {self.base.scale} and the other stages are on {UNIT}",
-                subject=f"judge {self.base.name}",
-                next_step="use a base scorer from 0 to 1",
-            )
-        if min(self.weights) < 0 or not sum(self.weights):
-            subject = f"weights of the stages {self.weights}"
-            raise UsageError("must not be negative, and one must be above 0", subject=subject, next_step="e.g. 1, 1, 1")
 
     @property
     def about(self) -> str:

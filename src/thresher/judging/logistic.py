@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
-Fitted = Callable[[Numbers, NDArray[np.bool_]], Callable[[Numbers], Numbers]]
-"""Inputs and whether each question is answerable to a curve of probabilities."""
+Fitted = Callable[[Numbers], Numbers]
+"""Inputs to probabilities."""
 
 FOLDS = 5
 RESAMPLES = 1000
@@ -66,7 +66,12 @@ def drawn_in(answerable: NDArray[np.bool_]) -> Numbers:
     return targets
 
 
-def out_of_fold(fitted: Fitted, inputs: Numbers, answerable: NDArray[np.bool_], folds: NDArray[np.int64]) -> Numbers:
+def out_of_fold(
+    fitted: Callable[[Numbers, NDArray[np.bool_]], Fitted],
+    inputs: Numbers,
+    answerable: NDArray[np.bool_],
+    folds: NDArray[np.int64],
+) -> Numbers:
     """Probability of each question by what is fitted on the other folds."""
     probabilities = np.empty(len(inputs))
     for fold in range(FOLDS):

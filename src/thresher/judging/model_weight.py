@@ -6,15 +6,15 @@ where this predicts questions it was not fitted on better than our judge alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thresher.judging.logistic import (
     RESAMPLES,
+    Fitted,
     Numbers,
     drawn_in,
     even_folds,
@@ -70,12 +70,6 @@ class ModelWeight:
         odds = log_odds(np.array([own, model])) @ np.array([self.own_weight, self.model_weight])
         return float(sigmoid(np.array(odds + self.intercept)))
 
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> ModelWeight:
-        """What `asdict` gave, also after a trip through JSON."""
-        low, high = stored["gain_interval"]
-        return cls(**{**stored, "gain_interval": (float(low), float(high))})
-
 
 def weighed(model: str, opinions: Sequence[Opinion], *, seed: int = 0) -> ModelWeight | None:
     """How much the model counts: 0 without a gain at 95 % certainty or a weight above 0; None for too few opinions."""
@@ -101,7 +95,7 @@ def _weights(inputs: Numbers, answerable: NDArray[np.bool_]) -> Numbers:
 def _loss(inputs: Numbers, answerable: NDArray[np.bool_], folds: NDArray[np.int64]) -> Numbers:
     """Log loss of each question by weights fitted on the other folds."""
 
-    def fitted(known: Numbers, labels: NDArray[np.bool_]) -> Callable[[Numbers], Numbers]:
+    def fitted(known: Numbers, labels: NDArray[np.bool_]) -> Fitted:
         weights = _weights(known, labels)
         return lambda unseen: sigmoid(unseen @ weights)
 

@@ -1,16 +1,36 @@
-"""The judge that is always there: relevance from the bundled encoder and word statistics, without a chat model."""
+"""Scorers without a chat model: the local and the trained judge, any cross-encoder, and what changes their scores."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import nextafter
-from typing import ClassVar, Literal
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple
 
-from thresher.errors import BudgetSpent, ProviderError, UsageError
+from thresher.errors import BudgetSpent, ModelError, ProviderError, UsageError
+from thresher.judging.calibration import Calibration
 from thresher.judging.model_weight import ModelWeight
+from thresher.judging.thresholds import parts_of, value_of
 from thresher.protocols import CrossEncoder, Encoder, PairReader, Scorer, about
-from thresher.types import LOGIT, PROBABILITY, T5, UNIT, Hit, Notes, Query, Scale, Score, Scores, Spans, Terms, logistic
+from thresher.questions import searches
+from thresher.types import (
+    LOGIT,
+    NO_NOTES,
+    PROBABILITY,
+    T5,
+    UNIT,
+    Hit,
+    Notes,
+    Query,
+    Scale,
+    Score,
+    Scores,
+    Spans,
+    Terms,
+    logistic,
+)
 
 Rarity = Callable[[str], Mapping[str, float]]
 
@@ -41,42 +61,23 @@ def words_of(query: Query, text: QueryText) -> str:
     return query.search if text == "search" else query.question
 
 
-@dataclass(frozen=True, slots=True)
-class WrappedScorer:
-    """Base of scorers that change what another one reads: name and scale are the other's, its calibration holds."""
-
-    scorer: Scorer
-
-    @property
-    def name(self) -> str:
-        """The other scorer's: calibrations go by it."""
-        return self.scorer.name
-
-    @property
-    def scale(self) -> Scale:
-        """The other scorer's."""
-        return self.scorer.scale
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return about(self.scorer)
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """The parts of the relevance of one text; `start` and `end` are those of its best sentence in the text."""
+class Parts(NamedTuple):
+    """The parts of the relevance of one text, of its best sentence."""
 
     sentence: float
     """Cosine of the question and the sentence that supports it best, 0 to 1."""
     terms: float
     """Share of the question's terms, weighted by their rarity, that the sentence or the title holds, 0 to 1."""
-    start: int
-    end: int
 
-    def to_dict(self) -> dict[str, float]:
-        """The two numbers, by name."""
-        return {"sentence": self.sentence, "terms": self.terms}
+    @property
+    def support(self) -> float:
+        """The weighted sum, 0 to 1."""
+        return SENTENCE_WEIGHT * self.sentence + (1 - SENTENCE_WEIGHT) * self.terms
+
+    @property
+    def relevance(self) -> float:
+        """One number, 0 to 1."""
+        return logistic(SLOPE * (self.support - MIDDLE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +96,6 @@ class LocalRelevance:
     """Weight of each term of a question in the collection, larger for rarer ones."""
     spans: Spans | None = None
     """Sentences of a text; without it a text is judged whole."""
-    sentence_weight: float = SENTENCE_WEIGHT
-    middle: float = MIDDLE
-    slope: float = SLOPE
-    sentences: int = SENTENCES
 
     def __call__(
         self,
@@ -109,15 +106,7 @@ class LocalRelevance:
         cosines: Sequence[float | None] | None = None,
     ) -> list[float]:
         """Relevance of each text, 0 to 1. `cosines`: those of the whole texts, where they are known."""
-        return [self.relevance(parts) for parts in self.judged(question, texts, titles, cosines=cosines)]
-
-    def relevance(self, parts: Parts) -> float:
-        """One number from the parts."""
-        return logistic(self.slope * (self._support(parts) - self.middle))
-
-    def parts(self, question: str, text: str, title: str = "") -> dict[str, float]:
-        """The parts of the relevance of one text, by name."""
-        return self.judged(question, [text], [title])[0].to_dict()
+        return [parts.relevance for parts in self.judged(question, texts, titles, cosines=cosines)]
 
     def judged(
         self,
@@ -130,50 +119,40 @@ class LocalRelevance:
         """The parts of each text. A text of one sentence is not encoded again where its cosine is known."""
         weights, given = self.rarity(question), cosines or [None] * len(texts)
         titled = zip(texts, titles or [""] * len(texts), strict=True)
-        places = [self._places(text, title, weights) for text, title in titled]
-        known = [cosine if len(found) == 1 else None for found, cosine in zip(places, given, strict=True)]
-        unread = [
-            text[start:end]
-            for text, found, cosine in zip(texts, places, known, strict=True)
-            if cosine is None
-            for start, end, _ in found
+        sentences = [self._sentences(text, title, weights) for text, title in titled]
+        known = [cosine if len(found) == 1 else None for found, cosine in zip(sentences, given, strict=True)]
+        of_text = list(zip(sentences, known, strict=True))
+        read = self._cosines(question, [text for found, cosine in of_text if cosine is None for text, _ in found])
+        return [
+            max(
+                (Parts(min(1.0, max(0.0, read[text] if cosine is None else cosine)), share) for text, share in found),
+                key=lambda parts: parts.support,
+            )
+            for found, cosine in of_text
         ]
-        read = iter(self._cosines(question, unread))
-        judged = []
-        for found, known_cosine in zip(places, known, strict=True):
-            sentences = []
-            for start, end, share in found:
-                cosine = next(read) if known_cosine is None else known_cosine
-                sentences.append(Parts(min(1.0, max(0.0, cosine)), share, start, end))
-            judged.append(max(sentences, key=self._support))
-        return judged
 
-    def _support(self, parts: Parts) -> float:
-        return self.sentence_weight * parts.sentence + (1 - self.sentence_weight) * parts.terms
-
-    def _places(self, text: str, title: str, weights: Mapping[str, float]) -> list[tuple[int, int, float]]:
-        """The sentences worth reading, at least one: start, end and share of the question's terms, by their rarity."""
+    def _sentences(self, text: str, title: str, weights: Mapping[str, float]) -> list[tuple[str, float]]:
+        """The sentences worth reading, at least one, each with its share of the question's terms, by their rarity."""
         spans = [(0, len(text))] if self.spans is None else _readable(text, self.spans(text))
         above, total = set(self.terms(title)), sum(weights.values())
 
-        def share(start: int, end: int) -> float:
-            present = above.union(self.terms(text[start:end]))
+        def share(sentence: str) -> float:
+            present = above.union(self.terms(sentence))
             return sum(weight for term, weight in weights.items() if term in present) / total if total else 0.0
 
-        places = [(start, end, share(start, end)) for start, end in spans]
-        return sorted(places, key=lambda place: -place[2])[: self.sentences]
+        sentences = [(text[start:end], share(text[start:end])) for start, end in spans]
+        return sorted(sentences, key=lambda sentence: -sentence[1])[:SENTENCES]
 
-    def _cosines(self, question: str, sentences: Sequence[str]) -> list[float]:
+    def _cosines(self, question: str, sentences: Sequence[str]) -> Mapping[str, float]:
         """Each distinct sentence is encoded once: chunks that overlap share some."""
-        if not sentences:
-            return []
         distinct = list(dict.fromkeys(sentences))
+        if not distinct:
+            return {}
         asked = self.encoder.encode_query(question)
         # One by one: the last digits of a product of matrices depend on how many rows there are.
-        cosine = {
+        return {
             text: float(vector @ asked) for text, vector in zip(distinct, self.encoder.encode(distinct), strict=True)
         }
-        return [cosine[sentence] for sentence in sentences]
 
 
 def _readable(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -195,25 +174,23 @@ class LocalScorer:
     """Relevance of each hit, or strip, to the question a person asked, 0 to 1; no probability before calibration."""
 
     relevance: LocalRelevance
-    name: str = "local"
+    name: ClassVar[str] = "local"
     scale: ClassVar[Scale] = UNIT
     about: ClassVar[str] = "relevance by the local judge"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit; `others` has its parts. A `dense` score of the hit is not computed again."""
-        judged = self.judged(query, hits)
-        return Scores(
-            scores=tuple(Score(self.relevance.relevance(parts), UNIT) for parts in judged),
-            others=tuple({name: Score(value, UNIT) for name, value in parts.to_dict().items()} for parts in judged),
-        )
-
-    def judged(self, query: Query, hits: Sequence[Hit]) -> list[Parts]:
-        """The parts of the relevance of each hit."""
-        return self.relevance.judged(
+        judged = self.relevance.judged(
             query.question,
             [hit.chunk.text for hit in hits],
             [hit.chunk.title for hit in hits],
             cosines=[hit.scores["dense"].value if "dense" in hit.scores else None for hit in hits],
+        )
+        return Scores(
+            scores=tuple(Score(parts.relevance, UNIT) for parts in judged),
+            others=tuple(
+                {"sentence": Score(parts.sentence, UNIT), "terms": Score(parts.terms, UNIT)} for parts in judged
+            ),
         )
 
 
@@ -266,27 +243,51 @@ class TrainedScorer:
         )
 
 
+JUDGE_FILE = "judge.json"
+"""In the folder of a judge that was trained further, beside its weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class TunedJudge:
+    """What a judge is besides its weights. Its name is `calibration.judge`."""
+
+    odds: LogOdds
+    calibration: Calibration
+
+    @classmethod
+    def read(cls, folder: Path) -> TunedJudge:
+        """Of a folder that `thresher train-judge` wrote. Raises UsageError for another one, ModelError for damage."""
+        file = folder / JUDGE_FILE
+        try:
+            stored = json.loads(file.read_text(encoding="utf-8"))
+            return cls(LogOdds(**stored["odds"]), Calibration.from_dict(stored["calibration"]))
+        except OSError as error:
+            next_step = "give `judge_model` a folder that `thresher train-judge` wrote, or 'bundled'"
+            raise UsageError("holds no trained judge", subject=str(folder), next_step=next_step) from error
+        except (ValueError, TypeError, KeyError, UsageError) as error:
+            next_step = "train the judge again"
+            raise ModelError("is damaged, or of an older version", subject=str(file), next_step=next_step) from error
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {"odds": asdict(self.odds), "calibration": self.calibration.to_dict()}
+
+
 @dataclass(frozen=True, slots=True)
 class CrossEncoderScorer:
-    """Logits through a logistic function to 0..1, or, with `to_unit=False`, as they are and called `raw`.
+    """A cross-encoder's logits through a logistic function to 0..1, or, on the scale `T5`, as they are.
 
-    `raw=T5` is for the CRAG paper's evaluator, whose one logit was trained to be -1 or 1; a value beyond is clipped.
-    Endpoints that answer with 0..1 already are left as they are on 0..1 and stretched to -1..1 for `raw=T5`.
+    `T5` is for the CRAG paper's evaluator, whose one logit was trained to be -1 or 1; a value beyond is clipped.
+    Endpoints that answer with 0..1 already are left as they are, and stretched to -1..1 for `T5`.
     """
 
     cross_encoder: CrossEncoder
-    to_unit: bool = True
-    raw: Scale = LOGIT
+    scale: Scale = UNIT
     query_text: QueryText = "search"
     titled: bool = True
     """Whether it reads a chunk with its title in front."""
 
     name: ClassVar[str] = "relevance"
-
-    @property
-    def scale(self) -> Scale:
-        """0 to 1, or that of the logits."""
-        return UNIT if self.to_unit else self.raw
 
     @property
     def about(self) -> str:
@@ -305,12 +306,49 @@ class CrossEncoderScorer:
         return Scores(tuple(Score(self._value(score), self.scale) for score in scores), Notes(facts=facts))
 
     def _value(self, score: Score) -> float:
-        bounded = score.scale != LOGIT
-        if self.to_unit:
-            return score.value if bounded else logistic(score.value)
-        if bounded and self.raw == T5:
-            return 2 * score.value - 1
-        return min(self.raw.high, max(self.raw.low, score.value))
+        if self.scale == T5:
+            return 2 * score.value - 1 if score.scale != LOGIT else min(T5.high, max(T5.low, score.value))
+        return score.value if score.scale != LOGIT else logistic(score.value)
+
+
+@dataclass(frozen=True, slots=True)
+class WrappedScorer:
+    """Base of scorers that change what another one reads: name and scale are the other's, its calibration holds."""
+
+    scorer: Scorer
+
+    @property
+    def name(self) -> str:
+        """The other scorer's: calibrations go by it."""
+        return self.scorer.name
+
+    @property
+    def scale(self) -> Scale:
+        """The other scorer's."""
+        return self.scorer.scale
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return about(self.scorer)
+
+
+@dataclass(frozen=True, slots=True)
+class EachPartScorer(WrappedScorer):
+    """The best score of each hit over a question and its parts: a chunk that answers one part is evidence."""
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
+        """One score per hit, with what that one is made of."""
+        found = [self.scorer(replace(query, question=asked), hits) for asked in searches(query.question)]
+        if len(found) == 1:
+            return found[0]
+        best = [max(found, key=lambda scores: value_of(scores.scores[at])) for at in range(len(hits))]
+        return Scores(
+            tuple(scores.scores[at] for at, scores in enumerate(best)),
+            sum((scores.notes for scores in found), NO_NOTES),
+            tuple(parts_of(scores)[at] for at, scores in enumerate(best)),
+            found[0].failed,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,12 +357,6 @@ class StandInForT5(WrappedScorer):
 
     Thresholds fitted to the evaluator mean something else for it, so every answer says that it stood in.
     """
-
-    def __post_init__(self) -> None:
-        if (self.scorer.scale.low, self.scorer.scale.high) != (UNIT.low, UNIT.high):
-            subject = f"judge {self.scorer.name}"
-            next_step = "only a judge from 0 to 1 can stand in for the T5 evaluator"
-            raise UsageError(f"is on the scale {self.scorer.scale}", subject=subject, next_step=next_step)
 
     @property
     def scale(self) -> Scale:
@@ -342,6 +374,42 @@ class StandInForT5(WrappedScorer):
         scores = tuple(None if score is None else Score(2 * score.value - 1, T5) for score in scored.scores)
         lack = f"judge: the fine-tuned T5 evaluator is not there; twice the {self.name} minus one stands in for it"
         return replace(scored, scores=scores, notes=scored.notes + Notes((lack,)))
+
+
+@dataclass(frozen=True, slots=True)
+class CalibratedScorer:
+    """Another scorer's scores as probabilities: of a chunk, that of a question whose best chunk scores like it."""
+
+    scorer: Scorer
+    calibration: Calibration
+    scale: ClassVar[Scale] = PROBABILITY
+
+    @property
+    def name(self) -> str:
+        """The scorer's name, marked."""
+        return f"{self.scorer.name}, calibrated"
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"{about(self.scorer)}, calibrated"
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
+        """Probabilities; the raw scores are among `others`."""
+        raw = self.scorer(query, hits)
+        probabilities = tuple(
+            None if score is None else Score(self.calibration.probability(score.value), PROBABILITY)
+            for score in raw.scores
+        )
+        return replace(raw, scores=probabilities, others=tuple(_with_own(self.scorer.name, raw)))
+
+
+def _with_own(name: str, scored: Scores) -> list[dict[str, Score]]:
+    """The parts of each score, and the score itself among them."""
+    return [
+        {**parts, **({} if score is None else {name: score})}
+        for parts, score in zip(parts_of(scored), scored.scores, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,26 +436,21 @@ class BandedScorer:
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One probability per hit; `others` has the local score and, for unsure hits, the second one."""
         first = self.local(query, hits)
-        unsure = [
-            at for at, score in enumerate(first.scores) if score is not None and self.lower <= score.value < self.upper
-        ]
-        scores = list(first.scores)
-        others = [
-            dict(parts) if score is None else {**parts, self.local.name: score}
-            for parts, score in zip(first.others or ({},) * len(hits), scores, strict=True)
-        ]
+        own = {at: score.value for at, score in enumerate(first.scores) if score is not None}
+        unsure = [at for at, value in own.items() if self.lower <= value < self.upper]
+        scores, others = list(first.scores), _with_own(self.local.name, first)
         notes = first.notes + Notes(facts={"unsure": len(unsure)})
         if unsure:
             second = self.second(query, [hits[at] for at in unsure])
             for at, score in zip(unsure, second.scores, strict=True):
                 if score is not None:
-                    own = others[at][self.local.name].value
                     others[at][self.second.name] = score
-                    if self.weight is None:
-                        both = min(max((own + score.value) / 2, self.lower), nextafter(self.upper, 0.0))
-                    else:
-                        both = self.weight.probability(own, score.value)
-                    scores[at] = Score(both, PROBABILITY)
+                    scores[at] = Score(self._both(own[at], score.value), PROBABILITY)
             lacks = tuple(f"{lack}; their local score stands" for lack in second.notes.degraded)
             notes += replace(second.notes, degraded=lacks)
         return Scores(tuple(scores), notes, tuple(others), failed=first.missing)
+
+    def _both(self, own: float, second: float) -> float:
+        if self.weight is not None:
+            return self.weight.probability(own, second)
+        return min(max((own + second) / 2, self.lower), nextafter(self.upper, 0.0))

@@ -5,7 +5,7 @@ Hits without a score are never kept here: what becomes of them is the judge's po
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean, pstdev, pvariance
@@ -14,7 +14,7 @@ from typing import ClassVar, Protocol
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.protocols import LanguageModel
 from thresher.text.injection import fenced
-from thresher.types import NO_NOTES, UNIT, Notes, Query, Scale, Score
+from thresher.types import NO_NOTES, UNIT, Notes, Query, Scale, Score, Scores
 
 EPSILON = 0.01
 """Variance below which scores count as close together. Not published; the value of the one public implementation."""
@@ -178,6 +178,11 @@ def _cut(
 def value_of(score: Score | None) -> float:
     """The value of a score, to order by; no score is below every other."""
     return float("-inf") if score is None else score.value
+
+
+def parts_of(scored: Scores) -> Sequence[Mapping[str, Score]]:
+    """What each score is made of; nothing where the scorer does not say."""
+    return scored.others or ({},) * len(scored.scores)
 
 
 def check_on(scale: Scale, value: float, *, name: str = "threshold") -> None:

@@ -83,44 +83,41 @@ single threshold (the paper does not print its value)."""
 
 @dataclass(frozen=True, slots=True)
 class ThreeWay:
-    """Correct, ambiguous or incorrect by the judge's scores (CRAG, section 4.3)."""
+    """Correct, ambiguous or incorrect by the best score (CRAG, section 4.3): the judge's, or another of each hit.
+
+    ECRAG routes by the absolute confidence; its internal is correct, its external incorrect (X10).
+    """
 
     bounds: Bounds
+    by: str = ""
+    """Name of the score in `hit.scores`; empty for the judge's."""
 
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        return f"{self.bounds.upper:g} / {self.bounds.lower:g}, three verdicts"
+        return f"{f'{self.by} ' if self.by else ''}{self.bounds.upper:g} / {self.bounds.lower:g}, three verdicts"
 
     def scores(self, judged: Sequence[Judgement]) -> list[Score]:
         """What the bounds are compared with."""
-        return [judgement.score for judgement in judged if judgement.score is not None]
+        found = (one.hit.scores.get(self.by) if self.by else one.score for one in judged)
+        return [score for score in found if score is not None]
 
     def __call__(self, judged: Sequence[Judgement]) -> Decision:
         """The verdict, and why in words."""
-        return _bounded(self.bounds, self.scores(judged), len(judged), "relevance")
-
-
-@dataclass(frozen=True, slots=True)
-class Routing:
-    """ECRAG's routing by the absolute confidence of the best hit: internal is correct, external is incorrect (X10)."""
-
-    bounds: Bounds
-    absolute: str
-    """Name of the score in `hit.scores`."""
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return f"{self.absolute} {self.bounds.upper:g} / {self.bounds.lower:g}, three verdicts"
-
-    def scores(self, judged: Sequence[Judgement]) -> list[Score]:
-        """What the bounds are compared with."""
-        return [one.hit.scores[self.absolute] for one in judged if self.absolute in one.hit.scores]
-
-    def __call__(self, judged: Sequence[Judgement]) -> Decision:
-        """The verdict, and why in words."""
-        return _bounded(self.bounds, self.scores(judged), len(judged), self.absolute)
+        bounds, name, scores = self.bounds, self.by or "relevance", self.scores(judged)
+        if not scores:
+            return _unscored(len(judged), name)
+        best = max(scores, key=lambda score: score.value)
+        verdict = bounds.verdict(scores)
+        match verdict:
+            case Verdict.CORRECT:
+                why = f"reaches {bounds.upper:g}" if bounds.operators == "code" else f"is above {bounds.upper:g}"
+            case Verdict.INCORRECT:
+                why = f"is not above {bounds.lower:g}" if bounds.operators == "blog" else f"is below {bounds.lower:g}"
+            case _:
+                why = f"is between {bounds.lower:g} and {bounds.upper:g}"
+        notes = _notes(best.value, bounds.lower, bounds.upper, unscored=len(judged) - len(scores))
+        return Decision(verdict, reason=f"best {name} {best.value:.3g} {why}", notes=notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,22 +209,6 @@ def in_light_of_question(query: Query, decision: Decision) -> Decision:
     if decision.verdict is not Verdict.CORRECT or len(query.question.split()) > 1:
         return decision
     return replace(decision, verdict=Verdict.AMBIGUOUS, reason=f"{decision.reason}, and one word is no question")
-
-
-def _bounded(bounds: Bounds, scores: Sequence[Score], hits: int, name: str) -> Decision:
-    if not scores:
-        return _unscored(hits, name)
-    best = max(scores, key=lambda score: score.value)
-    verdict = bounds.verdict(scores)
-    match verdict:
-        case Verdict.CORRECT:
-            why = f"reaches {bounds.upper:g}" if bounds.operators == "code" else f"is above {bounds.upper:g}"
-        case Verdict.INCORRECT:
-            why = f"is not above {bounds.lower:g}" if bounds.operators == "blog" else f"is below {bounds.lower:g}"
-        case _:
-            why = f"is between {bounds.lower:g} and {bounds.upper:g}"
-    notes = _notes(best.value, bounds.lower, bounds.upper, unscored=hits - len(scores))
-    return Decision(verdict, reason=f"best {name} {best.value:.3g} {why}", notes=notes)
 
 
 def _unscored(hits: int, name: str) -> Decision:

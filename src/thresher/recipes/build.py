@@ -25,7 +25,7 @@ from thresher.types import NO_NOTES, Correction, Decision, Evidence, Generation,
 from thresher.verification.conflicts import ConflictFinder, find_conflicts
 
 if TYPE_CHECKING:
-    from thresher.correction.corrector import FetchPage, OutsideResult, OutsideSource
+    from thresher.correction.corrector import OutsideResult, OutsideSource
     from thresher.correction.search_query import SearchQueryWriter
     from thresher.judging.model_weight import ModelWeight
     from thresher.types import Vectors
@@ -98,11 +98,25 @@ def corrector(
     Without a chat model, and with `search.style=question`, the question itself is searched for; without one and with
     `keywords`, its content words are.
     """
-    if parts.outside is None:
+    outside = parts.outside
+    if outside is None:
         return nowhere, ()
-    correct = searching(settings, parts, parts.outside, retriever, judge=judge, keywords=keywords, sure=sure)
-    as_wished = keywords or settings.search.style == "question" or parts.language_model(settings.llm) is not None
-    return correct, () if as_wished else (NO_WORDS,)
+    # Imported when a question may go outside: a question of one's own documents needs no HTTP client.
+    from thresher.correction.corrector import SearchingCorrector
+    from thresher.correction.search_query import AsAsked, KeywordQuery, LLMSearchQuery
+
+    there = parts if outside.store is None else parts.elsewhere(outside.store)
+    model, style = parts.language_model(settings.llm), settings.search.style
+    words: SearchQueryWriter = AsAsked()
+    if style != "question" and model is not None:
+        words = LLMSearchQuery(model, style)
+    elif style != "question" and keywords and outside.store is None:
+        words = KeywordQuery()
+    # A second opinion is for another collection: it costs little there, and nothing leaves the machine for it.
+    doubt = sure if outside.store is not None or parts.sketched else 0.0
+    source = _source(settings, parts, outside, retriever)
+    correct = SearchingCorrector(words, source, None if judge is None else judge(there), sure=doubt)
+    return correct, () if keywords or style == "question" or model is not None else (NO_WORDS,)
 
 
 def strips(
@@ -182,35 +196,6 @@ class VerifiersInTurn:
         return draft
 
 
-def searching(
-    settings: OutsideSettings,
-    parts: Components,
-    outside: Outside,
-    retriever: Callable[[Components], Retriever],
-    *,
-    judge: Callable[[Components], Judge] | None,
-    keywords: bool,
-    sure: float,
-) -> Corrector:
-    """Searches outside; see `corrector`."""
-    # Imported when a question may go outside: a question of one's own documents needs no HTTP client.
-    from thresher.correction.corrector import SearchingCorrector
-    from thresher.correction.search_query import AsAsked, KeywordQuery, LLMSearchQuery
-
-    there = parts if outside.store is None else parts.elsewhere(outside.store)
-    model = parts.language_model(settings.llm)
-    style = settings.search.style
-    words: SearchQueryWriter = AsAsked()
-    if style != "question" and model is not None:
-        words = LLMSearchQuery(model, style)
-    elif style != "question" and keywords and outside.store is None:
-        words = KeywordQuery()
-    source = _source(settings, parts, outside, retriever)
-    # A second opinion is for another collection: it costs little there, and nothing leaves the machine for it.
-    doubt = sure if outside.store is not None or parts.sketched else 0.0
-    return SearchingCorrector(words, source, None if judge is None else judge(there), sure=doubt)
-
-
 @dataclass(frozen=True, slots=True)
 class SketchedSource:
     """The place outside in a recipe that is described, not run."""
@@ -232,6 +217,7 @@ def _source(
     if parts.sketched:
         return SketchedSource(f"{outside.given}{only.about}")
     from thresher.correction.corrector import RetrieverSource, WebSource
+    from thresher.correction.fetch import PageFetcher, RecordedPages
 
     if outside.store is not None:
         return RetrieverSource(retriever(parts.elsewhere(outside.store)), outside.given)
@@ -245,11 +231,5 @@ def _source(
     fields = dict(one.split("=", 1) for one in web.fields.split(",") if one)
     given = ProviderSettings(parts.meter, web.base_url, key, fields=Fields(**fields), only=only)
     search = RecordedSearch(outside.search or web_search(web.provider, given), parts.exchanges, parts.meter, only)
-    return WebSource(search, page_fetcher(parts) if web.fetch else None, passages, only=only)
-
-
-def page_fetcher(parts: Components) -> FetchPage:
-    """Fetches the pages of the results."""
-    from thresher.correction.fetch import PageFetcher, RecordedPages
-
-    return RecordedPages(PageFetcher(parts.meter), parts.exchanges, parts.meter)
+    fetch = RecordedPages(PageFetcher(parts.meter), parts.exchanges, parts.meter) if web.fetch else None
+    return WebSource(search, fetch, passages, only=only)

@@ -14,15 +14,13 @@ from functools import partial
 from thresher.errors import UsageError
 from thresher.filters import In, Not
 from thresher.judging.calibration import LEAST_QUESTIONS, Calibration, check_enough, fit, usual
-from thresher.judging.learned_bounds import best_score
 from thresher.judging.model_weight import ModelWeight, Opinion, weighed
-from thresher.judging.synthetic_questions import gather, gather_labelled
 from thresher.protocols import ChunkTable
 from thresher.recipes import corrective, cuts
-from thresher.recipes.bounds import judge_of, learns
+from thresher.recipes.bounds import best_score, judge_of, learns
 from thresher.recipes.components import Components
 from thresher.recipes.judges import raw_scorer
-from thresher.recipes.made_questions import MADE, questions_of
+from thresher.recipes.made_questions import MADE, gather, gather_labelled, questions_of
 from thresher.recipes.registry import RECIPES, Recipe
 from thresher.recipes.settings import CorrectiveSettings, JudgeSettings, RecipeSettings
 from thresher.tracing.feedback import Label
@@ -41,18 +39,15 @@ class Observed:
     name: str
     encoder: str
     texts: ChunkTable
-    usually: Calibration | None
-    """What such scores are worth in other collections."""
     look: Callable[[Query], Sequence[tuple[float, Hit | None]]]
     """Raw scores, 0 to 1, of what is retrieved for a question."""
     limit: int
     progress: Progress | None = None
-    seen: dict[tuple[str, Set[str]], tuple[tuple[float, Hit | None], ...]] = field(default_factory=dict)
+    seen: dict[tuple[str, Set[str]], Sequence[tuple[float, Hit | None]]] = field(default_factory=dict)
 
     def best(self, question: str, without: Set[str]) -> float | None:
         """The best score with some documents out of reach; None where nothing has one."""
-        found = tuple(self.look(self.query(question, without)))
-        self.seen[question, without] = found
+        found = self.seen[question, without] = self.look(self.query(question, without))
         if self.progress is not None:
             self.progress(1)
         return max((value for value, _ in found), default=None)
@@ -85,10 +80,9 @@ def calibrated(
         raise UsageError("are too few to calibrate on", subject=subject, next_step=next_step)
     if recipe.bounds is None and not isinstance(settings, CorrectiveSettings):
         raise _without_bounds(recipe)
+    known = {**dict(feedback), **dict(labelled or ())}
     if labelled is not None:  # checked before the searches, which may take minutes
-        labelled = [*labelled, *(one for one in feedback if one[0] not in dict(labelled))]
-        answerable = sum(answers for _, answers in labelled)
-        check_enough(answerable, len(labelled) - answerable)
+        check_enough(sum(known.values()), len(known) - sum(known.values()))
     parts = parts.running(settings)
     if isinstance(settings, CorrectiveSettings):
         evidence = _of_corrective(settings, parts, limit, progress)
@@ -96,15 +90,13 @@ def calibrated(
         evidence = _of_printed_bounds(recipe, settings, parts, limit, progress)
     fitted = partial(fit, judge=evidence.name, encoder=evidence.encoder, seed=seed)
     if labelled is not None:
-        made = fitted(*gather_labelled(labelled, evidence.best), source="labels")
-        known = dict(labelled)
+        made = fitted(*gather_labelled(known.items(), evidence.best), source="labels")
     else:
         questions = questions_of(evidence.texts, number, seed)
-        positives, negatives = gather(questions, evidence.best)
-        known_positives, known_negatives = gather_labelled(feedback, evidence.best)
-        known = {**{one.near_miss: False for one in questions}, **dict(feedback)}
-        positives, negatives = [*positives, *known_positives], [*negatives, *known_negatives]
-        made = fitted(positives, negatives, source=MADE, elsewhere=evidence.usually)
+        scores = zip(gather(questions, evidence.best), gather_labelled(known.items(), evidence.best), strict=True)
+        elsewhere = usual(evidence.name.removeprefix(f"{recipe.name}: "), evidence.encoder)
+        made = fitted(*([*one, *other] for one, other in scores), source=MADE, elsewhere=elsewhere)
+        known = {**{one.near_miss: False for one in questions}, **known}
     if not isinstance(settings, CorrectiveSettings):
         return made
     return replace(made, model=_model_weight(settings, parts, made, evidence, known, seed=seed))
@@ -121,8 +113,7 @@ def _of_corrective(settings: CorrectiveSettings, parts: Components, limit: int, 
         scores = scorer(query, hits).scores
         return [(score.value, hit) for hit, score in zip(hits, scores, strict=True) if score is not None]
 
-    encoder = parts.encoder(settings).name
-    return Observed(scorer.name, encoder, chunks, usual(scorer.name, encoder), look, limit, progress)
+    return Observed(scorer.name, parts.encoder(settings).name, chunks, look, limit, progress)
 
 
 def _of_printed_bounds(
@@ -139,9 +130,8 @@ def _of_printed_bounds(
         best = best_score(pipeline.decide, pipeline.judge(query, pipeline.retrieve(query).kept).judgements)
         return [] if best is None else [(best, None)]
 
-    name, encoder = judge_of(recipe.name, settings), parts.encoder(settings).name
-    elsewhere = usual(name.removeprefix(f"{recipe.name}: "), encoder)
-    return Observed(name, encoder, parts.table(config), elsewhere, look, limit, progress)
+    name = judge_of(recipe.name, settings)
+    return Observed(name, parts.encoder(settings).name, parts.table(config), look, limit, progress)
 
 
 def _without_bounds(recipe: Recipe) -> UsageError:

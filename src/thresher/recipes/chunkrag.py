@@ -38,10 +38,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from thresher.judging.judge import RerankedJudge, ScoringJudge
-from thresher.judging.llm_scorers import Critic, MultiStageScorer, Reflection, temporal
+from thresher.judging.llm_scorers import Critic, MultiStageScorer, Reflection
+from thresher.judging.scorers import QueryText
 from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical, Threshold
 from thresher.pipeline import Pipeline, as_asked
 from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
@@ -118,20 +119,19 @@ def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeli
 
 def stages(settings: ChunkragSettings, parts: Components, table: ChunkTable) -> tuple[Scorer, tuple[str, ...]]:
     """Base score, reflection and critic; the base alone with another judge or without a model."""
-    base, lacks = evaluator(settings, parts, table, score_query=settings.score_query)
+    query_text: QueryText = "question" if settings.score_query == "original" else "search"
+    base, lacks = evaluator(settings, parts, table, query_text=query_text)
     model = parts.language_model(settings.llm)
     if settings.judge not in ("auto", "llm"):
         return base, ()
     if model is None:
         return base, (*lacks, LLM_STAGES)
-    query_text: Literal["search", "question"] = "question" if settings.score_query == "original" else "search"
     second = settings.critic.model
     critic = parts.language_model(settings.llm.model_copy(update={"model": second})) if second else None
-    batch, workers, weigh = settings.batch, settings.llm.concurrency, settings.combine
-    sees = settings.critic.sees_scores
-    reflect = Reflection(model, batch, workers, query_text) if weigh.reflection else None
-    heuristics = (temporal,) if sees else ()
-    criticise = Critic(critic or model, batch, workers, sees, heuristics, query_text) if weigh.critic else None
+    asked = (settings.batch, settings.llm.concurrency, query_text)
+    weigh = settings.combine
+    reflect = Reflection(model, *asked) if weigh.reflection else None
+    criticise = Critic(critic or model, *asked, settings.critic.sees_scores) if weigh.critic else None
     return MultiStageScorer(base, reflect, criticise, weights=(1.0, weigh.reflection, weigh.critic)), lacks
 
 

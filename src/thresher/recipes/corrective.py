@@ -27,10 +27,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from thresher.judging.calibration import CalibratedScorer, Calibration
+from thresher.judging.calibration import Calibration
 from thresher.judging.judge import BlendedJudge, ScoringJudge
-from thresher.judging.parts import EachPartScorer
-from thresher.judging.scorers import BandedScorer
+from thresher.judging.scorers import BandedScorer, CalibratedScorer, EachPartScorer
 from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Calibrated, in_light_of_question
 from thresher.pipeline import Pipeline
@@ -88,8 +87,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         settings, parts, partial(retriever, settings), judge=judge, keywords=True, sure=SECOND_OPINION_BELOW
     )
     generate, degraded = generator(settings, parts, table, rivals=True)
-    of_strips = EachPartScorer(raw_scorer(settings, parts, table, default="trained"))
-    evidence = strips(settings, of_strips, STRIP_LOWER, first=STRIP_FIRST, first_score=STRIP_FIRST_LOWER)
+    evidence = strips(settings, scorer, STRIP_LOWER, first=STRIP_FIRST, first_score=STRIP_FIRST_LOWER)
     return Pipeline(
         recipe=name,
         retrieve=second_look(settings, parts, CalibratedScorer(scorer, learned), upper),

@@ -37,7 +37,7 @@ from dataclasses import dataclass, replace
 
 from thresher.judging.judge import ScoringJudge
 from thresher.judging.scorers import CrossEncoderScorer, StandInForT5
-from thresher.judging.thresholds import Fixed, KeepAll, Threshold, ThresholdResult
+from thresher.judging.thresholds import KeepAll, Threshold, ThresholdResult
 from thresher.judging.verdicts import INSTEAD, Bounds, RestrictedDecider, ThreeWay
 from thresher.pipeline import Pipeline
 from thresher.recipes import cuts
@@ -47,7 +47,7 @@ from thresher.recipes.components import Components
 from thresher.recipes.judges import evaluator, stand_in
 from thresher.recipes.settings import CragSettings
 from thresher.retrieval.search import DenseRetriever
-from thresher.types import T5, Query, Scale, Score, Verdict
+from thresher.types import T5, Actions, Query, Scale, Score, Verdict
 
 
 def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
@@ -57,16 +57,18 @@ def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
     if isinstance(scorer, CrossEncoderScorer):
         scorer = replace(scorer, titled=settings.titled)
         if settings.t5:  # a cross-encoder's logit as it is
-            scorer = replace(scorer, to_unit=False, raw=T5)
+            scorer = replace(scorer, scale=T5)
     elif settings.t5:
         scorer = StandInForT5(scorer)
     bounds = Bounds(settings.lower, settings.upper, settings.bounds, scorer.scale)
+    instead = stand_in(settings, parts, table, scorer)
+    judge = ScoringJudge(scorer, threshold(bounds, settings.actions), otherwise=instead)
     correct, without_words = corrector(settings, parts, lambda there: _retriever(settings, there))
     generate, without_model = generator(settings, parts, table)
     return Pipeline(
         recipe=name,
         retrieve=_retriever(settings, parts),
-        judge=ScoringJudge(scorer, threshold(settings), otherwise=stand_in(settings, parts, table, scorer)),
+        judge=judge,
         decide=RestrictedDecider(ThreeWay(bounds), settings.actions),
         correct=correct,
         refine=strips(settings, scorer, settings.lower),
@@ -77,11 +79,10 @@ def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
     )
 
 
-def threshold(settings: CragSettings) -> Threshold:
+def threshold(bounds: Bounds, actions: Actions) -> Threshold:
     """Keeps what is above the lower bound; where an incorrect retrieval is used all the same, all if nothing is."""
-    fixed = Fixed(settings.lower, inclusive=settings.bounds != "blog")
-    incorrect = INSTEAD[settings.actions].get(Verdict.INCORRECT, Verdict.INCORRECT)
-    return fixed if incorrect is Verdict.INCORRECT else _OrAll(fixed)
+    incorrect = INSTEAD[actions].get(Verdict.INCORRECT, Verdict.INCORRECT)
+    return bounds.threshold if incorrect is Verdict.INCORRECT else _OrAll(bounds.threshold)
 
 
 @dataclass(frozen=True, slots=True)

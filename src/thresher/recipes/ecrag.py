@@ -36,9 +36,9 @@ from __future__ import annotations
 
 from thresher.chunking.summaries import ExtractiveSummarizer
 from thresher.judging.judge import ScoringJudge
-from thresher.judging.kdm import KDM, AbsoluteConfidence, ConfidenceJudge, LexicalConfidence
+from thresher.judging.kdm import ABSOLUTE, KDM, ConfidenceJudge, LexicalConfidence
 from thresher.judging.thresholds import Fixed
-from thresher.judging.verdicts import Bounds, Routing, Survivors, ThreeWay
+from thresher.judging.verdicts import Bounds, Survivors, ThreeWay
 from thresher.pipeline import Pipeline, always_correct
 from thresher.protocols import ChunkTable, Decider, Judge
 from thresher.recipes import cuts
@@ -104,11 +104,11 @@ def judged(settings: EcragSettings, parts: Components, table: ChunkTable) -> tup
         other = ScoringJudge(scorer, Fixed(kdm.external), otherwise=stand_in(settings, parts, table, scorer))
         return other, always_correct if kdm.route == "off" else ThreeWay(bounds), lacks
     lexical = LexicalConfidence(table, index_terms, query_terms, fit=kdm.fit, kind=kdm.idf, titled=settings.titled)
-    weights = (kdm.cosine_weight, round(1 - kdm.cosine_weight, 12))
-    absolute = AbsoluteConfidence(lexical, lexical.ceiling, weights)
-    judge = ConfidenceJudge(lexical, absolute, kdm.combine, weights, kdm.nonzero_rule, kdm.cut, keep=FINAL)
+    judge = ConfidenceJudge(
+        lexical, lexical.ceiling, kdm.combine, kdm.cosine_weight, kdm.nonzero_rule, kdm.cut, keep=FINAL
+    )
     routes: dict[str, Decider] = {
-        "absolute": Routing(Bounds(kdm.external, kdm.internal, "code", KDM), absolute.name),
+        "absolute": ThreeWay(Bounds(kdm.external, kdm.internal, "code", KDM), ABSOLUTE),
         "survivors": Survivors(),
         "off": always_correct,
     }

@@ -9,8 +9,11 @@ from functools import partial
 from typing import Any
 
 from thresher.answer import Answer
-from thresher.pipeline import SLOTS, Pipeline, select
+from thresher.models.encoders import token_count
+from thresher.pipeline import SLOTS, Cut, Pipeline, select
 from thresher.recipes.components import Components
+from thresher.recipes.settings import RecipeSettings
+from thresher.refinement.excerpts import BudgetedRefiner, EvidenceReader
 from thresher.structure.locators import locate
 from thresher.types import (
     Correction,
@@ -170,3 +173,25 @@ def placing(parts: Components) -> Placed:
         return ["" if document is None else locate(document, chunk.start, chunk.end) for document, chunk in found]
 
     return placed
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Spends a budget of tokens on evidence; made once for a recipe."""
+
+    read: EvidenceReader
+    count: Callable[[str], int]
+
+    def cut(self, most: int) -> Cut:
+        """Evidence to the excerpts that fit into `most` tokens."""
+        return lambda query, evidence: self.read(query, evidence).within(most, self.count)
+
+    def budgeted(self, pipeline: Pipeline, most: int) -> Pipeline:
+        """A recipe whose generator is given no more than `most` tokens of evidence."""
+        return replace(pipeline, refine=BudgetedRefiner(pipeline.refine, self.read, most, self.count))
+
+
+def spending(settings: RecipeSettings, parts: Components) -> Spending:
+    """The bundled judge over the documents, and the bundled tokenizer."""
+    models = parts.running(settings).models
+    return Spending(EvidenceReader(models.judge(), parts.whole_documents()), token_count)

@@ -9,12 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from thresher.errors import UnknownSetting, UsageError
-from thresher.judging.calibration import SHIPPED, CalibratedScorer, Calibration
+from thresher.judging.calibration import SHIPPED, Calibration
 from thresher.judging.entries import EntryScorer
-from thresher.judging.scorers import CrossEncoderScorer, LocalRelevance, LocalScorer, TrainedScorer
+from thresher.judging.scorers import (
+    CalibratedScorer,
+    CrossEncoderScorer,
+    LocalRelevance,
+    LocalScorer,
+    QueryText,
+    TrainedScorer,
+    TunedJudge,
+)
 from thresher.judging.tables import TableScorer
 from thresher.protocols import ChunkTable, Scorer
 from thresher.recipes.components import BUNDLED, Components
@@ -24,8 +31,6 @@ from thresher.text.terms import index_terms
 from thresher.types import PROBABILITY, UNIT, Scale
 
 NO_CHAT_MODEL = "judge: no chat model is configured (llm.base_url, llm.model); the local judge scored"
-
-ScoreQuery = Literal["rewritten", "original"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +55,6 @@ def trained_scorer(settings: RecipeSettings, components: Components, _table: Chu
     folder = judge_folder(settings)
     if folder is None:
         return TrainedScorer(components.models.judge())
-    from thresher.judging.tuned import TunedJudge
-
     tuned = TunedJudge.read(folder)
     return TrainedScorer(components.models.judge(folder), tuned.calibration.judge, tuned.odds)
 
@@ -82,8 +85,6 @@ def calibration(settings: RecipeSettings, components: Components, judge: str) ->
     entry, folder = JUDGES.get(judge), judge_folder(settings)
     found = stored or (entry.shipped if entry else None)
     if found is None and entry is None and folder is not None:
-        from thresher.judging.tuned import TunedJudge
-
         found = TunedJudge.read(folder).calibration
     if found is None:
         raise UsageError(
@@ -106,10 +107,9 @@ def raw_scorer(settings: JudgeSettings, components: Components, table: ChunkTabl
 
 
 def evaluator(
-    settings: JudgeSettings, components: Components, table: ChunkTable, *, score_query: ScoreQuery = "rewritten"
+    settings: JudgeSettings, components: Components, table: ChunkTable, *, query_text: QueryText = "search"
 ) -> tuple[Scorer, tuple[str, ...]]:
     """The scorer that gives each chunk its relevance, and what is lacking."""
-    query_text: Literal["search", "question"] = "question" if score_query == "original" else "search"
     if settings.judge in ("auto", "llm"):
         model = components.language_model(settings.llm)
         if model is None:

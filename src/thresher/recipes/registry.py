@@ -125,8 +125,22 @@ class Recipe:
         return import_module(f"thresher.recipes.{module}")
 
 
-CRAG_BOUNDS = ("lower", "upper")
-
+_CRAG = Recipe(
+    "crag",
+    "retrieval judged, refined strip by strip, corrected from outside",
+    "crag",
+    "CragSettings",
+    corrects=True,
+    bounds=("lower", "upper"),
+)
+_ECRAG = Recipe(
+    "ecrag",
+    "chunk summaries first, then their subchunks; a confidence of cosine and BM25 routes",
+    "ecrag",
+    "EcragSettings",
+    corrects=True,
+    bounds=("kdm.external", "kdm.internal"),
+)
 _RECIPES = (
     Recipe(
         "corrective",
@@ -150,19 +164,12 @@ _RECIPES = (
         preset_of="hybrid",
         preset={"fuse.method": "rrf"},
     ),
-    Recipe(
-        "crag",
-        "retrieval judged, refined strip by strip, corrected from outside",
-        "crag",
-        "CragSettings",
-        corrects=True,
-        bounds=CRAG_BOUNDS,
-    ),
-    Recipe(
-        "crag-paper",
-        "the CRAG paper's scale, bounds and keywords",
-        "crag",
-        "PrintedCragSettings",
+    _CRAG,
+    replace(
+        _CRAG,
+        name="crag-paper",
+        summary="the CRAG paper's scale, bounds and keywords",
+        model="PrintedCragSettings",
         preset_of="crag",
         preset={
             "upper": 0.59,
@@ -172,14 +179,12 @@ _RECIPES = (
             "refine.min_score": -0.5,
             "search.style": "keywords3",
         },
-        corrects=True,
-        bounds=CRAG_BOUNDS,
     ),
-    Recipe(
-        "crag-code",
-        "the CRAG repository's run script: whole chunks as strips, the best three",
-        "crag",
-        "PrintedCragSettings",
+    replace(
+        _CRAG,
+        name="crag-code",
+        summary="the CRAG repository's run script: whole chunks as strips, the best three",
+        model="PrintedCragSettings",
         preset_of="crag",
         preset={
             "upper": 0.592,
@@ -192,22 +197,13 @@ _RECIPES = (
             "search.style": "keywords3",
             "web.sites": "wikipedia.org",
         },
-        corrects=True,
-        bounds=CRAG_BOUNDS,
     ),
-    Recipe(
-        "ecrag",
-        "chunk summaries first, then their subchunks; a confidence of cosine and BM25 routes",
-        "ecrag",
-        "EcragSettings",
-        corrects=True,
-        bounds=("kdm.external", "kdm.internal"),
-    ),
-    Recipe(
-        "ecrag-literal",
-        "the thesis's code as printed, with its defects",
-        "ecrag",
-        "EcragLiteralSettings",
+    _ECRAG,
+    replace(
+        _ECRAG,
+        name="ecrag-literal",
+        summary="the thesis's code as printed, with its defects",
+        model="EcragLiteralSettings",
         preset_of="ecrag",
         preset={
             "subchunk.tail": "literal",
@@ -217,7 +213,7 @@ _RECIPES = (
             "kdm.idf": "okapi",
             "kdm.route": "survivors",
         },
-        corrects=True,
+        bounds=None,
     ),
     Recipe(
         "chunkrag",

@@ -20,8 +20,7 @@ from math import log
 
 from thresher.errors import UsageError, check_type
 from thresher.judging.calibration import SHIPPED
-from thresher.judging.parts import EachPartScorer
-from thresher.judging.scorers import TrainedScorer
+from thresher.judging.scorers import EachPartScorer, TrainedScorer
 from thresher.judging.verdicts import Calibrated, in_light_of_question
 from thresher.recipes.components import BUNDLED, Models
 from thresher.recipes.settings import EncoderSettings

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from thresher.file_names import file_name
-from thresher.judging.kdm import AbsoluteConfidence
+from thresher.judging.kdm import ABSOLUTE
 from thresher.links import Links
 from thresher.types import PROBABILITY, Correction, Decision, Judged, Judgement, Refined, Score, Step
 
-COMPARED = AbsoluteConfidence.name
+COMPARED = ABSOLUTE
 """The score compared with the bounds where a hit has it, instead of the judge's own."""
 
 

@@ -12,13 +12,46 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.judging.calibration import auroc, calibration_error, fit
+from thresher.judging.calibration import Interval, auroc, calibration_error, fit
 from thresher.judging.logistic import RESAMPLES, Numbers, logistic_weights
-from thresher.judging.scorers import LogOdds
-from thresher.judging.tuned import Comparison, Interval, Measured, TunedJudge
+from thresher.judging.scorers import LogOdds, TunedJudge
+from thresher.types import Public
 
 PRIOR_SHARE = 0.5
 """Prior standard deviation as a share of the shipped weights: 20 questions cannot reverse them, 100 can change them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured(Public):
+    """One measure of both judges on the same questions, with 95 % intervals (bootstrap over questions)."""
+
+    name: str
+    before: float
+    before_interval: Interval
+    after: float
+    after_interval: Interval
+    difference: float
+    difference_interval: Interval
+
+    def __str__(self) -> str:
+        both = [
+            f"{value:.3f} [{low:.3f}, {high:.3f}] {when}"
+            for when, value, (low, high) in (
+                ("before", self.before, self.before_interval),
+                ("after", self.after, self.after_interval),
+            )
+        ]
+        low, high = self.difference_interval
+        return f"{self.name}: {', '.join(both)}, difference {self.difference:+.3f} [{low:+.3f}, {high:+.3f}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Public):
+    """Two judges on questions that neither was trained on; `better` says whether the second may take the place."""
+
+    questions: int
+    measured: tuple[Measured, ...]
+    better: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,18 +6,19 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import MissingExtra
 from thresher.home.places import Home, working_folder
-from thresher.judging.scorers import LogOdds
-from thresher.judging.tuned import FILE, Counting, Trained, TunedJudge
+from thresher.judging.scorers import JUDGE_FILE, LogOdds, TunedJudge
 from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
 from thresher.models.onnx import HASH_CHARACTERS
+from thresher.protocols import Counting
 from thresher.recipes import corrective, cuts
 from thresher.recipes.components import Components
 from thresher.recipes.judges import calibration, judge_folder, trained_scorer
@@ -26,8 +27,8 @@ from thresher.settings import flat_public
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import folded, term_set
 from thresher.tracing.feedback import Label
-from thresher.types import Query
-from thresher_training.comparing import Case, compared, fitted_judge
+from thresher.types import Public, Query
+from thresher_training.comparing import Case, Comparison, compared, fitted_judge
 from thresher_training.feedback import passages as labels_of
 from thresher_training.labels import Group, Labelled, PartName, Passage, parted, read_labels, together
 
@@ -45,6 +46,28 @@ SAME_WORDS = 0.5
 
 PIECE_CHARACTERS = 600
 """A longer passage is trained on its most relevant piece by the judge, as in retrieval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trained(Public):
+    """What came of a training: the questions of each part, the comparison, and where the judge is, if it is better."""
+
+    questions: Mapping[str, int]
+    passages: int
+    comparison: Comparison
+    installed: Path | None
+    report: Path
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{number} questions to {part}" for part, number in list(self.questions.items())[:2])
+        lines = [f"{counts}, {self.comparison.questions} held out; {self.passages} passages"]
+        lines += ["held out, 95 % intervals:", *(f"  {one}" for one in self.comparison.measured)]
+        if self.installed is None:
+            lines.append("no significant gain on the held-out questions: the judge was not replaced")
+        else:
+            use = f"--set judge_model={quote(str(self.installed))}, or judge_model = ... in thresher.toml"
+            lines += [f"installed: {self.installed}", f"use it: {use}"]
+        return "\n".join([*lines, f"report: {self.report}"])
 
 
 @contextmanager
@@ -97,7 +120,7 @@ def train(
     tuned = fitted_judge(
         cases(seen["tune"], candidate), LogOdds(), name=name, encoder=parts.encoder(settings).name, seed=seed
     )
-    _whole(staged / FILE, tuned.to_dict())
+    _whole(staged / JUDGE_FILE, tuned.to_dict())
     before = TunedJudge(scorer.odds, calibration(settings, parts, scorer.name))
     held = seen["held out"]
     comparison = compared(

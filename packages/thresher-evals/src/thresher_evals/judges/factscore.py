@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
-from thresher.judging.kdm import Statistics, bm25, retrieved_statistics
+from thresher.judging.kdm import Statistics
 from thresher.text.terms import index_terms
 from thresher_evals.judges.base import Case, Outcome, sentences
 
@@ -68,13 +68,7 @@ class Knowledge:
     def nearest(self, query: str, *, limit: int = SHOWN) -> list[str]:
         """The passages with the highest BM25, best first; ties keep the order of the texts."""
         wanted, counted = index_terms(query), self._statistics
-        scores = [
-            bm25(
-                wanted, terms,
-                frequencies=counted.frequencies, total=counted.total, average_length=counted.average_length,
-            )
-            for terms in self._terms
-        ]  # fmt: skip
+        scores = [counted.bm25(wanted, terms) for terms in self._terms]
         best = sorted(range(len(scores)), key=lambda at: -scores[at])[:limit]
         return [self.passages[at] for at in best]
 
@@ -84,7 +78,7 @@ class Knowledge:
 
     @cached_property
     def _statistics(self) -> Statistics:
-        return retrieved_statistics(self._terms)
+        return Statistics.of(self._terms)
 
 
 def packed(pieces: Sequence[str], words: int) -> Iterator[str]:
