@@ -34,12 +34,10 @@ class Laid:
     at: tuple[int, ...]
 
 
-def laid_out(rows: Sequence[Sequence[Cell]]) -> Laid:
-    """Every cell in each row and column that it spans; one over the whole width once; header rows joined from the top.
-
-    Rows above the header that are one cell over the whole width are titles.
+def laid_out(full: Sequence[Sequence[Cell]]) -> Laid:
+    """Rows with a cell in each column that it spans: those above the header that are one cell over the whole width are
+    titles, header rows are joined from the top, and a cell over the whole width stands once.
     """
-    full = spread(rows)
     width = max(map(len, full), default=0)
     first = 0
     while first < len(full) - 1 and _across(full[first], width) and full[first][0].rows == 1:
@@ -130,7 +128,7 @@ def add_table(assembly: Assembly, rows: Sequence[Sequence[Cell]], *, number: int
     if max((sum(cell.columns for cell in row) for row in kept), default=0) < 2:
         assembly.paragraph(*(cell.text for row in kept for cell in row))
         return
-    laid = laid_out(kept)
+    laid = laid_out(spread(kept))
     assembly.paragraph(*laid.titles)
     assembly.table(laid.rows, number=number, at=laid.at)
 
