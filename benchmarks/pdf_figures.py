@@ -20,9 +20,8 @@ from typing import Any
 from benchmarks.machine import DATA
 from thresher.documents.formats.extractor import PDF, extract
 from thresher.documents.formats.pdf import lines_of, page_texts
-from thresher.documents.formats.pdf_figures import figure_lines
 from thresher.documents.formats.pdf_layout import tidy
-from thresher.documents.formats.pdf_lines import classify_all
+from thresher.documents.formats.pdf_lines import classify_all, figure_lines
 from thresher.documents.sources import Limits
 
 LABELS = Path(__file__).with_suffix(".json")

@@ -9,7 +9,7 @@ import pytest
 import thresher
 from tests.documents.making import read_one, save
 from thresher.chunking.hierarchical import HierarchicalChunker
-from thresher.documents.card import card
+from thresher.documents.read import card
 from thresher.structure.locators import locate
 
 RUNBOOK = (

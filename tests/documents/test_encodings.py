@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.documents.making import read_one, refusal, save
-from thresher.documents.encodings import decode
+from thresher.documents.detect import decode
 
 TEXTS = {
     "cp1252": (

@@ -16,11 +16,11 @@ from tests.conftest import Run
 from tests.documents import hostile, making, readers
 from tests.documents.making import read_all, save
 from thresher.documents.assembly import Parsed
-from thresher.documents.worker import Reply, Unreadable, packed, unpacked
 from thresher.documents.read import fetch
 from thresher.documents.reading_process import ProcessLimits, ReadingProcess
 from thresher.documents.registry import FileKind, RawFile
 from thresher.documents.sources import Item
+from thresher.documents.worker import Reply, Unreadable, packed, unpacked
 from thresher.errors import DocumentError
 from thresher.types import Document
 

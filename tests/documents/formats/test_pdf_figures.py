@@ -14,8 +14,7 @@ from tests.documents.making import needs_papers, read_one, read_paper, save, spa
 from thresher.chunking.fixed import FixedChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.documents.formats.pdf import parse_pages
-from thresher.documents.formats.pdf_figures import figure_lines, is_data_row
-from thresher.documents.formats.pdf_lines import classify_all
+from thresher.documents.formats.pdf_lines import classify_all, figure_lines, is_data_row
 from thresher.structure.forms import form_of
 from thresher.structure.lists import lists_of
 from thresher.structure.records import records_of

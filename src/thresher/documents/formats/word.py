@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from xml.etree.ElementTree import Element
 
-from thresher.documents.assembly import Assembly, Parsed
+from thresher.documents.assembly import Assembly, Cell, Parsed, add_tabbed, add_table
 from thresher.documents.cleaning import clean_inline, clean_text, word_set
 from thresher.documents.formats.archives import (
     attribute,
@@ -27,8 +27,7 @@ from thresher.documents.formats.archives import (
     relations,
     xml_of,
 )
-from thresher.documents.formats.cells import Cell, add_tabbed, add_table
-from thresher.documents.formats.drawing import add_drawing
+from thresher.documents.formats.slides import add_drawing
 from thresher.documents.formats.word_styles import NO_STYLE, Style, is_on, lists_of, styles_of
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError

@@ -14,7 +14,7 @@ from itertools import pairwise
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from thresher.documents.assembly import Assembly, Parsed
+from thresher.documents.assembly import Assembly, Cell, Parsed, laid_out
 from thresher.documents.cleaning import clean_inline
 from thresher.documents.formats.archives import (
     attribute,
@@ -29,10 +29,8 @@ from thresher.documents.formats.archives import (
     relations,
     xml_of,
 )
-from thresher.documents.formats.cells import Cell, laid_out
-from thresher.documents.formats.drawing import add_drawing
 from thresher.documents.formats.number_formats import BUILT_IN, shown_number
-from thresher.documents.formats.slides import paragraphs_of
+from thresher.documents.formats.slides import add_drawing, paragraphs_of
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 from thresher.structure.locators import column_name, column_number
