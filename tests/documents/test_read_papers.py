@@ -11,7 +11,7 @@ import pytest
 from tests.documents.making import DATA, PAPERS, needs_papers, read_all, read_paper, rows_of, spans_hold
 from tests.documents.making import Item as Input
 from thresher.documents.cleaning import references_span
-from thresher.documents.formats.extractor import PDF, extract
+from thresher.documents.formats.pdf_pages import PDF, extract
 from thresher.documents.sources import Limits
 from thresher.types import Document
 

@@ -11,7 +11,7 @@ import pytest
 
 import thresher
 from tests.documents import making
-from thresher.documents.formats.extractor import failure, loaded, private_folder, temporary_folder
+from thresher.documents.formats.pdf_pages import failure, loaded, private_folder, temporary_folder
 from thresher.errors import DocumentError
 
 READS_TWO = """
@@ -93,12 +93,12 @@ def test_nothing_else_imports_the_extractor() -> None:
         for file in package.rglob("*.py")
         if re.search(r"^\s*(?:import|from) kreuzberg", file.read_text(encoding="utf-8"), re.MULTILINE)
     }
-    assert importing == {"documents/formats/extractor.py"}
+    assert importing == {"documents/formats/pdf_pages.py"}
     assert loaded().__name__ == "kreuzberg"
 
 
 @pytest.mark.parametrize("message", ["weird\nsecond line", "timed out after 3s", "", "PdfiumLibraryInternalError"])
 def test_every_message_of_the_extractor_becomes_one_line_with_a_next_step(message: str) -> None:
-    error = failure(message, "application/pdf")
+    error = failure(message)
     assert error.next_step
     assert "\n" not in str(error)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.documents import making
 from tests.documents.making import read_one, refusal, save, within
-from thresher.documents.formats.pdf import check_streams
+from thresher.documents.formats.pdf_pages import check_streams
 from thresher.documents.sources import Limits
 
 
