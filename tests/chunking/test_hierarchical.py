@@ -266,8 +266,7 @@ def test_a_literal_tail_can_be_had_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [{"size": 0}, {"overlap": 2500}, {"minimum": 2501}, {"minimum": -1}, {"subchunk_overlap": 300}],
+    "wrong", [{"size": 0}, {"overlap": 2500}, {"minimum": 2501}, {"minimum": -1}, {"subchunk_overlap": 300}]
 )
 def test_impossible_settings_are_refused_when_built(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="use "):

@@ -9,13 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.chunking.promises import (
-    assert_numbered,
-    assert_promises,
-    document,
-    documents,
-    hash_encoder,
-)
+from tests.chunking.promises import assert_numbered, assert_promises, document, documents, hash_encoder
 from thresher.chunking.semantic import SemanticChunker
 from thresher.errors import ModelError, UsageError
 from thresher.types import Document, Table

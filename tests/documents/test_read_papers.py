@@ -153,10 +153,7 @@ def test_running_heads_are_gone(name: str, head: str) -> None:
     ("name", "title"),
     [
         ("BERT.pdf", "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding"),
-        (
-            "2104.08663.pdf",
-            "BEIR: A Heterogeneous Benchmark for Zero-shot Evaluation of Information Retrieval Models",
-        ),
+        ("2104.08663.pdf", "BEIR: A Heterogeneous Benchmark for Zero-shot Evaluation of Information Retrieval Models"),
         ("GPT1.pdf", "Improving Language Understanding by Generative Pre-Training"),
         ("1512.03385.pdf", "Deep Residual Learning for Image Recognition"),
     ],

@@ -85,11 +85,7 @@ def test_a_file_that_cannot_be_read_is_refused_over_there_in_the_same_words(
     [(readers.dive, "reading.stack_megabytes (1)"), (readers.devour, "reading.memory_megabytes (256)")],
 )
 def test_a_file_that_ends_its_process_is_an_error_that_names_the_setting(
-    reader: Callable[[RawFile], Parsed],
-    setting: str,
-    process: ReadingProcess,
-    registering: Registering,
-    tmp_path: Path,
+    reader: Callable[[RawFile], Parsed], setting: str, process: ReadingProcess, registering: Registering, tmp_path: Path
 ) -> None:
     registering(FileKind("bad", "bad", (".bad",), ("x/bad",), reader))
     assert setting in refused(process, save(tmp_path, "a.bad", "words")).next_step

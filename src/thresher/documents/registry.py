@@ -118,11 +118,7 @@ KINDS: dict[str, FileKind] = {
         FileKind("zip", "a zip archive", (".zip",), ("application/zip",), "archives:read_zip", re.compile(b"PK\3\4")),
         FileKind("ipynb", "a notebook (ipynb)", (".ipynb",), ("application/x-ipynb+json",), "tabular:read_notebook"),
         FileKind(
-            "subtitles",
-            "subtitles",
-            (".srt", ".vtt"),
-            ("text/vtt", "application/x-subrip"),
-            "markdown:read_subtitles",
+            "subtitles", "subtitles", (".srt", ".vtt"), ("text/vtt", "application/x-subrip"), "markdown:read_subtitles"
         ),
         FileKind("html", "HTML", (".html", ".htm", ".xhtml"), ("text/html", "application/xhtml+xml"), "html:read_html"),
         FileKind("markdown", "Markdown", (".md", ".markdown"), ("text/markdown",), "markdown:read_markdown"),

@@ -12,11 +12,7 @@ from thresher.types import Document
 
 @pytest.mark.parametrize(
     ("name", "source"),
-    [
-        ("a.csv", 'city,note\nRome,"a, b"\n'),
-        ("b.csv", "city;note\nRome;a, b\n"),
-        ("c.tsv", "city\tnote\nRome\ta, b\n"),
-    ],
+    [("a.csv", 'city,note\nRome,"a, b"\n'), ("b.csv", "city;note\nRome;a, b\n"), ("c.tsv", "city\tnote\nRome\ta, b\n")],
 )
 def test_a_csv_is_one_table_whatever_its_delimiter(name: str, source: str, tmp_path: Path) -> None:
     document = read_one(save(tmp_path, name, source))
