@@ -94,19 +94,6 @@ def test_deviations_cut_far_below_the_mean_only() -> None:
     assert groups(SemanticChunker(Angles(), "angles", theta=3.0, mode="std"), text) == [[0, 5, 15, 30, 50, 130]]
 
 
-@pytest.mark.parametrize("mode", ["percentile", "std"])
-def test_sentences_all_alike_are_cut_by_size_only(mode: str) -> None:
-    chunker = SemanticChunker(Angles(), "angles", mode=mode, max_characters=40)  # type: ignore[arg-type]
-    assert groups(chunker, at(7, 7, 7, 7)) == [[7, 7], [7, 7]]
-
-
-def test_chunks_have_at_most_500_characters() -> None:
-    sentence = "Word " * 33 + "end."
-    text = " ".join([sentence] * 7)
-    chunks = SemanticChunker(hash_encoder, "hash")(document(text))
-    assert [len(chunk.text) for chunk in chunks] == [339, 339, 339, 169]
-
-
 def test_a_sentence_longer_than_the_limit_shares_its_chunks_with_no_other() -> None:
     long = "Long " + "words " * 150 + "end."
     chunks = SemanticChunker(hash_encoder, "hash", theta=-1.0)(document(f"Before it. {long} After it."))
