@@ -190,61 +190,50 @@ class Cell:
     head: bool = False  # whether the format says that it is one of a header
 
 
-@dataclass(frozen=True, slots=True)
-class Laid:
-    """A table laid out: what stands over its header, and its rows with their positions in the file, from 0."""
+def add_grid(
+    assembly: Assembly,
+    full: Sequence[Sequence[Cell]],
+    *,
+    number: int = 0,
+    name: Callable[[int], tuple[MarkKind, str]] | None = None,
+) -> None:
+    """Add a table whose rows have a cell in each column that it spans; see `Assembly.table`.
 
-    titles: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    at: tuple[int, ...]
-
-
-def laid_out(full: Sequence[Sequence[Cell]]) -> Laid:
-    """Rows with a cell in each column that it spans: those above the header that are one cell over the whole width are
-    titles, header rows are joined from the top, and a cell over the whole width stands once.
+    Rows above the header that are one cell over the whole width are titles, header rows are joined from the top, and a
+    cell over the whole width stands once.
     """
     width = max(map(len, full), default=0)
     first = 0
     while first < len(full) - 1 and _across(full[first], width) and full[first][0].rows == 1:
         first += 1
     depth = _header_rows(full[first:])
-    titles = tuple(full[at][0].text for at in range(first) if full[at] and full[at][0].text)
-    head = _joined(full[first : first + depth])
-    texts = [tuple(cell.text for cell in (row[:1] if _across(row, width) else row)) for row in full[first + depth :]]
-    positions = (first, *range(first + depth, len(full)))
-    return Laid(titles, (head, *texts), positions) if depth else Laid(titles, (), ())
+    assembly.paragraph(*(full[at][0].text for at in range(first) if full[at]))
+    if depth:
+        body = full[first + depth :]
+        texts = [[cell.text for cell in (row[:1] if _across(row, width) else row)] for row in body]
+        rows = [_joined(full[first : first + depth]), *texts]
+        assembly.table(rows, number=number, name=name, at=(first, *range(first + depth, len(full))))
 
 
 def spread(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
     """The rows with a cell for each column, the same one where it spans several."""
-    laid: list[list[Cell]] = []
-    below: dict[int, tuple[Cell, int]] = {}  # by column: what reaches down, and into how many rows more
+    laid: list[dict[int, Cell]] = [{} for _ in rows]
     total = 0
-    for row in rows:
-        line: list[Cell] = []
-        waiting = iter(row)
-        cell = next(waiting, None)
-        while cell is not None or any(column >= len(line) for column in below):
-            if len(line) in below:
-                held, left = below.pop(len(line))
-                if left > 1:
-                    below[len(line)] = (held, left - 1)
-                line.append(held)
-            elif cell is None:
-                line.append(Cell())
-            else:
-                for _ in range(max(1, cell.columns)):
-                    if cell.rows > 1:
-                        below[len(line)] = (cell, cell.rows - 1)
-                    line.append(cell)
-                    if total + len(line) > MOST_CELLS:
-                        raise DocumentError(
-                            f"a table has more than {MOST_CELLS:,} cells", next_step="split it, or leave it out"
-                        )
-                cell = next(waiting, None)
-        total += len(line)
-        laid.append(line)
-    return laid
+    for at, row in enumerate(rows):
+        column = 0
+        for cell in row:
+            while column in laid[at]:
+                column += 1
+            for column in range(column, column + max(1, cell.columns)):
+                reached = laid[at : at + max(1, cell.rows)]
+                for line in reached:
+                    line[column] = cell
+                total += len(reached)
+                if total > MOST_CELLS:
+                    what = f"a table has more than {MOST_CELLS:,} cells"
+                    raise DocumentError(what, next_step="split it, or leave it out")
+            column += 1
+    return [[line.get(column) or Cell() for column in range(max(line, default=-1) + 1)] for line in laid]
 
 
 def _across(row: Sequence[Cell], width: int) -> bool:
@@ -262,14 +251,11 @@ def _header_rows(rows: Sequence[Sequence[Cell]]) -> int:
     if 1 < stated < len(rows) and stated <= MOST_HEADS:
         return stated
     depth = 1
-    while depth < min(len(rows) - 1, MOST_HEADS) and _groups(rows[depth - 1]) and _names(rows[depth]):
+    while depth < min(len(rows) - 1, MOST_HEADS) and _names(rows[depth]):
+        if not any(one is other and one.text for one, other in pairwise(rows[depth - 1])):
+            break
         depth += 1
     return depth
-
-
-def _groups(row: Sequence[Cell]) -> bool:
-    """Whether a name of a row stands over several columns."""
-    return any(one is other and one.text for one, other in pairwise(row))
 
 
 def _names(row: Sequence[Cell]) -> bool:
@@ -293,9 +279,7 @@ def add_table(assembly: Assembly, rows: Sequence[Sequence[Cell]], *, number: int
     if max((sum(cell.columns for cell in row) for row in kept), default=0) < 2:
         assembly.paragraph(*(cell.text for row in kept for cell in row))
         return
-    laid = laid_out(spread(kept))
-    assembly.paragraph(*laid.titles)
-    assembly.table(laid.rows, number=number, at=laid.at)
+    add_grid(assembly, spread(kept), number=number)
 
 
 def add_tabbed(assembly: Assembly, lines: Sequence[str]) -> None:

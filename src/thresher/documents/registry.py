@@ -15,7 +15,7 @@ from thresher.documents.assembly import Member, Parsed
 from thresher.documents.sources import Limits
 from thresher.errors import DocumentError, UnknownSetting, UsageError
 
-EXTRACTION = 4
+EXTRACTION = 5
 """Raised whenever text, tables, marks or metadata that are read out of the same bytes change: `index --reread` then has
 something to do."""
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from thresher.documents.assembly import Assembly, Cell, Parsed, laid_out
+from thresher.documents.assembly import Assembly, Cell, Parsed, add_grid
 from thresher.documents.cleaning import clean_inline
 from thresher.documents.formats.archives import (
     attribute,
@@ -223,9 +223,8 @@ def _add_table(assembly: Assembly, cells: Cells, top: int, left: int, bottom: in
             if cell.text and begins:
                 assembly.mark("cells", f"{column_name(column)}{number}")
                 assembly.paragraph(cell.text)
-    first, laid = top + labels, laid_out(rows[labels:])
-    assembly.paragraph(*laid.titles)
-    assembly.table(laid.rows, name=lambda at: ("cells", f"{column_name(left)}{first + at}"), at=laid.at)
+    first = top + labels
+    add_grid(assembly, rows[labels:], name=lambda at: ("cells", f"{column_name(left)}{first + at}"))
 
 
 def _is_label(row: Sequence[Cell]) -> bool:
