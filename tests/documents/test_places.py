@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Callable
@@ -16,15 +15,9 @@ import pytest
 
 from tests.documents import making
 from tests.documents.formats.test_office import reordered
-from tests.documents.making import PAPERS, needs_papers, parse_bytes, read_paper
+from tests.documents.making import PAPERS, needs_papers, parse_bytes, read_paper, saved
 from thresher.structure.locators import locate
 from thresher.types import Document
-
-
-def saved(document: object) -> bytes:
-    buffer = io.BytesIO()
-    document.save(buffer)  # type: ignore[attr-defined]
-    return buffer.getvalue()
 
 
 def word() -> bytes:

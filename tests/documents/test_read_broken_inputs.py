@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,8 +31,7 @@ def test_a_truncated_paper_is_refused(name: str, tmp_path: Path) -> None:
 )
 def test_a_file_without_anything_to_read_is_refused(data: bytes, what: str, tmp_path: Path) -> None:
     assert what in refusal(tmp_path, "a.txt", data).what
-    openpyxl.Workbook().save(buffer := io.BytesIO())
-    assert "no text" in refusal(tmp_path, "a.xlsx", buffer.getvalue()).what
+    assert "no text" in refusal(tmp_path, "a.xlsx", making.saved(openpyxl.Workbook())).what
 
 
 # --- files that cannot be had -----------------------------------------------------------------------------------------

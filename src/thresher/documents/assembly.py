@@ -224,15 +224,15 @@ def spread(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
         for cell in row:
             while column in laid[at]:
                 column += 1
-            for column in range(column, column + max(1, cell.columns)):
+            for covered in range(column, column + max(1, cell.columns)):
                 reached = laid[at : at + max(1, cell.rows)]
                 for line in reached:
-                    line[column] = cell
+                    line[covered] = cell
                 total += len(reached)
                 if total > MOST_CELLS:
                     what = f"a table has more than {MOST_CELLS:,} cells"
                     raise DocumentError(what, next_step="split it, or leave it out")
-            column += 1
+            column += max(1, cell.columns)
     return [[line.get(column) or Cell() for column in range(max(line, default=-1) + 1)] for line in laid]
 
 

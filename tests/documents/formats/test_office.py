@@ -13,7 +13,7 @@ from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 
 from tests.documents import making
-from tests.documents.making import parse_bytes, read_one, rows_of, save
+from tests.documents.making import parse_bytes, read_one, rows_of, save, saved
 from thresher.documents.formats.number_formats import shown_number
 from thresher.types import Document
 
@@ -100,8 +100,7 @@ def test_tables_side_by_side_under_titles_of_their_own_are_two_tables(tmp_path: 
     for row in (["Fares", None, None, "Crew"], ["Route", "Price", None, "Name", "Cabin"],
                 ["Orsay", 18, None, "Holt", "B14"], ["Vannes", 22, None, "Ives", "C02"]):  # fmt: skip
         sheet.append(row)
-    book.save(buffer := io.BytesIO())
-    document = read_one(save(tmp_path, "ferry.xlsx", buffer.getvalue()))
+    document = read_one(save(tmp_path, "ferry.xlsx", saved(book)))
     assert rows_of(document) == ["| Route | Price |", "| Orsay | 18 |", "| Vannes | 22 |"]
     assert rows_of(document, 1) == ["| Name | Cabin |", "| Holt | B14 |", "| Ives | C02 |"]
 
@@ -142,7 +141,6 @@ def test_a_chart_is_its_titles_and_a_table_of_its_numbers(tmp_path: Path) -> Non
     chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, 914400, 914400, data).chart
     chart.has_title = True
     chart.chart_title.text_frame.text = "Harvest in tonnes"
-    deck.save(buffer := io.BytesIO())
-    document = read_one(save(tmp_path, "a.pptx", buffer.getvalue()))
+    document = read_one(save(tmp_path, "a.pptx", saved(deck)))
     assert document.text.startswith("Harvest in tonnes")
     assert rows_of(document) == ["|  | Oats | Rye |", "| Spring | 4.5 | 3 |", "| Autumn | 7 |  |"]
