@@ -31,7 +31,7 @@ needs_papers = pytest.mark.skipif(not PAPERS.is_dir(), reason=f"no papers in {PA
 
 @contextmanager
 def within(seconds: float = 5.0) -> Iterator[None]:
-    """Fails what takes longer on a processor: patterns that try everything in every way take days, ours milliseconds."""
+    """Fails what takes a processor longer: patterns that try everything in every way take days, ours milliseconds."""
 
     def too_long(*_: object) -> None:
         raise TimeoutError(f"not done within {seconds:g} s")
