@@ -181,8 +181,8 @@ class Reader:
         rows = [row for row in _inside(table, "tr") if child(row, "trPr", "del") is None]
         cells = [cell for row in rows for cell in _inside(row, "tc")]
         if any(local(element) == "tbl" for cell in cells for element in _block_elements(cell)):
-            for cell in cells:
-                self._blocks(cell)
+            for layout in cells:
+                self._blocks(layout)
             return
         lines: list[Line] = []
         full: list[list[Cell]] = []
