@@ -21,8 +21,7 @@ from pathlib import Path
 from thresher.documents.account import PIECES, Account, account, words_of
 from thresher.documents.assembly import Parsed
 from thresher.documents.detect import kind_of
-from thresher.documents.formats.extractor import PDF, extract
-from thresher.documents.formats.pdf import page_texts
+from thresher.documents.formats.pdf_pages import extract, page_texts
 from thresher.documents.registry import RawFile, by_extension
 from thresher.errors import ThresherError
 
@@ -61,7 +60,7 @@ def counted(file: RawFile, parsed: Parsed) -> Account | None:
     """The account of a file; of a PDF by the text of its pages."""
     if file.kind.name != "pdf":
         return account(file, parsed)
-    there = Counter(words_of("\n".join(page_texts(extract(file.data, PDF, limits=file.limits, elements=True)))))
+    there = Counter(words_of("\n".join(page_texts(extract(file.data, limits=file.limits)))))
     missing = there - Counter(words_of(f"{parsed.text}\n{parsed.title}"))
     return Account(sum(there.values()), sum(missing.values()), ("running heads",))
 

@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import DATA
-from thresher.documents.formats.extractor import PDF, extract
-from thresher.documents.formats.pdf import lines_of, page_texts
-from thresher.documents.formats.pdf_figures import figure_lines
+from thresher.documents.formats.pdf import lines_of
 from thresher.documents.formats.pdf_layout import tidy
-from thresher.documents.formats.pdf_lines import classify_all
+from thresher.documents.formats.pdf_lines import classify_all, figure_lines
+from thresher.documents.formats.pdf_pages import extract, page_texts
 from thresher.documents.sources import Limits
 
 LABELS = Path(__file__).with_suffix(".json")
@@ -65,7 +64,7 @@ def page_hash(lines: list[str]) -> str:
 
 def pages_of(name: str) -> list[list[str]]:
     """The lines of each page of a paper."""
-    result = extract((DATA / "papers" / name).read_bytes(), PDF, limits=Limits(), elements=True)
+    result = extract((DATA / "papers" / name).read_bytes(), limits=Limits())
     lines, _ = lines_of(page_texts(result))
     return [tidy(page) for page in lines]
 

@@ -129,7 +129,7 @@ class Document:
 
     @property
     def card(self) -> int:
-        """Where the card begins (`thresher.documents.card`); the end of the text where there is none."""
+        """Where the card begins (`thresher.documents.read`); the end of the text where there is none."""
         return self.marks[-1].start if self.marks and self.marks[-1].kind == "card" else len(self.text)
 
     def page_at(self, offset: int) -> int | None:

@@ -14,32 +14,8 @@ from thresher.chunking.spans import chunk_id, row_spans, text_regions
 from thresher.types import Chunk, Document, Page, Table
 
 WORDS = [
-    "a",
-    "Grain",
-    "chaff",
-    "(e.g.",
-    "et al.",
-    "Fig. 2",
-    "ends.",
-    "Why?",
-    "Yes!",
-    "“Quoted.",
-    "x" * 70,
-    "漢字。",
-    "e\u0301",
-    "👩‍👩‍👧",
-    " ",
-    "  ",
-    "\t",
-    "\n",
-    "\n\n",
-    "\r\n",
-    "\r\n\r\n",
-    "\r",
-    "\u00a0",
-    "\u2028",
-    "\x85",
-    "\x0c",
+    *("a", "Grain", "chaff", "(e.g.", "et al.", "Fig. 2", "ends.", "Why?", "Yes!", "“Quoted.", "x" * 70, "漢字。"),
+    *("e\u0301", "👩‍👩‍👧", " ", "  ", "\t", "\n", "\n\n", "\r\n", "\r\n\r\n", "\r", "\u00a0", "\u2028", "\x85", "\x0c"),
 ]
 ANY_TEXT = st.text(max_size=200)
 PROSE = st.lists(st.sampled_from(WORDS), max_size=120).map("".join)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -15,21 +13,12 @@ SIZES = st.integers(1, 80).flatmap(lambda size: st.tuples(st.just(size), st.inte
 
 
 @given(documents(), SIZES)
-def test_fixed_chunks_keep_every_promise(source: Document, sizes: tuple[int, int]) -> None:
-    chunker = FixedChunker(*sizes)
-    chunks = chunker(source)
-    assert_promises(source, chunks, size=sizes[0])
-    assert_numbered(chunks)
-    assert chunks == chunker(source)
-
-
-@given(documents(), SIZES)
-def test_recursive_chunks_keep_every_promise(source: Document, sizes: tuple[int, int]) -> None:
-    chunker = RecursiveChunker(*sizes)
-    chunks = chunker(source)
-    assert_promises(source, chunks, size=sizes[0])
-    assert_numbered(chunks)
-    assert chunks == chunker(source)
+def test_chunks_keep_every_promise(source: Document, sizes: tuple[int, int]) -> None:
+    for chunker in (FixedChunker(*sizes), RecursiveChunker(*sizes)):
+        chunks = chunker(source)
+        assert_promises(source, chunks, size=sizes[0])
+        assert_numbered(chunks)
+        assert chunks == chunker(source)
 
 
 @given(documents(), st.tuples(st.integers(0, 300), st.integers(0, 300)))
@@ -45,35 +34,21 @@ def test_only_the_skipped_span_is_missing(source: Document, found: tuple[int, in
         assert start == end or all(chunk.end <= start or chunk.start >= end for chunk in chunks)
 
 
-def test_words_stay_whole_when_a_space_is_near() -> None:
-    text = "word " * 500
-    chunks = FixedChunker(size=900)(document(text))
-    assert [len(chunk.text) for chunk in chunks] == [899, 899, 699]
-    assert set(" ".join(chunk.text for chunk in chunks).split()) == {"word"}
-
-
-def test_a_chunk_may_be_exactly_as_long_as_the_size() -> None:
-    assert [chunk.text for chunk in FixedChunker(size=9)(document("four five six"))] == ["four five", "six"]
-
-
-def test_words_stay_whole_in_small_chunks_too() -> None:
-    text = "several words of everyday lengths in chunks of very few characters"
-    chunks = FixedChunker(size=20)(document(text))
-    assert " ".join(chunk.text for chunk in chunks) == text
-
-
-def test_a_word_longer_than_the_last_tenth_is_cut() -> None:
-    chunks = FixedChunker(size=900)(document("x" * 2000))
-    assert [(chunk.start, chunk.end) for chunk in chunks] == [(0, 900), (900, 1800), (1800, 2000)]
-
-
-def test_a_text_of_the_size_is_one_chunk() -> None:
-    assert len(FixedChunker(size=900)(document("a" * 900))) == 1
-
-
-def test_an_overlap_begins_at_a_word() -> None:
-    chunks = FixedChunker(size=20, overlap=8)(document("alpha beta gamma delta epsilon zeta"))
-    assert [chunk.text for chunk in chunks] == ["alpha beta gamma", "gamma delta epsilon", "epsilon zeta"]
+@pytest.mark.parametrize(
+    ("text", "size", "overlap", "texts"),
+    [
+        ("word " * 500, 900, 0, ["word " * 179 + "word"] * 2 + ["word " * 139 + "word"]),
+        ("four five six", 9, 0, ["four five", "six"]),
+        ("several words of everyday lengths", 20, 0, ["several words of", "everyday lengths"]),
+        ("x" * 2000, 900, 0, ["x" * 900, "x" * 900, "x" * 200]),
+        ("a" * 900, 900, 0, ["a" * 900]),
+        ("alpha beta gamma delta epsilon zeta", 20, 8, ["alpha beta gamma", "gamma delta epsilon", "epsilon zeta"]),
+    ],
+)
+def test_words_stay_whole_where_a_space_is_near_and_an_overlap_begins_at_one(
+    text: str, size: int, overlap: int, texts: list[str]
+) -> None:
+    assert [chunk.text for chunk in FixedChunker(size, overlap)(document(text))] == texts
 
 
 @pytest.mark.parametrize("chunker", [FixedChunker(), RecursiveChunker()])
@@ -109,10 +84,8 @@ def reference_split(text: str, size: int, overlap: int, separators: list[str]) -
     """A recursive character splitter on strings: separators kept in front of their piece, pieces stripped."""
     index = next(i for i, separator in enumerate(separators) if separator in text)
     separator, rest = separators[index], separators[index + 1 :]
-    pieces = list(text) if separator == "" else re.split(f"(?={re.escape(separator)})", text)
-    if separator:
-        parts = re.split(f"({re.escape(separator)})", text)
-        pieces = [parts[0], *(parts[i] + parts[i + 1] for i in range(1, len(parts), 2))]
+    first, *others = text.split(separator) if separator else list(text)
+    pieces = [first, *(separator + other for other in others)]
     result: list[str] = []
     short: list[str] = []
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,13 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.chunking.promises import (
-    assert_numbered,
-    assert_promises,
-    document,
-    documents,
-    hash_encoder,
-)
+from tests.chunking.promises import assert_numbered, assert_promises, document, documents, hash_encoder
 from thresher.chunking.semantic import SemanticChunker
 from thresher.errors import ModelError, UsageError
 from thresher.types import Document, Table
@@ -61,56 +56,35 @@ def test_semantic_chunks_keep_every_promise(source: Document, choice: tuple[str,
     assert chunks == chunker(source)
 
 
-def test_a_boundary_falls_where_neighbours_are_less_alike_than_theta() -> None:
-    """The cosines: cos 30° = .87 and cos 45° = .71: only the second is below .8, and only cos 60° = .5 is below .7."""
-    text = at(0, 30, 75, 15)
-    assert groups(SemanticChunker(Angles(), "angles"), text) == [[0, 30], [75], [15]]
-    assert groups(SemanticChunker(Angles(), "angles", theta=0.7), text) == [[0, 30, 75], [15]]
+@pytest.mark.parametrize(
+    ("settings", "angles", "cut"),
+    [
+        # cos 30° = .87, cos 45° = .71, cos 60° = .5
+        ({}, (0, 30, 75, 15), [[0, 30], [75], [15]]),
+        ({"theta": 0.7}, (0, 30, 75, 15), [[0, 30, 75], [15]]),
+        # steps of 30° drift from the mean of three: cos 60°
+        ({}, (0, 30, 60, 90), [[0, 30, 60, 90]]),
+        ({"compare": "chunk_centroid"}, (0, 30, 60, 90), [[0, 30], [60, 90]]),
+        # vectors that cancel out are like nothing
+        ({"compare": "chunk_centroid", "theta": -1.0}, (0, 180, 90), [[0, 180, 90]]),
+        ({"compare": "chunk_centroid", "theta": 0.1}, (0, 180, 90), [[0], [180], [90]]),
+        # gaps of 5, 10, 15, 20 and 80°: at .8 the one fifth that is least alike is cut
+        ({"mode": "percentile"}, (0, 5, 15, 30, 50, 130), [[0, 5, 15, 30, 50], [130]]),
+        ({"mode": "percentile", "theta": 0.5}, (0, 5, 15, 30, 50, 130), [[0, 5, 15, 30], [50], [130]]),
+        ({"mode": "std", "theta": 1.0}, (0, 5, 15, 30, 50, 130), [[0, 5, 15, 30, 50], [130]]),
+        ({"mode": "std", "theta": 3.0}, (0, 5, 15, 30, 50, 130), [[0, 5, 15, 30, 50, 130]]),
+        ({"mode": "percentile", "max_characters": 40}, (7, 7, 7, 7), [[7, 7], [7, 7]]),
+    ],
+)
+def test_a_boundary_falls_where_a_sentence_is_less_like_what_precedes_it_than_theta_says(
+    settings: dict[str, Any], angles: tuple[int, ...], cut: list[list[int]]
+) -> None:
+    assert groups(SemanticChunker(Angles(), "angles", **settings), at(*angles)) == cut
 
 
 def test_a_similarity_of_exactly_theta_is_no_boundary() -> None:
     orthogonal = SemanticChunker(lambda texts: np.eye(len(texts), dtype=np.float32), "eye", theta=0.0)
     assert len(orthogonal(document("One here. Two here. Three here."))) == 1
-
-
-def test_a_centroid_sees_drift_that_neighbours_do_not() -> None:
-    """Steps of 30 degrees: each neighbour is at .87, but the fourth is at cos 60° = .5 from the mean of three."""
-    text = at(0, 30, 60, 90)
-    assert groups(SemanticChunker(Angles(), "angles"), text) == [[0, 30, 60, 90]]
-    assert groups(SemanticChunker(Angles(), "angles", compare="chunk_centroid"), text) == [[0, 30], [60, 90]]
-
-
-def test_vectors_that_cancel_out_are_like_nothing() -> None:
-    chunker = SemanticChunker(Angles(), "angles", theta=-1.0, compare="chunk_centroid")
-    assert groups(chunker, at(0, 180, 90)) == [[0, 180, 90]]
-    assert groups(SemanticChunker(Angles(), "angles", theta=0.1, compare="chunk_centroid"), at(0, 180, 90))[0] == [0]
-
-
-def test_a_percentile_cuts_at_the_share_that_is_least_alike() -> None:
-    """Five gaps of 5, 10, 15, 20 and 80 degrees: theta .8 cuts at the one fifth that is least alike."""
-    text = at(0, 5, 15, 30, 50, 130)
-    assert groups(SemanticChunker(Angles(), "angles", mode="percentile"), text) == [[0, 5, 15, 30, 50], [130]]
-    halves = SemanticChunker(Angles(), "angles", theta=0.5, mode="percentile")
-    assert groups(halves, text) == [[0, 5, 15, 30], [50], [130]]
-
-
-def test_deviations_cut_far_below_the_mean_only() -> None:
-    text = at(0, 5, 15, 30, 50, 130)
-    assert groups(SemanticChunker(Angles(), "angles", theta=1.0, mode="std"), text) == [[0, 5, 15, 30, 50], [130]]
-    assert groups(SemanticChunker(Angles(), "angles", theta=3.0, mode="std"), text) == [[0, 5, 15, 30, 50, 130]]
-
-
-@pytest.mark.parametrize("mode", ["percentile", "std"])
-def test_sentences_all_alike_are_cut_by_size_only(mode: str) -> None:
-    chunker = SemanticChunker(Angles(), "angles", mode=mode, max_characters=40)  # type: ignore[arg-type]
-    assert groups(chunker, at(7, 7, 7, 7)) == [[7, 7], [7, 7]]
-
-
-def test_chunks_have_at_most_500_characters() -> None:
-    sentence = "Word " * 33 + "end."
-    text = " ".join([sentence] * 7)
-    chunks = SemanticChunker(hash_encoder, "hash")(document(text))
-    assert [len(chunk.text) for chunk in chunks] == [339, 339, 339, 169]
 
 
 def test_a_sentence_longer_than_the_limit_shares_its_chunks_with_no_other() -> None:

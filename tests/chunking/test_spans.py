@@ -39,19 +39,15 @@ CHUNKERS: list[Chunker] = [
 
 
 @pytest.mark.parametrize("chunker", CHUNKERS, ids=lambda chunker: chunker.fingerprint.split("@")[0])
-def test_a_long_table_is_cut_between_rows_only(chunker: Chunker) -> None:
-    source = with_table()
-    tables = [chunk for chunk in chunker(source) if chunk.kind == "table"]
+def test_a_long_table_is_cut_between_rows_only_and_shares_no_chunk_with_text(chunker: Chunker) -> None:
+    chunks = chunker(with_table())
+    texts = [chunk.text for chunk in chunks if chunk.kind == "text" and chunk.level == "chunk"]
+    assert texts == ["Text before it.", "Text after it."]
+    tables = [chunk for chunk in chunks if chunk.kind == "table"]
     assert len([chunk for chunk in tables if chunk.level == "chunk"]) > 1
     for chunk in tables:
         assert len(chunk.text) <= 200 or "literal" in chunker.fingerprint
         assert all(line.startswith("|") and line.endswith("|") for line in chunk.text.splitlines())
-
-
-@pytest.mark.parametrize("chunker", CHUNKERS, ids=lambda chunker: chunker.fingerprint.split("@")[0])
-def test_text_and_table_never_share_a_chunk(chunker: Chunker) -> None:
-    texts = [chunk.text for chunk in chunker(with_table()) if chunk.kind == "text" and chunk.level == "chunk"]
-    assert texts == ["Text before it.", "Text after it."]
 
 
 def test_a_rule_goes_with_the_header_above_it() -> None:
@@ -75,11 +71,6 @@ def test_a_table_without_known_rows_is_cut_at_line_ends() -> None:
     assert {chunk.text for chunk in chunks} == {"a,b\na,b"}
 
 
-def test_a_table_is_not_joined_to_small_text_around_it() -> None:
-    kinds = [chunk.kind for chunk in HierarchicalChunker()(with_table()) if chunk.level == "chunk"]
-    assert kinds == ["text", "table", "text"]
-
-
 def test_a_table_that_reaches_into_another_is_left_to_the_text() -> None:
     text = "one two three four"
     regions = text_regions(document(text, tables=[Table(0, 7, ((0, 7),)), Table(4, 13, ((4, 13),))]))
@@ -89,23 +80,19 @@ def test_a_table_that_reaches_into_another_is_left_to_the_text() -> None:
     ]
 
 
-def test_the_skipped_span_takes_the_tables_inside_it_along() -> None:
-    text = "Body. References [1] A table here [2] Index."
-    inside = Table(text.index("A table"), text.index(" here"), ((text.index("A table"), text.index(" here")),))
-    regions = text_regions(
-        document(text, tables=[inside]), without=lambda text: (text.index("References"), text.index("Index"))
-    )
-    assert [text[region.start : region.end] for region in regions] == ["Body.", "Index."]
-
-
-def test_a_table_partly_in_the_skipped_span_stays_whole() -> None:
-    text = "Body. A long table here. Tail."
-    table = Table(6, 17, ((6, 17),))
-    regions = text_regions(document(text, tables=[table]), without=lambda text: (0, 12))
-    assert [(region.kind, text[region.start : region.end]) for region in regions] == [
-        ("table", "A long tabl"),
-        ("text", "e here. Tail."),
-    ]
+@pytest.mark.parametrize(
+    ("text", "table", "skipped", "kept"),
+    [
+        ("Body. References [1] A table here [2] Index.", "A table", (6, 38), ["Body.", "Index."]),
+        ("Body. A long table here. Tail.", "A long tabl", (0, 12), ["A long tabl", "e here. Tail."]),
+    ],
+)
+def test_a_skipped_span_takes_the_tables_inside_it_along_and_no_others(
+    text: str, table: str, skipped: tuple[int, int], kept: list[str]
+) -> None:
+    span = (text.index(table), text.index(table) + len(table))
+    regions = text_regions(document(text, tables=[Table(*span, (span,))]), without=lambda _: skipped)
+    assert [text[region.start : region.end] for region in regions] == kept
 
 
 @given(documents())

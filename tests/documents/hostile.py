@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-
 import docx
 import openpyxl
 import pptx
@@ -38,10 +36,9 @@ def nested_book() -> bytes:
 
 def nested_slides() -> bytes:
     """A presentation with groups of shapes in groups."""
-    deck, packed = pptx.Presentation(), io.BytesIO()
+    deck = pptx.Presentation()
     deck.slides.add_slide(deck.slide_layouts[1])
-    deck.save(packed)
-    parts = making.members(packed.getvalue())
+    parts = making.members(making.saved(deck))
     groups = b"<p:grpSp>" * DEPTH + b"</p:grpSp>" * DEPTH
     parts["ppt/slides/slide1.xml"] = parts["ppt/slides/slide1.xml"].replace(b"</p:spTree>", groups + b"</p:spTree>")
     return making.archive(parts)
@@ -49,19 +46,17 @@ def nested_slides() -> bytes:
 
 def far_cell() -> bytes:
     """A workbook of two cells, 16,383 columns and 1,999 rows apart."""
-    book, packed = openpyxl.Workbook(), io.BytesIO()
+    book = openpyxl.Workbook()
     book.active["A1"], book.active["XFD2000"] = "near", "far"
-    book.save(packed)
-    return packed.getvalue()
+    return making.saved(book)
 
 
 def wide_cell() -> bytes:
     """A Word document with a cell over two thousand million columns."""
-    document, packed = docx.Document(), io.BytesIO()
+    document = docx.Document()
     properties = document.add_table(rows=2, cols=2).cell(0, 0)._tc.get_or_add_tcPr()
     properties.append(properties.makeelement(qn("w:gridSpan"), {qn("w:val"): "2000000000"}))
-    document.save(packed)
-    return packed.getvalue()
+    return making.saved(document)
 
 
 def entities() -> bytes:

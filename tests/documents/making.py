@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from email.message import EmailMessage
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import docx
 import openpyxl
@@ -30,18 +31,18 @@ needs_papers = pytest.mark.skipif(not PAPERS.is_dir(), reason=f"no papers in {PA
 
 @contextmanager
 def within(seconds: float = 5.0) -> Iterator[None]:
-    """Fails what takes longer: patterns that try everything in every way take days, ours milliseconds."""
+    """Fails what takes a processor longer: patterns that try everything in every way take days, ours milliseconds."""
 
     def too_long(*_: object) -> None:
         raise TimeoutError(f"not done within {seconds:g} s")
 
-    before = signal.signal(signal.SIGALRM, too_long)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, too_long)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def save(folder: Path, name: str, data: bytes | str) -> Item:
@@ -136,6 +137,13 @@ def written(writer: pypdf.PdfWriter) -> bytes:
     return buffer.getvalue()
 
 
+def saved(document: Any) -> bytes:
+    """What is made with python-docx, python-pptx or openpyxl, as a file."""
+    buffer = io.BytesIO()
+    document.save(buffer)
+    return buffer.getvalue()
+
+
 def blank_pdf(pages: int) -> bytes:
     writer = pypdf.PdfWriter()
     for _ in range(pages):
@@ -154,9 +162,7 @@ def word() -> bytes:
         for column, text in enumerate(cells):
             table.cell(row, column).text = text
     document.add_paragraph("After the table.")
-    buffer = io.BytesIO()
-    document.save(buffer)
-    return buffer.getvalue()
+    return saved(document)
 
 
 def slides(notes: Sequence[str] = ("A note for the speaker", "", ""), *, hidden: Sequence[int] = ()) -> bytes:
@@ -175,9 +181,7 @@ def slides(notes: Sequence[str] = ("A note for the speaker", "", ""), *, hidden:
                 table.cell(index // 2, index % 2).text = text
         if number in hidden:
             slide._element.set("show", "0")
-    buffer = io.BytesIO()
-    deck.save(buffer)
-    return buffer.getvalue()
+    return saved(deck)
 
 
 def workbook() -> bytes:
@@ -187,9 +191,7 @@ def workbook() -> bytes:
         book.active.append(row)
     book.create_sheet("Empty")
     book.create_sheet("Rivers").append(["Po", "a | b"])
-    buffer = io.BytesIO()
-    book.save(buffer)
-    return buffer.getvalue()
+    return saved(book)
 
 
 def mail(html: str = "") -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import io
 from email.message import EmailMessage
 from xml.sax.saxutils import escape
 
@@ -86,9 +85,7 @@ def test_a_word_file(lines: list[list[str]], table: list[tuple[str, list[str], s
     for row in table:
         for cell, text in zip(grid.add_row().cells, (row[0], " ".join(row[1]), row[2]), strict=True):
             cell.text = text
-    buffer = io.BytesIO()
-    made.save(buffer)
-    document = kept(buffer.getvalue(), "a.docx")
+    document = kept(making.saved(made), "a.docx")
     assert "neverseen" not in document.text
     assert_seen(document, [*plain(lines, []), "inserted", *plain([], table)])
 
@@ -110,9 +107,7 @@ def test_a_deck(lines: list[list[str]], table: list[tuple[str, list[str], str]])
         for column, text in enumerate((row[0], " ".join(row[1]), row[2])):
             cells.cell(number, column).text = text
     slide.notes_slide.notes_text_frame.text = "a note & more"
-    buffer = io.BytesIO()
-    made.save(buffer)
-    assert_seen(kept(buffer.getvalue(), "a.pptx"), [*plain(lines, table), "a note & more"])
+    assert_seen(kept(making.saved(made), "a.pptx"), [*plain(lines, table), "a note & more"])
 
 
 @PROPERTY
@@ -123,9 +118,7 @@ def test_a_workbook(table: list[tuple[str, list[str], str]]) -> None:
     made.active.merge_cells("A1:B1")
     for row in table:
         made.active.append([row[0], " ".join(row[1]), row[2]])
-    buffer = io.BytesIO()
-    made.save(buffer)
-    assert_seen(kept(buffer.getvalue(), "a.xlsx"), ["Summer", "Winter", *plain([], table[1:])])
+    assert_seen(kept(making.saved(made), "a.xlsx"), ["Summer", "Winter", *plain([], table[1:])])
 
 
 def page(lines: list[list[str]], table: list[tuple[str, list[str], str]]) -> str:

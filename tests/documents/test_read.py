@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,10 +7,12 @@ import pytest
 
 from tests.documents import making
 from tests.documents.making import parse_bytes, read_one, save
+from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.documents.assembly import Parsed
-from thresher.documents.read import fetch, parse
+from thresher.documents.read import card
 from thresher.documents.registry import FileKind, RawFile
 from thresher.errors import DocumentError, MissingExtra
+from thresher.structure.locators import locate
 from thresher.types import Document
 
 
@@ -46,7 +47,6 @@ def failing(raised: BaseException) -> FileKind:
     ("raised", "what"),
     [
         (AssertionError("unknown keyword"), "reading it failed (AssertionError: unknown keyword)"),
-        (OverflowError(), "reading it failed (OverflowError)"),
         (RuntimeError("first line\nsecond"), "reading it failed (RuntimeError: first line)"),
         (MemoryError(), "reading it failed (MemoryError)"),
         (MissingExtra("odfpy", extra="odf"), "the package 'odfpy' is not installed"),
@@ -69,16 +69,42 @@ def test_what_ends_the_program_is_no_error_of_a_file(
         read_one(save(tmp_path, "a.fail", "Words."))
 
 
-def test_a_file_that_fails_gives_no_document_at_all(tmp_path: Path) -> None:
-    item = save(tmp_path, "a.jsonl", json.dumps({"a": 1}) + "\nbroken")
-    data, hints = fetch(item)
-    with pytest.raises(DocumentError):
-        parse(item, data, hints)  # at once, before any document is asked for
-
-
 def test_half_of_a_surrogate_pair_is_replaced_in_text_and_refused_in_names() -> None:
     (document,) = parse_bytes(b'{"title": "Oats\\ud800", "text": "Words\\ud800."}', name="a.json")
     assert isinstance(document, Document)
     assert (document.title, document.text) == ("Oats\ufffd", "Words\ufffd.")
     with pytest.raises(DocumentError, match="half of a surrogate pair"):
         parse_bytes(b'{"text": "Words.", "\\ud800": "x"}', name="a.json")
+
+
+# --- what a file says of itself is the last paragraph of its text -----------------------------------------------------
+
+RUNBOOK = (
+    "---\nauthor: Ada Kask\nowner: Dana Ilves\npager: ext-7719\n---\n# Runbook of the relay\n\nRestart it with care.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "metadata", "date", "told"),
+    [
+        ("Bring a lamp.", {}, None, ""),
+        ("By Ada Kask, 2021-03-04.", {"author": "Ada Kask"}, "2021-03-04", ""),
+        ("Bring a lamp.", {"author": "Ada Kask"}, None, "The document “Survey” was written by Ada Kask."),
+        ("Bring a lamp.", {}, "2021-03-04", ""),
+        ("Bring a lamp.", {"owner": "Dana Ilves"}, None, "The document “Survey”: its owner is Dana Ilves."),
+        ("Bring a lamp.", {"sheets": "A, B", "hidden_sheets": "B", "encoding": "windows-1252"}, None, ""),
+        ("Bring a lamp.", {"language": "German", "words_not_read": 3, "description": "Survey"}, None, ""),
+    ],
+)
+def test_a_card_says_what_the_text_does_not(text: str, metadata: dict[str, str], date: str | None, told: str) -> None:
+    assert card(text, metadata, "Survey", date) == told
+
+
+def test_a_card_is_a_chunk_of_its_own_without_a_page(tmp_path: Path) -> None:
+    document = read_one(save(tmp_path, "relay.md", RUNBOOK))
+    chunks = [chunk for chunk in HierarchicalChunker()(document) if chunk.level == "chunk"]
+    assert [document.text[chunk.start : chunk.end] == chunk.text for chunk in chunks] == [True, True]
+    last = chunks[-1]
+    assert last.text.startswith("The document “Runbook of the relay” was written by Ada Kask. Its owner is")
+    assert (last.start, last.page) == (document.card, None)
+    assert locate(document, last.start, last.end) == "what the file says of itself"

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
-import stat
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,30 +31,7 @@ def test_a_truncated_paper_is_refused(name: str, tmp_path: Path) -> None:
 )
 def test_a_file_without_anything_to_read_is_refused(data: bytes, what: str, tmp_path: Path) -> None:
     assert what in refusal(tmp_path, "a.txt", data).what
-
-
-def test_an_office_file_without_text_is_refused(tmp_path: Path) -> None:
-    buffer = io.BytesIO()
-    openpyxl.Workbook().save(buffer)
-    assert "no text" in refusal(tmp_path, "a.xlsx", buffer.getvalue()).what
-
-
-BOMB = making.archive({"word/document.xml": bytes(20_000_000), "[Content_Types].xml": b"<Types/>"})
-NESTED = {f"word/embeddings/{n}.zip": b"x" for n in range(300)} | {"word/document.xml": b"<w/>"}
-
-
-@pytest.mark.parametrize(
-    ("data", "what", "limits"),
-    [
-        (making.archive({"word/document.xml": b"<broken", "[Content_Types].xml": b"<Types/>"}), "", Limits()),
-        (BOMB, "archive bomb", Limits()),
-        (BOMB, "unpacks to", Limits(max_unpacked_bytes=10**6)),
-        (making.archive(NESTED, compression=zipfile.ZIP_STORED), "other archives", Limits()),
-    ],
-    ids=["damaged", "ratio", "size", "nested"],
-)
-def test_a_damaged_archive_and_a_bomb_are_refused(data: bytes, what: str, limits: Limits, tmp_path: Path) -> None:
-    assert what in refusal(tmp_path, "a.docx", data, limits=limits).what
+    assert "no text" in refusal(tmp_path, "a.xlsx", making.saved(openpyxl.Workbook())).what
 
 
 # --- files that cannot be had -----------------------------------------------------------------------------------------
@@ -86,23 +60,17 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    with (tmp_path / "big.txt").open("wb") as file:
+        file.truncate(10**12)  # sparse: reading it would take all memory
     for path, what in (
         (tmp_path, "is a folder"),
         (tmp_path / "pipe", "no regular file"),
         (Path("/dev/null"), "no regular file"),
         (tmp_path / "gone.txt", "the file is gone"),
+        (tmp_path / "big.txt", "too large"),
     ):
         with pytest.raises(DocumentError, match=what):
             fetch(Item(path.as_posix(), path.as_posix(), path))
-
-
-def test_a_file_over_the_limit_is_refused_before_it_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "big.txt"
-    with path.open("wb") as file:
-        file.truncate(10**12)  # sparse: reading it would take all memory
-    with pytest.raises(DocumentError, match="too large"):
-        fetch(Item(path.as_posix(), path.as_posix(), path))
 
 
 # --- junk -------------------------------------------------------------------------------------------------------------
@@ -133,9 +101,9 @@ def test_a_file_with_a_hole_is_refused_or_read_without_what_was_there(extension:
             making.spans_hold(read_one(item))
 
 
-@pytest.mark.parametrize("step", range(1, 8))
-def test_a_mail_that_is_cut_off_is_read_as_far_as_it_goes(step: int, tmp_path: Path) -> None:
+def test_a_mail_that_is_cut_off_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
     data = making.mail()
-    document, *_ = read_all(save(tmp_path, "a.eml", data[: len(data) * step // 8]))
-    assert isinstance(document, Document)
-    assert document.text.startswith("From: Ann")
+    for step in range(1, 8):
+        document, *_ = read_all(save(tmp_path, "a.eml", data[: len(data) * step // 8]))
+        assert isinstance(document, Document)
+        assert document.text.startswith("From: Ann")

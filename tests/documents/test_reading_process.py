@@ -16,11 +16,11 @@ from tests.conftest import Run
 from tests.documents import hostile, making, readers
 from tests.documents.making import read_all, save
 from thresher.documents.assembly import Parsed
-from thresher.documents.frames import Reply, Unreadable, packed, unpacked
 from thresher.documents.read import fetch
 from thresher.documents.reading_process import ProcessLimits, ReadingProcess
 from thresher.documents.registry import FileKind, RawFile
 from thresher.documents.sources import Item
+from thresher.documents.worker import Unreadable, unpacked
 from thresher.errors import DocumentError
 from thresher.types import Document
 
@@ -81,18 +81,18 @@ def test_a_file_that_cannot_be_read_is_refused_over_there_in_the_same_words(
 
 
 @pytest.mark.parametrize(
-    ("reader", "setting"),
-    [(readers.dive, "reading.stack_megabytes (1)"), (readers.devour, "reading.memory_megabytes (256)")],
+    ("reader", "words"),
+    [
+        (readers.dive, "reading.stack_megabytes (1)"),
+        (readers.devour, "reading.memory_megabytes (256)"),
+        (readers.leave, "it ended the reading process (exit status 7: and the last words)"),
+    ],
 )
-def test_a_file_that_ends_its_process_is_an_error_that_names_the_setting(
-    reader: Callable[[RawFile], Parsed],
-    setting: str,
-    process: ReadingProcess,
-    registering: Registering,
-    tmp_path: Path,
+def test_a_file_that_ends_its_process_is_an_error_that_names_the_setting_or_the_last_words(
+    reader: Callable[[RawFile], Parsed], words: str, process: ReadingProcess, registering: Registering, tmp_path: Path
 ) -> None:
     registering(FileKind("bad", "bad", (".bad",), ("x/bad",), reader))
-    assert setting in refused(process, save(tmp_path, "a.bad", "words")).next_step
+    assert words in str(refused(process, save(tmp_path, "a.bad", "words")))
     assert read(process, save(tmp_path, "a.txt", "Sound words."))
 
 
@@ -112,27 +112,6 @@ def test_a_hostile_file_is_refused_before_it_can_end_its_process(
     before = process.pid
     assert what in refused(process, save(tmp_path, name, make())).what
     assert process.pid == before
-
-
-def test_hostile_files_are_lines_of_the_report_and_all_others_are_committed(run: Run, tmp_path: Path) -> None:
-    folder = tmp_path / "files"
-    folder.mkdir()
-    for number in range(6):
-        save(folder, f"{'adgmsz'[number]}.md", f"Lamp {number} burns oil.")
-    hostile_files = {
-        "b.epub": hostile.nested_book(),
-        "e.pptx": hostile.nested_slides(),
-        "n.xlsx": hostile.far_cell(),
-        "t.docx": hostile.wide_cell(),
-    }
-    for name, data in hostile_files.items():
-        save(folder, name, data)
-    narrow = ("--set", "reading.memory_megabytes=256", "--set", "reading.stack_megabytes=1")
-    ran = run("index", folder, "--recipe", "rag", "--home", tmp_path / "home", "--json", *narrow)
-    assert ran.code == 3
-    report = json.loads(ran.out)
-    assert report["added"] == 7, "two cells far apart are a sheet like any other"
-    assert [Path(one["source"]).name for one in report["failed"]] == ["b.epub", "e.pptx", "t.docx"]
 
 
 def test_a_limit_that_cannot_be_is_refused_and_one_in_a_file_counts(
@@ -167,15 +146,6 @@ def test_a_killed_process_is_started_again(process: ReadingProcess, tmp_path: Pa
     os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
     assert read(process, item)
     assert process.pid != first
-
-
-def test_a_reader_that_leaves_is_told_with_its_last_words(
-    process: ReadingProcess, registering: Registering, tmp_path: Path
-) -> None:
-    registering(FileKind("bye", "a farewell", (".bye",), (), readers.leave))
-    assert refused(process, save(tmp_path, "a.bye", "?")).what == (
-        "it ended the reading process (exit status 7: and the last words)"
-    )
 
 
 def test_a_reader_that_hangs_is_ended_when_its_seconds_are_over(registering: Registering, tmp_path: Path) -> None:
@@ -233,13 +203,6 @@ def test_no_process_is_left_when_who_asked_is_ended(ending: signal.Signals, tmp_
 
 
 # --- what comes back --------------------------------------------------------------------------------------------------
-
-
-def test_a_reply_is_the_same_after_its_way() -> None:
-    (document,) = making.parse_bytes(SOUND["a.docx"], name="a.docx")
-    assert isinstance(document, Document)
-    reply = Reply((document,), done=True)
-    assert unpacked(packed(reply)) == reply
 
 
 @pytest.mark.parametrize(

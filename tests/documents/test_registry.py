@@ -39,9 +39,6 @@ def test_every_kind_has_a_reader_and_names_of_its_own() -> None:
 def test_a_kind_is_found_by_extension_and_by_what_a_server_says() -> None:
     assert by_extension(".PDF") is by_mime_type("Application/PDF; charset=binary") is file_kind("pdf")
     assert by_extension(".xyz") is by_mime_type("text/plain") is by_mime_type("") is None
-
-
-def test_an_unknown_kind_is_an_error_that_names_the_nearest() -> None:
     with pytest.raises(UnknownSetting, match="unknown file kind; did you mean 'markdown'"):
         file_kind("markdwn")
 

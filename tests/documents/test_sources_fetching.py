@@ -16,8 +16,6 @@ from thresher.documents.sources import Item, Limits, discover
 from thresher.errors import DocumentError
 from thresher.types import Document
 
-from . import making
-
 
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
@@ -32,8 +30,6 @@ class Handler(BaseHTTPRequestHandler):
         elif path == "/secret":
             known = self.headers["Authorization"] == "Basic " + base64.b64encode(b"ann:p@ss").decode()
             self.reply(200 if known else 401, b"Rye.")
-        elif path == "/paper":
-            self.reply(200, making.pdf(["A paper."]), **{"Content-Type": "application/octet-stream"})
         elif path == "/fake.pdf":
             self.reply(200, b"<html>Log in", **{"Content-Type": "application/pdf"})
         elif path == "/big":
@@ -93,13 +89,6 @@ def test_a_page_is_fetched_with_what_the_server_says(site: str) -> None:
     (document,) = parse(at(f"{site}/page"), data, hints)
     assert isinstance(document, Document)
     assert (document.kind, document.text, document.source) == ("html", "Oats.", f"{site}/page")
-
-
-def test_the_bytes_decide_where_the_server_does_not_say(site: str) -> None:
-    data, hints = fetch(at(f"{site}/paper?download=1"))
-    (document,) = parse(at(f"{site}/paper"), data, hints)
-    assert isinstance(document, Document)
-    assert document.kind == "pdf"
 
 
 def test_a_login_page_in_place_of_a_pdf_is_refused(site: str) -> None:

@@ -91,9 +91,3 @@ def test_a_chunk_whose_windows_failed_has_no_score_and_is_counted_once() -> None
     scored = TableScorer(Failing(), documents)(Query(question, question), [piece(QUARTERS).hit])
     assert scored.scores == (None,)
     assert scored.missing == (0,)
-
-
-def test_what_a_column_says_of_a_person_is_read_as_people_say_it() -> None:
-    assert fact_sentence("name", "Ada", "home town", "Paris") == "Ada lives in Paris."
-    assert fact_sentence("customer", "Ada", "age", "36") == "Ada is 36 years old."
-    assert fact_sentence("branch", "North", "city", "Paris") == fact_sentence("name", "Ada", "claim", "bike") == ""

@@ -214,8 +214,7 @@ def html_pieces(file: RawFile) -> Iterator[Piece]:
 
 def book_pieces(file: RawFile) -> Iterator[Piece]:
     """Those of the chapters of a book."""
-    from thresher.documents.formats.epub import chapters, package_of
-    from thresher.documents.formats.html import decode_html
+    from thresher.documents.formats.html import chapters, decode_html, package_of
 
     if file.limits.hidden:
         with open_archive(file.data) as archive:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 from thresher.documents.cleaning import clean_inline, clean_text
+from thresher.errors import DocumentError
 from thresher.types import Mark, MarkKind, Metadata, Page, Table
 
 PARAGRAPH = "\n\n"
@@ -169,3 +171,139 @@ def table_over(lines: Sequence[str], start: int) -> Table:
     starts = accumulate((len(line) + 1 for line in lines), initial=start)
     rows = tuple((begin, begin + len(line)) for begin, line in zip(starts, lines, strict=False))
     return Table(start, rows[-1][1], rows)
+
+
+# --- tables as formats write them - cells that span rows and columns, headers of several rows - to rows of plain cells
+
+
+MOST_CELLS = 2_000_000  # of a table, those that stand for spans included
+MOST_HEADS = 4  # rows of a header; a table of nothing but header cells is none
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell as it is written, with the columns and rows it spans."""
+
+    text: str = ""
+    columns: int = 1
+    rows: int = 1
+    head: bool = False  # whether the format says that it is one of a header
+
+
+def add_grid(
+    assembly: Assembly,
+    full: Sequence[Sequence[Cell]],
+    *,
+    number: int = 0,
+    name: Callable[[int], tuple[MarkKind, str]] | None = None,
+) -> None:
+    """Add a table whose rows have a cell in each column that it spans; see `Assembly.table`.
+
+    Rows above the header that are one cell over the whole width are titles, header rows are joined from the top, and a
+    cell over the whole width stands once.
+    """
+    width = max(map(len, full), default=0)
+    first = 0
+    while first < len(full) - 1 and _across(full[first], width) and full[first][0].rows == 1:
+        first += 1
+    depth = _header_rows(full[first:])
+    assembly.paragraph(*(full[at][0].text for at in range(first) if full[at]))
+    if depth:
+        body = full[first + depth :]
+        texts = [[cell.text for cell in (row[:1] if _across(row, width) else row)] for row in body]
+        rows = [_joined(full[first : first + depth]), *texts]
+        assembly.table(rows, number=number, name=name, at=(first, *range(first + depth, len(full))))
+
+
+def spread(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
+    """The rows with a cell for each column, the same one where it spans several."""
+    laid: list[dict[int, Cell]] = [{} for _ in rows]
+    total = 0
+    for at, row in enumerate(rows):
+        column = 0
+        for cell in row:
+            while column in laid[at]:
+                column += 1
+            for covered in range(column, column + max(1, cell.columns)):
+                reached = laid[at : at + max(1, cell.rows)]
+                for line in reached:
+                    line[covered] = cell
+                total += len(reached)
+                if total > MOST_CELLS:
+                    what = f"a table has more than {MOST_CELLS:,} cells"
+                    raise DocumentError(what, next_step="split it, or leave it out")
+            column += max(1, cell.columns)
+    return [[line.get(column) or Cell() for column in range(max(line, default=-1) + 1)] for line in laid]
+
+
+def _across(row: Sequence[Cell], width: int) -> bool:
+    """Whether a row is one cell over the whole width of a table of several columns."""
+    return width > 1 and len(row) == width and all(cell is row[0] for cell in row)
+
+
+def _header_rows(rows: Sequence[Sequence[Cell]]) -> int:
+    """How many rows name the columns: those that the format says, else one, and those below a name over several."""
+    if not rows:
+        return 0
+    stated = 0
+    while stated < len(rows) and rows[stated] and all(cell.head or not cell.text for cell in rows[stated]):
+        stated += 1
+    if 1 < stated < len(rows) and stated <= MOST_HEADS:
+        return stated
+    depth = 1
+    while depth < min(len(rows) - 1, MOST_HEADS) and _names(rows[depth]):
+        if not any(one is other and one.text for one, other in pairwise(rows[depth - 1])):
+            break
+        depth += 1
+    return depth
+
+
+def _names(row: Sequence[Cell]) -> bool:
+    """Whether no cell of a row is a number other than a year."""
+    numbers = [cell.text for cell in row if re.fullmatch(r"[\W\d]*\d[\W\d]*", cell.text)]
+    return all(re.fullmatch(r"(?:19|20)\d\d", text.strip()) for text in numbers)
+
+
+def _joined(rows: Sequence[Sequence[Cell]]) -> tuple[str, ...]:
+    """The names of the columns: what stands above each, from the top, each once."""
+    names = []
+    for column in range(max(map(len, rows), default=0)):
+        above = [clean_inline(row[column].text) for row in rows if column < len(row)]
+        names.append(" / ".join(dict.fromkeys(text for text in above if text)))
+    return tuple(names)
+
+
+def add_table(assembly: Assembly, rows: Sequence[Sequence[Cell]], *, number: int = 0) -> None:
+    """Add a table, its titles before it; one of a single column is layout, and its cells are paragraphs."""
+    kept = [[replace(cell, text=clean_inline(cell.text)) for cell in row] for row in rows]
+    if max((sum(cell.columns for cell in row) for row in kept), default=0) < 2:
+        assembly.paragraph(*(cell.text for row in kept for cell in row))
+        return
+    add_grid(assembly, spread(kept), number=number)
+
+
+def add_tabbed(assembly: Assembly, lines: Sequence[str]) -> None:
+    """Lines that follow each other, some with tabs: as tables where tabs part columns, else as paragraphs."""
+
+    def columns_of(line: str) -> int:
+        return 0 if "\n" in line else line.strip("\t").count("\t") + 1
+
+    for columns, group in groupby((line.strip("\n ") for line in lines), columns_of):
+        run = list(group)
+        if columns > 1 and is_tabbed_table(run):
+            assembly.table([line.split("\t") for line in run])
+        else:
+            assembly.paragraph(*run)
+
+
+def is_tabbed_table(lines: Sequence[str]) -> bool:
+    """Whether lines of as many cells each are a table: two lines or more, and, of two columns, numbers below a name.
+
+    Two columns are as often "label: value", where the first line names nothing.
+    """
+    cells = [[cell.strip() for cell in line.strip("\t").split("\t")] for line in lines]
+    if len(cells) < 2 or any(cell.endswith(":") for row in cells for cell in row[:-1]):
+        return False
+    if len(cells[0]) > 2:
+        return all(cells[0]) or sum(map(bool, cells[0])) >= 2
+    return not re.search(r"\d", cells[0][1]) and all(re.search(r"\d", row[1]) for row in cells[1:])

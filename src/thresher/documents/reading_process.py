@@ -13,23 +13,14 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil
 from typing import BinaryIO, cast
 
-from thresher.documents.frames import (
-    Failure,
-    Reply,
-    Request,
-    Unreadable,
-    described_kinds,
-    read_frame,
-    unpacked,
-    write_frame,
-)
-from thresher.documents.read import DEFAULT_LIMITS, NO_METADATA, file_name, parse, text_id
+from thresher.documents.read import DEFAULT_LIMITS, NO_METADATA, parse, text_id
 from thresher.documents.sources import MEBIBYTE, Hints, Item, Limits
+from thresher.documents.worker import Failure, Reply, Unreadable, read_frame, request_for, unpacked, write_frame
 from thresher.errors import DocumentError
 from thresher.types import Document, Metadata
 
@@ -96,16 +87,7 @@ class ReadingProcess:
         A file that cannot be read raises DocumentError, and so does one that ends the process or takes more than it
         may. A kind whose reader no other process can import is read here, without limits.
         """
-        asked = Request(
-            item.source,
-            file_name(item, hints),
-            item.data is not None,
-            hints.content_type,
-            hints.url,
-            dict(metadata),
-            asdict(self._limits),
-            described_kinds(),
-        )
+        asked = request_for(item, hints, metadata, self._limits)
         finished = False
         try:
             for reply in self._replies(item, asked, data):
@@ -124,7 +106,7 @@ class ReadingProcess:
             if not finished:  # what else it has to say is not for the next file
                 self.close()
 
-    def _replies(self, item: Item, request: Request, data: bytes) -> Iterator[Reply]:
+    def _replies(self, item: Item, request: bytes, data: bytes) -> Iterator[Reply]:
         """What the process says of a file, the last one included. Raises DocumentError where it ends before."""
         if self._child is not None and self._child.over:
             self.close()
@@ -281,9 +263,9 @@ class _Child:
         ended = _signal_name(self.status) or f"exit status {self.status}"
         return f"{ended}: {lines[-1].strip()[:120]}" if lines[-1] else ended
 
-    def ask(self, request: Request, data: bytes) -> None:
+    def ask(self, request: bytes, data: bytes) -> None:
         with suppress(OSError):  # if the process has ended, `reply` reports it
-            write_frame(self._requests, request.to_json())
+            write_frame(self._requests, request)
             write_frame(self._requests, data)
 
     def reply(self, *, longest: int) -> Reply | None:

@@ -15,7 +15,7 @@ from thresher.documents.assembly import Member, Parsed
 from thresher.documents.sources import Limits
 from thresher.errors import DocumentError, UnknownSetting, UsageError
 
-EXTRACTION = 4
+EXTRACTION = 5
 """Raised whenever text, tables, marks or metadata that are read out of the same bytes change: `index --reread` then has
 something to do."""
 
@@ -109,22 +109,16 @@ KINDS: dict[str, FileKind] = {
             "an EPUB book",
             (".epub",),
             ("application/epub+zip",),
-            "epub:read_epub",
+            "html:read_epub",
             zip_member="META-INF/container.xml",
         ),
         FileKind("email", "an e-mail (eml)", (".eml",), ("message/rfc822",), "email:read_mail"),
-        FileKind("mbox", "a mailbox (mbox)", (".mbox",), ("application/mbox",), "holding:read_mailbox"),
+        FileKind("mbox", "a mailbox (mbox)", (".mbox",), ("application/mbox",), "email:read_mailbox"),
         FileKind("mht", "a saved page (mht)", (".mht", ".mhtml"), ("multipart/related",), "email:read_saved_page"),
+        FileKind("zip", "a zip archive", (".zip",), ("application/zip",), "archives:read_zip", re.compile(b"PK\3\4")),
+        FileKind("ipynb", "a notebook (ipynb)", (".ipynb",), ("application/x-ipynb+json",), "tabular:read_notebook"),
         FileKind(
-            "zip", "a zip archive", (".zip",), ("application/zip",), "holding:read_zip", signature=re.compile(b"PK\3\4")
-        ),
-        FileKind("ipynb", "a notebook (ipynb)", (".ipynb",), ("application/x-ipynb+json",), "notebooks:read_notebook"),
-        FileKind(
-            "subtitles",
-            "subtitles",
-            (".srt", ".vtt"),
-            ("text/vtt", "application/x-subrip"),
-            "subtitles:read_subtitles",
+            "subtitles", "subtitles", (".srt", ".vtt"), ("text/vtt", "application/x-subrip"), "markdown:read_subtitles"
         ),
         FileKind("html", "HTML", (".html", ".htm", ".xhtml"), ("text/html", "application/xhtml+xml"), "html:read_html"),
         FileKind("markdown", "Markdown", (".md", ".markdown"), ("text/markdown",), "markdown:read_markdown"),

@@ -1,34 +1,182 @@
-"""The process that reads files: `python -m thresher.documents.worker MEMORY STACK`, both in MiB.
+"""The process that reads files: `python -m thresher.documents.worker MEMORY STACK`, both in MiB; and what it is sent.
 
-Requests come on standard input, replies go to standard output (`thresher.documents.frames`). Files are read in a thread
-with a stack of the given size, while the main thread waits for what comes next: when standard input ends, whoever
-asked is gone, and the process ends at once, whatever it is doing.
+Requests come on standard input, replies go to standard output, each a frame: its length and its content. A request is a
+pickle, since who asks is trusted. A reply was made of an untrusted file, by a process that the file may have taken
+over: it is JSON and is checked field by field before it is a Document.
+
+Files are read in a thread with a stack of the given size, while the main thread waits for what comes next: when
+standard input ends, whoever asked is gone, and the process ends at once, whatever it is doing.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import pickle
 import signal
+import struct
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
 from queue import SimpleQueue
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from thresher.documents.frames import Failure, ReadElsewhere, Reply, Request, packed, read_frame, use_kinds, write_frame
 from thresher.documents.read import parse
+from thresher.documents.registry import KINDS, FileKind, Reader
 from thresher.documents.sources import MEBIBYTE, Hints, Item, Limits
-from thresher.errors import DocumentError
-from thresher.types import Document
+from thresher.errors import DocumentError, ThresherError
+from thresher.types import Document, Metadata
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 SECONDS_BETWEEN = 1.0  # rows that were read are sent as often as this, so that no wait looks like a hang
 BATCH_CHARACTERS = 256 * 1024  # or as soon as they are so many
 WORN_SHARE = 0.5  # of the memory: a process that holds so much between two files would fail files that are sound
 LONGEST = 2**40  # a request is the caller's own: its limits on files count
+_LENGTH = struct.Struct(">Q")
+
+
+# --- frames -----------------------------------------------------------------------------------------------------------
+
+
+class Unreadable(Exception):
+    """What came is no frame, is longer than it may be, or does not say what it should."""
+
+
+def write_frame(stream: BinaryIO, content: bytes) -> None:
+    """Send one frame: eight bytes of its length, big end first, and the content."""
+    stream.write(_LENGTH.pack(len(content)))
+    stream.write(content)
+    stream.flush()
+
+
+def read_frame(stream: BinaryIO, *, longest: int) -> bytes | None:
+    """The content of the next frame; None at the end. Raises Unreadable for one that is cut off or too long."""
+    head = stream.read(_LENGTH.size)
+    if not head:
+        return None
+    if len(head) < _LENGTH.size:
+        raise Unreadable("cut off")
+    (length,) = _LENGTH.unpack(head)
+    if length > longest:
+        raise Unreadable(f"{length:,} bytes")
+    content = stream.read(length)
+    if len(content) < length:
+        raise Unreadable("cut off")
+    return content
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A DocumentError on its way."""
+
+    what: str
+    subject: str
+    next_step: str
+
+    @classmethod
+    def of(cls, error: ThresherError) -> Failure:
+        """What an error says."""
+        return cls(error.what, error.subject, error.next_step)
+
+    def error(self) -> DocumentError:
+        """The error again."""
+        return DocumentError(self.what, subject=self.subject, next_step=self.next_step)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Some of what is in a file; the last one of a file is `done`, or `failed`, or says that it is read `elsewhere`."""
+
+    found: tuple[Document | Failure, ...] = ()  # empty as a sign of life
+    done: bool = False
+    failed: Failure | None = None
+    out_of_memory: bool = False  # whether it failed for lack of memory
+    elsewhere: str = ""  # the kind of the file, whose reader only the process that asks has
+    worn: bool = False  # whether the process holds on to so much memory that the next file wants a fresh one
+
+
+def packed(reply: Reply) -> bytes:
+    """A reply as JSON; half of a surrogate pair, which no file may hold, is a question mark."""
+    return json.dumps(reply, default=_fields, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    if is_dataclass(value):
+        return {one.name: getattr(value, one.name) for one in fields(value)}
+    return dict(value)
+
+
+def unpacked(content: bytes) -> Reply:
+    """The reply in a frame; Unreadable where a field is missing, unknown or of another type."""
+    try:
+        return _replies().validate_json(content, strict=True)
+    except ValueError as error:
+        raise Unreadable("not a reply") from error
+
+
+@cache
+def _replies() -> TypeAdapter[Reply]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Reply)
+
+
+Asked = tuple[Item, Hints, Metadata, Limits, Sequence[tuple[FileKind, bytes]]]
+"""One file to read, whose bytes are the next frame, and all kinds: each without its reader, and that pickled."""
+
+
+def request_for(item: Item, hints: Hints, metadata: Metadata, limits: Limits) -> bytes:
+    """The request to read a file in another process; a file's own path stays here, its name is all that is needed."""
+    path = None if item.path is None else type(item.path)(item.path.name)
+    named = replace(item, root="", address="", path=path, data=None if item.data is None else b"")
+    kinds = [(replace(kind, reader=""), _pickled(kind.reader)) for kind in KINDS.values()]
+    asked: Asked = (named, hints, dict(metadata), limits, kinds)
+    return pickle.dumps(asked)
+
+
+def _pickled(reader: str | Reader) -> bytes:
+    """A reader for another process; empty where that cannot import it: a closure, a lambda, or one of a script."""
+    try:
+        content = pickle.dumps(reader)
+    except Exception:
+        return b""
+    return b"" if b"__main__" in content else content
+
+
+class ReadElsewhere(ThresherError):
+    """The reader of a kind is a function that this process cannot import."""
+
+
+def use_kinds(sent: Sequence[tuple[FileKind, bytes]]) -> None:
+    """Register these kinds and no others."""
+    ours = {name: kind for name, kind in KINDS.items() if isinstance(kind.reader, str)}
+    KINDS.clear()
+    KINDS.update(ours)  # so a module that registers its kind when it is imported may do so
+    found = [replace(kind, reader=_unpickled(reader, kind.name)) for kind, reader in sent]
+    KINDS.clear()
+    KINDS.update((kind.name, kind) for kind in found)
+
+
+def _unpickled(content: bytes, kind: str) -> str | Reader:
+    """The reader, or one that raises ReadElsewhere, whatever error its module raises."""
+
+    def elsewhere(file: object) -> Any:
+        raise ReadElsewhere("is read elsewhere", subject=kind)
+
+    try:
+        reader: str | Reader = pickle.loads(content)
+    except Exception:
+        return elsewhere
+    return reader
+
+
+# --- the process ------------------------------------------------------------------------------------------------------
 
 
 class Worker:
@@ -40,19 +188,17 @@ class Worker:
         self._kinds: object = None
         self._seconds = 0.0
 
-    def answer(self, request: Request, data: bytes) -> None:
+    def answer(self, asked: Asked, data: bytes) -> None:
         """Send what is in a file."""
-        if request.kinds != self._kinds:
-            use_kinds(request.kinds)
-            self._kinds = request.kinds
-        self._seconds = request.limits["parse_seconds"]
+        item, hints, metadata, limits, kinds = asked
+        if kinds != self._kinds:
+            use_kinds(kinds)
+            self._kinds = kinds
+        self._seconds = limits.parse_seconds
         limit_processor_seconds(self._seconds)
-        # A file's own path stays with who asked: its name is all that reading needs.
-        path = Path(request.name) if request.name else None
-        item = Item(request.source, "", path, data if request.stdin else None)
-        limits = Limits(**request.limits)  # type: ignore[arg-type]  # the fields of one
+        item = item if item.data is None else replace(item, data=data)
         try:
-            self._send_all(item, data, Hints(request.content_type, request.url), request, limits)
+            self._send_all(parse(item, data, hints, metadata=metadata, limits=limits, alive=self._alive))
             last = Reply(done=True)
         except DocumentError as error:
             cause = error.__cause__
@@ -62,10 +208,9 @@ class Worker:
                 last = Reply(failed=Failure.of(error), out_of_memory=isinstance(cause, MemoryError))
         self._send(replace(last, worn=last.out_of_memory or held_bytes() > WORN_SHARE * self._memory))
 
-    def _send_all(self, item: Item, data: bytes, hints: Hints, request: Request, limits: Limits) -> None:
+    def _send_all(self, documents: Iterator[Document | DocumentError]) -> None:
         batch: list[Document | Failure] = []
         characters, sent = 0, time.monotonic()
-        documents = parse(item, data, hints, metadata=request.metadata, limits=limits, alive=self._alive)
         for found in documents:
             batch.append(Failure.of(found) if isinstance(found, DocumentError) else found)
             characters += len(found.text) if isinstance(found, Document) else 0
@@ -98,7 +243,7 @@ def main() -> None:
     def work() -> None:
         while True:
             request, data = waiting.get()
-            worker.answer(Request.of(request), data)
+            worker.answer(pickle.loads(request), data)
 
     write_frame(replies, packed(Reply()))
     threading.stack_size(stack)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.documents import making
 from tests.documents.making import parse_bytes, read_one, refusal, rows_of, save, within
 from thresher.documents.formats.html import decode_html, read_markup
 from thresher.documents.sources import Limits
@@ -38,32 +39,34 @@ def test_a_page_in_another_encoding_is_read_by_what_it_declares(head: str, encod
     assert "Müller's" in document.text
 
 
-@pytest.mark.parametrize("html", ["<html><head><title>T</title></head></html>", "<html><script>run()</script></html>"])
-def test_html_without_text_is_refused(html: str, tmp_path: Path) -> None:
-    assert refusal(tmp_path, "a.html", html).what == "the HTML has no text"
-
-
-def test_deeply_nested_html_is_refused(tmp_path: Path) -> None:
-    assert "too deeply" in refusal(tmp_path, "a.html", "<div>" * 50_000 + "x").what
+@pytest.mark.parametrize(
+    ("html", "what"),
+    [("<html><script>run()</script></html>", "the HTML has no text"), ("<div>" * 50_000 + "x", "too deeply")],
+)
+def test_html_without_text_or_of_any_depth_is_refused(html: str, what: str, tmp_path: Path) -> None:
+    assert what in refusal(tmp_path, "a.html", html).what
 
 
 @pytest.mark.parametrize("unit", ["<!--", "<a ", "<a b='", '<a "', "</", "<?", "<!", "<", "&#", "<li>", "</p>"])
 def test_marks_that_never_end_are_no_trap(unit: str) -> None:
     with within():
         assert "Oats" in read_markup("<p>Oats" + unit * (40_000 // len(unit))).assembly.text
+        assert decode_html(b"<meta" * 40 + b" charset=" + b" " * 2000 + b"!")[0].startswith("<meta")
 
 
-def test_a_few_marks_that_never_end_are_text_as_before() -> None:
+def test_a_few_marks_that_never_end_are_text() -> None:
     assert read_markup("<p>Oats <b if rye").assembly.text == "Oats <b if rye"
     assert read_markup("<p>Oats <!-- note <p>Rye").assembly.text == "Oats <!-- note <p>Rye"
-
-
-def test_a_charset_that_is_never_named_is_no_trap() -> None:
-    with within():
-        assert decode_html(b"<meta" * 40 + b" charset=" + b" " * 2000 + b"!")[0].startswith("<meta")
 
 
 def test_numbered_lists_keep_their_numbers_and_lists_within_them_their_own(tmp_path: Path) -> None:
     page = "<ol><li><p>One</p><p>more</p><li>Two<ul><li>inner</ul><li>Three</ol><ol><li>Again</ol><ul><li>free</ul>"
     document = read_one(save(tmp_path, "a.html", f"<html><body>{page}</body></html>"))
     assert document.text.split("\n\n") == ["1. One", "more", "2. Two", "- inner", "3. Three", "1. Again", "- free"]
+
+
+def test_a_book_is_read_chapter_by_chapter(tmp_path: Path) -> None:
+    document = read_one(save(tmp_path, "a.epub", making.book()))
+    assert (document.kind, document.title, document.date) == ("epub", "On Flails", "1999-05-05")
+    assert document.text.startswith("Chapter one\n\nIt was night one.\n\n| k | v |\n| 1 | one |\n\nChapter two")
+    assert document.metadata["author"] == "Zed"

@@ -4,16 +4,17 @@ import io
 import re
 import zipfile
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 
-import docx
 import openpyxl
 import pptx
 import pytest
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
 
 from tests.documents import making
-from tests.documents.making import parse_bytes, read_one, rows_of, save
+from tests.documents.making import parse_bytes, read_one, rows_of, save, saved
+from thresher.documents.formats.number_formats import shown_number
 from thresher.types import Document
 
 DECK = making.slides(["", "Of two", "", "Of four", "Of five"], hidden=[3, 5])
@@ -59,14 +60,6 @@ def shown(data: bytes) -> list[tuple[str, str]]:
     ]
 
 
-def test_a_word_file_keeps_its_table_in_place(tmp_path: Path) -> None:
-    document = read_one(save(tmp_path, "a.docx", making.word()))
-    assert (document.kind, document.title) == ("docx", "Harvest report")
-    assert document.metadata["author"] == "Ann Lee"
-    assert rows_of(document) == ["| Field | Tons |", "| North | 10 |", "| South \\| low | 20 |"]
-    assert document.text.index("good year.") < document.tables[0].start < document.text.index("After the table.")
-
-
 def test_slides_are_pages_with_notes_and_tables(tmp_path: Path) -> None:
     document = read_one(save(tmp_path, "deck.pptx", making.slides()))
     assert document.kind == "pptx"
@@ -78,11 +71,7 @@ def test_slides_are_pages_with_notes_and_tables(tmp_path: Path) -> None:
     assert document.page_at(document.tables[0].start) == 2
 
 
-def test_notes_belong_to_their_slide_whatever_slides_have_none_or_are_hidden() -> None:
-    assert shown(DECK) == [("1", ""), ("2", "Of two"), ("3", ""), ("4", "Of four"), ("5", "Of five")]
-
-
-@pytest.mark.parametrize("order", [[5, 1, 2, 3, 4], [2, 1, 4, 3, 5], [4, 2]])
+@pytest.mark.parametrize("order", [[1, 2, 3, 4, 5], [5, 1, 2, 3, 4], [4, 2]])
 def test_slides_come_in_the_order_they_are_shown_with_their_notes(order: list[int]) -> None:
     notes = {2: "Of two", 4: "Of four", 5: "Of five"}
     assert shown(reordered(DECK, order)) == [(str(number), notes.get(number, "")) for number in order]
@@ -111,48 +100,47 @@ def test_tables_side_by_side_under_titles_of_their_own_are_two_tables(tmp_path: 
     for row in (["Fares", None, None, "Crew"], ["Route", "Price", None, "Name", "Cabin"],
                 ["Orsay", 18, None, "Holt", "B14"], ["Vannes", 22, None, "Ives", "C02"]):  # fmt: skip
         sheet.append(row)
-    book.save(buffer := io.BytesIO())
-    document = read_one(save(tmp_path, "ferry.xlsx", buffer.getvalue()))
+    document = read_one(save(tmp_path, "ferry.xlsx", saved(book)))
     assert rows_of(document) == ["| Route | Price |", "| Orsay | 18 |", "| Vannes | 22 |"]
     assert rows_of(document, 1) == ["| Name | Cabin |", "| Holt | B14 |", "| Ives | C02 |"]
 
 
-def test_a_book_is_read_chapter_by_chapter(tmp_path: Path) -> None:
-    document = read_one(save(tmp_path, "a.epub", making.book()))
-    assert (document.kind, document.title, document.date) == ("epub", "On Flails", "1999-05-05")
-    assert document.text.startswith("Chapter one\n\nIt was night one.\n\n| k | v |\n| 1 | one |\n\nChapter two")
-    assert document.metadata["author"] == "Zed"
+@pytest.mark.parametrize(
+    ("value", "code", "shown"),
+    [
+        ("0.075", "0.0 %", "7.5 %"),
+        ("1234567.891", '#,##0.00 "€"', "1,234,567.89 €"),
+        ("-1234.5", "#,##0.00;[Red](#,##0.00)", "(1,234.50)"),
+        ("0", '0;-0;"-"', "-"),
+        ("-0.001", "0.00", "0.00"),
+        ("2500000", '0.0,,"M"', "2.5M"),
+        ("12345", "0.00E+00", "1.23E+04"),
+        ("44562.75", "d. mmmm yyyy h:mm AM/PM", "1. January 2022 6:00 PM"),
+        ("44562.75", "dd/mm/yy hh:mm:ss.0", "01/01/22 18:00:00.0"),
+        ("1.5", "[h]:mm", "36:00"),
+        ("0.5", "# ?/?", "0.5"),  # fractions, groups of digits and conditions: as without a format
+        ("1234", "00-00", "1234"),
+        ("500", '[>=1000]0.0,"K";0', "500"),
+        ("0.1234567890123", "General", "0.123456789"),
+        ("7", '0" kg"', "7 kg"),
+        ("7", '"shut"', "shut"),
+        ("word", "0.00", "word"),
+    ],
+)
+def test_a_number_is_shown_as_its_format_says(value: str, code: str, shown: str) -> None:
+    assert shown_number(value, code) == shown
 
 
-def test_the_day_of_a_librarys_template_is_no_day_of_the_document(tmp_path: Path) -> None:
-    buffer = io.BytesIO()
-    written = docx.Document()
-    written.add_paragraph("The barn is full.")
-    written.save(buffer)
-    assert read_one(save(tmp_path, "a.docx", buffer.getvalue())).date is None
-    written.core_properties.created = datetime(2021, 4, 12, 9)
-    written.save(dated := io.BytesIO())
-    assert read_one(save(tmp_path, "b.docx", dated.getvalue())).date == "2021-04-12"
-
+def test_a_chart_is_its_titles_and_a_table_of_its_numbers(tmp_path: Path) -> None:
+    data = CategoryChartData()
+    data.categories = ["Spring", "Autumn"]
+    data.add_series("Oats", (4.5, 7))
+    data.add_series("Rye", (3, None))
     deck = pptx.Presentation()
-    deck.slides.add_slide(deck.slide_layouts[1]).shapes.title.text = "The barn"
-    deck.save(slides := io.BytesIO())
-    assert read_one(save(tmp_path, "a.pptx", slides.getvalue())).date is None
-
-
-def test_items_of_a_word_list_keep_their_marks_whether_by_style_or_by_numbering(tmp_path: Path) -> None:
-    document = docx.Document()
-    document.add_paragraph("A branch is closed in these steps:")
-    for step in ("Tell the council.", "Move the archive."):
-        document.add_paragraph(step, style="List Number")
-    document.add_paragraph("It offers:")
-    document.add_paragraph("Advice", style="List Bullet")
-    numbering = document.add_paragraph("By numbering")._p.get_or_add_pPr().get_or_add_numPr()
-    numbering.get_or_add_ilvl().val = 0
-    numbering.get_or_add_numId().val = 5
-    buffer = io.BytesIO()
-    document.save(buffer)
-    text = read_one(save(tmp_path, "a.docx", buffer.getvalue())).text.split("\n\n")
-    assert text[:3] == ["A branch is closed in these steps:", "1. Tell the council.", "2. Move the archive."]
-    assert text[3:5] == ["It offers:", "- Advice"]
-    assert text[5].endswith(" By numbering")
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, 914400, 914400, data).chart
+    chart.has_title = True
+    chart.chart_title.text_frame.text = "Harvest in tonnes"
+    document = read_one(save(tmp_path, "a.pptx", saved(deck)))
+    assert document.text.startswith("Harvest in tonnes")
+    assert rows_of(document) == ["|  | Oats | Rye |", "| Spring | 4.5 | 3 |", "| Autumn | 7 |  |"]

@@ -1,15 +1,25 @@
 from __future__ import annotations
 
+import io
 import os
+import re
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 
+import pypdf
 import pytest
+from pypdf.annotations import FreeText, Highlight, Text
+from pypdf.generic import ArrayObject, NumberObject
+from reportlab.pdfgen import canvas
 
+import thresher
 from tests.documents import making
-from tests.documents.making import read_one, refusal, save, within
-from thresher.documents.formats.pdf import check_streams
+from tests.documents.making import read_one, refusal, save, within, written
+from thresher.documents.formats.pdf_pages import check_streams, failure, loaded, private_folder
 from thresher.documents.sources import Limits
+from thresher.errors import DocumentError
 
 
 def test_a_pdf_has_pages_and_its_stated_title_and_author(tmp_path: Path) -> None:
@@ -19,12 +29,6 @@ def test_a_pdf_has_pages_and_its_stated_title_and_author(tmp_path: Path) -> None
     assert document.text[: document.card] == "The first page.\n\nThe second page.\n\n"
     assert document.text[document.card :].startswith("The document “On Oats” was written by Ann Lee.")
     assert document.page_at(document.text.index("second")) == 2
-
-
-def test_a_junk_title_of_a_pdf_gives_way_to_the_first_line(tmp_path: Path) -> None:
-    text = "Threshing by Machine\nAnn Lee\nAbstract\nThe grain was threshed."
-    data = making.pdf([text], title="Microsoft Word - x.doc")
-    assert read_one(save(tmp_path, "a.pdf", data)).title == "Threshing by Machine"
 
 
 WHOLE = making.pdf(["A page.", "Another page."])
@@ -104,3 +108,123 @@ def test_an_ocr_that_fails_or_finds_nothing_refuses_the_file(
 ) -> None:
     tesseract.write_text(f"#!/bin/sh\n[ \"$1\" = --list-langs ] && printf 'x\\neng\\n' && exit 0\n{script}\n")
     assert what in refusal(tmp_path, "a.pdf", making.blank_pdf(1)).what
+
+
+# --- forms ------------------------------------------------------------------------------------------------------------
+
+
+def form(*, approved: str = "Approved on 4 May by Ola Berg") -> bytes:
+    buffer = io.BytesIO()
+    page = canvas.Canvas(buffer, invariant=1)
+    page.drawString(72, 760, "Permit application of the harbour office")
+    page.drawString(72, 720, "Name:")
+    page.acroForm.textfield(name="name", x=140, y=712, width=120, height=20, value="Vera Holt")
+    page.drawString(300, 720, "Vessel:")
+    page.acroForm.textfield(name="vessel", x=360, y=712, width=120, height=20, value="Grey Heron")
+    page.drawString(72, 680, "Berth:")
+    page.acroForm.choice(name="berth", x=140, y=672, width=100, height=20, value="B14", options=["A1", "B14"])
+    page.drawString(72, 640, "Insured:")
+    page.acroForm.checkbox(name="insured", x=140, y=632, checked=True)
+    page.drawString(72, 600, "Abroad:")
+    page.acroForm.checkbox(name="abroad", x=140, y=592, checked=False)
+    page.drawString(72, 560, "The permit ends with the year.")
+    page.acroForm.textfield(name="officer", x=140, y=452, width=120, height=20, value="Ann Lee")
+    page.showPage()
+    page.drawString(72, 760, "The second page.")
+    page.save()
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(buffer.getvalue()))
+    writer.add_annotation(0, FreeText(text=approved, rect=(72, 500, 300, 530)))
+    writer.add_annotation(1, Text(text="A reader's own note", rect=(72, 700, 90, 718)))
+    return written(writer)
+
+
+def test_values_of_a_form_stand_behind_their_labels_and_notes_where_they_were_written(tmp_path: Path) -> None:
+    document = read_one(save(tmp_path, "a.pdf", form()))
+    assert "\n\nBerth: B14\n\nInsured: Yes\n\n" in document.text
+    words = " ".join(document.text.split())
+    for value in ("Name: Vera Holt", "Vessel: Grey Heron", "Berth: B14", "Insured: Yes", "officer: Ann Lee"):
+        assert value in words
+    assert "Abroad: Yes" not in words
+    assert "own note" not in words  # what a reader noted beside the page
+    assert words.index("ends with the year.") < words.index("Approved on 4 May by Ola Berg")
+    assert document.page_at(document.text.index("Approved")) == 1
+
+
+def test_what_is_written_over_a_page_that_a_reader_marked_is_the_readers(tmp_path: Path) -> None:
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(form()))
+    corners = [NumberObject(at) for at in (72, 770, 200, 770, 72, 755, 200, 755)]
+    writer.add_annotation(0, Highlight(rect=(72, 755, 200, 770), quad_points=ArrayObject(corners)))
+    text = read_one(save(tmp_path, "a.pdf", written(writer))).text
+    assert "Vera Holt" in text
+    assert "Approved" not in text
+
+
+# --- the library that reads them --------------------------------------------------------------------------------------
+
+READS_TWO = """
+import os, sys
+from pathlib import Path
+from thresher.documents.read import fetch, parse
+from thresher.documents.sources import Item
+for name in sys.argv[1:]:
+    item = Item(name, name, Path(name))
+    print(next(parse(item, *fetch(item))).text)
+print(os.environ["TMPDIR"])
+print(*(line.split()[-1] for line in open("/proc/self/maps") if "kreuzberg-pdfium" in line and "deleted" not in line))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="looks at what the process has loaded")
+@pytest.mark.parametrize("planted", ["a folder", "a link"])
+def test_a_library_that_another_user_planted_is_not_loaded(planted: str, tmp_path: Path) -> None:
+    shared, theirs = tmp_path / "tmp", tmp_path / "theirs"
+    shared.mkdir(0o1777)
+    folder = theirs if planted == "a link" else shared / "kreuzberg-pdfium"
+    folder.mkdir()
+    (folder / "libpdfium.so").write_bytes(b"not what it seems")
+    if planted == "a link":
+        (shared / "kreuzberg-pdfium").symlink_to(theirs)
+    files = [making.save(tmp_path, f"{n}.pdf", making.pdf([f"Page {n} of oats."])).source for n in (1, 2)]
+    ran = subprocess.run(
+        [sys.executable, "-c", READS_TWO, *files],
+        env={**os.environ, "TMPDIR": str(shared)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert ran.stdout.splitlines() == ["Page 1 of oats.", "Page 2 of oats.", str(shared), ""]
+    assert os.listdir(shared) == ["kreuzberg-pdfium"]  # and nothing is left behind
+    assert (folder / "libpdfium.so").read_bytes() == b"not what it seems"
+
+
+def test_a_private_folder_is_where_no_other_user_can_replace_it(tmp_path: Path) -> None:
+    for name, mode in (("open", 0o777), ("group", 0o770), ("sticky", 0o1777), ("own", 0o755)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name).chmod(mode)
+    for name in ("sticky", "own"):
+        with private_folder(tmp_path / "missing", tmp_path / "open", tmp_path / "group", tmp_path / name) as folder:
+            assert folder.parent == tmp_path / name
+            assert folder.stat().st_mode & 0o777 == 0o700
+        assert not folder.exists()
+    with pytest.raises(DocumentError, match="safe from other users") as caught, private_folder(tmp_path / "open"):
+        pass
+    assert "TMPDIR" in caught.value.next_step
+
+
+def test_nothing_else_imports_the_extractor() -> None:
+    package = Path(thresher.__file__).parent
+    importing = {
+        file.relative_to(package).as_posix()
+        for file in package.rglob("*.py")
+        if re.search(r"^\s*(?:import|from) kreuzberg", file.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert importing == {"documents/formats/pdf_pages.py"}
+    assert loaded().__name__ == "kreuzberg"
+
+
+@pytest.mark.parametrize("message", ["weird\nsecond line", "timed out after 3s", "", "PdfiumLibraryInternalError"])
+def test_every_message_of_the_extractor_becomes_one_line_with_a_next_step(message: str) -> None:
+    error = failure(message)
+    assert error.next_step
+    assert "\n" not in str(error)

@@ -7,25 +7,23 @@ import pytest
 
 from tests.documents.making import read_all, read_one, refusal, rows_of, save
 from thresher.errors import DocumentError
+from thresher.structure.locators import locate
 from thresher.types import Document
 
 
 @pytest.mark.parametrize(
     ("name", "source"),
     [
-        ("a.csv", 'city,note\nRome,"a, b"\n'),
-        ("b.csv", "city;note\nRome;a, b\n"),
-        ("c.tsv", "city\tnote\nRome\ta, b\n"),
+        ("a.csv", 'city,note\nRome,"a\n b"\n'),
+        ("b.csv", "city;note\nRome;a b\n"),
+        ("c.tsv", "city\tnote\nRome\ta b\n"),
+        ("d.csv", "sep=;\ncity;note\nRome;a b\n"),
     ],
 )
 def test_a_csv_is_one_table_whatever_its_delimiter(name: str, source: str, tmp_path: Path) -> None:
     document = read_one(save(tmp_path, name, source))
     assert document.kind == "csv"
-    assert rows_of(document) == ["| city | note |", "| Rome | a, b |"]
-
-
-def test_a_cell_of_several_lines_is_one_line(tmp_path: Path) -> None:
-    assert rows_of(read_one(save(tmp_path, "a.csv", 'a,b\n"x\ny",2\n')))[1] == "| x y | 2 |"
+    assert rows_of(document) == ["| city | note |", "| Rome | a b |"]
 
 
 def test_json_with_a_text_field_is_that_text_and_its_scalars_are_metadata(tmp_path: Path) -> None:
@@ -39,6 +37,8 @@ def test_json_with_a_text_field_is_that_text_and_its_scalars_are_metadata(tmp_pa
 def test_json_records_become_a_table_and_other_json_becomes_lines(tmp_path: Path) -> None:
     records = read_one(save(tmp_path, "a.json", '[{"city": "Rome", "n": 1}, {"city": "Bern", "n": null}]'))
     assert rows_of(records) == ["| city | n |", "| Rome | 1 |", "| Bern |  |"]
+    lines = read_one(save(tmp_path, "a.jsonl", '{"q": "why", "n": 1}\n\n{"q": "how", "n": 2}\n'))
+    assert (lines.kind, rows_of(lines)) == ("jsonl", ["| q | n |", "| why | 1 |", "| how | 2 |"])
     nested = read_one(save(tmp_path, "b.json", '{"a": {"b": 1, "c": [true, "x"]}, "d": [{"e": 2}]}'))
     assert nested.text == "a.b: 1\na.c: true, x\nd.1.e: 2"
 
@@ -58,12 +58,6 @@ def test_json_records_may_lack_a_field_but_not_most_of_them(tmp_path: Path) -> N
     found = read_one(save(tmp_path, "a.json", json.dumps([*PEOPLE[:1], {"name": "Bo", "city": "Oslo"}])))
     assert rows_of(found) == ["| name | city | tags |", "| Ada | Paris | a, b |", "| Bo | Oslo |  |"]
     assert not read_one(save(tmp_path, "b.json", json.dumps(PEOPLE))).tables
-
-
-def test_json_lines_are_one_document(tmp_path: Path) -> None:
-    document = read_one(save(tmp_path, "a.jsonl", '{"q": "why", "n": 1}\n\n{"q": "how", "n": 2}\n'))
-    assert document.kind == "jsonl"
-    assert rows_of(document) == ["| q | n |", "| why | 1 |", "| how | 2 |"]
 
 
 @pytest.mark.parametrize(
@@ -133,6 +127,27 @@ def test_a_header_without_its_first_name_is_a_header(tmp_path: Path) -> None:
     assert rows_of(read_one(save(tmp_path, "a.csv", ",2023\nEast,4\nWest,7\n")))[0] == "|  | 2023 |"
 
 
-def test_the_delimiter_that_a_file_states_is_taken(tmp_path: Path) -> None:
-    document = read_one(save(tmp_path, "a.csv", "sep=;\nTown;Level\nRome;1,5\nBern;2,5\n"))
-    assert rows_of(document) == ["| Town | Level |", "| Rome | 1,5 |", "| Bern | 2,5 |"]
+def test_a_notebook_is_its_cells_and_what_they_printed_without_pictures(tmp_path: Path) -> None:
+    picture = "iVBORw0KGgoAAAANSUhEUg" * 50
+    cells = [
+        {"cell_type": "markdown", "source": ["# Tide study\n", "\n", "| a | b |\n", "|---|---|\n", "| 1 | 2 |"]},
+        {
+            "cell_type": "code",
+            "source": ["# mean\n", "print(x.mean())"],
+            "outputs": [
+                {"output_type": "stream", "text": ["3.41\n"]},
+                {"output_type": "display_data", "data": {"image/png": picture, "text/plain": ["<Figure>"]}},
+            ],
+        },
+        {"cell_type": "markdown", "source": f"The gauge: ![g](data:image/png;base64,{picture})"},
+    ]
+    document = read_one(save(tmp_path, "a.ipynb", json.dumps({"cells": cells, "nbformat": 4})))
+    assert (document.kind, document.title) == ("ipynb", "Tide study")
+    assert rows_of(document) == ["| a | b |", "| 1 | 2 |"]
+    assert document.text.endswith("# mean\nprint(x.mean())\n\n3.41\n\n<Figure>\n\nThe gauge: ![g]()")
+    at = document.text.index("3.41")
+    assert locate(document, at, at + 4).startswith("cell 2")
+
+
+def test_json_named_ipynb_is_refused(tmp_path: Path) -> None:
+    assert "no cells" in refusal(tmp_path, "a.ipynb", "[1, 2]").what

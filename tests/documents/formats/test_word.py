@@ -2,55 +2,66 @@
 
 from __future__ import annotations
 
-import io
+from datetime import datetime
 from pathlib import Path
 
 import docx
 from docx.oxml import OxmlElement
 
-from tests.documents.making import read_one, rows_of, save
+from tests.documents import making
+from tests.documents.making import read_one, rows_of, save, saved
 from thresher.documents.sources import Limits
 
 
-def saved(document: docx.document.Document, folder: Path) -> Path:
-    packed = io.BytesIO()
-    document.save(packed)
-    return save(folder, "a.docx", packed.getvalue())
+def test_a_word_file_keeps_its_table_in_place(tmp_path: Path) -> None:
+    document = read_one(save(tmp_path, "a.docx", making.word()))
+    assert (document.kind, document.title) == ("docx", "Harvest report")
+    assert document.metadata["author"] == "Ann Lee"
+    assert rows_of(document) == ["| Field | Tons |", "| North | 10 |", "| South \\| low | 20 |"]
+    assert document.text.index("good year.") < document.tables[0].start < document.text.index("After the table.")
 
 
-def test_signs_that_xml_escapes_are_kept_in_headings_and_tables(tmp_path: Path) -> None:
+def test_columns_apart_by_tabs_and_hyphens_that_do_not_break_are_kept(tmp_path: Path) -> None:
     document = docx.Document()
     document.add_heading("Q&A of the R&D board", 1)
-    table = document.add_table(rows=2, cols=2)
-    for row, texts in zip(table.rows, (("Firm", "Share"), ("Ames & Son", "< 5 %")), strict=True):
-        for cell, text in zip(row.cells, texts, strict=True):
-            cell.text = text
-    found = read_one(saved(document, tmp_path))
-    assert "Q&A of the R&D board" in found.text
-    assert rows_of(found) == ["| Firm | Share |", "| Ames & Son | < 5 % |"]
-
-
-def test_columns_apart_by_tabs_are_not_run_together(tmp_path: Path) -> None:
-    document = docx.Document()
     document.add_paragraph("Contact\tTelephone\tRoom")
     document.add_paragraph("Vera Holt\t5512\tB14")
-    assert "Holt5512" not in read_one(saved(document, tmp_path)).text
-
-
-def test_a_hyphen_that_does_not_break_is_a_hyphen(tmp_path: Path) -> None:
-    document = docx.Document()
     paragraph = document.add_paragraph()
     paragraph.add_run("Order A")._r.append(OxmlElement("w:noBreakHyphen"))
     paragraph.add_run("17 is late.")
-    assert read_one(saved(document, tmp_path)).text == "Order A-17 is late."
+    text = read_one(save(tmp_path, "a.docx", saved(document))).text
+    assert text == (
+        "Q&A of the R&D board\n\n| Contact | Telephone | Room |\n| Vera Holt | 5512 | B14 |\n\nOrder A-17 is late."
+    )
 
 
 def test_hidden_text_is_counted_and_left_out_where_that_is_set(tmp_path: Path) -> None:
     document = docx.Document()
     document.add_paragraph("Shown to all.")
     document.add_paragraph().add_run("The code is 4711.").font.hidden = True
-    file = saved(document, tmp_path)
+    file = save(tmp_path, "a.docx", saved(document))
     found = read_one(file)
     assert "4711" in found.text
     assert found.metadata["hidden_words"] == 4
     assert "4711" not in read_one(file, limits=Limits(hidden=False)).text
+
+
+def test_items_of_a_word_list_keep_their_marks_whether_by_style_or_by_numbering(tmp_path: Path) -> None:
+    document = docx.Document()
+    for step in ("Tell the council.", "Move the archive."):
+        document.add_paragraph(step, style="List Number")
+    document.add_paragraph("Advice", style="List Bullet")
+    numbering = document.add_paragraph("By numbering")._p.get_or_add_pPr().get_or_add_numPr()
+    numbering.get_or_add_ilvl().val = 0
+    numbering.get_or_add_numId().val = 5
+    *items, last = read_one(save(tmp_path, "a.docx", saved(document))).text.split("\n\n")
+    assert items == ["1. Tell the council.", "2. Move the archive.", "- Advice"]
+    assert last.endswith(" By numbering")
+
+
+def test_the_day_of_a_librarys_template_is_no_day_of_the_document(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_paragraph("The barn is full.")
+    assert read_one(save(tmp_path, "a.docx", saved(document))).date is None
+    document.core_properties.created = datetime(2021, 4, 12, 9)
+    assert read_one(save(tmp_path, "a.docx", saved(document))).date == "2021-04-12"

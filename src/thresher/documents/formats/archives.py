@@ -1,4 +1,4 @@
-"""Office files as archives of XML: opened, checked against bombs, their parts, relations and properties read."""
+"""Zip archives: opened and checked against bombs; their files, or the parts of an Office file that they are."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import posixpath
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 from zlib import error as InflateError
 
+from thresher.documents.assembly import Member
 from thresher.documents.cleaning import clean_inline, iso_date
+from thresher.documents.registry import RawFile
 from thresher.documents.sources import MEBIBYTE, Limits
 from thresher.errors import DocumentError
 
@@ -71,6 +74,17 @@ def opened(data: bytes, *, limits: Limits) -> Iterator[zipfile.ZipFile]:
             f"the file is damaged or not what its name says ({type(e).__name__}: {str(e)[:80]})",
             next_step="open and save it again, or leave it out",
         ) from e
+
+
+def read_zip(file: RawFile) -> Iterator[Member]:
+    """The files of an archive but for the hidden ones, as of a folder."""
+    with opened(file.data, limits=file.limits) as archive:
+        for entry in archive.infolist():
+            path = PurePosixPath(entry.filename.replace("\\", "/"))
+            parts = [part for part in path.parts if part not in ("..", "/")]
+            if entry.is_dir() or not parts or any(part.startswith((".", "__MACOSX")) for part in parts):
+                continue
+            yield Member("/".join(parts), archive.read(entry))
 
 
 def xml_of(archive: zipfile.ZipFile, name: str) -> Element:

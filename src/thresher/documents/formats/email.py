@@ -1,4 +1,4 @@
-"""E-mail: the head lines a reader sees, the body, and the attachments as documents of their own."""
+"""E-mail: the head lines a reader sees, the body, and the attachments as documents of their own; saved pages, too."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from typing import cast
 from thresher.documents.account import Piece, page_pieces
 from thresher.documents.assembly import Assembly, Member, Parsed
 from thresher.documents.cleaning import clean_inline, iso_date
-from thresher.documents.detect import kind_of
-from thresher.documents.encodings import decode
+from thresher.documents.detect import decode, kind_of
 from thresher.documents.formats.html import Reader, decode_html, read_markup
 from thresher.documents.registry import Held, RawFile, by_mime_type
 from thresher.errors import DocumentError
@@ -25,6 +24,11 @@ MAX_HEADER, MAX_CONTENT_HEADER = 2_000, 500
 """Characters of a header that the standard library takes apart: its time grows with their square, and 40,000 take half
 a minute. Longer lists of recipients are decoded only; of longer `Content-` headers the beginning counts."""
 LEAST_SHARED = 0.5  # of the words of the part in HTML; a plain part with fewer is a stub ("Please use another program")
+
+
+MAIL = re.compile(rb"(?:\A|\n\r?\n)From [^\n]*\d\d:\d\d[^\n]*\r?\n(?=[\w-]+:)")
+"""The line before each mail of a mailbox, which ends with a date; one in a mail has a `>` before it."""
+QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
 class BoundedPolicy(EmailPolicy):
@@ -78,6 +82,16 @@ def read_mail(file: RawFile) -> Parsed | Iterator[Held]:
     )
     held: list[Held] = [parsed, *members]
     return iter(held) if members else parsed
+
+
+def read_mailbox(file: RawFile) -> Iterator[Member]:
+    """The mails of an mbox file, under their numbers."""
+    begins = list(MAIL.finditer(file.data))
+    if not begins:
+        raise DocumentError("not a mailbox: no line begins with From and a date", next_step="rename it to .txt")
+    ends = [*(one.start() for one in begins[1:]), len(file.data)]
+    for number, (one, end) in enumerate(zip(begins, ends, strict=True), start=1):
+        yield Member(f"{number}.eml", QUOTED.sub(rb"\1", file.data[one.end() : end]))
 
 
 def read_saved_page(file: RawFile) -> Parsed:

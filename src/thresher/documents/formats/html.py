@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import re
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
+from urllib.parse import unquote
+from xml.etree.ElementTree import Element
 
-from thresher.documents.assembly import Assembly, Parsed
+from thresher.documents.assembly import Assembly, Cell, Parsed, add_table
 from thresher.documents.cleaning import clean_inline, clean_text, iso_date, word_set
-from thresher.documents.encodings import decode
-from thresher.documents.formats.cells import Cell, add_table
+from thresher.documents.detect import decode
+from thresher.documents.formats.archives import child, children, descendants, local, opened, xml_of
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 
@@ -274,3 +278,57 @@ def decode_html(data: bytes, content_type: str = "") -> tuple[str, Mapping[str, 
         return decode(data, encoding=declared[1].decode("ascii") if declared else "")
     except DocumentError:
         return data.decode("windows-1252", errors="replace"), {"encoding": "windows-1252"}
+
+
+# --- epub books -------------------------------------------------------------------------------------------------------
+
+
+CONTAINER = "META-INF/container.xml"
+PAGES = ("application/xhtml+xml", "text/html")
+
+
+def read_epub(file: RawFile) -> Parsed:
+    """A book."""
+    assembly, heading, tables = Assembly(), "", 0
+    with opened(file.data, limits=file.limits) as archive:
+        package, folder = package_of(archive)
+        for name in chapters(archive, package, folder):
+            page = read_markup(decode_html(archive.read(name))[0], tables=tables, hidden=file.limits.hidden)
+            tables = page.tables
+            heading = heading or page.heading
+            assembly.add(page.assembly)
+    if not assembly:
+        raise DocumentError("the epub file has no text", next_step="check that it is not protected or only pictures")
+    stated = child(package, "metadata")
+    fields = {name: _field(stated, name) for name in ("title", "creator", "subject", "publisher", "date")}
+    named = {"author": fields["creator"], "subject": fields["subject"], "publisher": fields["publisher"]}
+    return assembly.parsed(
+        title=fields["title"],
+        heading=heading,
+        date=iso_date(fields["date"]),
+        metadata={name: text for name, text in named.items() if text},
+    )
+
+
+def _field(metadata: Element | None, name: str) -> str:
+    texts = (clean_inline(each.text or "") for each in children(metadata, name))
+    found = [text for text in texts if text]
+    return (found[0] if name in ("title", "date") else ", ".join(found)) if found else ""
+
+
+def package_of(archive: zipfile.ZipFile) -> tuple[Element, str]:
+    """The list of what a book consists of, and the folder its names are in."""
+    path = next((each.get("full-path", "") for each in descendants(xml_of(archive, CONTAINER), "rootfile")), "")
+    return xml_of(archive, path), posixpath.dirname(path)
+
+
+def chapters(archive: zipfile.ZipFile, package: Element, folder: str) -> Iterator[str]:
+    """The pages of a book in reading order, those that a reader is led to from others (notes) where they stand."""
+    items = {item.get("id", ""): item for item in descendants(child(package, "manifest"), "item")}
+    for entry in child(package, "spine") or ():
+        item = items.get(entry.get("idref", "")) if local(entry) == "itemref" else None
+        if item is None or item.get("media-type", PAGES[0]) not in PAGES:
+            continue
+        name = posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))
+        if name in archive.NameToInfo:
+            yield name

@@ -9,16 +9,8 @@ nothing is moved and nothing is doubled.
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-import tempfile
-import zlib
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 from thresher.documents.assembly import PARAGRAPH, Parsed, table_over
 from thresher.documents.cleaning import (
@@ -31,13 +23,11 @@ from thresher.documents.cleaning import (
     strip_running_lines,
     vocabulary,
 )
-from thresher.documents.formats.extractor import PDF, described, extract, loaded
-from thresher.documents.formats.pdf_fields import with_fields
 from thresher.documents.formats.pdf_front import large_headings, lower_case_words, read_front
 from thresher.documents.formats.pdf_layout import Block, across_pages, around_floats, goes_on_with, reflow
 from thresher.documents.formats.pdf_lines import Line, has_ended
+from thresher.documents.formats.pdf_pages import check_streams, extract, fill_blank_pages, page_texts, with_fields
 from thresher.documents.registry import RawFile
-from thresher.documents.sources import Limits
 from thresher.errors import DocumentError
 from thresher.structure.front_matter import authors_of
 from thresher.text.sentences import Span
@@ -54,10 +44,15 @@ JUNK_VALUES = frozenset({"anonymous", "unspecified", "untitled", "unknown", "non
 def read_pdf(file: RawFile) -> Parsed:
     """The document in a PDF; scanned pages are read by OCR where tesseract is installed."""
     check_streams(file.data, limits=file.limits)
-    result = extract(file.data, PDF, limits=file.limits, elements=True)
+    result = extract(file.data, limits=file.limits)
     raw, notes = fill_blank_pages(page_texts(result), file.data, file.alive)
     filled = with_fields(file.data, raw)
-    stated = described(result.metadata, junk=JUNK_VALUES)
+    stated: dict[str, str] = {}
+    for name, key in (("author", "authors"), ("subject", "subject"), ("keywords", "keywords")):
+        value = result.metadata.get(key) or ""
+        text = clean_inline(", ".join(value) if isinstance(value, list) else value)
+        if text.lower() not in JUNK_VALUES:
+            stated[name] = text
     parsed = parse_pages(
         filled,
         title=clean_inline(str(result.metadata.get("title") or "")),
@@ -69,24 +64,6 @@ def read_pdf(file: RawFile) -> Parsed:
         raise DocumentError("the PDF has no text", next_step="check that it opens in a viewer and is not only pictures")
     authors = authors_of(parsed.text, title=parsed.heading or parsed.title, stated=stated.pop("author", ""))
     return replace(parsed, metadata={**({"author": authors} if authors else {}), **stated, **notes})
-
-
-def page_texts(result: Any) -> list[str]:
-    """The text of each page, with `BREAK` and a line break where a word is hyphenated at a line end.
-
-    kreuzberg's page text has such words joined already, `task-specific` as `taskspecific`. Its elements keep PDFium's
-    mark, so the text is taken from them; a page whose elements do not add up to its text is taken as it is.
-    """
-    lines: dict[int, list[str]] = defaultdict(list)
-    for element in result.elements or ():
-        if element["element_type"] not in ("page_break", "table"):
-            lines[element["metadata"].get("page_number") or 0].append(element["text"])
-    pages = [("\n".join(lines[page["page_number"]]), page["content"]) for page in result.pages or ()]
-    return [text if _letters(text) == _letters(content) else content for text, content in pages]
-
-
-def _letters(text: str) -> str:
-    return re.sub(r"[\W_]+", "", text)
 
 
 def parse_pages(
@@ -226,128 +203,3 @@ def _may_name_columns(block: Block) -> bool:
         return block.kind is Line.LABEL and len(block.text) <= MAX_HEADER_CHARACTERS
     is_sentence = has_ended(block.text) and len(re.findall(r"\b[a-z]{2,}\b", block.text)) > MAX_HEADER
     return len(block.text) <= MAX_HEADER_CHARACTERS and not is_sentence
-
-
-# --- what a PDF unpacks to --------------------------------------------------------------------------------------------
-
-PIECE = 64 * 1024
-MAX_FILTERS = 4  # /FlateDecode given more often than this on one stream is an attack
-STREAM = re.compile(rb">>\s{0,4}stream\r?\n")
-DICTIONARY_BYTES = 2000  # how far before its stream a dictionary begins; real ones take some 200
-
-
-def check_streams(data: bytes, *, limits: Limits) -> None:
-    """Refuse a PDF whose Flate streams unpack to too much in all; what cannot be unpacked is left to the reader."""
-    total = end = 0
-    for match in STREAM.finditer(data):
-        before = data[max(0, match.start() - DICTIONARY_BYTES) : match.start()].rpartition(b"obj")[2]
-        filters = before.count(b"/FlateDecode") + before.count(b"/Fl ")
-        if not filters:
-            continue
-        if filters > MAX_FILTERS:
-            raise DocumentError("looks like a PDF bomb (nested compression)", next_step="leave it out")
-        if end < match.end():  # else the end that was found for a stream before this one is also its own
-            end = data.find(b"endstream", match.end())
-            end = len(data) if end < 0 else end
-        body = memoryview(data)[match.end() : end]
-        total += _unpacked_size(body, filters, limits.max_unpacked_bytes - total)
-        if total > limits.max_unpacked_bytes:
-            raise DocumentError(
-                f"looks like a PDF bomb (unpacks to more than {limits.max_unpacked_bytes:,} bytes)",
-                next_step="leave it out, or raise the limit if you trust it",
-            )
-
-
-def _unpacked_size(body: memoryview, filters: int, allowed: int) -> int:
-    """Bytes that come out of the stream, counted up to a little over `allowed`."""
-    layers = [zlib.decompressobj() for _ in range(filters)]
-    size = 0
-    with suppress(zlib.error):
-        for start in range(0, len(body), PIECE):
-            for piece in _through(layers, body[start : start + PIECE]):
-                size += piece
-                if size > allowed:
-                    return size
-    return size
-
-
-def _through(layers: Sequence[zlib._Decompress], packed: bytes | memoryview) -> Iterator[int]:
-    """Sizes of the pieces that come out of the last layer for what goes into the first."""
-    first, *rest = layers
-    while packed and not first.eof:
-        unpacked = first.decompress(packed, PIECE * 16)
-        packed = first.unconsumed_tail
-        if rest:
-            yield from _through(rest, unpacked)
-        else:
-            yield len(unpacked)
-
-
-# --- text of pages that are only pictures, by the `tesseract` command where it is installed ---------------------------
-
-DOTS_PER_INCH = 300  # what tesseract's documentation asks for
-SECONDS_PER_PAGE = 60  # a dense page takes 2 to 10 s on one core
-
-
-def fill_blank_pages(
-    pages: Sequence[str], data: bytes, alive: Callable[[], None] = lambda: None
-) -> tuple[list[str], dict[str, int]]:
-    """The pages, blank ones read by OCR where possible, and how many were read so or stayed without text.
-
-    A PDF without text raises DocumentError where OCR is not possible; the blank pages of one with text are counted.
-    """
-    blank = [index for index, page in enumerate(pages) if not page.strip()]
-    filled = list(pages)
-    if not blank:
-        return filled, {}
-    languages = installed_languages()
-    if not languages:
-        if len(blank) == len(pages):
-            raise DocumentError(
-                "no text layer (scanned?)", next_step="install tesseract and its language data, or run OCR on it first"
-            )
-        return filled, {"pages_without_text": len(blank)}
-    with tempfile.TemporaryDirectory(prefix="thresher-") as folder:
-        path = Path(folder, "pages.pdf")
-        path.write_bytes(data)
-        for index in blank:
-            filled[index] = _read_page(path, index, languages)
-            alive()
-    without = sum(1 for page in filled if not page.strip())
-    if without == len(filled):
-        raise DocumentError("no text layer, and OCR found no text", next_step="check that the pages are not blank")
-    counts = {"pages_by_ocr": len(blank) - without, "pages_without_text": without}
-    return filled, {name: count for name, count in counts.items() if count}
-
-
-def installed_languages() -> str:
-    """The languages tesseract can read, as it takes them (`eng+deu`); empty where it is not installed."""
-    if shutil.which("tesseract") is None:
-        return ""
-    try:
-        listed = subprocess.run(
-            ["tesseract", "--list-langs"], capture_output=True, text=True, timeout=SECONDS_PER_PAGE, check=False
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    languages = {line.strip() for line in listed.splitlines()[1:]} - {"", "osd", "equ"}
-    return "+".join(sorted(languages, key=lambda language: (language != "eng", language)))
-
-
-def _read_page(path: Path, index: int, languages: str) -> str:
-    kreuzberg = loaded()
-    try:
-        image = kreuzberg.render_pdf_page(path, index, dpi=DOTS_PER_INCH)
-        read = subprocess.run(
-            ["tesseract", "stdin", "stdout", "-l", languages, "--dpi", str(DOTS_PER_INCH)],
-            input=image,
-            capture_output=True,
-            timeout=SECONDS_PER_PAGE,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError, kreuzberg.KreuzbergError, RuntimeError, ValueError) as error:
-        raise DocumentError(
-            f"OCR of page {index + 1} failed ({type(error).__name__})",
-            next_step="run tesseract on it by hand to see why",
-        ) from error
-    return str(read.stdout, "utf-8", errors="replace")

@@ -12,8 +12,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from thresher.documents.cleaning import BREAK, WORD, join_broken_word
-from thresher.documents.formats.pdf_figures import figure_lines
-from thresher.documents.formats.pdf_lines import HEADING, LOWER_WORD, MIN_PAIRS, Line, classify_all, has_ended
+from thresher.documents.formats.pdf_lines import (
+    HEADING,
+    LOWER_WORD,
+    MIN_PAIRS,
+    Line,
+    classify_all,
+    figure_lines,
+    has_ended,
+)
 
 
 @dataclass(frozen=True, slots=True)

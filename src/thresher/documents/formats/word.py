@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from xml.etree.ElementTree import Element
 
-from thresher.documents.assembly import Assembly, Parsed
+from thresher.documents.assembly import Assembly, Cell, Parsed, add_grid, add_tabbed
 from thresher.documents.cleaning import clean_inline, clean_text, word_set
 from thresher.documents.formats.archives import (
     attribute,
@@ -27,8 +27,7 @@ from thresher.documents.formats.archives import (
     relations,
     xml_of,
 )
-from thresher.documents.formats.cells import Cell, add_tabbed, add_table
-from thresher.documents.formats.drawing import add_drawing
+from thresher.documents.formats.slides import add_drawing
 from thresher.documents.formats.word_styles import NO_STYLE, Style, is_on, lists_of, styles_of
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
@@ -179,38 +178,38 @@ class Reader:
         """A table as rows of cells; one that holds another is layout, and its cells are read one after the other."""
         self._tables += 1
         number = self._tables
-        grid = [list(_inside(row, "tc")) for row in _inside(table, "tr") if child(row, "trPr", "del") is None]
-        if any(local(element) == "tbl" for row in grid for cell in row for element in _block_elements(cell)):
-            for row in grid:
-                for cell in row:
-                    self._blocks(cell)
+        rows = [row for row in _inside(table, "tr") if child(row, "trPr", "del") is None]
+        cells = [cell for row in rows for cell in _inside(row, "tc")]
+        if any(local(element) == "tbl" for cell in cells for element in _block_elements(cell)):
+            for layout in cells:
+                self._blocks(layout)
             return
         lines: list[Line] = []
-        rows: list[list[Cell]] = []
-        above: dict[int, tuple[int, int]] = {}  # by column: row and place of the cell that goes on below
-        heads = [is_on(child(row, "trPr", "tblHeader")) for row in _inside(table, "tr")]
-        for at, row in enumerate(grid):
+        full: list[list[Cell]] = []
+        above: dict[int, Cell] = {}  # by column: the cell that goes on below
+        for row in rows:
             laid: list[Cell] = []
-            column = 0
-            for cell in row:
-                properties = child(cell, "tcPr")
+            head = is_on(child(row, "trPr", "tblHeader"))
+            for element in _inside(row, "tc"):
+                properties = child(element, "tcPr")
                 span = attribute(child(properties, "gridSpan"), "val")
-                columns = min(int(span), MAX_COLUMNS) if span.isdigit() else 1
-                merged = child(properties, "vMerge")
-                if merged is not None and attribute(merged, "val") != "restart" and column in above:
-                    first, place = above[column]
-                    rows[first][place] = replace(rows[first][place], rows=at - first + 1)
-                else:
-                    found = [self._line(paragraph) for paragraph in _block_elements(cell)]
+                merged, column = child(properties, "vMerge"), len(laid)
+                cell = above.pop(column, None)
+                if merged is None or attribute(merged, "val") == "restart" or cell is None:
+                    paragraphs = list(_block_elements(element))
+                    found = [self._line(paragraph) for paragraph in paragraphs]
                     lines += found
-                    texts = [self._labelled(p, each) for p, each in zip(_block_elements(cell), found, strict=True)]
-                    laid.append(Cell("\n".join(texts), columns, 1, heads[at] if at < len(heads) else False))
-                    above.pop(column, None)
-                    if merged is not None:
-                        above[column] = (at, len(laid) - 1)
-                column += columns
-            rows.append(laid)
-        add_table(self.assembly, rows, number=number)
+                    texts = map(self._labelled, paragraphs, found)
+                    cell = Cell(clean_inline("\n".join(texts)), 1, 1 if merged is None else 2, head)
+                if merged is not None:
+                    above[column] = cell
+                laid += [cell] * (min(max(int(span), 1), MAX_COLUMNS) if span.isdigit() else 1)
+            full.append(laid)
+        if max(map(len, full), default=0) > 1:
+            add_grid(self.assembly, full, number=number)
+        else:
+            once = {id(cell): cell.text for laid in full for cell in laid}
+            self.assembly.paragraph(*once.values())
         for line in lines:
             self._anchored(line)
 

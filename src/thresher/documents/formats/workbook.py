@@ -1,19 +1,20 @@
 """Excel files: every sheet as its name, its tables and its remarks; cells as they are shown.
 
-Read from the parts of the archive as ECMA-376 (SpreadsheetML) has them. A number stands as its format shows it, its
-value goes with it where the two differ.
+Read from the parts of the archive as ECMA-376 (SpreadsheetML) has them. Tables of one sheet are blocks of cells under
+names of their own, with the labels above them.
 """
 
 from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from itertools import pairwise
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from thresher.documents.assembly import Assembly, Parsed
+from thresher.documents.assembly import Assembly, Cell, Parsed, add_grid
 from thresher.documents.cleaning import clean_inline
 from thresher.documents.formats.archives import (
     attribute,
@@ -28,10 +29,8 @@ from thresher.documents.formats.archives import (
     relations,
     xml_of,
 )
-from thresher.documents.formats.drawing import add_drawing
-from thresher.documents.formats.number_formats import BUILT_IN, general, shown_number
-from thresher.documents.formats.sheet_tables import Grid, add_tables
-from thresher.documents.formats.slides import paragraphs_of
+from thresher.documents.formats.number_formats import BUILT_IN, shown_number
+from thresher.documents.formats.slides import add_drawing, paragraphs_of
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 from thresher.structure.locators import column_name, column_number
@@ -39,8 +38,12 @@ from thresher.structure.locators import column_name, column_number
 MOST_FORMULAS = 5  # named of those that have no value
 MOST_CELLS = 4_000_000  # of a sheet; some 300 MiB of memory
 MOST_MERGED = 100_000  # cells that one cell stands for
+FAR = 8  # empty columns in a row that no table has within
 _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
 _RANGE = re.compile(rf"{_REFERENCE.pattern}:{_REFERENCE.pattern}")
+Cells = dict[tuple[int, int], Cell]
+"""By row and column, from 1."""
+Range = tuple[int, int, int, int]  # first row and column, last row and column
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +57,9 @@ class Book:
 
 @dataclass(slots=True)
 class Sheet:
-    """The cells of one sheet, rows and columns from 1."""
+    """The cells of one sheet, a merged one at all places that it covers."""
 
-    cells: Grid = field(default_factory=dict)
-    merged: list[tuple[int, int, int, int]] = field(default_factory=list)  # first row and column, last row and column
+    cells: Cells = field(default_factory=dict)
     uncomputed: list[str] = field(default_factory=list)  # formulas that have no value
 
 
@@ -82,7 +84,8 @@ def read_workbook(file: RawFile) -> Parsed:
             sheet = _sheet(archive, target, book)
             uncomputed += [f"{name}!{cell}" for cell in sheet.uncomputed]
             inner = Assembly()
-            add_tables(inner, sheet.cells, sheet.merged)
+            for corners in tables_of(sheet.cells):
+                _add_table(inner, sheet.cells, *corners)
             _beside(inner, archive, target)
             if inner and name:
                 assembly.mark("sheet", name)
@@ -127,6 +130,7 @@ def _rich(item: Element) -> str:
 
 def _sheet(archive: zipfile.ZipFile, part: str, book: Book) -> Sheet:
     sheet = Sheet()
+    merged: list[Range] = []
     row = column = 0
     with archive.open(part) as file:
         for event, element in ElementTree.iterparse(file, events=("start", "end")):
@@ -140,51 +144,48 @@ def _sheet(archive: zipfile.ZipFile, part: str, book: Book) -> Sheet:
             elif tag == "c":
                 reference = _REFERENCE.fullmatch(element.get("r", ""))
                 column = column_number(reference[1]) if reference else column + 1
-                _cell(sheet, element, row, column, book)
-                if len(sheet.cells) > MOST_CELLS:
-                    raise DocumentError(f"a sheet has more than {MOST_CELLS:,} cells", next_step="split it")
+                if text := _shown(element, book):
+                    _put(sheet.cells, (row, column), Cell(text))
+                elif child(element, "f") is not None and not _value(element):
+                    sheet.uncomputed.append(f"{column_name(column)}{row}")
             elif tag == "mergeCell" and (ends := _RANGE.fullmatch(element.get("ref", ""))):
-                first, top, last, bottom = column_number(ends[1]), int(ends[2]), column_number(ends[3]), int(ends[4])
-                if (last - first + 1) * (bottom - top + 1) <= MOST_MERGED:
-                    sheet.merged.append((top, first, bottom, last))
+                merged.append((int(ends[2]), column_number(ends[1]), int(ends[4]), column_number(ends[3])))
+    for top, left, bottom, right in merged:
+        rows, columns = bottom - top + 1, right - left + 1
+        if (top, left) in sheet.cells and rows * columns <= MOST_MERGED:
+            sheet.cells[top, left] = cell = Cell(sheet.cells[top, left].text, columns, rows)
+            for at in ((row, column) for row in range(top, bottom + 1) for column in range(left, right + 1)):
+                _put(sheet.cells, at, sheet.cells.get(at, cell))
     return sheet
 
 
-def _cell(sheet: Sheet, element: Element, row: int, column: int, book: Book) -> None:
-    kind, style = element.get("t", "n"), element.get("s", "0")
-    value = (held.text or "") if (held := child(element, "v")) is not None else ""
-    text, exact = value, None
-    if kind == "s":
-        text = book.strings[int(value)] if value.isdigit() and int(value) < len(book.strings) else ""
-    elif kind == "inlineStr":
-        inline = child(element, "is")
-        text = "" if inline is None else _rich(inline)
-    elif kind == "b":
-        text = {"1": "TRUE", "0": "FALSE"}.get(value, value)
-    elif kind == "n" and value:
-        code = book.formats[int(style)] if style.isdigit() and int(style) < len(book.formats) else "General"
-        text = shown_number(value, code, since_1904=book.since_1904)
-        exact = _exact(value, text)
-    elif kind == "d":
-        text = re.sub(r"T00:00:00(?:\.0+)?Z?$", "", value)
-    text = clean_inline(text)
-    if text:
-        sheet.cells[row, column] = (text, exact)
-    elif child(element, "f") is not None and not value:
-        sheet.uncomputed.append(f"{column_name(column)}{row}")
+def _put(cells: Cells, at: tuple[int, int], cell: Cell) -> None:
+    cells[at] = cell
+    if len(cells) > MOST_CELLS:
+        raise DocumentError(f"a sheet has more than {MOST_CELLS:,} cells", next_step="split it")
 
 
-def _exact(value: str, text: str) -> str | None:
-    """The value of a number that is shown with fewer digits than it has, in the unit it is shown in."""
-    try:
-        exact = Decimal(value)
-        near = Decimal(re.sub(r"[^\d.-]", "", text) or "0")
-    except InvalidOperation:
-        return None
-    exact = exact.scaleb(2) if "%" in text else exact
-    if abs(near) == abs(exact) or abs(abs(near) - abs(exact)) > 1 or re.search(r"[:/A-Za-z]", text):
-        return None
-    return general(exact)
+def _value(cell: Element) -> str:
+    held = child(cell, "v")
+    return "" if held is None else held.text or ""
+
+
+def _shown(cell: Element, book: Book) -> str:
+    """A cell as a program shows it."""
+    value, style = _value(cell), cell.get("s", "0")
+    match cell.get("t", "n"):
+        case "s":
+            value = book.strings[int(value)] if value.isdigit() and int(value) < len(book.strings) else ""
+        case "inlineStr":
+            value = "" if (inline := child(cell, "is")) is None else _rich(inline)
+        case "b":
+            value = {"1": "TRUE", "0": "FALSE"}.get(value, value)
+        case "n" if value:
+            code = book.formats[int(style)] if style.isdigit() and int(style) < len(book.formats) else "General"
+            value = shown_number(value, code, since_1904=book.since_1904)
+        case "d":
+            value = re.sub(r"T00:00:00(?:\.0+)?Z?$", "", value)
+    return clean_inline(value)
 
 
 def _beside(assembly: Assembly, archive: zipfile.ZipFile, part: str) -> None:
@@ -205,3 +206,100 @@ def _beside(assembly: Assembly, archive: zipfile.ZipFile, part: str) -> None:
             if text and _REFERENCE.fullmatch(cell):
                 assembly.mark("cells", cell)
                 assembly.paragraph(f"Comment on {cell}: {text}")
+
+
+# --- where the tables of a sheet lie ----------------------------------------------------------------------------------
+
+
+def _add_table(assembly: Assembly, cells: Cells, top: int, left: int, bottom: int, right: int) -> None:
+    """Add a table, the labels above it before it; a single cell is a paragraph."""
+    rows = [[cells.get((row, column)) or Cell() for column in range(left, right + 1)] for row in range(top, bottom + 1)]
+    labels = int((top, left) == (bottom, right))
+    while left < right and labels < len(rows) - 1 and _is_label(rows[labels]):
+        labels += 1
+    for number, row in enumerate(rows[:labels], start=top):
+        for column, cell in enumerate(row, start=left):
+            begins = all(cell is not cells.get(before) for before in ((number, column - 1), (number - 1, column)))
+            if cell.text and begins:
+                assembly.mark("cells", f"{column_name(column)}{number}")
+                assembly.paragraph(cell.text)
+    first = top + labels
+    add_grid(assembly, rows[labels:], name=lambda at: ("cells", f"{column_name(left)}{first + at}"))
+
+
+def _is_label(row: Sequence[Cell]) -> bool:
+    """Whether a row holds one text and nothing else, or nothing."""
+    filled = {id(cell): cell for cell in row if cell.text}.values()
+    return not filled or (len(filled) == 1 and not any(_is_number(cell.text) for cell in filled))
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[^\w]*\d[\d.,:/' ]*[^\w]*\w{0,3}", text) is not None
+
+
+def tables_of(cells: Cells) -> Iterator[Range]:
+    """The tables, by their corners; blocks side by side come from left to right, and each from top to bottom."""
+    if not cells:
+        return
+    rows, columns = sorted({row for row, _ in cells}), sorted({column for _, column in cells})
+    for left, right in _bands(cells, columns, rows):
+        is_all = (left, right) == (columns[0], columns[-1])
+        yield from _stacked(cells if is_all else {at: cell for at, cell in cells.items() if left <= at[1] <= right})
+
+
+def _bands(cells: Cells, columns: Sequence[int], rows: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """First and last column of what stands side by side: apart by an empty column, each with names of its own."""
+    first = columns[0]
+    for before, column in pairwise(columns):
+        gap = column - before - 1
+        if gap > FAR or (gap and _begins(cells, column, columns, rows) and _begins(cells, first, columns, rows)):
+            yield first, before
+            first = column
+    yield first, columns[-1]
+
+
+def _begins(cells: Cells, left: int, columns: Sequence[int], rows: Sequence[int]) -> bool:
+    """Whether from a column on to the next empty one lies a table: names over at least two columns, and numbers below
+    or a title above.
+    """
+    band = [left]
+    for column in columns:
+        if column == band[-1] + 1:
+            band.append(column)
+    if len(band) < 2:
+        return False
+    filled = [row for row in rows if sum((row, column) in cells for column in band) > 1]
+    if len(filled) < 2:
+        return False
+    head = [cells[filled[0], column].text for column in band if (filled[0], column) in cells]
+    below = [cells[row, column].text for row in filled[1:] for column in band if (row, column) in cells]
+    first = next(row for row in rows if any((row, column) in cells for column in band))
+    titled = first < filled[0] and (first, left) in cells
+    return not any(map(_is_number, head)) and (titled or any(map(_is_number, below)))
+
+
+def _stacked(cells: Cells) -> Iterator[Range]:
+    """What stands one below the other: apart by an empty row, where what follows has a title or names of its own."""
+    by_row: dict[int, list[int]] = {}
+    for row, column in cells:
+        by_row.setdefault(row, []).append(column)
+    rows, start = sorted(by_row), 0
+    for at in range(1, len(rows)):
+        if rows[at] > rows[at - 1] + 1 and _is_new(cells, by_row, rows, start, at):
+            yield _shrunk(by_row, rows[start:at])
+            start = at
+    yield _shrunk(by_row, rows[start:])
+
+
+def _shrunk(by_row: dict[int, list[int]], rows: Sequence[int]) -> Range:
+    return rows[0], min(min(by_row[row]) for row in rows), rows[-1], max(max(by_row[row]) for row in rows)
+
+
+def _is_new(cells: Cells, by_row: dict[int, list[int]], rows: Sequence[int], start: int, at: int) -> bool:
+    """Whether a table begins at a row behind an empty one: a title over several columns, or names over numbers."""
+    head, below = by_row[rows[at]], by_row[rows[at + 1]] if at + 1 < len(rows) else []
+    if any(_is_number(cells[rows[at], column].text) for column in head):
+        return False
+    if len(head) == 1:
+        return len(below) > 1 or any(len(by_row[row]) > 1 for row in rows[start:at])
+    return any(_is_number(cells[rows[at + 1], column].text) for column in below)
