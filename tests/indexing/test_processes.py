@@ -1,4 +1,4 @@
-"""Real commands in processes of their own: killed at any moment, at the same time, and on a full disk."""
+"""Real commands in processes of their own: interrupted, at the same time, and on a full disk (killed: tests/kills)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,6 @@ from . import asking
 pytestmark = pytest.mark.slow
 
 COMMAND = Path(sys.executable).with_name("thresher")
-KILLS = 20
-KILLS_PER_HOME = 10
 FILES = 60
 SECONDS = 100.0
 """Far more than a run takes on a busy machine; a test that waits so long has failed."""
@@ -75,116 +74,21 @@ def text_of(chance: random.Random, name: str, characters: int) -> str:
     return ". ".join(" ".join(words[at : at + 8]) for at in range(0, len(words), 8)) + "."
 
 
-# --- killed -----------------------------------------------------------------------------------------------------------
+def written(folder: Path, files: int, characters: int) -> dict[str, str]:
+    """Files of about so many characters, by path."""
+    chance = random.Random(7)
+    texts = {
+        str(folder / f"{folder.name}{n:02}.txt"): text_of(chance, f"{folder.name}{n}", characters) for n in range(files)
+    }
+    folder.mkdir()
+    for path, text in texts.items():
+        Path(path).write_text(text, encoding="utf-8")
+    return texts
 
 
-class Folder:
-    """Files that change, and every text that each of them ever had."""
-
-    def __init__(self, path: Path, chance: random.Random) -> None:
-        self.path = path
-        self.ever: dict[str, set[str]] = {}
-        self.now: dict[str, str] = {}
-        self._chance = chance
-        path.mkdir()
-        for n in range(FILES):
-            self.write(f"{n:02}.txt")
-
-    def write(self, name: str) -> None:
-        # Half a megabyte in all, so that a run commits several times.
-        text = text_of(self._chance, name.partition(".")[0], self._chance.randint(3000, 14000))
-        source = self.path / name
-        source.write_text(text, encoding="utf-8")
-        self.now[str(source)] = text
-        self.ever.setdefault(str(source), set()).add(text)
-
-    def change(self) -> None:
-        for n in self._chance.sample(range(FILES), 25):
-            self.write(f"{n:02}.txt")
-
-
-def look(collection: Collection, folder: Folder) -> dict[str, str]:
-    """The text of every committed source, after checking that nothing is half there."""
-    if not (collection.folder / "lance").is_dir():
-        return {}
-    records = collection.documents()
-    held = {record.source: collection.document(record.id).text for record in records}
-    assert len(held) == len(records), "a document stands twice"
-    assert all(text in folder.ever[source] for source, text in held.items()), "half a document"
-    for row in collection.tables():
-        chunks = collection._store.open(row["name"]).document_ids()
-        assert set(chunks) <= {record.id for record in records}, "a chunk without its document"
-    return held
-
-
-def wait_and_kill(process: subprocess.Popen[str], reached: Callable[[], bool], delay: float) -> bool:
-    """SIGKILL `delay` seconds after something was reached; False when the process was done before."""
-    deadline = time.monotonic() + SECONDS
-    while process.poll() is None and not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-    time.sleep(delay)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    return process.returncode == -signal.SIGKILL
-
-
-def test_a_killed_run_loses_nothing_and_repeats_nothing(
-    tmp_path: Path, server: ScriptedServer, encoder: dict[str, str]
-) -> None:
-    chance = random.Random(20)
-    kills = attempts = 0
-    while kills < KILLS:
-        attempts += 1
-        assert attempts <= KILLS, "the runs end before they are killed"
-        place = tmp_path / f"try{attempts}"
-        place.mkdir()
-        folder, home = Folder(place / "files", chance), place / "home"
-        collection = thresher.open(home)
-        command = thresher_command("index", folder.path, home=home, encoder=encoder)
-        lance = collection.folder / "lance"
-
-        def commits(lance: Path = lance) -> int:
-            return sum(1 for _ in lance.glob("*.lance/_versions/*"))
-
-        for _ in range(KILLS_PER_HOME + 1):
-            requests, versions = len(server.requests), commits()
-            process = started(command)
-            match chance.choice(["start", "encoding", "commit", "commit"]):
-                case "start":
-                    killed = wait_and_kill(process, lambda: True, chance.uniform(0.3, 1.2))
-                case "encoding":
-                    wanted = requests + chance.randint(1, 8)
-                    killed = wait_and_kill(
-                        process,
-                        lambda n=wanted: len(server.requests) >= n,
-                        chance.uniform(0, 0.1),  # type: ignore[misc]
-                    )
-                case _:
-                    wanted = versions + chance.randint(1, 6)
-                    killed = wait_and_kill(process, lambda n=wanted: commits() >= n, chance.uniform(0, 0.1))  # type: ignore[misc]
-            kills += killed
-            look(collection, folder)
-            if not killed or chance.random() < 0.3:
-                folder.change()
-            if kills == KILLS:
-                break
-
-        before = look(collection, folder)
-        # Killed before it made anything, a run leaves nothing to look at.
-        for finding in collection.doctor(repair=False, settings=encoder) if lance.is_dir() else []:
-            assert any(allowed in finding.what for allowed in MENDED_BY_THE_NEXT_RUN), finding
-        committed = sum(before.get(source) == text for source, text in folder.now.items())
-        done = completed(command)
-        assert done.returncode == 0, done.stderr
-        report = json.loads(done.stdout)
-        assert report["unchanged"] == committed
-        assert report["updated"] == len(before) - committed
-        assert report["added"] == FILES - len(before)
-        assert report["failed"] == []
-        assert look(collection, folder) == folder.now
-        examined = completed(thresher_command("doctor", "--check", home=home, encoder=encoder))
-        assert json.loads(examined.stdout) == {"sound": True, "findings": []}
+def held(collection: Collection) -> dict[str, str]:
+    """The text of every document, by source."""
+    return {record.source: collection.document(record.id).text for record in collection.documents()}
 
 
 # --- with worker processes --------------------------------------------------------------------------------------------
@@ -211,14 +115,15 @@ def committed(home: Path) -> int:
 def test_an_interrupted_run_ends_its_workers_and_keeps_what_was_committed(
     tmp_path: Path, encoder: dict[str, str]
 ) -> None:
-    folder, home = Folder(tmp_path / "files", random.Random(7)), tmp_path / "home"
+    files, home = tmp_path / "files", tmp_path / "home"
+    texts = written(files, FILES, 8000)  # half a megabyte in all, so that a run commits several times
 
     def held_after_a_commit(_: Any) -> Reply:
         return Reply(seconds=SECONDS if committed(home) else 0.1)
 
     with ScriptedServer(embeddings=[held_after_a_commit]) as server:
         slow = {**encoder, "embeddings.base_url": server.base_url}
-        process = started(thresher_command("index", folder.path, "--processes", "2", home=home, encoder=slow))
+        process = started(thresher_command("index", files, "--processes", "2", home=home, encoder=slow))
         deadline = time.monotonic() + SECONDS
         while not committed(home) and process.poll() is None:
             assert time.monotonic() < deadline
@@ -231,12 +136,13 @@ def test_an_interrupted_run_ends_its_workers_and_keeps_what_was_committed(
     assert 1 <= len(workers) <= 2
     assert not any((Path("/proc") / str(pid)).exists() for pid in workers)
     collection = thresher.open(home)
-    before = look(collection, folder)
+    before = held(collection)
     assert 0 < len(before) < FILES
-    done = completed(thresher_command("index", folder.path, "--processes", "2", home=home, encoder=encoder))
+    assert before.items() <= texts.items()
+    done = completed(thresher_command("index", files, "--processes", "2", home=home, encoder=encoder))
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["added"] == FILES - len(before)
-    assert look(collection, folder) == folder.now
+    assert held(collection) == texts
 
 
 # --- at the same time -------------------------------------------------------------------------------------------------
@@ -285,8 +191,7 @@ def test_two_processes_index_while_a_third_asks(tmp_path: Path, encoder: dict[st
         assert any(quote in text for text in texts[source]), (source, quote)
 
     with thresher.open(home) as collection:
-        held = {record.source: collection.document(record.id).text for record in collection.documents()}
-        assert held == {str(path): path.read_text(encoding="utf-8") for path in paths}
+        assert held(collection) == {str(path): path.read_text(encoding="utf-8") for path in paths}
         assert collection.doctor(repair=False, settings=encoder) == []
     assert sum(report["added"] for report in reports[:2]) == len(paths)
     assert all(report["failed"] == [] for report in reports)
@@ -318,15 +223,6 @@ def test_a_reader_survives_purges_by_another_process(tmp_path: Path, encoder: di
 # --- a full disk ------------------------------------------------------------------------------------------------------
 
 
-def no_space_left(*, limit: int) -> Callable[[], None]:
-    """What a child process does first: no file of it may grow beyond a limit."""
-
-    def restrict() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-    return restrict
-
-
 def small_disk(folder: Path) -> bool:
     """Mount a disk of a few megabytes, where this is allowed."""
     folder.mkdir()
@@ -339,15 +235,13 @@ def small_disk(folder: Path) -> bool:
 def test_a_full_disk_ends_the_run_in_one_line_and_leaves_the_collection_sound(
     tmp_path: Path, encoder: dict[str, str]
 ) -> None:
-    chance = random.Random(3)
     files, more = tmp_path / "files", tmp_path / "more"
-    for folder, many in ((files, 6), (more, 40)):
-        folder.mkdir()
-        for n in range(many):
-            (folder / f"{folder.name}{n:02}.txt").write_text(text_of(chance, folder.name, 20000), encoding="utf-8")
+    written(files, 6, 20_000)
+    written(more, 40, 20_000)
     mounted = small_disk(tmp_path / "disk")
     home = tmp_path / "disk" / "home"
-    options: dict[str, Any] = {} if mounted else {"preexec_fn": no_space_left(limit=150_000)}
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (150_000, 150_000))
+    options: dict[str, Any] = {} if mounted else {"preexec_fn": limit}
     try:
         assert completed(thresher_command("index", files, home=home, encoder=encoder)).returncode == 0
         full = completed(thresher_command("index", files, more, home=home, encoder=encoder), **options)

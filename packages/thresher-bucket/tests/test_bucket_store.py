@@ -19,7 +19,7 @@ from thresher_bucket import files as bucket
 from thresher_bucket.files import BucketFiles
 from thresher_bucket.folder import BucketFolder
 from thresher_bucket.lease import held_by
-from thresher_bucket.tables import LEASE, BucketLanceStore
+from thresher_bucket.tables import LEASE
 
 ROUNDS = 3
 """Writers that are killed one after the other: the next one waits for the lease of each."""
@@ -200,14 +200,3 @@ def test_a_bucket_that_keeps_old_versions_says_so_where_something_is_purged(
             assert bool(expected) == bool(collection.purge_remark)
             collection.delete(file, purge=True)
             assert collection.documents() == []
-
-
-def test_an_error_of_the_bucket_is_told_in_words_and_without_keys_by_tables_too() -> None:
-    text = (
-        "lance error: LanceError(IO): Generic S3 error: Error performing GET http://h/b/k - status code: 403 Forbidden"
-    )
-    told = str(
-        BucketLanceStore.in_our_words("documents", RuntimeError(f"{text}: <AWSAccessKeyId>AKIA1</AWSAccessKeyId>"))
-    )
-    assert "does not let these keys in" in told
-    assert "AKIA1" not in told

@@ -12,7 +12,6 @@ import pytest
 
 from tests.indexing.making import ENCODER, row
 from tests.servers.postgres import running, why_not
-from thresher.errors import StoreError
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 
@@ -146,14 +145,3 @@ def test_nothing_is_remembered_while_nobody_listens_and_listening_begins_again(
     answers = iter(range(9))
     assert [changes.known("c", lambda: next(answers)) for _ in range(3)] == [0, 1, 2]
     changes.close()
-
-
-def test_a_collection_that_was_dropped_elsewhere_is_missed(table: PostgresChunkTable, dsn: str) -> None:
-    schema = table._schema  # type: ignore[attr-defined]
-    store = PostgresStore(dsn, schema)
-    assert store.exists
-    code = f"from thresher_postgres.store import PostgresStore; PostgresStore({dsn!r}, {schema!r}).drop()"
-    subprocess.run([sys.executable, "-c", code], check=True)
-    wait(lambda: not store.exists, 1)
-    with pytest.raises(StoreError):
-        table.count()

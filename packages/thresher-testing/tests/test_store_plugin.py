@@ -98,6 +98,7 @@ def held_to_the_contract(site: Path, *options: str, **more: str) -> subprocess.C
     return run(site, "-m", "pytest", *config, "--pyargs", "thresher_testing.store_contract", *options, **more)
 
 
+@pytest.mark.slow
 def test_pytest_holds_an_outside_store_to_the_contract_by_its_name(site: Path) -> None:
     done = held_to_the_contract(site, "--thresher-store", "cupboard")
     assert done.returncode == 0, done.stdout
@@ -105,6 +106,7 @@ def test_pytest_holds_an_outside_store_to_the_contract_by_its_name(site: Path) -
     assert "skipped" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_store_that_ranks_otherwise_than_the_reference_fails(site: Path) -> None:
     options = ["--thresher-store", "sieve", "-k", "bm25_and_its_order or kept_and_counted"]
     alone = ["-p", "thresher_testing.pytest_plugin"]  # and none of the other plugins, which take long to begin

@@ -21,15 +21,7 @@ if TYPE_CHECKING:
     from thresher.types import Vectors
 
     Encoded = Mapping[str, Sequence[tuple[Chunk, Vectors]]]
-    """The chunks of one document with their vectors, by the fingerprint of the config that made them."""
-
-
-@dataclass(frozen=True, slots=True)
-class EncodedChunks:
-    """Documents that were cut, and the chunks with vectors that came of it."""
-
-    documents: set[str]
-    chunks: list[tuple[Chunk, Vectors]]
+    """Chunks with their vectors, by the document that they were cut from, or by the fingerprint of the config."""
 
 
 Read = Callable[[], Iterator[Document | DocumentError]]
@@ -94,25 +86,17 @@ def prepare(part: Part, configs: Sequence[IndexConfig]) -> Prepared:
         if isinstance(document, Document) and not known.holds(document):
             fresh.setdefault(document.id, document)
     vectors: defaultdict[str, dict[str, Vectors]] = defaultdict(dict)  # by encoder: what configs share is encoded once
-    encoded: dict[str, dict[str, list[tuple[Chunk, Vectors]]]] = {id_: {} for id_ in fresh}
+    encoded: dict[str, dict[str, Sequence[tuple[Chunk, Vectors]]]] = {id_: {} for id_ in fresh}
     for config in configs:
-        for id_, chunks in by_document(encode(config, fresh.values(), vectors[config.encoder.name])).items():
+        for id_, chunks in encode(config, fresh.values(), vectors[config.encoder.name]).items():
             encoded[id_][config.fingerprint] = chunks
     return Prepared(found, encoded, failed)
 
 
-def by_document(encoded: EncodedChunks) -> dict[str, list[tuple[Chunk, Vectors]]]:
-    """The chunks of each document that was cut, also of one that gave none."""
-    chunks: dict[str, list[tuple[Chunk, Vectors]]] = {id_: [] for id_ in encoded.documents}
-    for chunk, vector in encoded.chunks:
-        chunks[chunk.document_id].append((chunk, vector))
-    return chunks
-
-
 def encode(
     config: IndexConfig, documents: Iterable[Document], known: dict[str, Vectors], progress: Progress | None = None
-) -> EncodedChunks:
-    """Chunks of the stored levels with vectors; `known` vectors of texts grow, `progress` counts every chunk."""
+) -> Encoded:
+    """By document, chunks of the stored levels with vectors; `known` vectors grow, `progress` counts every chunk."""
     documents = list(documents)
     cut = [chunk for document in documents for chunk in labelled(config.chunker(document))]
     chunks = [chunk for chunk in cut if chunk.level in config.levels]
@@ -123,4 +107,7 @@ def encode(
         progress(len(chunks) - len(unread))
     known.update(zip(unread, config.encoder.encode(unread, progress=progress), strict=True))
     vectors = {chunk.id: known[text] for chunk, text in zip(read, texts, strict=True)}
-    return EncodedChunks({document.id for document in documents}, with_means(chunks, vectors))
+    made: dict[str, list[tuple[Chunk, Vectors]]] = {document.id: [] for document in documents}
+    for chunk, vector in with_means(chunks, vectors):
+        made[chunk.document_id].append((chunk, vector))
+    return made
