@@ -10,17 +10,6 @@ from thresher.indexing.catalog import Catalog, Entry, Place
 from thresher.types import Document, Page
 
 
-def test_when_the_first_source_goes_the_second_takes_its_place() -> None:
-    catalog = Catalog([])
-    catalog.put([document("a.txt", "one"), document("b.txt", "one")])
-    changes = catalog.remove([Place("a.txt")])
-    id_ = document("", "one").id
-    assert changes.renamed == {id_}
-    assert changes.kept[id_].places == (Place("b.txt"),)
-    assert changes.gone == set()
-    assert catalog.remove([Place("b.txt")]).gone == {id_}
-
-
 def test_another_title_under_the_same_text_is_an_update_that_keeps_the_number() -> None:
     catalog = Catalog([])
     catalog.put([document("a.txt", "one", title="Old"), document("b.txt", "one", title="Elsewhere")])

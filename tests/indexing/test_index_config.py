@@ -214,15 +214,6 @@ def test_a_summary_is_not_taken_for_the_text_it_stands_for(store: DocumentStore,
     assert_vectors(store, plain)
 
 
-def test_subchunks_are_shared_whatever_stands_for_their_chunks(store: DocumentStore, files: Files) -> None:
-    ingest(store, files.incoming(), SUMMARISED)
-    encoder = Reading()
-    other = IndexConfig(TREE.chunker, encoder, TREE.levels, FirstWords(4))
-    store.complete(other)
-    assert set(encoder.texts) == {other.embedding_text(chunk) for chunk in chunks_of(store, other)}
-    assert_vectors(store, other)
-
-
 def test_another_encoders_vectors_are_never_taken(store: DocumentStore, files: Files) -> None:
     ingest(store, files.incoming(), LARGE)
     encoder = Reading("another")

@@ -38,7 +38,7 @@ from thresher.indexing.store import DocumentStore
 from thresher.protocols import Store
 from thresher.stores.lance import LanceStore
 from thresher.testing.fakes import HashEncoder
-from thresher.types import Chunk, Mark, Page, Table
+from thresher.types import Mark, Page, Table
 from thresher_testing.memory_store import MemoryStore
 
 
@@ -172,18 +172,6 @@ def test_the_store_knows_which_extraction_read_each_document(store: DocumentStor
     assert_sound(store)
 
 
-def test_a_store_from_before_extractions_were_kept_says_that_it_does_not_know(
-    on_disk: DocumentStore, files: Files
-) -> None:
-    index(on_disk, files)
-    on_disk.record_table("read_files")._table.drop_columns(["extraction"])  # type: ignore[attr-defined]
-    old = reopened(on_disk)
-    assert old.extractions() == {None: 3}
-    assert counts(index(old, files)) == (0, 0, 3, 0, 0)
-    ingest(old, files.incoming(), reread=True)
-    assert reopened(on_disk).extractions() == {1: 3}
-
-
 def test_prune_removes_only_what_vanished_and_may_go(store: DocumentStore, files: Files) -> None:
     index(store, files)
     del files.texts["bears.txt"], files.texts["clouds.txt"]
@@ -198,22 +186,13 @@ def test_prune_removes_only_what_vanished_and_may_go(store: DocumentStore, files
     assert_sound(store)
 
 
-def test_a_file_that_was_renamed_is_where_it_is_now(store: DocumentStore, files: Files) -> None:
-    index(store, files)
-    files.texts["cubs.txt"] = files.texts.pop("bears.txt")
-    report = index(store, files, vanished=lambda place: True)
-    assert (report.duplicates, report.removed, report.remarks) == (1, 1, [])
-    assert sources(store) == ["apples.txt", "cubs.txt", "clouds.txt"]
-    assert sorted(store.files()) == ["apples.txt", "clouds.txt", "cubs.txt"]
-    assert_sound(store)
-
-
 def test_a_title_that_is_the_name_of_the_file_is_its_new_name(store: DocumentStore, files: Files) -> None:
     files.titles |= {"bears.txt": "bears", "apples.txt": "About fruit"}
     index(store, files)
     for old, new in (("bears.txt", "cubs.txt"), ("apples.txt", "pears.txt")):
         files.texts[new], files.titles[new] = files.texts.pop(old), files.titles.pop(old)
-    index(store, files, vanished=lambda place: True)
+    report = index(store, files, vanished=lambda place: True)
+    assert (report.duplicates, report.removed, report.remarks) == (2, 2, [])
     assert {record.source: record.title for record in store.records()} | {"clouds.txt": ""} == {
         "pears.txt": "About fruit", "cubs.txt": "cubs", "clouds.txt": ""
     }  # fmt: skip
@@ -268,24 +247,6 @@ def test_a_document_comes_back_as_it_was_added(store: DocumentStore) -> None:
     with pytest.raises(StoreError, match="no such document"):
         store.document("nowhere")
     assert list(store.documents(["nowhere", stored.id])) == [stored.id]
-
-
-def test_many_batches_give_what_one_batch_gives(tmp_path: Path) -> None:
-    files = Files(
-        {f"f{n:02}.txt": prose(f"topic{n}") for n in range(12)}, {"c": {"1": prose("rows"), "2": prose("topic3")}}
-    )
-    one, many = (DocumentStore(tmp_path / name, MemoryStore(tmp_path)) for name in ("one", "many"))
-    seen: list[int] = []
-    assert counts(index(one, files)) == counts(index(many, files, batch_chunks=1, progress=seen.append))
-    assert len(seen) >= 4
-    assert sum(seen) == len(chunks_of(many))
-    assert [(c.id, c.label, c.source) for c in chunks_of(one)] == [(c.id, c.label, c.source) for c in chunks_of(many)]
-
-
-def test_the_encoder_reads_the_title_once() -> None:
-    chunk = Chunk("c", "d", "s", "Title", 0, 4, "text")
-    assert chunk.titled == "Title\ntext"
-    assert Chunk("c", "d", "s", "Title", 0, 9, "Title and text").titled == "Title and text"
 
 
 # --- several ways of cutting ------------------------------------------------------------------------------------------

@@ -104,16 +104,6 @@ for line in sys.stdin:
 """
 
 
-def test_a_change_of_ones_own_is_seen_at_once(table: PostgresChunkTable) -> None:
-    for turn in range(2, 20):
-        assert table.count() == turn - 1
-        table.append([row(f"c{turn}", "coal", document_id=f"d{turn}")])
-        assert table.count() == turn
-        assert table.document_frequencies("coal") == {"coal": turn}
-    table.delete(["d2"])
-    assert table.count() == 18
-
-
 def test_an_answer_that_a_change_overtook_is_not_remembered(warm: Database) -> None:
     def overtaken() -> str:
         warm.changes.forget()

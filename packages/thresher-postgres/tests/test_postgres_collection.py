@@ -14,6 +14,8 @@ from tests.servers.postgres import why_not
 from thresher.errors import UsageError
 from thresher.testing.fakes import HashEncoder
 from thresher.trusted import guarded, shown
+from thresher_server.conversations import Conversations
+from thresher_server.security.keys import Keys, Scope
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 
@@ -60,6 +62,37 @@ def test_what_was_deleted_before_is_purged_by_its_name(notes: Path, tmp_path: Pa
         shared.delete("railway.txt")
         assert shared.delete("railway.txt", purge=True) == ["railway.txt"]
         assert shared.holding("Semmering") == []
+
+
+@pytest.mark.usefixtures("around")
+def test_traces_labels_and_collections_are_shared(notes: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "one", tmp_path / "two"
+    with thresher.open(first) as one, thresher.open(second) as two:
+        one.add(notes / "lighthouse.md", recipe="rag")
+        assert thresher.collections(second).names == ["default"]
+        answer = one.ask("When was the lighthouse built?", recipe="rag")
+        assert two.traces.load()["question"] == answer.question
+        one.feedback(answer.trace, right=True)
+        assert [label.trace for label in two.labels.labels()] == [answer.trace]
+        two.delete("lighthouse.md", purge=True)
+        assert one.traces.asked() == []
+        assert one.labels.labels() == []
+    assert not first.exists() or not [file for file in first.rglob("*") if file.is_file()]
+    thresher.collections(second).drop("default")
+    assert thresher.collections(first).names == []
+
+
+@pytest.mark.usefixtures("around")
+def test_keys_and_conversations_are_shared(tmp_path: Path) -> None:
+    first, second = tmp_path / "one", tmp_path / "two"
+    secret = Keys(first).make("ann", [Scope.ASK], None)
+    keys = Keys(second)
+    assert keys.caller(secret) is not None
+    Keys(first).revoke("ann")
+    assert keys.caller(secret) is None
+    begun = Conversations(first, "ann").begin("default")
+    Conversations(second, "ann").add("default", begun.id, {"question": "Why?", "text": "Because.", "citations": []})
+    assert Conversations(first, "ann").get("default", begun.id).history == [("Why?", "Because.")]
 
 
 @pytest.mark.usefixtures("around")

@@ -135,18 +135,6 @@ def test_a_store_cannot_be_opened_as_another_tenant(dsn: str, roles: tuple[str, 
         store.chunk_tables()
 
 
-def test_two_tenants_have_collections_of_one_name(dsn: str, roles: tuple[str, str], tmp_path: Path) -> None:
-    for role in roles:
-        settings = {"store": "postgres", "postgres.dsn": as_role(dsn, role), "postgres.tenant": role}
-        (tmp_path / role).mkdir()
-        (tmp_path / role / "note.md").write_text(f"The key word of {role} is sesame.", encoding="utf-8")
-        with thresher.open(tmp_path / role / "home", encoder=HashEncoder()) as collection:
-            collection.add(tmp_path / role / "note.md", recipe="rag", settings=settings)
-            found = collection.search("key word", recipe="rag", settings=settings).hits
-            assert [role in hit.chunk.text for hit in found] == [True]
-        collection._store._store.drop()  # type: ignore[attr-defined]
-
-
 @pytest.mark.slow
 class TestTenant(StoreContract):
     """With policies on its tables the store does all that a store has to."""

@@ -11,9 +11,6 @@ from pathlib import Path
 import pytest
 
 import thresher
-from thresher import plugins
-from thresher.errors import UsageError
-from thresher.stores import registry
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -136,13 +133,3 @@ with thresher.open({str(tmp_path / "home")!r}, encoder=HashEncoder()) as collect
     before, found, broken = done.stdout.splitlines()
     assert (before, found) == ("False", "1 Cupboard")
     assert broken.startswith("entry point broken = cupboard:Nothing: could not be loaded (AttributeError")
-
-
-def test_an_unknown_store_is_told_with_those_that_are_brought(monkeypatch: pytest.MonkeyPatch, site: Path) -> None:
-    monkeypatch.syspath_prepend(site)
-    plugins.brought.cache_clear()
-    try:
-        with pytest.raises(UsageError, match="there is no store 'cupbord'; use broken or cupboard or lance or"):
-            registry.check("cupbord")
-    finally:
-        plugins.brought.cache_clear()

@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import DocumentError
-from thresher.indexing.ahead import Ahead, Workers
 from thresher.indexing.catalog import Changes, Place, contents
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.prepare import Incoming, Prepared, encode
+from thresher.indexing.prepare import Ahead, Incoming, Prepared, Workers, encode
 from thresher.indexing.store import BATCH_CHUNKS, CHUNK_CHARACTERS, DocumentStore
 from thresher.protocols import Progress
 from thresher.types import Document

@@ -71,7 +71,8 @@ def attempts(table: LanceTable) -> Iterator[AbstractContextManager[None]]:
     """Blocks to read a table in, until one ends well: each begins at the newest version, if the one before went."""
     for attempt in range(READ_ATTEMPTS):
         if attempt:
-            table.refresh()  # a bucket is asked for a newer version every few seconds only
+            with store_errors(table.name, table.in_our_words):
+                table.refresh()  # a bucket is asked for a newer version every few seconds only
         yield _attempt(table, last=attempt == READ_ATTEMPTS - 1)
 
 
@@ -147,8 +148,7 @@ def one_of(field: str, values: Iterable[str]) -> str:
 
 def _literal(value: str | float | bool) -> str:
     if isinstance(value, str):
-        escaped = value.replace("'", "''")
-        return f"'{escaped}'"
+        return "'" + value.replace("'", "''") + "'"
     return repr(value).lower()
 
 

@@ -186,19 +186,19 @@ _kept = lru_cache(maxsize=DATABASES)(Database)
 
 
 def locked(database: Database, name: str, seconds: float, *, kind: int) -> Connection:
-    """A dedicated connection that holds the lock of a name and kind. Raises LockNotAvailable after `seconds`."""
+    """A dedicated connection that holds the lock of a name and kind. Raises `filelock.Timeout` after `seconds`."""
+    from filelock import Timeout
+
     connection = database.opened()
     try:
         connection.execute(NOTICED)
         milliseconds = max(1, int(seconds * 1000))  # 0 would mean no limit
         connection.execute("SELECT set_config('lock_timeout', %s, false)", [str(milliseconds)])
         connection.execute("SELECT pg_advisory_lock(hashtextextended(%s, %s))", [name, kind])
-    except psycopg.errors.LockNotAvailable:
-        connection.close()
-        raise
     except psycopg.Error as error:
         connection.close()
-        raise store_error(name, error) from error
+        is_held = isinstance(error, psycopg.errors.LockNotAvailable)
+        raise (Timeout(name) if is_held else store_error(name, error)) from error
     return connection
 
 
@@ -226,9 +226,6 @@ class SharedLock:
         try:
             if self._depth == 0:
                 self._held = locked(self._database, self._key, self._seconds, kind=1)
-        except psycopg.errors.LockNotAvailable:
-            self._thread.release()
-            raise Timeout(self._schema) from None
         except BaseException:
             self._thread.release()
             raise

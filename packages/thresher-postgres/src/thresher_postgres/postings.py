@@ -8,12 +8,14 @@ bit.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from math import log
+from typing import Any, cast
 
+import numpy as np
 from psycopg import sql
 
-from thresher.stores import bm25
 from thresher_postgres.connection import Connection
 from thresher_postgres.filters import Condition
 
@@ -134,7 +136,7 @@ class Postings:
         given = [
             _average(length, chunks),
             [number for number, _ in asked],
-            [bm25.idf(holding, chunks) for _, holding in asked],
+            [_idf(holding, chunks) for _, holding in asked],
             *values,
             max(0, limit - 1),
             CLOSE,
@@ -144,6 +146,23 @@ class Postings:
 
 
 def _average(terms: int, chunks: int) -> float:
-    import numpy as np
-
     return float(np.float32(terms) / np.float32(chunks))
+
+
+@cache
+def _logarithm() -> Callable[[float], float]:
+    """float32 `logf` of the C library, as Lance calls it; without it scores may differ in the last bit."""
+    import ctypes
+
+    try:
+        found = ctypes.CDLL(None).logf
+    except (OSError, TypeError, AttributeError):  # Windows
+        return log
+    found.restype, found.argtypes = ctypes.c_float, [ctypes.c_float]
+    return cast("Callable[[float], float]", found)
+
+
+def _idf(holding: int, chunks: int) -> float:
+    """ln(1+(N-n+.5)/(n+.5)) in float32, each step rounded (the idf of Lucene)."""
+    some, all_, half = np.float32(holding), np.float32(chunks), np.float32(0.5)
+    return float(_logarithm()(float((all_ - some + half) / (some + half) + np.float32(1))))
