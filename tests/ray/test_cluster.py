@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 import thresher
-from tests.ray.nodes import SECOND, Nodes, descendants, name_of
+from tests.ray.nodes import SECOND, Nodes, descendants, name_of, running
 from tests.test_preparing import held
 from thresher.errors import StoreError
 
@@ -52,6 +53,13 @@ def done(line: list[str]) -> Any:
 
 def started(line: list[str]) -> subprocess.Popen[str]:
     return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Nodes]:
+    """Two nodes of one processor each."""
+    with running() as nodes:
+        yield nodes
 
 
 @pytest.fixture(scope="module")

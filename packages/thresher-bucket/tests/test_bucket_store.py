@@ -15,11 +15,14 @@ import thresher
 from tests.servers.bucket import Weed, running, why_not
 from thresher.errors import StoreError
 from thresher.indexing.store import DocumentStore
+from thresher.protocols import Files, Store
 from thresher_bucket import files as bucket
 from thresher_bucket.files import BucketFiles
 from thresher_bucket.folder import BucketFolder
 from thresher_bucket.lease import held_by
-from thresher_bucket.tables import LEASE
+from thresher_bucket.tables import LEASE, BucketLanceStore
+from thresher_testing.files_contract import FilesContract
+from thresher_testing.store_contract import StoreContract
 
 ROUNDS = 3
 """Writers that are killed one after the other: the next one waits for the lease of each."""
@@ -200,3 +203,21 @@ def test_a_bucket_that_keeps_old_versions_says_so_where_something_is_purged(
             assert bool(expected) == bool(collection.purge_remark)
             collection.delete(file, purge=True)
             assert collection.documents() == []
+
+
+def folder_of(path: Path) -> BucketFolder:
+    """A folder of the bucket for one of the file system."""
+    return BucketFolder(f"s3://tests/{'/'.join(path.parts[-3:])}")
+
+
+@pytest.mark.usefixtures("reached")
+class TestBucketFiles(FilesContract):
+    def open_files(self, folder: Path) -> Files:
+        return BucketFiles(folder_of(folder))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("reached")
+class TestBucketLanceStore(StoreContract):
+    def open_store(self, folder: Path) -> Store:
+        return BucketLanceStore(folder_of(folder))

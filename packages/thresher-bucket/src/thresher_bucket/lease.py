@@ -151,7 +151,7 @@ class HeldObject:
         Thread(target=self._keep, args=(self._released,), name="lease", daemon=True).start()
 
     def _has_expired(self) -> bool:
-        """Whether the object is older than a lease, by the bucket's clock."""
+        """Whether the object is older than a lease, by the clock of the bucket: some locks are waited for shorter."""
         held = self._files.find(self._name)
         if held is None:
             return False
