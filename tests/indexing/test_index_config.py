@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.indexing.making import ENCODER, LARGE, SMALL, TREE, Files, assert_sound, chunks_of, ingest, prose
+from tests.indexing.making import ENCODER, LARGE, SMALL, TREE, Files, assert_sound, ingest, prose
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.errors import ProviderError
@@ -183,16 +183,6 @@ def test_a_chunk_by_its_parts_that_has_none_is_read() -> None:
     assert [(chunk.id, vector.tolist()) for chunk, vector in made] == [("a", [1, 0]), ("b", [0, 1]), ("c", [0, 1])]
 
 
-def test_a_mean_is_not_taken_for_the_vector_of_the_chunks_text(store: DocumentStore, files: Files) -> None:
-    ingest(store, files.incoming(), replace(TREE, by_parts=True))
-    encoder = Reading()
-    encoded = replace(TREE, encoder=encoder)
-    store.complete(encoded)
-    read = {chunk.titled for chunk in chunks_of(store, encoded, "subchunk")}
-    assert sorted(encoder.texts) == sorted({chunk.titled for chunk in chunks_of(store, encoded)} - read)
-    assert_vectors(store, encoded)
-
-
 def test_configs_that_are_filled_together_share_what_they_read(store: DocumentStore, files: Files) -> None:
     encoder = Reading()
     configs = [IndexConfig(RecursiveChunker(size, 0), encoder) for size in (600, 900)]
@@ -204,9 +194,10 @@ def test_configs_that_are_filled_together_share_what_they_read(store: DocumentSt
         assert_vectors(store, config)
 
 
-def test_a_summary_is_not_taken_for_the_text_it_stands_for(store: DocumentStore, files: Files) -> None:
-    config = IndexConfig(HierarchicalChunker(600, 0, subchunk_size=100), ENCODER, ("chunk",), FirstWords())
-    ingest(store, files.incoming(), config)
+def test_what_stands_for_a_text_is_not_taken_for_it(store: DocumentStore, files: Files) -> None:
+    chunker = HierarchicalChunker(600, 0, subchunk_size=100)
+    ingest(store, files.incoming(), IndexConfig(chunker, ENCODER, ("chunk",), FirstWords()))
+    ingest(store, files.incoming(), replace(TREE, chunker=chunker, by_parts=True))
     encoder = Reading()
     plain = IndexConfig(RecursiveChunker(600, 0), encoder)
     assert store.complete(plain) == 3
