@@ -45,19 +45,7 @@ def test_what_was_deleted_before_is_purged_by_its_name(texts: Path, tmp_path: Pa
         assert [record.source for record in collection.documents()] == [str(texts / "tides.txt")]
 
 
-def test_old_versions_alone_know_a_name(texts: Path, tmp_path: Path) -> None:
-    with thresher.open(tmp_path / "home") as collection:
-        collection.add(texts)
-        collection.delete("secret.txt")
-        assert collection.delete(texts / "secret.txt", purge=True) == [str(texts / "secret.txt")]
-        assert holding(tmp_path / "home") == []
-
-
-STEPS = ("remove", "maintain")
-
-
-@pytest.mark.parametrize("step", [*STEPS, "traces"])
-@pytest.mark.parametrize("cure", ["purge", "doctor"])
+@pytest.mark.parametrize(("cure", "step"), [("purge", "remove"), ("doctor", "maintain"), ("doctor", "traces")])
 def test_a_purge_that_was_cut_short_is_finished(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, cure: str
 ) -> None:
@@ -70,7 +58,8 @@ def test_a_purge_that_was_cut_short_is_finished(
         collection.add(texts)
         collection.ask(QUESTION, recipe="rag")
         with monkeypatch.context() as patched:
-            patched.setattr(*((DocumentStore, step) if step in STEPS else (type(collection.traces), "forget")), killed)
+            what = (type(collection.traces), "forget") if step == "traces" else (DocumentStore, step)
+            patched.setattr(*what, killed)
             with pytest.raises(KeyboardInterrupt):
                 collection.delete("secret.txt", purge=True)
     assert holding(home)

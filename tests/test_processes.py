@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -43,11 +43,17 @@ def say(words: str) -> int:
     return os.getpid()
 
 
+def holds(condition: Callable[[], object]) -> bool:
+    """Whether a condition holds before the deadline."""
+    deadline = time.monotonic() + SECONDS
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return bool(condition())
+
+
 def wait_for(path: Path) -> int:
     (path.parent / str(os.getpid())).touch()
-    deadline = time.monotonic() + SECONDS
-    while not path.exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    holds(path.exists)
     return os.getpid()
 
 
@@ -60,18 +66,12 @@ def is_alive(pid: int) -> bool:
 
 
 def gone(pids: list[int]) -> bool:
-    """Whether all end before the deadline."""
-    deadline = time.monotonic() + SECONDS
-    while any(map(is_alive, pids)) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return not any(map(is_alive, pids))
+    return holds(lambda: not any(map(is_alive, pids)))
 
 
 def test_calls_are_made_at_the_same_time_by_processes_that_stay(two: Processes, tmp_path: Path) -> None:
     calls: list[Future[int]] = [two.submit(wait_for, tmp_path / "go") for _ in range(2)]
-    deadline = time.monotonic() + SECONDS
-    while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:
-        time.sleep(0.01)
+    assert holds(lambda: len(list(tmp_path.iterdir())) == 2)
     (tmp_path / "go").touch()
     pids = sorted(call.result(SECONDS) for call in calls)
     assert pids == two.pids
@@ -101,9 +101,7 @@ def test_a_call_that_ends_its_process_twice_has_failed_and_the_next_is_made(two:
 def test_closing_ends_the_processes_in_the_middle_of_a_call(tmp_path: Path) -> None:
     with Processes(1) as one:
         one.submit(wait_for, tmp_path / "never")
-        deadline = time.monotonic() + SECONDS
-        while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        assert holds(lambda: list(tmp_path.iterdir()))
         pids = one.pids
     assert len(pids) == 1
     assert gone(pids)
@@ -116,9 +114,7 @@ def test_a_process_ends_with_who_asked(tmp_path: Path) -> None:
         f"asking.submit(wait_for, Path({str(tmp_path / 'never')!r}))\ntime.sleep({SECONDS})"
     )
     asking = subprocess.Popen([sys.executable, "-c", code])
-    deadline = time.monotonic() + SECONDS
-    while not (found := list(tmp_path.iterdir())) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    assert holds(lambda: list(tmp_path.iterdir()))
     asking.kill()
     asking.wait()
-    assert gone([int(one.name) for one in found])
+    assert gone([int(one.name) for one in tmp_path.iterdir()])

@@ -16,9 +16,8 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from thresher.errors import MissingExtra, ThresherError, UsageError, WrongType
-from thresher.indexing.ahead import Workers
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.prepare import Part, Prepared, prepare
+from thresher.indexing.prepare import Part, Prepared, Workers, prepare
 from thresher.plugins import brought, loaded
 from thresher.recipes.components import Components
 from thresher.recipes.registry import Recipe

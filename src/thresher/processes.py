@@ -15,10 +15,9 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from queue import LifoQueue, SimpleQueue
-from struct import Struct
+from queue import SimpleQueue
 from types import TracebackType
-from typing import Any, BinaryIO, Self, TypeVar, cast
+from typing import IO, Any, BinaryIO, Self, TypeVar, cast
 
 from thresher.errors import Cancelled, WorkerDied
 
@@ -29,8 +28,6 @@ TRIES = 2
 
 STANDARD_OUTPUT, STANDARD_ERROR = 1, 2
 
-_LENGTH = Struct(">Q")
-
 
 class Processes:
     """A number of processes that make calls; each is started with the first call that finds no other free."""
@@ -40,10 +37,9 @@ class Processes:
         self.number = number
         self._environment = dict(environment or {})
         self._threads = ThreadPoolExecutor(number, thread_name_prefix="processes")
-        self._free: LifoQueue[_Child | None] = LifoQueue()
-        for _ in range(number):
-            self._free.put(None)
-        self._children: set[_Child] = set()
+        self._own = threading.local()
+        """The process of each thread."""
+        self._running: set[subprocess.Popen[bytes]] = set()
         self._closing = threading.Lock()
         self._closed = False
 
@@ -58,7 +54,7 @@ class Processes:
     @property
     def pids(self) -> list[int]:
         """The processes that run."""
-        return sorted(child.pid for child in self._children)
+        return sorted(process.pid for process in self._running)
 
     def submit(self, call: Callable[..., Result], *arguments: Any) -> Future[Result]:
         """Have `call(*arguments)` made, all of it picklable; an error of it is raised by the result.
@@ -71,106 +67,82 @@ class Processes:
         """End the processes, whatever they are doing."""
         with self._closing:
             self._closed = True
-            for child in self._children:
-                child.end()
+            for process in self._running:
+                process.kill()
         self._threads.shutdown(cancel_futures=True)
-        for child in self._children:
-            child.close()
+        for process in self._running:
+            _let_go(process)
 
     def _made(self, call: bytes) -> Any:
         for _ in range(TRIES):
-            child = self._free.get() or self._started()
-            answer = child.answer(call)
+            process = self._process()
+            with suppress(OSError):
+                write(process.stdin, call)
+            answer = read(process.stdout)
             if answer is not None:
-                self._free.put(child)
                 error, result = pickle.loads(answer)
                 if error is not None:
                     raise error
                 return result
-            self._ended(child)
+            status = self._ended(process)
+        ending = f"signal {-status}" if status < 0 else f"exit status {status}"
         raise WorkerDied(
-            f"the process that worked on it ended ({child.ending}), and so did the one that tried again",
+            f"the process that worked on it ended ({ending}), and so did the one that tried again",
             next_step="try it alone to see whether it is the cause; free memory, or take fewer processes",
         )
 
-    def _started(self) -> _Child:
+    def _process(self) -> subprocess.Popen[bytes]:
+        """The process of this thread, started if it has none."""
+        process: subprocess.Popen[bytes] | None = getattr(self._own, "process", None)
+        if process is None:
+            folders = dict.fromkeys(os.path.abspath(folder) for folder in sys.path if folder)
+            with self._closing:
+                if self._closed:
+                    raise Cancelled("the processes were ended")
+                process = self._own.process = subprocess.Popen(
+                    [sys.executable or "python", "-P", "-m", "thresher.processes"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    env={**os.environ, "PYTHONPATH": os.pathsep.join(folders), **self._environment},
+                    start_new_session=True,  # Ctrl-C is for who asks
+                )
+                self._running.add(process)
+        return process
+
+    def _ended(self, process: subprocess.Popen[bytes]) -> int:
+        """The exit status of a process that answers no more."""
+        self._own.process = None
         with self._closing:
-            if self._closed:
-                self._free.put(None)
-                raise Cancelled("the processes were ended")
-            child = _Child(self._environment)
-            self._children.add(child)
-        return child
-
-    def _ended(self, child: _Child) -> None:
-        child.end()
-        child.close()
-        with self._closing:
-            self._children.discard(child)
-        self._free.put(None)
+            self._running.discard(process)
+        return _let_go(process)
 
 
-class _Child:
-    """One process, from its start to its end."""
-
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        folders = dict.fromkeys(os.path.abspath(folder) for folder in sys.path if folder)
-        self._process = subprocess.Popen(
-            [sys.executable or "python", "-P", "-m", "thresher.processes"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(folders), **environment},
-            start_new_session=True,  # Ctrl-C is for who asks
-        )
-        self._calls, self._answers = (cast(BinaryIO, pipe) for pipe in (self._process.stdin, self._process.stdout))
-
-    @property
-    def pid(self) -> int:
-        """The number of the process."""
-        return self._process.pid
-
-    @property
-    def ending(self) -> str:
-        """How it ended."""
-        status = self._process.wait()
-        return f"signal {-status}" if status < 0 else f"exit status {status}"
-
-    def answer(self, call: bytes) -> bytes | None:
-        """What it answers to a call; None where it ended before."""
-        with suppress(OSError):
-            write(self._calls, call)
-        return read(self._answers)
-
-    def end(self) -> None:
-        """End it; from any thread."""
-        self._process.kill()
-        self._process.wait()
-
-    def close(self) -> None:
-        """Let go of its pipes, once nobody waits for an answer."""
-        for pipe in (self._calls, self._answers):
-            with suppress(OSError):  # it ended before it read all
-                pipe.close()
+def _let_go(process: subprocess.Popen[bytes]) -> int:
+    """End a process whose answer nobody waits for, and close its pipes; its exit status."""
+    process.kill()
+    for pipe in (process.stdin, process.stdout):
+        with suppress(OSError):  # it ended before it read all
+            cast("BinaryIO", pipe).close()
+    return process.wait()
 
 
 # --- what both sides say ----------------------------------------------------------------------------------------------
 
 
-def write(stream: BinaryIO, content: bytes) -> None:
-    """Send the length of some bytes, and them."""
-    stream.write(_LENGTH.pack(len(content)))
-    stream.write(content)
+def write(stream: IO[bytes] | None, content: bytes) -> None:
+    """Send some bytes."""
+    assert stream is not None
+    pickle.dump(content, stream)
     stream.flush()
 
 
-def read(stream: BinaryIO) -> bytes | None:
+def read(stream: IO[bytes] | None) -> bytes | None:
     """The next that was sent; None where it is cut off, or nothing comes."""
-    head = stream.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
+    assert stream is not None
+    try:
+        return cast("bytes", pickle.load(stream))
+    except (EOFError, pickle.UnpicklingError):
         return None
-    (length,) = _LENGTH.unpack(head)
-    content = stream.read(length)
-    return content if len(content) == length else None
 
 
 # --- the process ------------------------------------------------------------------------------------------------------

@@ -23,6 +23,8 @@ def test_a_text_is_found_cited_replaced_and_deleted_under_its_source(tmp_path: P
         assert collection.add_text(BEFORE, source="note:1", title="Cellar", metadata={"author": "Ada"}).unchanged == 1
         assert collection.add_text(AFTER, source="note:1", title="Cellar").updated == 1
         assert [collection.document(one.id).text for one in collection.documents()] == [AFTER]
+        failed = collection.add_text(" \n", source="note:2", recipe="rag").failed
+        assert [error.subject for error in failed] == ["note:2"]
         assert collection.delete("note:1") == ["note:1"]
         assert collection.documents() == []
 
@@ -34,9 +36,3 @@ def test_a_text_is_found_cited_replaced_and_deleted_under_its_source(tmp_path: P
 def test_what_is_no_text_or_has_no_source_is_refused(tmp_path: Path, text: str, source: str, words: str) -> None:
     with thresher.open(tmp_path) as collection, pytest.raises(UsageError, match=words):
         collection.add_text(text, source=source)
-
-
-def test_a_text_without_words_is_among_the_failed(tmp_path: Path) -> None:
-    with thresher.open(tmp_path) as collection:
-        report = collection.add_text(" \n", source="note:1", recipe="rag")
-    assert [error.subject for error in report.failed] == ["note:1"]

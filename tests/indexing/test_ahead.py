@@ -21,10 +21,9 @@ from tests.indexing.making import (
     prose,
 )
 from thresher.errors import DocumentError, WorkerDied
-from thresher.indexing.ahead import Workers
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Ingest, Report
-from thresher.indexing.prepare import Incoming, Part, Prepared, prepare
+from thresher.indexing.prepare import Incoming, Part, Prepared, Workers, prepare
 from thresher.indexing.store import DocumentStore
 from thresher.types import Document
 from thresher_testing.memory_store import MemoryStore

@@ -10,64 +10,6 @@ from thresher.indexing.catalog import Catalog, Entry, Place
 from thresher.types import Document, Page
 
 
-def test_new_documents_are_numbered_in_order_and_counted_as_added() -> None:
-    catalog = Catalog([])
-    changes = catalog.put([document("a.txt", "one"), document("b.txt", "two")])
-    assert [(entry.number, entry.places) for _, entry in changes.new.values()] == [
-        (1, (Place("a.txt"),)),
-        (2, (Place("b.txt"),)),
-    ]
-    assert (changes.added, changes.updated, changes.unchanged, changes.duplicates) == (2, 0, 0, 0)
-
-
-def test_the_same_text_again_changes_nothing() -> None:
-    catalog = Catalog([])
-    catalog.put([document("a.txt", "one")])
-    changes = catalog.put([document("a.txt", "one")])
-    assert changes.empty
-    assert changes.unchanged == 1
-
-
-def test_a_changed_text_replaces_the_old_one_and_gets_a_new_number() -> None:
-    catalog = Catalog([])
-    catalog.put([document("a.txt", "one")])
-    changes = catalog.put([document("a.txt", "other")])
-    assert changes.gone == {document("", "one").id}
-    assert [entry.number for _, entry in changes.new.values()] == [2]
-    assert (changes.added, changes.updated) == (0, 1)
-
-
-def test_a_second_source_of_a_text_is_a_duplicate_of_the_first() -> None:
-    catalog = Catalog([])
-    catalog.put([document("a.txt", "one")])
-    changes = catalog.put([document("b.txt", "one")])
-    assert (changes.duplicates, changes.added, changes.new) == (1, 0, {})
-    assert catalog.entry(document("", "one").id).places == (Place("a.txt"), Place("b.txt"))
-
-
-def test_when_the_first_source_goes_the_second_takes_its_place() -> None:
-    catalog = Catalog([])
-    catalog.put([document("a.txt", "one"), document("b.txt", "one")])
-    changes = catalog.remove([Place("a.txt")])
-    id_ = document("", "one").id
-    assert changes.renamed == {id_}
-    assert changes.kept[id_].places == (Place("b.txt"),)
-    assert changes.gone == set()
-    assert catalog.remove([Place("b.txt")]).gone == {id_}
-
-
-def test_rows_of_two_corpora_may_have_the_same_name() -> None:
-    catalog = Catalog([])
-    catalog.put([document("1", "one", container="x.jsonl"), document("1", "two", container="y.jsonl")])
-    assert catalog.entry(document("", "one").id).places == (Place("1", "x.jsonl"),)
-    assert catalog.places_in("y.jsonl") == [Place("1", "y.jsonl")]
-    assert len(catalog) == 2
-
-
-def test_an_unknown_place_cannot_be_removed() -> None:
-    assert Catalog([]).remove([Place("a.txt")]).removed == 0
-
-
 def test_another_title_under_the_same_text_is_an_update_that_keeps_the_number() -> None:
     catalog = Catalog([])
     catalog.put([document("a.txt", "one", title="Old"), document("b.txt", "one", title="Elsewhere")])
@@ -90,6 +32,7 @@ def test_pages_dates_and_metadata_are_part_of_what_is_said_about_a_text() -> Non
         document("a.txt", "one", metadata={"year": 3}),
         document("a.txt", "one", pages=(Page(1, 0, 3),)),
         document("a.txt", "one", kind="markdown"),
+        document("a.txt", "one", figures=((0, 3),)),
     ):
         assert not catalog.holds(other)
     assert catalog.holds(plain)

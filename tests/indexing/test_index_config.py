@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.indexing.making import ENCODER, LARGE, SMALL, TREE, Files, assert_sound, chunks_of, ingest, prose
+from tests.indexing.making import ENCODER, LARGE, SMALL, TREE, Files, assert_sound, ingest, prose
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.errors import ProviderError
 from thresher.indexing.catalog import Place
-from thresher.indexing.index_config import IndexConfig, encodes_text, reads_titles, with_means
+from thresher.indexing.index_config import IndexConfig, reads_titles, with_means
 from thresher.indexing.store import DocumentStore
 from thresher.testing.fakes import HashEncoder
 from thresher.types import Chunk
@@ -85,12 +85,14 @@ def test_a_config_without_a_summarizer_is_the_table_it_always_was() -> None:
     chunker = RecursiveChunker(120, 20)
     assert SMALL.fingerprint == f"{chunker.fingerprint} | hash-32 | terms 1"
     assert SMALL.table_name("chunk") == "chunks_1c0a7f494eefad4f"
-
-
-def test_another_summarizer_is_another_table() -> None:
-    configs = [TREE, SUMMARISED, IndexConfig(TREE.chunker, ENCODER, TREE.levels, FirstWords(4))]
-    assert len({config.table_name("chunk") for config in configs}) == 3
-    assert SUMMARISED.fingerprint.endswith("first-3")
+    others = [
+        TREE,
+        SUMMARISED,
+        replace(SUMMARISED, summarizer=FirstWords(4)),
+        LARGE,
+        replace(LARGE, encoder=HashEncoder(16)),
+    ]
+    assert len({config.table_name("chunk") for config in others}) == len(others)
 
 
 def test_the_encoder_reads_the_title_and_the_summary_of_a_chunk_and_the_text_of_a_subchunk() -> None:
@@ -98,11 +100,6 @@ def test_the_encoder_reads_the_title_and_the_summary_of_a_chunk_and_the_text_of_
     subchunk = Chunk("c", "d", "s", "Title", 0, 17, "one two three four", level="subchunk", parent_id="p")
     assert SUMMARISED.embedding_text(subchunk) == "Title\none two three four"
     assert TREE.embedding_text(CHUNK) == CHUNK.titled == "Title\none two three four"
-
-
-def test_only_the_chunks_of_a_config_with_a_summarizer_are_not_encoded_as_text() -> None:
-    assert [encodes_text(TREE.fingerprint, level) for level in TREE.levels] == [True, True]
-    assert [encodes_text(SUMMARISED.fingerprint, level) for level in TREE.levels] == [False, True]
 
 
 UNTITLED = IndexConfig(LARGE.chunker, ENCODER, titled=False)
@@ -125,17 +122,6 @@ def test_without_titles_it_is_another_table_in_which_texts_stand_alone(store: Do
     }
     assert found == {True: ["Grizzlies"], False: []}
     assert_sound(store, [LARGE, alone])
-
-
-def test_chunks_with_vectors_of_summaries_are_stored_and_searched_by_words_as_text(
-    store: DocumentStore, files: Files
-) -> None:
-    ingest(store, files.incoming(), SUMMARISED)
-    assert_sound(store, [SUMMARISED])
-    assert_vectors(store, SUMMARISED)
-    found = store.table(SUMMARISED, "chunk").matching("bears", limit=9)
-    assert {chunk.source for chunk, _ in found} == {"bears.txt"}
-    assert all(len(chunk.text.split()) > 3 for chunk, _ in found)
 
 
 def test_a_summarizer_that_fails_stops_indexing_and_leaves_what_was_committed(
@@ -170,24 +156,6 @@ def test_a_second_config_with_the_same_spans_encodes_nothing(store: DocumentStor
     assert_sound(store, [LARGE, larger])
 
 
-def test_other_spans_are_encoded(store: DocumentStore, files: Files) -> None:
-    ingest(store, files.incoming(), LARGE)
-    encoder = Reading()
-    small = IndexConfig(SMALL.chunker, encoder)
-    store.complete(small)
-    assert sorted(encoder.texts) == sorted(chunk.titled for chunk in chunks_of(store, small))
-    assert_vectors(store, small)
-
-
-def test_a_chunk_that_is_its_only_subchunk_is_read_once(store: DocumentStore, files: Files) -> None:
-    encoder = Reading()
-    config = IndexConfig(HierarchicalChunker(600, 0, subchunk_size=600), encoder, TREE.levels)
-    ingest(store, files.incoming(), config)
-    assert len(vectors_of(store, config)) == len(vectors_of(store, config, "subchunk")) == 3
-    assert len(encoder.texts) == 3
-    assert_vectors(store, config)
-
-
 def test_a_chunk_by_its_parts_is_the_mean_of_its_subchunks_and_is_not_read(store: DocumentStore, files: Files) -> None:
     encoder = Reading()
     config = replace(TREE, encoder=encoder, by_parts=True)
@@ -215,16 +183,6 @@ def test_a_chunk_by_its_parts_that_has_none_is_read() -> None:
     assert [(chunk.id, vector.tolist()) for chunk, vector in made] == [("a", [1, 0]), ("b", [0, 1]), ("c", [0, 1])]
 
 
-def test_a_mean_is_not_taken_for_the_vector_of_the_chunks_text(store: DocumentStore, files: Files) -> None:
-    ingest(store, files.incoming(), replace(TREE, by_parts=True))
-    encoder = Reading()
-    encoded = replace(TREE, encoder=encoder)
-    store.complete(encoded)
-    read = {chunk.titled for chunk in chunks_of(store, encoded, "subchunk")}
-    assert sorted(encoder.texts) == sorted({chunk.titled for chunk in chunks_of(store, encoded)} - read)
-    assert_vectors(store, encoded)
-
-
 def test_configs_that_are_filled_together_share_what_they_read(store: DocumentStore, files: Files) -> None:
     encoder = Reading()
     configs = [IndexConfig(RecursiveChunker(size, 0), encoder) for size in (600, 900)]
@@ -236,23 +194,15 @@ def test_configs_that_are_filled_together_share_what_they_read(store: DocumentSt
         assert_vectors(store, config)
 
 
-def test_a_summary_is_not_taken_for_the_text_it_stands_for(store: DocumentStore, files: Files) -> None:
-    config = IndexConfig(HierarchicalChunker(600, 0, subchunk_size=100), ENCODER, ("chunk",), FirstWords())
-    ingest(store, files.incoming(), config)
+def test_what_stands_for_a_text_is_not_taken_for_it(store: DocumentStore, files: Files) -> None:
+    chunker = HierarchicalChunker(600, 0, subchunk_size=100)
+    ingest(store, files.incoming(), IndexConfig(chunker, ENCODER, ("chunk",), FirstWords()))
+    ingest(store, files.incoming(), replace(TREE, chunker=chunker, by_parts=True))
     encoder = Reading()
     plain = IndexConfig(RecursiveChunker(600, 0), encoder)
     assert store.complete(plain) == 3
     assert len(encoder.texts) == 3
     assert_vectors(store, plain)
-
-
-def test_subchunks_are_shared_whatever_stands_for_their_chunks(store: DocumentStore, files: Files) -> None:
-    ingest(store, files.incoming(), SUMMARISED)
-    encoder = Reading()
-    other = IndexConfig(TREE.chunker, encoder, TREE.levels, FirstWords(4))
-    store.complete(other)
-    assert set(encoder.texts) == {other.embedding_text(chunk) for chunk in chunks_of(store, other)}
-    assert_vectors(store, other)
 
 
 def test_another_encoders_vectors_are_never_taken(store: DocumentStore, files: Files) -> None:
@@ -282,7 +232,3 @@ def test_of_copies_the_first_title_is_encoded_and_shared(store: DocumentStore, f
     store.complete(larger)
     assert_vectors(store, LARGE)
     assert_vectors(store, larger)
-
-
-def test_fewer_dimensions_under_the_same_name_do_not_meet() -> None:
-    assert IndexConfig(LARGE.chunker, HashEncoder(16)).table_name("chunk") != LARGE.table_name("chunk")

@@ -1,4 +1,4 @@
-"""Real commands in processes of their own: killed at any moment, at the same time, and on a full disk."""
+"""Real commands in processes of their own: interrupted, at the same time, and on a full disk (killed: tests/kills)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,9 @@ from thresher.collection import Collection
 from thresher.errors import StoreError
 from thresher_testing.llm_server import Reply, ScriptedServer
 
-from . import asking
-
 pytestmark = pytest.mark.slow
 
 COMMAND = Path(sys.executable).with_name("thresher")
-KILLS = 20
-KILLS_PER_HOME = 10
 FILES = 60
 SECONDS = 100.0
 """Far more than a run takes on a busy machine; a test that waits so long has failed."""
@@ -75,116 +72,21 @@ def text_of(chance: random.Random, name: str, characters: int) -> str:
     return ". ".join(" ".join(words[at : at + 8]) for at in range(0, len(words), 8)) + "."
 
 
-# --- killed -----------------------------------------------------------------------------------------------------------
+def written(folder: Path, files: int, characters: int) -> dict[str, str]:
+    """Files of about so many characters, by path."""
+    chance = random.Random(7)
+    texts = {
+        str(folder / f"{folder.name}{n:02}.txt"): text_of(chance, f"{folder.name}{n}", characters) for n in range(files)
+    }
+    folder.mkdir()
+    for path, text in texts.items():
+        Path(path).write_text(text, encoding="utf-8")
+    return texts
 
 
-class Folder:
-    """Files that change, and every text that each of them ever had."""
-
-    def __init__(self, path: Path, chance: random.Random) -> None:
-        self.path = path
-        self.ever: dict[str, set[str]] = {}
-        self.now: dict[str, str] = {}
-        self._chance = chance
-        path.mkdir()
-        for n in range(FILES):
-            self.write(f"{n:02}.txt")
-
-    def write(self, name: str) -> None:
-        # Half a megabyte in all, so that a run commits several times.
-        text = text_of(self._chance, name.partition(".")[0], self._chance.randint(3000, 14000))
-        source = self.path / name
-        source.write_text(text, encoding="utf-8")
-        self.now[str(source)] = text
-        self.ever.setdefault(str(source), set()).add(text)
-
-    def change(self) -> None:
-        for n in self._chance.sample(range(FILES), 25):
-            self.write(f"{n:02}.txt")
-
-
-def look(collection: Collection, folder: Folder) -> dict[str, str]:
-    """The text of every committed source, after checking that nothing is half there."""
-    if not (collection.folder / "lance").is_dir():
-        return {}
-    records = collection.documents()
-    held = {record.source: collection.document(record.id).text for record in records}
-    assert len(held) == len(records), "a document stands twice"
-    assert all(text in folder.ever[source] for source, text in held.items()), "half a document"
-    for row in collection.tables():
-        chunks = collection._store.open(row["name"]).document_ids()
-        assert set(chunks) <= {record.id for record in records}, "a chunk without its document"
-    return held
-
-
-def wait_and_kill(process: subprocess.Popen[str], reached: Callable[[], bool], delay: float) -> bool:
-    """SIGKILL `delay` seconds after something was reached; False when the process was done before."""
-    deadline = time.monotonic() + SECONDS
-    while process.poll() is None and not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-    time.sleep(delay)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    return process.returncode == -signal.SIGKILL
-
-
-def test_a_killed_run_loses_nothing_and_repeats_nothing(
-    tmp_path: Path, server: ScriptedServer, encoder: dict[str, str]
-) -> None:
-    chance = random.Random(20)
-    kills = attempts = 0
-    while kills < KILLS:
-        attempts += 1
-        assert attempts <= KILLS, "the runs end before they are killed"
-        place = tmp_path / f"try{attempts}"
-        place.mkdir()
-        folder, home = Folder(place / "files", chance), place / "home"
-        collection = thresher.open(home)
-        command = thresher_command("index", folder.path, home=home, encoder=encoder)
-        lance = collection.folder / "lance"
-
-        def commits(lance: Path = lance) -> int:
-            return sum(1 for _ in lance.glob("*.lance/_versions/*"))
-
-        for _ in range(KILLS_PER_HOME + 1):
-            requests, versions = len(server.requests), commits()
-            process = started(command)
-            match chance.choice(["start", "encoding", "commit", "commit"]):
-                case "start":
-                    killed = wait_and_kill(process, lambda: True, chance.uniform(0.3, 1.2))
-                case "encoding":
-                    wanted = requests + chance.randint(1, 8)
-                    killed = wait_and_kill(
-                        process,
-                        lambda n=wanted: len(server.requests) >= n,
-                        chance.uniform(0, 0.1),  # type: ignore[misc]
-                    )
-                case _:
-                    wanted = versions + chance.randint(1, 6)
-                    killed = wait_and_kill(process, lambda n=wanted: commits() >= n, chance.uniform(0, 0.1))  # type: ignore[misc]
-            kills += killed
-            look(collection, folder)
-            if not killed or chance.random() < 0.3:
-                folder.change()
-            if kills == KILLS:
-                break
-
-        before = look(collection, folder)
-        # Killed before it made anything, a run leaves nothing to look at.
-        for finding in collection.doctor(repair=False, settings=encoder) if lance.is_dir() else []:
-            assert any(allowed in finding.what for allowed in MENDED_BY_THE_NEXT_RUN), finding
-        committed = sum(before.get(source) == text for source, text in folder.now.items())
-        done = completed(command)
-        assert done.returncode == 0, done.stderr
-        report = json.loads(done.stdout)
-        assert report["unchanged"] == committed
-        assert report["updated"] == len(before) - committed
-        assert report["added"] == FILES - len(before)
-        assert report["failed"] == []
-        assert look(collection, folder) == folder.now
-        examined = completed(thresher_command("doctor", "--check", home=home, encoder=encoder))
-        assert json.loads(examined.stdout) == {"sound": True, "findings": []}
+def held(collection: Collection) -> dict[str, str]:
+    """The text of every document, by source."""
+    return {record.source: collection.document(record.id).text for record in collection.documents()}
 
 
 # --- with worker processes --------------------------------------------------------------------------------------------
@@ -211,14 +113,15 @@ def committed(home: Path) -> int:
 def test_an_interrupted_run_ends_its_workers_and_keeps_what_was_committed(
     tmp_path: Path, encoder: dict[str, str]
 ) -> None:
-    folder, home = Folder(tmp_path / "files", random.Random(7)), tmp_path / "home"
+    files, home = tmp_path / "files", tmp_path / "home"
+    texts = written(files, FILES, 8000)  # half a megabyte in all, so that a run commits several times
 
     def held_after_a_commit(_: Any) -> Reply:
         return Reply(seconds=SECONDS if committed(home) else 0.1)
 
     with ScriptedServer(embeddings=[held_after_a_commit]) as server:
         slow = {**encoder, "embeddings.base_url": server.base_url}
-        process = started(thresher_command("index", folder.path, "--processes", "2", home=home, encoder=slow))
+        process = started(thresher_command("index", files, "--processes", "2", home=home, encoder=slow))
         deadline = time.monotonic() + SECONDS
         while not committed(home) and process.poll() is None:
             assert time.monotonic() < deadline
@@ -231,12 +134,13 @@ def test_an_interrupted_run_ends_its_workers_and_keeps_what_was_committed(
     assert 1 <= len(workers) <= 2
     assert not any((Path("/proc") / str(pid)).exists() for pid in workers)
     collection = thresher.open(home)
-    before = look(collection, folder)
+    before = held(collection)
     assert 0 < len(before) < FILES
-    done = completed(thresher_command("index", folder.path, "--processes", "2", home=home, encoder=encoder))
+    assert before.items() <= texts.items()
+    done = completed(thresher_command("index", files, "--processes", "2", home=home, encoder=encoder))
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["added"] == FILES - len(before)
-    assert look(collection, folder) == folder.now
+    assert held(collection) == texts
 
 
 # --- at the same time -------------------------------------------------------------------------------------------------
@@ -254,12 +158,34 @@ def write_story(path: Path, edition: int) -> str:
     return text
 
 
+ASKING = """
+import json, sys
+from pathlib import Path
+import thresher
+home, stop, settings = sys.argv[1:]
+questions = ["What does the harbour master say?", "Which tower is the tallest?", "Who repaired the bridge?"]
+answers, stopped, cited = 0, False, set()
+with thresher.open(home) as collection:
+    while not stopped:  # the last question begins after the last change, and makes the chunks that only it needs
+        stopped = Path(stop).exists()
+        try:
+            answer = collection.ask(questions[answers % 3], recipe="hybrid", settings=json.loads(settings))
+        except thresher.StoreError as error:
+            if "holds no documents yet" not in str(error):
+                raise
+            continue
+        answers += 1
+        cited |= {(citation.source, citation.quote) for citation in answer.citations}
+print(json.dumps({"answers": answers, "cited": sorted(cited)}))
+"""
+
+
 def test_two_processes_index_while_a_third_asks(tmp_path: Path, encoder: dict[str, str]) -> None:
     home, stop = tmp_path / "home", tmp_path / "stop"
     folders = [tmp_path / name for name in ("left", "both", "right")]
     paths = [folder / f"{folder.name}{n}.txt" for folder in folders for n in range(8)]
     texts: dict[str, set[str]] = {str(path): set() for path in paths}
-    asker = started([sys.executable, str(Path(asking.__file__)), str(home), str(stop), json.dumps(encoder)])
+    asker = started([sys.executable, "-c", ASKING, str(home), str(stop), json.dumps(encoder)])
     try:
         reports = []
         for edition in range(3):
@@ -285,46 +211,13 @@ def test_two_processes_index_while_a_third_asks(tmp_path: Path, encoder: dict[st
         assert any(quote in text for text in texts[source]), (source, quote)
 
     with thresher.open(home) as collection:
-        held = {record.source: collection.document(record.id).text for record in collection.documents()}
-        assert held == {str(path): path.read_text(encoding="utf-8") for path in paths}
+        assert held(collection) == {str(path): path.read_text(encoding="utf-8") for path in paths}
         assert collection.doctor(repair=False, settings=encoder) == []
     assert sum(report["added"] for report in reports[:2]) == len(paths)
     assert all(report["failed"] == [] for report in reports)
 
 
-def test_a_reader_survives_purges_by_another_process(tmp_path: Path, encoder: dict[str, str]) -> None:
-    home = tmp_path / "home"
-    paths = [tmp_path / "files" / f"story{n}.txt" for n in range(12)]
-    for path in paths:
-        write_story(path, 1)
-    done = completed(thresher_command("index", tmp_path / "files", home=home, encoder=encoder))
-    assert done.returncode == 0, done.stderr
-    with thresher.open(home) as collection:
-        purging = started(thresher_command("delete", *paths[6:9], "--purge", home=home, encoder=encoder))
-        searches = 0
-        while purging.poll() is None:
-            found = collection.search("the tallest tower", recipe="hybrid", settings=encoder)
-            assert found.hits
-            searches += 1
-        out, err = purging.communicate()
-        assert purging.returncode == 0, (out, err)
-        assert searches > 3
-        left = {
-            hit.chunk.source for hit in collection.search("tower", recipe="hybrid", limit=50, settings=encoder).hits
-        }
-        assert left == {str(path) for path in (*paths[:6], *paths[9:])}
-
-
 # --- a full disk ------------------------------------------------------------------------------------------------------
-
-
-def no_space_left(*, limit: int) -> Callable[[], None]:
-    """What a child process does first: no file of it may grow beyond a limit."""
-
-    def restrict() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-    return restrict
 
 
 def small_disk(folder: Path) -> bool:
@@ -339,15 +232,13 @@ def small_disk(folder: Path) -> bool:
 def test_a_full_disk_ends_the_run_in_one_line_and_leaves_the_collection_sound(
     tmp_path: Path, encoder: dict[str, str]
 ) -> None:
-    chance = random.Random(3)
     files, more = tmp_path / "files", tmp_path / "more"
-    for folder, many in ((files, 6), (more, 40)):
-        folder.mkdir()
-        for n in range(many):
-            (folder / f"{folder.name}{n:02}.txt").write_text(text_of(chance, folder.name, 20000), encoding="utf-8")
+    written(files, 6, 20_000)
+    written(more, 40, 20_000)
     mounted = small_disk(tmp_path / "disk")
     home = tmp_path / "disk" / "home"
-    options: dict[str, Any] = {} if mounted else {"preexec_fn": no_space_left(limit=150_000)}
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (150_000, 150_000))
+    options: dict[str, Any] = {} if mounted else {"preexec_fn": limit}
     try:
         assert completed(thresher_command("index", files, home=home, encoder=encoder)).returncode == 0
         full = completed(thresher_command("index", files, more, home=home, encoder=encoder), **options)

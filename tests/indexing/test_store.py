@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from filelock import FileLock
 
@@ -20,7 +19,6 @@ from tests.indexing.making import (
     Killed,
     MortalStore,
     assert_sound,
-    bytes_holding,
     chunks_of,
     document,
     ingest,
@@ -40,7 +38,7 @@ from thresher.indexing.store import DocumentStore
 from thresher.protocols import Store
 from thresher.stores.lance import LanceStore
 from thresher.testing.fakes import HashEncoder
-from thresher.types import Chunk, Page, Table
+from thresher.types import Mark, Page, Table
 from thresher_testing.memory_store import MemoryStore
 
 
@@ -74,33 +72,76 @@ def sources(store: DocumentStore) -> list[str]:
 # --- incremental ------------------------------------------------------------------------------------------------------
 
 
-def test_new_files_are_added_in_order_and_numbered(store: DocumentStore, files: Files) -> None:
+def texts_by_source(store: DocumentStore) -> dict[str, tuple[str, str]]:
+    """Text and title that the store holds for each source."""
+    held = {}
+    for record in store.records():
+        stored = store.document(record.id)
+        held |= dict.fromkeys((record.source, *record.also), (stored.text, stored.title))
+    return held
+
+
+def swapped(files: Files) -> None:
+    files.texts["bears.txt"], files.texts["clouds.txt"] = files.texts["clouds.txt"], files.texts["bears.txt"]
+
+
+def moved(files: Files) -> None:
+    files.texts["cubs.txt"] = files.texts.pop("bears.txt")
+
+
+def other_rows(files: Files) -> None:
+    files.corpora["c"] = {"1": files.corpora["c"]["1"], "3": prose("dogs")}
+
+
+CHANGES: dict[str, tuple[Callable[[Files], object], tuple[int, ...], set[str]]] = {
+    "nothing": (lambda files: None, (0, 0, 7, 0, 0), set()),
+    "a text": (lambda files: files.texts.update({"bears.txt": prose("wolves")}), (0, 1, 6, 0, 0), {"bears.txt"}),
+    "a title": (lambda files: files.titles.update({"bears.txt": "Grizzlies"}), (0, 1, 6, 0, 0), {"bears.txt"}),
+    "metadata": (
+        lambda files: files.metadata.update({"year": 1999}),
+        (0, 6, 1, 0, 0),
+        {"apples.txt", "bears.txt", "clouds.txt", "copy.txt", "c"},
+    ),
+    "a copy": (lambda files: files.texts.update({"bears.txt": prose("apples")}), (0, 1, 6, 1, 0), {"bears.txt"}),
+    "swapped": (swapped, (0, 2, 5, 1, 0), {"bears.txt", "clouds.txt"}),
+    "moved": (moved, (0, 0, 6, 1, 1), {"cubs.txt"}),
+    "the first name gone": (lambda files: files.texts.pop("apples.txt"), (0, 0, 6, 0, 1), set()),
+    "the last name gone": (lambda files: files.texts.pop("bears.txt"), (0, 0, 6, 0, 1), set()),
+    "rows": (other_rows, (0, 1, 5, 0, 1), {"c"}),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_changed_is_read_and_replaced_and_nothing_else(store: DocumentStore, files: Files, what: str) -> None:
+    change, expected, parsed = CHANGES[what]
+    files.texts["copy.txt"] = files.texts["apples.txt"]
+    files.corpora["c"] = {"1": prose("ants"), "2": prose("bees"), "3": prose("cats")}
+    assert counts(index(store, files, SMALL, LARGE)) == (6, 0, 0, 1, 0)
+    files.parsed.clear()
+    change(files)
+    version = store.version
+    assert counts(index(store, files, prune=lambda place: True)) == expected
+    assert set(files.parsed) == parsed
+    assert (store.version == version) is (what == "nothing")
+    held = {source: text for source, (text, _) in texts_by_source(store).items()}
+    assert held == {**files.texts, **files.corpora["c"]}
+    assert {row["year"] for row in store.metadata().values() if row} == set(files.metadata.values())
+    assert_sound(store)
+    store.complete(LARGE)
+    assert_sound(store, [SMALL, LARGE])
+    assert counts(index(store, files, prune=lambda place: True)) == (0, 0, len(held), 0, 0)
+
+
+def test_documents_are_numbered_in_order_and_no_number_is_given_twice(store: DocumentStore, files: Files) -> None:
     report = index(store, files)
-    assert counts(report) == (3, 0, 0, 0, 0)
     assert report.chunks == len(chunks_of(store)) > 3
     assert [(r.number, r.source) for r in store.records()] == [(1, "apples.txt"), (2, "bears.txt"), (3, "clouds.txt")]
-    assert_sound(store)
-
-
-def test_unchanged_files_are_not_even_parsed(store: DocumentStore, files: Files) -> None:
-    index(store, files)
-    files.parsed.clear()
-    versions = store.record_table("documents").version, store.open(SMALL.table_name("chunk")).version
-    assert counts(index(store, files)) == (0, 0, 3, 0, 0)
-    assert files.parsed == []
-    assert (store.record_table("documents").version, store.open(SMALL.table_name("chunk")).version) == versions
-
-
-def test_a_changed_file_replaces_the_old_one(store: DocumentStore, files: Files) -> None:
-    index(store, files)
-    files.texts["bears.txt"] = prose("wolves")
-    files.parsed.clear()
-    assert counts(index(store, files)) == (0, 1, 2, 0, 0)
-    assert files.parsed == ["bears.txt"]
-    assert [(r.number, r.source) for r in store.records()] == [(1, "apples.txt"), (3, "clouds.txt"), (4, "bears.txt")]
-    assert store.table(SMALL, "chunk").matching("bears", limit=5) == []
-    assert {c.source for c, _ in store.table(SMALL, "chunk").matching("wolves", limit=5)} == {"bears.txt"}
-    assert_sound(store)
+    store.remove([Place(source) for source in files.texts], files=files.texts)
+    assert (store.records(), chunks_of(store)) == ([], [])
+    again = reopened(store)
+    index(again, files)
+    assert [record.number for record in again.records()] == [4, 5, 6]
+    assert {chunk.label.split("-")[0] for chunk in chunks_of(again)} == {"Doc4", "Doc5", "Doc6"}
 
 
 def test_reread_parses_unchanged_files_and_takes_what_another_extraction_says(
@@ -131,119 +172,17 @@ def test_the_store_knows_which_extraction_read_each_document(store: DocumentStor
     assert_sound(store)
 
 
-def test_a_store_from_before_extractions_were_kept_says_that_it_does_not_know(
-    on_disk: DocumentStore, files: Files
-) -> None:
-    index(on_disk, files)
-    on_disk.record_table("read_files")._table.drop_columns(["extraction"])  # type: ignore[attr-defined]
-    old = reopened(on_disk)
-    assert old.extractions() == {None: 3}
-    assert counts(index(old, files)) == (0, 0, 3, 0, 0)
-    ingest(old, files.incoming(), reread=True)
-    assert reopened(on_disk).extractions() == {1: 3}
-
-
-def test_a_touched_file_with_the_same_text_stays_as_it_is(store: DocumentStore, files: Files) -> None:
-    index(store, files)
-    before = chunks_of(store)
-    files.metadata = {}
-    incoming = [Incoming("bears.txt", "another hash", "", lambda: files._one("bears.txt"), "{}")]
-    assert counts(ingest(store, incoming)) == (0, 0, 1, 0, 0)
-    assert chunks_of(store) == before
-
-
-def test_another_title_over_the_same_text_is_an_update(store: DocumentStore, files: Files) -> None:
-    index(store, files, SMALL, LARGE)
-    files.titles["bears.txt"] = "Grizzlies"
-    assert counts(index(store, files)) == (0, 1, 2, 0, 0)
-    assert [(r.number, r.title) for r in store.records()] == [(1, ""), (2, "Grizzlies"), (3, "")]
-    for config in (SMALL, LARGE):
-        found = store.table(config, "chunk").matching("grizzlies", limit=50)
-        assert {chunk.source for chunk, _ in found} == {"bears.txt"}
-    assert_sound(store, [SMALL, LARGE])
-
-
-def test_other_metadata_for_the_same_files_is_an_update(store: DocumentStore, files: Files) -> None:
-    index(store, files)
-    files.metadata = {"year": 1999}
-    assert counts(index(store, files)) == (0, 3, 0, 0, 0)
-    assert {id_: dict(fields) for id_, fields in store.metadata().items()} == {
-        record.id: {"year": 1999} for record in store.records()
-    }
-    assert counts(index(store, files)) == (0, 0, 3, 0, 0)
-    assert_sound(store)
-
-
-def test_the_characters_of_all_documents_are_counted(store: DocumentStore, files: Files) -> None:
-    assert store.characters() == 0
-    ingest(store, files.incoming(), SMALL)
-    assert store.characters() == sum(map(len, files.texts.values()))
-
-
-def test_a_text_under_two_names_is_one_document(store: DocumentStore, files: Files) -> None:
-    files.texts["copy.txt"] = files.texts["apples.txt"]
-    assert counts(index(store, files)) == (3, 0, 0, 1, 0)
-    first = store.records()[0]
-    assert (first.source, first.also) == ("apples.txt", ("copy.txt",))
-    assert store.also([first.id]) == {first.id: ("apples.txt", "copy.txt")}
-    assert counts(index(store, files)) == (0, 0, 4, 0, 0)
-    assert_sound(store)
-
-
-def test_when_the_first_name_goes_the_document_gets_the_second(store: DocumentStore, files: Files) -> None:
-    files.texts["copy.txt"] = files.texts["apples.txt"]
-    index(store, files, SMALL, LARGE)
-    store.remove([Place("apples.txt")])
-    assert sources(store)[0] == "copy.txt"
-    assert {chunk.source for chunk in chunks_of(store, LARGE)} == {"copy.txt", "bears.txt", "clouds.txt"}
-    assert_sound(store, [SMALL, LARGE])
-    assert store.open(SMALL.table_name("chunk")).matching("apples", limit=1)[0][0].source == "copy.txt"
-
-
-def test_a_file_that_becomes_a_copy_of_another_frees_its_old_text(store: DocumentStore, files: Files) -> None:
-    index(store, files)
-    files.texts["bears.txt"] = files.texts["apples.txt"]
-    report = index(store, files)
-    assert (report.updated, report.duplicates, report.added) == (1, 1, 0)
-    assert [(r.source, r.also) for r in store.records()] == [("apples.txt", ("bears.txt",)), ("clouds.txt", ())]
-    assert_sound(store)
-
-
-def test_two_files_may_swap_their_texts(store: DocumentStore, files: Files) -> None:
-    index(store, files)
-    files.texts["bears.txt"], files.texts["apples.txt"] = files.texts["apples.txt"], files.texts["bears.txt"]
-    index(store, files)
-    assert {r.source: store.document(r.id).text for r in store.records()} == files.texts
-    assert_sound(store)
-
-
 def test_prune_removes_only_what_vanished_and_may_go(store: DocumentStore, files: Files) -> None:
     index(store, files)
     del files.texts["bears.txt"], files.texts["clouds.txt"]
     assert counts(index(store, files)) == (0, 0, 1, 0, 0)
-    assert len(store.records()) == 3
+    report = index(store, files, vanished=lambda place: place.source != "clouds.txt")
+    assert [remark.source for remark in report.remarks] == ["bears.txt"]
+    assert (report.removed, len(store.records())) == (0, 3)
     report = index(store, files, prune=lambda place: place.source != "clouds.txt")
     assert counts(report) == (0, 0, 1, 0, 1)
     assert sources(store) == ["apples.txt", "clouds.txt"]
     assert sorted(store.files()) == ["apples.txt", "clouds.txt"]
-    assert_sound(store)
-
-
-def test_what_vanished_is_told_where_it_is_not_removed(store: DocumentStore, files: Files) -> None:
-    index(store, files)
-    del files.texts["bears.txt"], files.texts["clouds.txt"]
-    report = index(store, files, vanished=lambda place: place.source != "clouds.txt")
-    assert [remark.source for remark in report.remarks] == ["bears.txt"]
-    assert (report.removed, len(store.records())) == (0, 3)
-
-
-def test_a_file_that_was_renamed_is_where_it_is_now(store: DocumentStore, files: Files) -> None:
-    index(store, files)
-    files.texts["cubs.txt"] = files.texts.pop("bears.txt")
-    report = index(store, files, vanished=lambda place: True)
-    assert (report.duplicates, report.removed, report.remarks) == (1, 1, [])
-    assert sources(store) == ["apples.txt", "cubs.txt", "clouds.txt"]
-    assert sorted(store.files()) == ["apples.txt", "clouds.txt", "cubs.txt"]
     assert_sound(store)
 
 
@@ -252,32 +191,11 @@ def test_a_title_that_is_the_name_of_the_file_is_its_new_name(store: DocumentSto
     index(store, files)
     for old, new in (("bears.txt", "cubs.txt"), ("apples.txt", "pears.txt")):
         files.texts[new], files.titles[new] = files.texts.pop(old), files.titles.pop(old)
-    index(store, files, vanished=lambda place: True)
+    report = index(store, files, vanished=lambda place: True)
+    assert (report.duplicates, report.removed, report.remarks) == (2, 2, [])
     assert {record.source: record.title for record in store.records()} | {"clouds.txt": ""} == {
         "pears.txt": "About fruit", "cubs.txt": "cubs", "clouds.txt": ""
     }  # fmt: skip
-    assert_sound(store)
-
-
-def test_a_pruned_file_that_comes_back_is_read_again(store: DocumentStore, files: Files) -> None:
-    index(store, files)
-    gone = files.texts.pop("bears.txt")
-    index(store, files, prune=lambda place: True)
-    files.texts["bears.txt"] = gone
-    assert counts(index(store, files)) == (1, 0, 2, 0, 0)
-    assert store.records()[-1].number == 4
-
-
-def test_rows_that_left_a_corpus_are_removed(store: DocumentStore) -> None:
-    files = Files(corpora={"c.jsonl": {"1": prose("ants"), "2": prose("bees"), "3": prose("cats")}})
-    assert counts(index(store, files)) == (3, 0, 0, 0, 0)
-    assert store.files()["c.jsonl"]["documents"] == 3
-    del files.corpora["c.jsonl"]["2"]
-    files.corpora["c.jsonl"]["3"] = prose("dogs")
-    assert counts(index(store, files)) == (0, 1, 1, 0, 1)
-    assert sources(store) == ["1", "3"]
-    assert store.files()["c.jsonl"]["documents"] == 2
-    assert store.document(store.records()[0].id).container == "c.jsonl"
     assert_sound(store)
 
 
@@ -316,6 +234,8 @@ def test_a_document_comes_back_as_it_was_added(store: DocumentStore) -> None:
         kind="pdf",
         pages=(Page(1, 0, 5), Page(2, 5, 24)),
         tables=(Table(5, 24, ((5, 15), (16, 23))),),
+        marks=(Mark(0, "heading", "head"),),
+        figures=((11, 16),),
         date="2020-02-29",
         metadata={"year": 2020, "open": True, "rate": 0.5, "name": "ß'\""},
     )
@@ -327,40 +247,6 @@ def test_a_document_comes_back_as_it_was_added(store: DocumentStore) -> None:
     with pytest.raises(StoreError, match="no such document"):
         store.document("nowhere")
     assert list(store.documents(["nowhere", stored.id])) == [stored.id]
-
-
-def test_numbers_and_labels_are_never_given_twice(store: DocumentStore, files: Files) -> None:
-    index(store, files)
-    store.remove([Place(source) for source in files.texts], files=files.texts)
-    assert store.records() == []
-    assert chunks_of(store) == []
-    again = reopened(store)
-    index(again, files)
-    assert [record.number for record in again.records()] == [4, 5, 6]
-    assert {chunk.label.split("-")[0] for chunk in chunks_of(again)} == {"Doc4", "Doc5", "Doc6"}
-
-
-def test_a_run_without_files_changes_nothing(store: DocumentStore) -> None:
-    assert counts(ingest(store, [])) == (0, 0, 0, 0, 0)
-    assert store.table(SMALL, "chunk").nearest(ENCODER.encode_query("x"), limit=3) == []
-
-
-def test_many_batches_give_what_one_batch_gives(tmp_path: Path) -> None:
-    files = Files(
-        {f"f{n:02}.txt": prose(f"topic{n}") for n in range(12)}, {"c": {"1": prose("rows"), "2": prose("topic3")}}
-    )
-    one, many = (DocumentStore(tmp_path / name, MemoryStore(tmp_path)) for name in ("one", "many"))
-    seen: list[int] = []
-    assert counts(index(one, files)) == counts(index(many, files, batch_chunks=1, progress=seen.append))
-    assert len(seen) >= 4
-    assert sum(seen) == len(chunks_of(many))
-    assert [(c.id, c.label, c.source) for c in chunks_of(one)] == [(c.id, c.label, c.source) for c in chunks_of(many)]
-
-
-def test_the_encoder_reads_the_title_once() -> None:
-    chunk = Chunk("c", "d", "s", "Title", 0, 4, "text")
-    assert chunk.titled == "Title\ntext"
-    assert Chunk("c", "d", "s", "Title", 0, 9, "Title and text").titled == "Title and text"
 
 
 # --- several ways of cutting ------------------------------------------------------------------------------------------
@@ -379,27 +265,6 @@ def test_a_missing_table_is_built_from_the_stored_text(store: DocumentStore, fil
     assert_sound(store, [SMALL, LARGE])
 
 
-def test_both_levels_of_a_tree_have_a_table_of_their_own(store: DocumentStore, files: Files) -> None:
-    index(store, files, TREE)
-    chunks, subchunks = chunks_of(store, TREE, "chunk"), chunks_of(store, TREE, "subchunk")
-    assert {chunk.level for chunk in chunks} == {"chunk"}
-    assert {chunk.parent_id for chunk in subchunks} == {chunk.id for chunk in chunks}
-    assert any(chunk.label == "Doc1-Chunk1-Sub2" for chunk in subchunks)
-    assert_sound(store, [TREE])
-
-
-def test_a_table_that_was_not_asked_for_a_while_catches_up(store: DocumentStore, files: Files) -> None:
-    index(store, files, SMALL, LARGE)
-    files.texts["bears.txt"] = prose("wolves")
-    files.texts["dunes.txt"] = prose("dunes")
-    index(store, files, SMALL)
-    assert {chunk.source for chunk in chunks_of(store, LARGE)} == {"apples.txt", "clouds.txt"}
-    assert len(store.missing(LARGE)) == 2
-    table = store.table(LARGE, "chunk")
-    assert table.stale() == []
-    assert_sound(store, [SMALL, LARGE])
-
-
 def test_asking_with_another_encoder_says_so(store: DocumentStore, files: Files) -> None:
     index(store, files)
     other = IndexConfig(RecursiveChunker(120, 20), HashEncoder(16))
@@ -410,11 +275,6 @@ def test_asking_with_another_encoder_says_so(store: DocumentStore, files: Files)
     store.check_encoder(other)
     store.check_encoder(SMALL)
     assert_sound(store, [SMALL, other])
-
-
-def test_tables_without_a_chunk_bind_nobody_to_their_encoder(store: DocumentStore) -> None:
-    ingest(store, [])
-    store.check_encoder(IndexConfig(RecursiveChunker(120, 20), HashEncoder(16)))
 
 
 class Counting:
@@ -451,30 +311,6 @@ def test_a_document_that_gives_no_chunk_is_cut_once_for_all_processes(store: Doc
 
 
 # --- deleting ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_purge_leaves_no_byte_of_the_document_and_no_old_version(on_disk: DocumentStore, files: Files) -> None:
-    store = on_disk
-    for n in range(30):
-        files.texts[f"more{n}.txt"] = prose(f"matter{n}")
-    files.texts["secret.txt"] = prose("confidentialia")
-    index(store, files)
-    assert bytes_holding(store.folder, b"confidentialia")
-    store.remove([Place("secret.txt")], files=["secret.txt"])
-    store.maintain(drop_versions=True)
-    assert bytes_holding(store.folder, b"confidentialia") == []
-    assert bytes_holding(store.folder, b"matter7")
-    assert {len(store.record_table(name)._table.list_versions()) for name in ("documents", "read_files")} == {1}  # type: ignore[attr-defined]
-    assert store.table(SMALL, "chunk").matching("confidentialia", limit=3) == []
-    assert_sound(store)
-
-
-def test_only_the_last_name_of_a_document_takes_it_away(store: DocumentStore, files: Files) -> None:
-    files.texts["copy.txt"] = files.texts["bears.txt"]
-    index(store, files)
-    assert store.remove([Place("bears.txt")]).gone == set()
-    assert len(store.remove([Place("copy.txt")]).gone) == 1
-    assert store.table(SMALL, "chunk").matching("bears", limit=3) == []
 
 
 # --- cut short --------------------------------------------------------------------------------------------------------
@@ -541,15 +377,6 @@ def test_wherever_a_run_is_cut_short_the_next_one_ends_sound(
     assert (counts(again), again.chunks) == ((0, 0, 6, 0, 0), 0)
 
 
-def texts_by_source(store: DocumentStore) -> dict[str, tuple[str, str]]:
-    """Text and title that the store holds for each source."""
-    held = {}
-    for record in store.records():
-        stored = store.document(record.id)
-        held |= dict.fromkeys((record.source, *record.also), (stored.text, stored.title))
-    return held
-
-
 @pytest.mark.parametrize(
     ("steps", "kind"), [*((steps, MemoryStore) for steps in range(16)), (6, LanceStore), (10, LanceStore)]
 )
@@ -573,20 +400,6 @@ def test_a_change_that_was_cut_short_and_taken_back_leaves_what_the_files_have(
     assert texts_by_source(resumed) == before
     assert_sound(resumed)
     assert counts(index(resumed, files)) == (0, 0, 6, 0, 0)
-
-
-def test_a_corpus_with_a_broken_row_that_is_taken_back_is_read_again(store: DocumentStore) -> None:
-    files = Files(corpora={"c": {"1": prose("ants"), "2": prose("bees")}})
-    index(store, files)
-    before = texts_by_source(store)
-
-    def broken() -> Any:
-        yield document("1", prose("wasps"), container="c")
-        raise DocumentError("is torn", subject="c")
-
-    assert len(ingest(store, [Incoming("c", "another hash", "", broken)]).failed) == 1
-    index(store, files)
-    assert texts_by_source(store) == before
 
 
 def test_a_file_whose_rows_another_process_changed_meanwhile_is_not_recorded_as_read(store: DocumentStore) -> None:
@@ -672,18 +485,6 @@ def test_what_another_process_removed_meanwhile_is_not_completed(store: Document
     assert_sound(store, [SMALL, config])
 
 
-def test_documents_removed_between_looking_and_reading_are_left_out(store: DocumentStore, files: Files) -> None:
-    index(store, files)
-    other = reopened(store)
-
-    def meddle(done: int, _of: int) -> None:
-        if not done:
-            other.remove([Place("bears.txt")])
-
-    store.complete(LARGE, progress=meddle)
-    assert {chunk.source for chunk in chunks_of(store, LARGE)} == {"apples.txt", "clouds.txt"}
-
-
 def test_a_commit_waits_for_the_lock_and_says_when_it_waited_too_long(store: DocumentStore, files: Files) -> None:
     index(store, files)
     with FileLock(store.folder / "commit.lock"):
@@ -710,11 +511,3 @@ def test_asking_again_reads_neither_documents_nor_chunks(store: DocumentStore, f
     watched.used.clear()
     assert asked.table(SMALL, "chunk") is table
     assert {method for _, method in watched.used} == {"version"}
-
-
-def test_vectors_are_those_of_the_encoder(store: DocumentStore, files: Files) -> None:
-    files.titles["bears.txt"] = "Grizzlies"
-    index(store, files)
-    for batch in store.open(SMALL.table_name("chunk")).chunks():
-        for chunk, vector in batch:
-            assert np.allclose(vector, ENCODER.encode_query(chunk.titled), atol=1e-6)

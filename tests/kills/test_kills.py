@@ -127,12 +127,15 @@ class Watched:
 
     def finish(self) -> None:
         """Index what is on disk and let doctor look: nothing is missing, nothing stands beside it."""
+        disk = self.on_disk()
         with self.opened() as collection:
-            collection.add(self.folder, recipe="rag")
+            report = collection.add(self.folder, recipe="rag")
+            assert report.unchanged == sum(self.held.get(source) == text for source, text in disk.items())
+            assert (report.unchanged + report.updated + report.added, report.failed) == (len(disk), [])
             collection.doctor()
             found = {record.source: collection.document(record.id).text for record in collection.documents()}
             assert collection.doctor(repair=False) == []
-        self.commit(self.on_disk())
+        self.commit(disk)
         assert found == self.held
         thresher.collections(self.home).rename(self.name, NAMES[1 - NAMES.index(self.name)])
         assert not [left for left in self.home.rglob("*") if left.name.startswith(WORKING)]

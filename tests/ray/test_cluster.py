@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 import thresher
-from tests.ray.nodes import SECOND, Nodes, descendants, name_of
+from tests.ray.nodes import SECOND, Nodes, descendants, name_of, running
 from tests.test_preparing import held
 from thresher.errors import StoreError
 
@@ -55,6 +56,13 @@ def started(line: list[str]) -> subprocess.Popen[str]:
 
 
 @pytest.fixture(scope="module")
+def cluster() -> Iterator[Nodes]:
+    """Two nodes of one processor each."""
+    with running() as nodes:
+        yield nodes
+
+
+@pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Files of some chunks each, two of them alike, and a corpus."""
     folder, chance = tmp_path_factory.mktemp("files"), random.Random(12)
@@ -91,41 +99,6 @@ def test_a_client_that_is_no_node_indexes(cluster: Nodes, folder: Path, tmp_path
     assert (report["added"], report["failed"]) == (50, [])
     with thresher.open(tmp_path) as collection:
         assert collection.doctor(repair=False) == []
-
-
-def test_questions_get_the_rows_that_one_process_writes_and_a_run_goes_on(
-    cluster: Nodes, alone: Path, tmp_path: Path
-) -> None:
-    asked = [
-        {"id": f"q{n}", "question": f"How many floors has town {n}?", "answers": [str(n + 3)], "answerable": True}
-        | {"gold": [{"source": f"row{n}"}]}
-        for n in range(5)
-    ]
-    questions = tmp_path / "questions.jsonl"
-    rows = []
-    for out, on, number in (("here", None, 5), ("there", cluster.address, 3), ("there", cluster.address, 5)):
-        questions.write_text("\n".join(map(json.dumps, asked)), encoding="utf-8")
-        path = tmp_path / out / "rows" / "rag.jsonl"
-        if path.exists():  # a run that was cut off
-            path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[: number - 2]))
-        line = ["eval", "run", "--dataset", f"qa:{questions}", *RECIPE, "--out", str(tmp_path / out), "--resume"]
-        report = done(command(*line, home=alone, on=on))
-        assert report["failed"] == {"rag": 0}
-        rows.append([told(row) for row in path.read_text(encoding="utf-8").splitlines()])
-    assert report["skipped"] == {"rag": 3}
-    assert rows[0] == rows[1] == rows[2]
-    assert len(rows[0]) == 5
-
-
-def told(line: str) -> dict[str, Any]:
-    """A row without what time and place do to it."""
-    row: dict[str, Any] = json.loads(line)
-    for name in ("seconds", "search_seconds", "cpu_seconds", "memory_mib"):
-        del row[name]
-    del row["answer"]["trace"]
-    for step in row["answer"]["steps"]:
-        del step["seconds"]
-    return row
 
 
 def test_a_node_that_is_killed_costs_nothing_but_its_tasks(

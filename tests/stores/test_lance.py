@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
+from typing import Any, cast
 
+import lancedb
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.indexing.making import ENCODER, bytes_holding, row
+from tests.indexing.making import ENCODER, row
 from thresher.errors import StoreError
-from thresher.protocols import MOST_VERSIONS
+from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or, holds
 from thresher.stores.lance import LanceStore
 from thresher.stores.lance_chunks import LanceChunkTable
-from thresher.stores.lance_table import store_error
-from thresher.types import ChunkRow
-from thresher_testing.store_samples import TEXTS
+from thresher.stores.lance_table import LanceRecords, store_error, to_sql
+from thresher_testing.store_samples import TEXTS, bm25
 
 
 @pytest.fixture
@@ -36,27 +37,12 @@ def table(store: LanceStore) -> LanceChunkTable:
     return opened
 
 
-def bm25(rows: dict[str, list[str]], terms: list[str]) -> dict[str, float]:
-    """The formula of the docstring of `matching`, written down once more."""
-    lengths = {id_: len(words) for id_, words in rows.items()}
-    mean = sum(lengths.values()) / len(lengths)
-    scores: Counter[str] = Counter()
-    for term in set(terms):
-        holding = [id_ for id_, words in rows.items() if term in words]
-        idf = math.log(1 + (len(rows) - len(holding) + 0.5) / (len(holding) + 0.5))
-        for id_ in holding:
-            often = rows[id_].count(term)
-            scores[id_] += idf * often * 2.2 / (often + 1.2 * (0.25 + 0.75 * lengths[id_] / mean))
-    return dict(scores)
-
-
 def assert_bm25(table: LanceChunkTable, rows: dict[str, list[str]], query: str) -> None:
     found = table.matching(query, limit=100)
     expected = bm25(rows, query.split())
     assert {chunk.id for chunk, _ in found} == set(expected)
     for chunk, score in found:
         assert score == pytest.approx(expected[chunk.id], rel=1e-5)
-    assert [c.id for c, _ in found] == [c.id for c, _ in sorted(found, key=lambda pair: (-pair[1], pair[0].id))]
     assert table.document_frequencies(query) == {
         term: sum(term in words for words in rows.values()) for term in dict.fromkeys(query.split())
     }
@@ -129,62 +115,7 @@ def test_an_approximate_index_is_built_above_its_number_of_rows_and_hides_nothin
     assert table.nearest(vector, limit=1)[0][0].id != "new"
 
 
-# --- rows -------------------------------------------------------------------------------------------------------------
-
-
-def test_a_second_handle_sees_every_change_at_once(store: LanceStore, table: LanceChunkTable) -> None:
-    other = LanceStore(store._folder).open("chunks_t")
-    before = other.version
-    table.append([row("new", "A zeppelin")])
-    assert other.count() == len(TEXTS) + 1
-    assert other.version > before
-    assert other.stale()
-    assert [chunk.id for chunk, _ in other.matching("zeppelin", limit=5)] == ["new"]
-
-
-def test_reading_all_chunks_goes_beyond_one_batch(store: LanceStore) -> None:
-    store.create("chunks_l", dimension=ENCODER.dimension)
-    table = store.open("chunks_l")
-    one = ENCODER.encode_query("x")
-    rows = [row(f"{n}", "x", document_id=f"d{n % 7}") for n in range(3)]
-    table.append([ChunkRow(r.chunk, r.kind, r.added, r.date, one) for r in rows] * 700)
-    assert sum(len(batch) for batch in table.chunks()) == table.count() == 2100
-    assert max(len(batch) for batch in table.chunks()) <= 1024
-    assert sum(table.document_ids().values()) == 2100
-
-
 # --- upkeep and damage ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("index", ["terms_idx", "id_idx", "document_id_idx"])
-def test_a_lost_index_is_noticed_and_made_again(table: LanceChunkTable, index: str) -> None:
-    table._table.drop_index(index)
-    assert table.stale() == [f"the index of {index.removesuffix('_idx')} is missing"]
-    assert {chunk.id for chunk, _ in table.matching("coal", limit=5)} == {"c3", "c4"}
-    table.maintain()
-    assert table.stale() == []
-
-
-def test_a_purge_leaves_no_byte_of_the_deleted_text(tmp_path: Path) -> None:
-    store = LanceStore(tmp_path)
-    store.create("chunks_p", dimension=ENCODER.dimension)
-    table = store.open("chunks_p")
-    records = store.records("documents", key="id", columns={"id": "text", "text": "text"})
-    texts = {f"d{n}": f"Paragraph {n} says unmistakable{n}word and more." for n in range(50)}
-    table.append([row(f"c{id_}", text, document_id=id_) for id_, text in texts.items()])
-    records.append([{"id": id_, "text": text} for id_, text in texts.items()])
-    for one in (table, records):
-        one.maintain()
-    assert bytes_holding(tmp_path, b"unmistakable7word")
-    table.delete(["d7"])
-    records.merge([], remove=["d7"])
-    table.maintain(drop_versions=True)
-    records.maintain(drop_versions=True)
-    assert bytes_holding(tmp_path, b"unmistakable7word") == []
-    assert bytes_holding(tmp_path, b"unmistakable8word")
-    assert table.stale() == []
-    assert (table.count(), len(records.rows(["id"]))) == (49, 49)
-    assert [chunk.id for chunk, _ in table.matching("unmistakable8word", limit=3)] == ["cd8"]
 
 
 def test_a_damaged_file_is_an_error_in_words(store: LanceStore, table: LanceChunkTable) -> None:
@@ -196,14 +127,11 @@ def test_a_damaged_file_is_an_error_in_words(store: LanceStore, table: LanceChun
     assert ".rs:" not in str(error.value)
 
 
-def test_a_full_disk_is_an_error_in_words() -> None:
-    for text in (
-        "lance error: No space left on device, /x/y.rs:1:2",
-        "File too large",
-        "Quota exceeded",
-        "quota exceeded",
-    ):
-        assert "the disk is full; free some space" in str(store_error("t", OSError(text)))
+@pytest.mark.parametrize(
+    "text", ["lance error: No space left on device, /x/y.rs:1:2", "File too large", "quota exceeded"]
+)
+def test_a_full_disk_is_an_error_in_words(text: str) -> None:
+    assert "the disk is full; free some space" in str(store_error("t", OSError(text)))
 
 
 def test_a_vector_that_is_no_number_is_refused_in_words(table: LanceChunkTable) -> None:
@@ -217,6 +145,10 @@ def test_a_collection_of_another_version_says_so(store: LanceStore) -> None:
     store.records("files", key="source", columns={"source": "text", "of_another": "text"})
     with pytest.raises(StoreError, match="another version"):
         store.records("files", key="source", columns={"source": "text", "more": "whole"})
+    store.create("chunks_t", dimension=4)
+    store.open("chunks_t")._table.drop_columns(["packed"])
+    with pytest.raises(StoreError, match="another version"):
+        store.open("chunks_t")
 
 
 # --- versions ---------------------------------------------------------------------------------------------------------
@@ -228,18 +160,6 @@ def changed(table: LanceChunkTable, times: int) -> None:
         table.delete(["dnew"])
         table.append([row(f"new{number}", f"A zeppelin {number}", document_id="dnew")])
         table.maintain()
-
-
-def test_upkeep_keeps_few_versions_and_few_files_however_often_a_document_changes(
-    table: LanceChunkTable, tmp_path: Path
-) -> None:
-    changed(table, 15)
-    files = sum(file.is_file() for file in tmp_path.rglob("*"))
-    changed(table, 15)
-    assert table.versions <= MOST_VERSIONS
-    assert sum(file.is_file() for file in tmp_path.rglob("*")) <= 1.2 * files
-    assert table.count() == len(TEXTS) + 1
-    assert [chunk.id for chunk, _ in table.matching("zeppelin", limit=3)] == ["new14"]
 
 
 def test_a_reader_whose_version_goes_reads_on_and_tells_no_chunk_twice(
@@ -265,3 +185,108 @@ def test_a_table_that_a_killed_process_left_without_a_version_is_made_anew(tmp_p
     assert store.records("tables", key="name", columns={"name": "text"}).version == 1
     store.create("chunks_t", dimension=4)
     assert store.open("chunks_t").count() == 0
+
+
+@dataclass
+class CountedTable:
+    """Stands for a table: its version, and how often it was asked."""
+
+    name: str = "t"
+    now: int = 1
+    asked: int = 0
+
+    @property
+    def version(self) -> int:
+        self.asked += 1
+        return self.now
+
+
+def test_a_version_that_was_read_is_asked_for_again_once_the_folder_of_versions_changes(tmp_path: Path) -> None:
+    asked = CountedTable()
+    table = LanceRecords(cast("Any", asked), tmp_path, key="id")
+    assert [table.version, table.version, asked.asked] == [1, 1, 2]  # no folder of versions: always asked
+    folder = tmp_path / "t.lance" / "_versions"
+    folder.mkdir(parents=True)
+    (folder / "1.manifest").touch()
+    assert [table.version for _ in range(5)] == [1] * 5
+    assert asked.asked == 3
+    asked.now = 2
+    (folder / "2.manifest").touch()
+    assert table.version == 2
+    asked.now = 3
+    (folder / "1.manifest").rename(folder / "3.manifest")  # as many manifests as before
+    assert table.version == 3
+
+
+def test_a_reader_that_looks_for_versions_seldom_begins_again_at_the_newest_when_its_own_was_dropped(
+    tmp_path: Path,
+) -> None:
+    schema = pa.schema([("key", pa.string()), ("value", pa.string())])
+    written = LanceRecords(lancedb.connect(tmp_path).create_table("t", schema=schema), tmp_path, key="key")
+    written.merge([{"key": "a", "value": "first"}])
+    seldom = lancedb.connect(tmp_path, read_consistency_interval=timedelta(hours=1)).open_table("t")
+    written.merge([{"key": "a", "value": "last"}])
+    written.maintain(drop_versions=True)
+    assert LanceRecords(seldom, tmp_path, key="key").get(["a"])["a"]["value"] == "last"
+
+
+# --- filters ----------------------------------------------------------------------------------------------------------
+
+VALUES = ["", "a", "B", "b", "it's", "50%", "a_b", "back\\slash", "größe", "2014", "2014.0", "x' OR '1'='1", "\0"]
+PAGES = [None, 0, 1, 2, 3, 2**53]
+ROWS: dict[str, dict[str, Any]] = {
+    f"r{n}": {"title": text, "date": VALUES[-n] if n % 3 else None, "page": PAGES[n % len(PAGES)]}
+    for n, text in enumerate(VALUES)
+}
+
+
+@pytest.fixture(scope="module")
+def filtered(tmp_path_factory: pytest.TempPathFactory) -> LanceChunkTable:
+    store = LanceStore(tmp_path_factory.mktemp("filters"))
+    store.create("chunks_f", dimension=ENCODER.dimension)
+    opened = store.open("chunks_f")
+    opened.append([row(id_, "text", **fields) for id_, fields in ROWS.items()])
+    return opened
+
+
+def leaves() -> st.SearchStrategy[Filter]:
+    texts, pages = st.sampled_from(VALUES), st.sampled_from([-1, 0, 1, 2, 4])
+    operators = st.sampled_from(["=", "!=", "<", "<=", ">", ">="])
+    patterns = st.lists(st.sampled_from(["%", "_", "a", "b", "B", "0", "\\%", "\\\\", "'"]), max_size=4).map("".join)
+    fields = st.sampled_from(["title", "date"])
+    return st.one_of(
+        st.builds(Comparison, fields, operators, texts),
+        st.builds(Comparison, st.just("page"), operators, pages),
+        st.builds(In, fields, st.lists(texts, max_size=3).map(tuple)),
+        st.builds(In, st.just("page"), st.lists(pages, max_size=3).map(tuple)),
+        st.builds(Like, fields, patterns, st.booleans()),
+        st.builds(IsNull, st.sampled_from(["title", "date", "page"])),
+    )
+
+
+FILTERS = st.recursive(
+    leaves(),
+    lambda inner: st.one_of(
+        st.builds(Not, inner),
+        st.builds(And, st.lists(inner, max_size=3).map(tuple)),
+        st.builds(Or, st.lists(inner, max_size=3).map(tuple)),
+    ),
+    max_leaves=6,
+)
+
+
+@given(FILTERS)
+def test_lance_lets_the_rows_through_for_which_the_filter_holds(filtered: LanceChunkTable, where: Filter) -> None:
+    found = filtered.nearest(ENCODER.encode_query("text"), limit=50, where=where)
+    assert {chunk.id for chunk, _ in found} == {id_ for id_, fields in ROWS.items() if holds(where, fields)}
+
+
+def test_a_chain_of_five_thousand_conditions_is_answered(filtered: LanceChunkTable) -> None:
+    where = Or(tuple(Comparison("page", "=", n) for n in range(3, 5000)))
+    assert len(filtered.nearest(ENCODER.encode_query("text"), limit=50, where=where)) == 2
+
+
+def test_only_a_name_stands_for_a_column() -> None:
+    assert to_sql(In("id", ("a", "b'c"))) == "id IN ('a', 'b''c')"
+    with pytest.raises(StoreError, match="is not a column"):
+        to_sql(IsNull("1 = 1) OR (page"))

@@ -8,25 +8,22 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.indexing.making import ENCODER, row
 from thresher.errors import StoreError
-from thresher.stores import bm25
-from thresher.stores import lance_text_index as text_index
 from thresher.stores.lance import LanceStore
-from thresher.stores.lance_chunks import COUNTED, LanceChunkTable
+from thresher.stores.lance_chunks import COUNTED, LanceChunkTable, holding
 from thresher.stores.lance_memory import Memory
-from thresher.stores.lance_text_index import Piece, parted, to_build
-from thresher.stores.lance_upkeep import check_versions
+from thresher.stores.lance_upkeep import Piece, check_versions, to_build
 from thresher.testing.fakes import HashEncoder
-from thresher.types import ChunkRow
 
 # --- what is built anew -----------------------------------------------------------------------------------------------
 
@@ -36,25 +33,20 @@ def pieces(*described: tuple[int, bool]) -> list[Piece]:
     return [Piece((file,), rows, wanted) for file, (rows, wanted) in enumerate(described)]
 
 
-def test_a_sound_table_needs_no_segment() -> None:
-    assert to_build(pieces((100, False), (80, False), (3, False)), 1000) == []
-
-
-def test_few_new_rows_leave_a_large_segment_alone() -> None:
-    assert to_build(pieces((600, False), (3, True)), 1000) == [Piece((1,), 3, True)]
-
-
-def test_a_segment_is_joined_with_as_many_new_rows_as_it_has() -> None:
-    assert to_build(pieces((600, False), (4, False), (4, True)), 1000) == [Piece((1, 2), 8, True)]
-
-
-def test_a_deletion_costs_the_segment_that_it_is_in() -> None:
-    assert to_build(pieces((900, False), (899, True), (900, False)), 1000) == [Piece((1,), 899, True)]
-
-
-def test_no_segment_is_built_beyond_the_most() -> None:
-    assert to_build(pieces((700, False), (700, True)), 1000) == [Piece((1,), 700, True)]
-    assert to_build(pieces((600, True), (600, True)), 1000) == [Piece((0,), 600, True), Piece((1,), 600, True)]
+@pytest.mark.parametrize(
+    ("table", "built"),
+    [
+        pytest.param(pieces((100, False), (80, False), (3, False)), [], id="a sound table"),
+        pytest.param(pieces((600, False), (3, True)), [Piece((1,), 3, True)], id="a large segment stays"),
+        pytest.param(
+            pieces((600, False), (4, False), (4, True)), [Piece((1, 2), 8, True)], id="joined with as many rows"
+        ),
+        pytest.param(pieces((900, False), (899, True), (900, False)), [Piece((1,), 899, True)], id="a deletion"),
+        pytest.param(pieces((700, False), (700, True)), [Piece((1,), 700, True)], id="none beyond the most"),
+    ],
+)
+def test_the_segments_are_built_that_a_change_touched(table: list[Piece], built: list[Piece]) -> None:
+    assert to_build(table, 1000) == built
 
 
 @given(st.integers(1, 40), st.integers(1, 300))
@@ -73,11 +65,6 @@ def test_a_row_is_indexed_a_logarithmic_number_of_times_while_a_table_grows(batc
     assert len(table) <= 2 * batch * batches / most + math.log2(most) + 1
 
 
-def test_a_segment_that_covers_too_much_is_built_in_parts() -> None:
-    rows = {0: 300, 1: 300, 2: 300, 3: 1500, 4: 200}
-    assert parted(Piece((0, 1, 2, 3, 4), 2600, True), rows, 700) == [[0, 1], [2], [3], [4]]
-
-
 def test_pylance_has_to_be_the_lance_inside_lancedb() -> None:
     check_versions("0.40.1", "13.0.0")
     for lancedb, pylance in (("0.40.0", "13.1.0"), ("0.41.0", "13.0.0")):
@@ -91,8 +78,9 @@ def test_pylance_has_to_be_the_lance_inside_lancedb() -> None:
 
 @given(st.integers(1, 5_000_000), st.data())
 def test_how_many_chunks_hold_a_term_is_read_off_its_weight(chunks: int, data: st.DataObject) -> None:
-    holding = data.draw(st.integers(1, chunks))
-    assert bm25.holding(bm25.idf(holding, chunks), chunks) == holding
+    number = data.draw(st.integers(1, chunks))
+    idf = np.log(np.float32(1) + np.float32(chunks - number + 0.5) / np.float32(number + 0.5))
+    assert holding(float(idf), chunks) == number
 
 
 @pytest.fixture
@@ -107,14 +95,9 @@ def grown(table: LanceChunkTable, start: int, rows: int) -> None:
     vector = ENCODER.encode_query("x")
     made = (
         row(f"c{n:05}", f"grain {'chaff' if n % 3 else 'husk'} {n}", document_id=f"d{n // 5}")
-        for n in count(start, rows)
+        for n in range(start, start + rows)
     )
-    table.append([ChunkRow(one.chunk, one.kind, one.added, one.date, vector) for one in made])
-
-
-def count(start: int, rows: int) -> Iterator[int]:
-    """So many numbers."""
-    return iter(range(start, start + rows))
+    table.append([replace(one, vector=vector) for one in made])
 
 
 def counted(table: LanceChunkTable) -> dict[str, int]:
@@ -138,27 +121,6 @@ def test_the_frequencies_of_common_terms_are_exact_before_and_after_upkeep(table
     assert counted(table) == really(table)
     table.maintain()
     assert counted(table) == really(table)
-
-
-def test_an_index_of_an_earlier_version_is_split_into_segments(table: LanceChunkTable) -> None:
-    for start in (0, 300, 600):
-        grown(table, start, 300)
-    table._table.create_index("terms", config=_plain(), replace=True)
-    assert table.stale()
-    before = table.matching("chaff 601", limit=900)
-    text_index.bring_up(table._table, 500)
-    assert table._indexes()["terms"].num_segments == 3
-    assert table.stale() == [
-        "900 chunks are not yet in the index of document_id",
-        "900 chunks are not yet in the index of id",
-    ]
-    assert table.matching("chaff 601", limit=900) == before
-
-
-def _plain() -> object:
-    from lancedb.index import FTS
-
-    return FTS(**text_index.ANALYZER)
 
 
 # --- beside others ----------------------------------------------------------------------------------------------------
@@ -210,11 +172,10 @@ def test_upkeep_that_is_killed_loses_nothing(tmp_path: Path, seconds: float) -> 
     store.create("chunks_k", dimension=64)
     opened = store.open("chunks_k")
     for start in range(0, 12_000, 2000):
-        vectors = encoder.encode([f"v{n}" for n in count(start, 2000)])
-        made = [row(f"c{n}", f"grain number{n}", document_id=f"d{n // 5}") for n in count(start, 2000)]
-        opened.append(
-            [ChunkRow(one.chunk, "text", "", None, vector) for one, vector in zip(made, vectors, strict=True)]
-        )
+        numbers = range(start, start + 2000)
+        vectors = encoder.encode([f"v{n}" for n in numbers])
+        made = [row(f"c{n}", f"grain number{n}", document_id=f"d{n // 5}") for n in numbers]
+        opened.append([replace(one, vector=vector) for one, vector in zip(made, vectors, strict=True)])
     with subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"begun\n"

@@ -14,23 +14,7 @@ from thresher.stores.lance import LanceStore
 from thresher.stores.lance_chunks import LanceChunkTable
 from thresher.types import Chunk
 
-WORDS = [
-    "grain",
-    "chaff",
-    "field",
-    "water",
-    "judge",
-    "letter",
-    "river",
-    "market",
-    "paper",
-    "light",
-    "engine",
-    "garden",
-    "winter",
-    "bridge",
-    "music",
-]
+WORDS = "grain chaff field water judge letter river market paper light engine garden winter bridge music".split()  # noqa: SIM905
 TEXTS = {f"c{n:02}": f"{WORDS[n % 15]} {WORDS[n * 7 % 15]} {WORDS[n * 4 % 15]}" for n in range(40)}
 EVERYTHING = Not(IsNull("id"))  # with a filter, the table itself is searched
 
@@ -109,30 +93,25 @@ def test_vectors_are_those_of_the_disk(warm: LanceChunkTable, store: LanceStore)
         warm.vectors(["c07", "nowhere"])
 
 
-def test_a_second_question_by_words_alone_is_answered_from_memory(table: LanceChunkTable) -> None:
+def test_rows_are_read_into_memory_at_the_second_question_by_words_or_by_vectors(table: LanceChunkTable) -> None:
+    table.nearest(ENCODER.encode_query("grain"), limit=1)
     first = table.matching("water market winter", limit=9)
     assert table._memory.of(table) is None
     assert table.matching("water market winter", limit=9) == first
     assert table._memory.of(table) is not None
 
 
-def test_a_first_question_reads_nothing_into_memory(table: LanceChunkTable) -> None:
-    table.nearest(ENCODER.encode_query("grain"), limit=1)
-    assert table._memory.of(table) is None
-
-
-def test_a_new_row_is_found_at_once(warm: LanceChunkTable) -> None:
+def test_a_change_is_seen_at_once(warm: LanceChunkTable) -> None:
     warm.append([row("new", "zeppelin over water", document_id="dnew")])
+    warm.delete(["dc03"])
+    warm.rename("dc05", source="elsewhere.txt", title="New")
     for _ in range(3):
         assert warm.nearest(ENCODER.encode_query("zeppelin over water"), limit=1)[0][0].id == "new"
         assert [chunk.id for chunk, _ in warm.matching("zeppelin", limit=3)] == ["new"]
-
-
-def test_a_deleted_row_is_gone_at_once(warm: LanceChunkTable) -> None:
-    warm.delete(["dc03"])
-    for _ in range(3):
         assert "c03" not in {chunk.id for chunk, _ in warm.nearest(ENCODER.encode_query(TEXTS["c03"]), limit=40)}
         assert "c03" not in {chunk.id for chunk, _ in warm.matching(TEXTS["c03"], limit=40)}
+        found = {chunk.id: chunk for chunk, _ in warm.matching(TEXTS["c05"], limit=40)}
+        assert (found["c05"].source, found["c05"].title) == ("elsewhere.txt", "New")
 
 
 def test_compaction_does_not_mix_up_rows(warm: LanceChunkTable) -> None:
@@ -141,10 +120,3 @@ def test_compaction_does_not_mix_up_rows(warm: LanceChunkTable) -> None:
     for _ in range(3):
         for chunk, _ in warm.matching("water market winter", limit=40):
             assert chunk.text == TEXTS[chunk.id]
-
-
-def test_a_renamed_source_is_seen_at_once(warm: LanceChunkTable) -> None:
-    warm.rename("dc05", source="elsewhere.txt", title="New")
-    for _ in range(3):
-        found = {chunk.id: chunk for chunk, _ in warm.matching(TEXTS["c05"], limit=40)}
-        assert (found["c05"].source, found["c05"].title) == ("elsewhere.txt", "New")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -41,30 +40,23 @@ def file(tmp_path: Path) -> Path:
 # --- what is kept of an answer ----------------------------------------------------------------------------------------
 
 
-def test_a_label_has_the_chunks_that_were_cited_each_once() -> None:
-    other = {**CHUNK, "start": 300, "end": 400, "text": "Lunch."}
-    made = label_of(answered(citations=[CITED, CITED], chunks=[other, CHUNK]), right=True)
-    assert made.passages == (LabelledPassage("pumps.txt", "Pumps", 100, 200, "The seal is rubber."),)
+@pytest.mark.parametrize(
+    ("chunks", "passage"),
+    [
+        ([{**CHUNK, "start": 300, "end": 400, "text": "Lunch."}, CHUNK], (100, 200, "The seal is rubber.")),
+        ([], (110, 120, "rubber")),
+    ],
+    ids=["each once", "the quote where no chunk is known"],
+)
+def test_a_label_has_the_chunks_that_were_cited(chunks: list[Any], passage: tuple[int, int, str]) -> None:
+    made = label_of(answered(citations=[CITED, CITED], chunks=chunks, standalone="Of what is it?"), right=True)
+    assert made.passages == (LabelledPassage("pumps.txt", "Pumps", *passage),)
+    assert made.question == "Of what is it?"
 
 
-def test_a_quote_whose_chunk_is_not_told_stands_for_it() -> None:
-    made = label_of(answered(chunks=[]), right=True)
-    assert made.passages == (LabelledPassage("pumps.txt", "Pumps", 110, 120, "rubber"),)
-
-
-def test_a_question_is_kept_as_it_stood_alone() -> None:
-    assert (
-        label_of(answered(standalone="What is the seal made of?"), right=True).question == "What is the seal made of?"
-    )
-
-
-@pytest.mark.parametrize("answer", ["", "  "])
-def test_a_right_answer_that_is_empty_is_told(answer: str) -> None:
+def test_what_cannot_be_labelled_is_told() -> None:
     with pytest.raises(UsageError, match="`answer`: is empty"):
-        label_of(answered(), right=False, answer=answer)
-
-
-def test_an_answer_that_was_not_stored_cannot_be_labelled() -> None:
+        label_of(answered(), right=False, answer="  ")
     with pytest.raises(UsageError, match="was not stored"):
         label_of(answered(trace=""), right=True)
 
@@ -137,17 +129,3 @@ def test_labels_that_quote_a_source_are_forgotten_and_damaged_lines_with_them(ke
     assert [one.trace for one in kept.labels()] == ["t2"]
     assert "pumps" not in file.read_text(encoding="utf-8")
     assert kept.forget(["pumps.txt"]) == 0
-
-
-def test_a_label_is_one_line_of_json(kept: Feedback, file: Path) -> None:
-    kept.add(label("t1"))
-    assert list(json.loads(file.read_text(encoding="utf-8"))) == [
-        "trace",
-        "question",
-        "right",
-        "answer",
-        "abstained",
-        "passages",
-        "labelled",
-        "by",
-    ]

@@ -74,14 +74,11 @@ def test_an_answer_that_cannot_be_stored_is_still_an_answer_and_says_so(
 
 @pytest.mark.parametrize("name", ["zz", "../../etc/passwd", "", "aa.json", ".last"])
 def test_a_trace_that_is_not_there_is_an_error(traces: Traces, answer: Callable[[str], Answer], name: str) -> None:
+    with pytest.raises(UsageError, match="no question was asked"):
+        traces.load()
     traces.stored(answer("a.txt"), REQUEST)
     with pytest.raises(UsageError, match="no such trace"):
         traces.load(name)
-
-
-def test_before_the_first_question_there_is_no_last_trace(traces: Traces) -> None:
-    with pytest.raises(UsageError, match="no question was asked"):
-        traces.load()
 
 
 def test_forgetting_a_source_removes_the_traces_that_quote_it(traces: Traces, answer: Callable[[str], Answer]) -> None:
@@ -90,11 +87,7 @@ def test_forgetting_a_source_removes_the_traces_that_quote_it(traces: Traces, an
     assert traces.load(second)
     with pytest.raises(UsageError):
         traces.load(first)
-
-
-def test_a_last_trace_that_was_forgotten_is_an_error_in_words(traces: Traces, answer: Callable[[str], Answer]) -> None:
-    traces.stored(answer("a.txt"), REQUEST)
-    traces.forget(["a.txt"])
+    traces.forget(["b.txt"])
     with pytest.raises(UsageError):
         traces.load()
 
@@ -122,11 +115,6 @@ def test_the_oldest_traces_go_first(folder: Path, traces: Traces, answer: Callab
     assert f"{new}.json" in left
     assert f"t{KEPT - LEFT:04}.json" not in left
     assert f"t{KEPT - LEFT + 1:04}.json" in left
-
-
-def test_nothing_unfinished_is_left_behind(folder: Path, traces: Traces, answer: Callable[[str], Answer]) -> None:
-    first = traces.stored(answer("a.txt"), REQUEST).trace
-    assert {file.name for file in folder.iterdir()} == {f"{first}.json", "last"}
 
 
 def test_a_trace_that_kept_no_replies_says_so(folder: Path, traces: Traces, answer: Callable[[str], Answer]) -> None:

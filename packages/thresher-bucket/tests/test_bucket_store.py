@@ -7,19 +7,23 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
+import obstore
 import pytest
-from loose import loose
 
 import thresher
 from tests.servers.bucket import Weed, running, why_not
 from thresher.errors import StoreError
 from thresher.indexing.store import DocumentStore
+from thresher.protocols import Files, Store
 from thresher_bucket import files as bucket
 from thresher_bucket.files import BucketFiles
 from thresher_bucket.folder import BucketFolder
 from thresher_bucket.lease import held_by
 from thresher_bucket.tables import LEASE, BucketLanceStore
+from thresher_testing.files_contract import FilesContract
+from thresher_testing.store_contract import StoreContract
 
 ROUNDS = 3
 """Writers that are killed one after the other: the next one waits for the lease of each."""
@@ -62,19 +66,20 @@ def lease_of(home: BucketFolder) -> str:
     return f"collections/default/{LEASE.format('commit')}"
 
 
-@pytest.mark.parametrize("heeds", ["", "If-None-Match"])
-def test_a_bucket_that_ignores_conditions_is_refused(heeds: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if why_not():
-        pytest.skip(why_not())
-    with loose(heeds) as endpoint:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-            monkeypatch.setenv(name, "any")
-        bucket.forget_all()
-        with thresher.open("s3://loose/home") as collection:
-            for _ in range(2):
-                with pytest.raises(StoreError, match=r"s3://loose: does not keep to conditional puts"):
-                    collection.ask("Who?", recipe="rag")
+@pytest.mark.parametrize("heeded", [None, "create"])
+def test_a_bucket_that_ignores_conditions_is_refused(
+    folder: BucketFolder, monkeypatch: pytest.MonkeyPatch, heeded: str | None
+) -> None:
+    put = obstore.put
+
+    def loose(store: Any, name: str, content: bytes, *, mode: Any = "overwrite", **options: Any) -> Any:
+        return put(store, name, content, mode=mode if mode == heeded else "overwrite", **options)
+
+    monkeypatch.setattr(obstore, "put", loose)
+    with thresher.open(folder) as collection:
+        for _ in range(2):
+            with pytest.raises(StoreError, match=r"s3://tests: does not keep to conditional puts"):
+                collection.ask("Who?", recipe="rag")
 
 
 @pytest.mark.slow
@@ -202,12 +207,19 @@ def test_a_bucket_that_keeps_old_versions_says_so_where_something_is_purged(
             assert collection.documents() == []
 
 
-def test_an_error_of_the_bucket_is_told_in_words_and_without_keys_by_tables_too() -> None:
-    text = (
-        "lance error: LanceError(IO): Generic S3 error: Error performing GET http://h/b/k - status code: 403 Forbidden"
-    )
-    told = str(
-        BucketLanceStore.in_our_words("documents", RuntimeError(f"{text}: <AWSAccessKeyId>AKIA1</AWSAccessKeyId>"))
-    )
-    assert "does not let these keys in" in told
-    assert "AKIA1" not in told
+def folder_of(path: Path) -> BucketFolder:
+    """A folder of the bucket for one of the file system."""
+    return BucketFolder(f"s3://tests/{'/'.join(path.parts[-3:])}")
+
+
+@pytest.mark.usefixtures("reached")
+class TestBucketFiles(FilesContract):
+    def open_files(self, folder: Path) -> Files:
+        return BucketFiles(folder_of(folder))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("reached")
+class TestBucketLanceStore(StoreContract):
+    def open_store(self, folder: Path) -> Store:
+        return BucketLanceStore(folder_of(folder))

@@ -12,7 +12,6 @@ import pytest
 
 from tests.indexing.making import ENCODER, row
 from tests.servers.postgres import running, why_not
-from thresher.errors import StoreError
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 
@@ -105,25 +104,6 @@ for line in sys.stdin:
 """
 
 
-def test_a_change_of_ones_own_is_seen_at_once(table: PostgresChunkTable) -> None:
-    for turn in range(2, 20):
-        assert table.count() == turn - 1
-        table.append([row(f"c{turn}", "coal", document_id=f"d{turn}")])
-        assert table.count() == turn
-        assert table.document_frequencies("coal") == {"coal": turn}
-    table.delete(["d2"])
-    assert table.count() == 18
-
-
-def test_an_answer_that_a_change_overtook_is_not_remembered(warm: Database) -> None:
-    def overtaken() -> str:
-        warm.changes.forget()
-        return "old"
-
-    assert warm.changes.known("overtaken", overtaken) == "old"
-    assert warm.changes.known("overtaken", lambda: "new") == "new"
-
-
 def test_nothing_is_remembered_while_nobody_listens_and_listening_begins_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -146,14 +126,3 @@ def test_nothing_is_remembered_while_nobody_listens_and_listening_begins_again(
     answers = iter(range(9))
     assert [changes.known("c", lambda: next(answers)) for _ in range(3)] == [0, 1, 2]
     changes.close()
-
-
-def test_a_collection_that_was_dropped_elsewhere_is_missed(table: PostgresChunkTable, dsn: str) -> None:
-    schema = table._schema  # type: ignore[attr-defined]
-    store = PostgresStore(dsn, schema)
-    assert store.exists
-    code = f"from thresher_postgres.store import PostgresStore; PostgresStore({dsn!r}, {schema!r}).drop()"
-    subprocess.run([sys.executable, "-c", code], check=True)
-    wait(lambda: not store.exists, 1)
-    with pytest.raises(StoreError):
-        table.count()

@@ -14,6 +14,8 @@ from tests.servers.postgres import why_not
 from thresher.errors import UsageError
 from thresher.testing.fakes import HashEncoder
 from thresher.trusted import guarded, shown
+from thresher_server.conversations import Conversations
+from thresher_server.security.keys import Keys, Scope
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 
@@ -33,23 +35,6 @@ def around(settings: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THRESHER_POSTGRES__PREFIX", settings["postgres.prefix"])
 
 
-def test_it_finds_what_one_on_lance_finds(notes: Path, tmp_path: Path, settings: dict[str, str]) -> None:
-    home = tmp_path / "home"
-    with thresher.open(home, "disk") as disk, thresher.open(home, "shared") as shared:
-        for recipe in ("rag", "hybrid", "corrective"):
-            disk.add(notes, recipe=recipe)
-            shared.add(notes, recipe=recipe, settings=settings)
-            expected, found = (one.search(QUESTION, recipe=recipe).hits for one in (disk, shared))
-            assert [hit.chunk for hit in found] == [hit.chunk for hit in expected], recipe
-            assert [hit.score.value for hit in found] == pytest.approx([hit.score.value for hit in expected], abs=1e-5)
-        assert shared.tables() == disk.tables()
-        assert not (shared.folder / "lance").exists()
-        assert not (shared.folder / "commit.lock").exists()
-        shared.delete("railway.txt", purge=True)
-        assert "railway" not in {hit.chunk.source for hit in shared.search("Semmering railway").hits}
-        assert shared.doctor() == []
-
-
 @pytest.mark.usefixtures("around")
 def test_two_machines_share_it_and_see_each_others_changes(notes: Path, tmp_path: Path) -> None:
     with thresher.open(tmp_path / "one") as one, thresher.open(tmp_path / "two") as two:
@@ -59,6 +44,9 @@ def test_two_machines_share_it_and_see_each_others_changes(notes: Path, tmp_path
         two.add(notes / "railway.txt", recipe="rag")
         assert len(one.documents()) == 2
         assert one.search("Semmering railway", recipe="rag").hits[0].chunk.source == str(notes / "railway.txt")
+        assert one.doctor() == []
+    assert not (one.folder / "lance").exists()
+    assert not (one.folder / "commit.lock").exists()
 
 
 def test_what_was_deleted_before_is_purged_by_its_name(notes: Path, tmp_path: Path, settings: dict[str, str]) -> None:
@@ -77,6 +65,37 @@ def test_what_was_deleted_before_is_purged_by_its_name(notes: Path, tmp_path: Pa
 
 
 @pytest.mark.usefixtures("around")
+def test_traces_labels_and_collections_are_shared(notes: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "one", tmp_path / "two"
+    with thresher.open(first) as one, thresher.open(second) as two:
+        one.add(notes / "lighthouse.md", recipe="rag")
+        assert thresher.collections(second).names == ["default"]
+        answer = one.ask("When was the lighthouse built?", recipe="rag")
+        assert two.traces.load()["question"] == answer.question
+        one.feedback(answer.trace, right=True)
+        assert [label.trace for label in two.labels.labels()] == [answer.trace]
+        two.delete("lighthouse.md", purge=True)
+        assert one.traces.asked() == []
+        assert one.labels.labels() == []
+    assert not first.exists() or not [file for file in first.rglob("*") if file.is_file()]
+    thresher.collections(second).drop("default")
+    assert thresher.collections(first).names == []
+
+
+@pytest.mark.usefixtures("around")
+def test_keys_and_conversations_are_shared(tmp_path: Path) -> None:
+    first, second = tmp_path / "one", tmp_path / "two"
+    secret = Keys(first).make("ann", [Scope.ASK], None)
+    keys = Keys(second)
+    assert keys.caller(secret) is not None
+    Keys(first).revoke("ann")
+    assert keys.caller(secret) is None
+    begun = Conversations(first, "ann").begin("default")
+    Conversations(second, "ann").add("default", begun.id, {"question": "Why?", "text": "Because.", "citations": []})
+    assert Conversations(first, "ann").get("default", begun.id).history == [("Why?", "Because.")]
+
+
+@pytest.mark.usefixtures("around")
 def test_dropping_it_empties_the_database_and_moving_it_is_refused(notes: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     with thresher.open(home) as collection:
@@ -90,6 +109,7 @@ def test_dropping_it_empties_the_database_and_moving_it_is_refused(notes: Path, 
         collection.documents()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("around")
 def test_a_process_that_is_killed_loses_nothing_and_leaves_no_half(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.jsonl"
@@ -127,16 +147,3 @@ def test_the_address_is_guarded_and_never_shown() -> None:
     address = {"postgres.dsn": "host=db password=sesame"}
     assert guarded(address) == address
     assert "sesame" not in str(shown(address))
-
-
-def test_nothing_of_it_is_imported_for_a_collection_on_lance(tmp_path: Path) -> None:
-    code = f"""
-import sys, thresher
-from thresher.testing.fakes import HashEncoder
-with thresher.open({str(tmp_path / "home")!r}, encoder=HashEncoder()) as collection:
-    collection.add({str(Path(__file__))!r}, recipe="rag")
-    collection.search("x", recipe="rag")
-print("psycopg" in sys.modules, "thresher_postgres.store" in sys.modules)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1] == "False False", done.stderr

@@ -1,4 +1,4 @@
-"""The store on PostgreSQL does what every store has to do, and lists what it finds in one order whatever the limit."""
+"""The store on PostgreSQL and its files do what all have to do; what is found has one order whatever the limit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from thresher.protocols import Store
+from thresher.protocols import Files, Store
+from thresher_testing.files_contract import FilesContract
 from thresher_testing.store_contract import StoreContract
 from thresher_testing.store_samples import ENCODER, compared_rows, filled, questions, row
 
@@ -35,3 +36,15 @@ class TestPostgres(StoreContract):
         assert [chunk.id for chunk, _ in table.matching("exactly", limit=2)] == ["a", "m"]
         vector = ENCODER.encode_query("exactly the same")
         assert [chunk.id for chunk, _ in table.nearest(vector, limit=2)] == ["a", "m"]
+
+
+class TestPostgresFiles(FilesContract):
+    @pytest.fixture(autouse=True)
+    def _server(self, dsn: str) -> None:
+        self.dsn = dsn
+
+    def open_files(self, folder: Path) -> Files:
+        from thresher_postgres.connection import connected
+        from thresher_postgres.files import PostgresFiles
+
+        return PostgresFiles(connected(self.dsn), f"files_{sha256(str(folder).encode()).hexdigest()[:16]}")

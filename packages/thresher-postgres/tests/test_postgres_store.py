@@ -1,4 +1,4 @@
-"""The store on PostgreSQL: writers beside each other, upkeep, the view for others, and errors in words."""
+"""The store on PostgreSQL: writers beside each other, upkeep, and errors in words."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 if not why_not():
     import psycopg
 
-    from thresher_postgres import migrations
     from thresher_postgres.chunks import PostgresChunkTable
     from thresher_postgres.store import PostgresStore, schema_name
-    from thresher_postgres.texts import kept, read
+    from thresher_postgres.values import kept, read
 
 MARK = "\U0010fffe"
 TEXTS = {"c1": "Ships carry coal at night.", "c2": "A lighthouse guides ships.", "c3": "Trains carry grain."}
@@ -271,10 +270,6 @@ def test_a_schema_of_a_newer_version_is_refused(
         store.chunk_tables()
 
 
-def test_scripts_are_numbered_without_a_gap() -> None:
-    assert list(migrations.scripts()) == list(range(1, len(migrations.scripts()) + 1))
-
-
 def test_a_column_that_a_later_version_has_is_added(store: PostgresStore) -> None:
     store.records("things", key="id", columns={"id": "text"}).append([{"id": "a"}])
     wider = store.records("things", key="id", columns={"id": "text", "size": "whole"})
@@ -284,48 +279,12 @@ def test_a_column_that_a_later_version_has_is_added(store: PostgresStore) -> Non
 def test_what_another_server_dropped_is_made_again(dsn: str, schema: str, store: PostgresStore) -> None:
     store.chunk_tables()
     store.files.write("a", b"x")
-    subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            f"""
-from thresher_postgres.store import PostgresStore
-PostgresStore({dsn!r}, {schema!r}).drop()
-""",
-        ],
-        check=True,
-    )
+    code = f"from thresher_postgres.store import PostgresStore; PostgresStore({dsn!r}, {schema!r}).drop()"
+    subprocess.run([sys.executable, "-c", code], check=True)
     assert store.files.read("a") is None
     store.files.write("a", b"y")
     assert store.files.read("a") == b"y"
     assert store.chunk_tables() == set()
-
-
-def test_a_store_that_is_dropped_is_gone_and_can_begin_again(store: PostgresStore, table: PostgresChunkTable) -> None:
-    store.drop()
-    assert not store.exists
-    assert store.chunk_tables() == set()
-
-
-# --- others -----------------------------------------------------------------------------------------------------------
-
-
-def test_the_view_answers_what_open_webui_asks(
-    schema: str, store: PostgresStore, table: PostgresChunkTable, asking: psycopg.Connection
-) -> None:
-    store.create("chunks_other", dimension=3)  # vectors of another length beside it
-    store.open("chunks_other")
-    vector = str(ENCODER.encode_query(TEXTS["c2"]).tolist())
-    found = asking.execute(
-        f"SELECT id, text, vmetadata, vector <=> %s::vector AS distance FROM {schema}.document_chunk"
-        " WHERE collection_name = %s ORDER BY distance LIMIT 2".encode(),
-        [vector, "chunks_t"],
-    ).fetchall()
-    id_, text, metadata, distance = found[0]
-    assert (id_, text, distance) == ("c2", TEXTS["c2"], pytest.approx(0, abs=1e-6))
-    assert metadata["source"]
-    assert metadata["document_id"] == "dc2"
-    assert len(found) == 2
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------

@@ -11,9 +11,6 @@ from pathlib import Path
 import pytest
 
 import thresher
-from thresher import plugins
-from thresher.errors import UsageError
-from thresher.stores import registry
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -98,6 +95,7 @@ def held_to_the_contract(site: Path, *options: str, **more: str) -> subprocess.C
     return run(site, "-m", "pytest", *config, "--pyargs", "thresher_testing.store_contract", *options, **more)
 
 
+@pytest.mark.slow
 def test_pytest_holds_an_outside_store_to_the_contract_by_its_name(site: Path) -> None:
     done = held_to_the_contract(site, "--thresher-store", "cupboard")
     assert done.returncode == 0, done.stdout
@@ -105,6 +103,7 @@ def test_pytest_holds_an_outside_store_to_the_contract_by_its_name(site: Path) -
     assert "skipped" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_store_that_ranks_otherwise_than_the_reference_fails(site: Path) -> None:
     options = ["--thresher-store", "sieve", "-k", "bm25_and_its_order or kept_and_counted"]
     alone = ["-p", "thresher_testing.pytest_plugin"]  # and none of the other plugins, which take long to begin
@@ -134,13 +133,3 @@ with thresher.open({str(tmp_path / "home")!r}, encoder=HashEncoder()) as collect
     before, found, broken = done.stdout.splitlines()
     assert (before, found) == ("False", "1 Cupboard")
     assert broken.startswith("entry point broken = cupboard:Nothing: could not be loaded (AttributeError")
-
-
-def test_an_unknown_store_is_told_with_those_that_are_brought(monkeypatch: pytest.MonkeyPatch, site: Path) -> None:
-    monkeypatch.syspath_prepend(site)
-    plugins.brought.cache_clear()
-    try:
-        with pytest.raises(UsageError, match="there is no store 'cupbord'; use broken or cupboard or lance or"):
-            registry.check("cupbord")
-    finally:
-        plugins.brought.cache_clear()

@@ -36,10 +36,10 @@ def collections(context: typer.Context, home: Home = None, json: AsJson = False)
 @app.command("list")
 def list_collections(home: Home = None, json: AsJson = False) -> None:
     """List the collections: documents and bytes of each."""
-    from thresher.home import folders
+    from thresher.home.collections import Collections
 
     here = _home(home)
-    found = folders.summaries(here)
+    found = list(Collections(here))
     if json:
         output.as_json([{"name": one.name, "documents": one.documents, "bytes": one.bytes} for one in found])
         return
@@ -53,31 +53,31 @@ def list_collections(home: Home = None, json: AsJson = False) -> None:
 @app.command()
 def rename(name: Name, new: New, home: Home = None) -> None:
     """Give a collection another name."""
-    from thresher.home import folders
+    from thresher.home.collections import Collections
 
-    folders.rename(_home(home), name, new)
+    Collections(_home(home)).rename(name, new)
     output.say(f"{name} is called {new} now")
 
 
 @app.command()
 def drop(name: Name, home: Home = None, yes: Yes = False) -> None:
     """Remove a collection with its documents, chunk tables and traces; asks before."""
-    from thresher.home import folders
+    from thresher.home.collections import Collections
 
     here = _home(home)
-    sizes = {one.name: one for one in folders.summaries(here)}
+    sizes = {one.name: one for one in Collections(here)}
     if name in sizes:
         confirm(f"drop {name} with {counted(sizes[name].documents, 'document')}?", yes=yes)
-    folders.drop(here, name)
+    Collections(here).drop(name)
     output.say(f"{name} is gone")
 
 
 @app.command()
 def copy(name: Name, new: New, home: Home = None) -> None:
     """Make a second collection of the same documents; the traces stay with the first."""
-    from thresher.home import folders
+    from thresher.home.collections import Collections
 
-    folders.copy(_home(home), name, new)
+    Collections(_home(home)).copy(name, new)
     output.say(f"{new} is a copy of {name}")
 
 
@@ -105,19 +105,19 @@ def import_(
 
 def backup(file: File, home: Home = None) -> None:
     """Write a whole home into one file while others ask and write: collections, traces, keys, what a server keeps."""
-    from thresher.home import backup
+    from thresher.home import packed
 
     here = _home(home)
-    size = backup.backup(here, file)
+    size = packed.backup(here, file)
     output.say(f"{here} is in {file}, {output.megabytes(size)}; keep it as secret as the home")
 
 
 def restore(file: File, home: Home = None) -> None:
     """Make a home of a file that `backup` wrote, where none is yet; exit 1 where something in it is damaged."""
-    from thresher.home import backup
+    from thresher.home import packed
 
     here = _home(home)
-    found = backup.restore(here, file)
+    found = packed.restore(here, file)
     for finding in found:
         output.complain(f"{finding.where}: {finding.what}")
     output.say(f"{here} is restored from {file}")

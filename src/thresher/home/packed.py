@@ -1,8 +1,13 @@
-"""A collection packed into one file, and a collection made of such a file, which a stranger may have written.
+"""A collection, or a whole home, packed into one file, and made of such a file.
 
-Only the record of the store and the tables of the default store are taken, under plain names, up to a bound of bytes.
-`doctor` checks all of it; a finding that cannot be mended refuses the file. A file record counts only where the same
-bytes are on this machine, or it would make any file here the original of a document.
+A stranger may have written the file of a collection. Only the record of the store and the tables of the default store
+are taken, under plain names, up to a bound of bytes. `doctor` checks all of it; a finding that cannot be mended refuses
+the file. A file record counts only where the same bytes are on this machine, or it would make any file here the
+original of a document.
+
+A backup of a home is made while others ask and write: each collection is linked aside under its locks, which takes
+milliseconds, and packed later; a table's files never change, every other file is replaced whole. It holds keys, traces
+and conversations: keep it as secret as the home, and restore only the file of somebody you trust.
 """
 
 from __future__ import annotations
@@ -13,28 +18,36 @@ import io
 import json
 import os
 import re
+import shutil
 import tarfile
 import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
+from typing import Any
 
-from thresher.errors import ThresherError, UsageError
+from thresher.errors import StoreError, ThresherError, UsageError
 from thresher.home import folders
+from thresher.home.files import UNFINISHED, make_folder
 from thresher.home.places import COLLECTIONS, Home
-from thresher.indexing.doctor import examine
+from thresher.indexing.doctor import Finding, examine
 from thresher.indexing.records import RECORD_TABLES
 from thresher.indexing.store import DocumentStore
 from thresher.stores import registry
 
-MANIFEST = "thresher-collection.json"
+COLLECTION, HOME = "thresher-collection.json", "thresher-home.json"
 """First in a packed file: what it is, and what the collection was called."""
 
 FORMAT = 1
 
+TOP = "home"
+"""Of the path of every other member of a packed home."""
+
 TAKEN = (registry.RECORD, registry.DEFAULT)
-"""What is read of a packed file. Calibrations are not: they say how sure an answer is, and could be forged."""
+"""What is read of a packed collection. Calibrations are not: they say how sure an answer is, and could be forged."""
 
 MALFORMED = (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, ValueError, KeyError, TypeError, RecursionError)
-"""What reading a file raises that `pack` did not write."""
+"""What reading a file raises that `_write` did not write."""
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,200}")
 """Of every file and folder of the tables."""
@@ -52,47 +65,143 @@ PIECE = 1024 * 1024
 def pack(home: Home, name: str, file: Path) -> int:
     """Write a collection into one file, whole or not at all; returns its bytes. Traces are left out."""
     home = folders.on_this_machine(home, name)
+    with folders.changing(home, name) as folder:
+        registry.check_in_folder(folder)
+        taken = [(folder / one, f"{COLLECTIONS}/{one}") for one in TAKEN if (folder / one).exists()]
+        return _write(file, COLLECTION, {"name": name}, taken, level=3)
+
+
+def backup(home: Home, file: Path) -> int:
+    """Write all of a home into one file, whole or not at all; returns its bytes."""
+    home = folders.on_this_machine(home, file.name)
+    if not home.is_dir():
+        raise UsageError("no such home", subject=str(home), next_step="give the folder of one as `home`")
+    names = folders.names(home)
+    for name in names:
+        registry.check_in_folder(home / COLLECTIONS / name)
+    with folders.unfinished(home, "backup") as copy:
+        for name in names:
+            folder = home / COLLECTIONS / name
+            with DocumentStore(folder).upkeep(), DocumentStore(folder).locked():
+                _link(folder, copy / COLLECTIONS / name)
+        for one in home.iterdir():
+            if one.name != COLLECTIONS and not one.name.startswith("."):
+                _link(one, copy / one.name)
+        return _write(file, HOME, {}, [(copy, TOP)], level=1)
+
+
+def _write(file: Path, kind: str, manifest: Mapping[str, str], members: Iterable[tuple[Path, str]], level: int) -> int:
+    """Pack files and folders, each under the name that goes with it; for their user alone if they are a home."""
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        with folders.changing(home, name) as folder:
-            registry.check_in_folder(folder)
-            with tarfile.open(beside, "w:gz", compresslevel=3) as packed:
-                manifest = json.dumps({"format": FORMAT, "name": name}).encode()
-                header = tarfile.TarInfo(MANIFEST)
-                header.size = len(manifest)
-                packed.addfile(header, io.BytesIO(manifest))
-                for path in (folder / one for one in TAKEN):
-                    if path.exists():
-                        packed.add(path, f"{COLLECTIONS}/{path.name}")
-            os.replace(beside, file)
+        with tarfile.open(beside, "w:gz", compresslevel=level) as packed:
+            content = json.dumps({"format": FORMAT, **manifest}).encode()
+            header = tarfile.TarInfo(kind)
+            header.size = len(content)
+            packed.addfile(header, io.BytesIO(content))
+            for path, name in members:
+                packed.add(path, name, filter=lambda member: member if member.isfile() or member.isdir() else None)
+        if kind == HOME:
+            os.chmod(beside, 0o600)
+        os.replace(beside, file)
     finally:
         beside.unlink(missing_ok=True)
     return file.stat().st_size
 
 
+def _link(source: Path, target: Path) -> None:
+    """The same files under another name, or copies where the disk has no links; what goes meanwhile is left out."""
+    if source.is_dir() and not source.is_symlink():
+        make_folder(target)
+        for one in source.iterdir():
+            if not one.name.startswith((UNFINISHED, ".incoming-")):
+                _link(one, target / one.name)
+    elif source.is_file() and not source.is_symlink():
+        with suppress(FileNotFoundError):
+            try:
+                os.link(source, target)
+            except OSError:
+                shutil.copy2(source, target)
+
+
 def unpack(home: Home, file: Path, name: str | None = None) -> str:
     """Make a collection of a packed file, under its own name or another; returns the name. UsageError for a bad one."""
     home = folders.on_this_machine(home, name or file.name)
+    with (
+        _words(file, "is not a collection that was exported, or is cut short", "export it again"),
+        _Bounded(file) as opened,
+        tarfile.open(fileobj=opened, mode="r:") as packed,
+    ):
+        own = str(_manifest(packed, COLLECTION)["name"])
+        target = folders.free(home, name or own)
+        with folders.unfinished(target.parent, target.name) as beside:
+            for member in packed:
+                top, *parts = PurePosixPath(member.name).parts
+                if top != COLLECTIONS or not parts or parts[0] not in TAKEN:
+                    continue
+                plain = all(NAME.fullmatch(part) and ".." not in part for part in parts) and len(parts) <= DEEPEST
+                if not plain or not (member.isfile() or member.isdir()):
+                    raise ValueError(member.name)
+                member.name = "/".join(parts)
+                packed.extract(member, beside, filter="data")
+            _prove(beside)
+            folders.moved(beside, target)
+    return target.name
+
+
+def restore(home: Home, file: Path) -> list[Finding]:
+    """Make a home of a backup, where none is yet; returns what `doctor` finds in it that cannot be mended."""
+    home = folders.on_this_machine(home, file.name)
+    if home.exists() and any(home.iterdir()):
+        raise UsageError("is there already", subject=f"home {home}", next_step="give another folder as `home`")
+    beside = home.absolute().with_name(f".{home.absolute().name}.{os.getpid()}")
     try:
-        with _Bounded(file) as opened, tarfile.open(fileobj=opened, mode="r:") as packed:
-            first = packed.extractfile(packed.next() or MANIFEST)
-            manifest = json.loads(first.read(10_000)) if first is not None else {}
-            if manifest["format"] != FORMAT:
-                raise ValueError(manifest["format"])
-            own = str(manifest["name"])
-            target = folders.free(home, name or own)
-            with folders.unfinished(target.parent, target.name) as beside:
-                _extract(packed, beside)
-                _prove(beside)
-                folders.moved(beside, target)
+        make_folder(beside)
+        with (
+            _words(file, "is no backup of a home, or is cut short", "make the backup again"),
+            tarfile.open(file, "r:gz") as packed,
+        ):
+            _manifest(packed, HOME)
+            for member in packed:
+                top, *parts = PurePosixPath(member.name).parts
+                if top == TOP and parts and (member.isfile() or member.isdir()):
+                    member.name = "/".join(parts)
+                    packed.extract(member, beside, filter="data")
+        found: list[Finding] = []
+        for name in folders.names(beside):
+            try:
+                found += _unmended(DocumentStore(beside / COLLECTIONS / name))
+            except StoreError as error:
+                found.append(Finding(name, str(error), mended=False))
+        if home.exists():
+            home.rmdir()
+        beside.replace(home)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return found
+
+
+@contextmanager
+def _words(file: Path, what: str, advice: str) -> Iterator[None]:
+    """UsageError for a file that is not there, or is not what it should be."""
+    try:
+        yield
     except FileNotFoundError as error:
         raise UsageError("no such file", subject=str(file), next_step="check the path") from error
     except UsageError:
         raise
     except MALFORMED as error:
-        what = "is not a collection that was exported, or is cut short"
-        raise UsageError(what, subject=str(file), next_step="export it again") from error
-    return target.name
+        raise UsageError(what, subject=str(file), next_step=advice) from error
+
+
+def _manifest(packed: tarfile.TarFile, kind: str) -> dict[str, Any]:
+    """The first member, which says what the file is. ValueError and KeyError for another."""
+    first = packed.next()
+    opened = packed.extractfile(first) if first is not None and first.name == kind else None
+    manifest: dict[str, Any] = {} if opened is None else json.loads(opened.read(10_000))
+    if manifest["format"] != FORMAT:
+        raise ValueError(manifest["format"])
+    return manifest
 
 
 class _Bounded(gzip.GzipFile):
@@ -108,17 +217,9 @@ class _Bounded(gzip.GzipFile):
         return super().read(size)
 
 
-def _extract(packed: tarfile.TarFile, folder: Path) -> None:
-    """What is taken of the members, by plain names. ValueError for a link, a device, or a name that is none of ours."""
-    for member in packed:
-        top, *parts = PurePosixPath(member.name).parts
-        if top != COLLECTIONS or not parts or parts[0] not in TAKEN:
-            continue
-        plain = all(NAME.fullmatch(part) and ".." not in part for part in parts) and len(parts) <= DEEPEST
-        if not plain or not (member.isfile() or member.isdir()):
-            raise ValueError(member.name)
-        member.name = "/".join(parts)
-        packed.extract(member, folder, filter="data")
+def _unmended(store: DocumentStore) -> list[Finding]:
+    """What `doctor` finds and cannot mend."""
+    return [finding for finding in examine(store, (), repair=True) if not finding.mended]
 
 
 def _prove(folder: Path) -> None:
@@ -130,7 +231,7 @@ def _prove(folder: Path) -> None:
         tables = [*map(store.record_table, RECORD_TABLES), *(store.open(row["name"]) for row in store.known_tables())]
         if any(getattr(table, "is_foreign", False) for table in tables):
             raise ValueError("a table whose data lie elsewhere")
-        findings = [finding for finding in examine(store, (), repair=True) if not finding.mended]
+        findings = _unmended(store)
     except ThresherError as error:
         raise ValueError(str(error)) from error
     if findings:

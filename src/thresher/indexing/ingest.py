@@ -7,14 +7,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import DocumentError
-from thresher.indexing.ahead import Ahead, Workers
 from thresher.indexing.catalog import Changes, Place, contents
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.prepare import EncodedChunks, Incoming, Prepared, by_document, encode
+from thresher.indexing.prepare import Ahead, Incoming, Prepared, Workers, encode
 from thresher.indexing.store import BATCH_CHUNKS, CHUNK_CHARACTERS, DocumentStore
 from thresher.protocols import Progress
 from thresher.types import Document
@@ -238,12 +236,11 @@ class Ingest:
 
     def _encoded(
         self, config: IndexConfig, fresh: Sequence[tuple[Document, Encoded]], known: dict[str, Vectors]
-    ) -> EncodedChunks:
+    ) -> Encoded:
         """The chunks of new documents in their order, those that came encoded and the others."""
         without = [document for document, came in fresh if config.fingerprint not in came]
-        made = by_document(encode(config, without, known, self._progress))
-        each = [came.get(config.fingerprint) or made.get(document.id, []) for document, came in fresh]
-        return EncodedChunks({document.id for document, _ in fresh}, list(chain.from_iterable(each)))
+        made = encode(config, without, known, self._progress)
+        return {document.id: came.get(config.fingerprint) or made.get(document.id, ()) for document, came in fresh}
 
     def _part_with(self, vanished: Callable[[Place], bool], *, prune: bool) -> None:
         """Remove what vanished, or report that it is still there; a moved file only loses its old place."""

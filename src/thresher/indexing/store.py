@@ -48,7 +48,7 @@ from thresher.stores import registry
 from thresher.types import Document, Metadata
 
 if TYPE_CHECKING:
-    from thresher.indexing.prepare import EncodedChunks
+    from thresher.indexing.prepare import Encoded
     from thresher.types import Vectors
 
 BATCH_CHUNKS = 256
@@ -331,7 +331,7 @@ class DocumentStore:
 
             encoded = encode(config, documents, self._known_vectors(config.encoder.name, documents))
             with self.locked():
-                added += self.append(config, encoded, self._lacking(config, encoded.documents))
+                added += self.append(config, encoded, self._lacking(config, set(encoded)))
             done += len(documents)
             if progress is not None:
                 progress(done, len(missing))
@@ -464,9 +464,9 @@ class DocumentStore:
         if recorded := table.get(files):
             table.merge([], remove=recorded)
 
-    def append(self, config: IndexConfig, encoded: EncodedChunks, wanted: set[str]) -> int:
+    def append(self, config: IndexConfig, encoded: Encoded, wanted: set[str]) -> int:
         """Append the chunks that wanted, stored documents lack; call under the lock. Returns how many."""
-        rows = self.record_table("documents").get(encoded.documents & wanted)
+        rows = self.record_table("documents").get(encoded.keys() & wanted)
         needed = set(rows)
         added = 0
         empty = []
@@ -475,8 +475,10 @@ class DocumentStore:
             left = needed - table.chunk_counts(needed).keys() if len(config.levels) > 1 else needed
             fresh = [
                 to_chunk_row(chunk, vector, rows[chunk.document_id], titled=config.titled)
-                for chunk, vector in encoded.chunks
-                if chunk.level == level and chunk.document_id in left
+                for document_id, chunks in encoded.items()
+                if document_id in left
+                for chunk, vector in chunks
+                if chunk.level == level
             ]
             table.append(fresh)
             added += len(fresh)

@@ -117,7 +117,10 @@ class LanceStore:
     def open(self, name: str) -> LanceChunkTable:
         """A chunk table that exists."""
         with store_errors(name, self.in_our_words):
-            return self._chunk_table(self._database.open_table(name))
+            table = self._database.open_table(name)
+            if not {"packed", "length"} <= set(table.schema.names):
+                raise self._of_another_version(name)
+            return self._chunk_table(table)
 
     def _chunk_table(self, table: Any) -> LanceChunkTable:
         return LanceChunkTable(table, self._folder, self._memory, ann_rows=self._ann_rows)
@@ -127,8 +130,8 @@ class LanceStore:
             try:
                 return self._database.create_table(name, schema=schema, exist_ok=True)
             except ValueError as error:
-                raise StoreError(
-                    "was written by another version of Thresher",
-                    subject=f"{self._folder} ({name})",
-                    next_step="index into a new `home`",
-                ) from error
+                raise self._of_another_version(name) from error
+
+    def _of_another_version(self, name: str) -> StoreError:
+        what = "was written by another version of Thresher"
+        return StoreError(what, subject=f"{self._folder} ({name})", next_step="index into a new `home`")

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from functools import cached_property, partial
+from math import exp
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from thresher.filters import IDS, Filter
-from thresher.stores import bm25
-from thresher.stores import lance_text_index as text_index
-from thresher.stores import lance_vector_index as vector_index
-from thresher.stores.lance_memory import Memory
-from thresher.stores.lance_table import READ_ATTEMPTS, LanceTable, is_gone, one_of, reading, to_sql, writing
-from thresher.stores.memory_index import MemoryIndex
+from thresher.stores.lance_memory import Memory, MemoryIndex
+from thresher.stores.lance_table import LanceTable, attempts, one_of, reading, to_sql, writing
+from thresher.stores.lance_upkeep import (
+    ANALYZER,
+    SEGMENT_ROWS,
+    TERMS,
+    VECTOR,
+    VECTOR_INDEX,
+    bring_up,
+    bring_up_text_index,
+    build_vector_index,
+    by_vector_index,
+    is_text_index_sound,
+    wants_vector_index,
+)
 from thresher.text.terms import chunk_terms, query_terms
 from thresher.types import Chunk, ChunkRow
 
@@ -33,6 +43,9 @@ READ_LENGTHS = 65_536
 COUNTED = 2000
 """Chunks with a term that are counted one by one: 2 ms; a million of them take 1.4 s."""
 
+K1, B = 1.2, 0.75
+"""Of BM25 (Robertson and Zaragoza 2009), as Lance has them; its idf is that of Lucene."""
+
 LOOKED_UP = ("id", "document_id")
 """Columns of a chunk table with an index by value."""
 
@@ -40,23 +53,28 @@ _RENAMED = {"end": "stop", "kind": "chunk_kind"}
 """Columns with another name than the chunk's field: `end` is a word of SQL, `kind` is the document's."""
 
 _COLUMN_OF = {one.name: _RENAMED.get(one.name, one.name) for one in fields(Chunk)}
+
 DECIMALS = 6
 """Of a cosine: what follows depends on who multiplies, the store at first and a matrix in memory from then on."""
-
-_CHUNK_COLUMNS = list(_COLUMN_OF.values())
 
 _PACKED = [one.name for one in fields(Chunk) if one.name not in ("source", "title", "text")]
 """Fields that stay what they are, once more together as JSON in the column `packed`: a row that is looked up costs as
 much as it has columns, 50 rows 16 ms with 13 columns and 7 ms with 4."""
 
+_READ = ["packed", "source", "title", "text"]
+"""Columns that a chunk is read from."""
+
 _DOCUMENT_COLUMNS = ("kind", "added", "date")
+
+T = TypeVar("T")
 
 
 def chunk_schema(dimension: int) -> pa.Schema:
     """The columns of a chunk table; their order is part of the format on disk."""
     import pyarrow as pa
 
-    names = [*_CHUNK_COLUMNS[:4], *_DOCUMENT_COLUMNS, *_CHUNK_COLUMNS[4:], "packed", "terms", "length"]
+    chunk = list(_COLUMN_OF.values())
+    names = [*chunk[:4], *_DOCUMENT_COLUMNS, *chunk[4:], "packed", "terms", "length"]
     whole = {"start", "stop", "page", "number", "length"}
     columns = [pa.field(n, pa.int64() if n in whole else pa.string(), nullable=n not in LOOKED_UP) for n in names]
     return pa.schema([*columns, pa.field("vector", pa.list_(pa.float32(), dimension))])
@@ -72,20 +90,13 @@ def _to_row(row: ChunkRow) -> dict[str, Any]:
 
 
 def _to_chunk(row: Mapping[str, Any]) -> Chunk:
-    if "packed" not in row:
-        return Chunk(**{name: row[column] for name, column in _COLUMN_OF.items()})
     packed = dict(zip(_PACKED, json.loads(row["packed"]), strict=True))
     return Chunk(**packed, source=row["source"], title=row["title"], text=row["text"])
 
 
-def _terms_in(batch: pa.RecordBatch) -> int:
-    """Number of terms in a batch, by the lengths of its chunks or by their terms."""
-    import pyarrow.compute as pc
-
-    if "length" in batch.schema.names:
-        return pc.sum(batch["length"]).as_py() or 0
-    spaces = pc.sum(pc.count_substring(batch["terms"], " ")).as_py() or 0
-    return int(spaces + (pc.sum(pc.not_equal(batch["terms"], "")).as_py() or 0))
+def holding(idf: float, chunks: int) -> int:
+    """In how many of all chunks a term occurs, by its idf ln(1+(N-n+.5)/(n+.5)): solved for n, rounded."""
+    return round((chunks + 1) * exp(-idf) - 0.5)
 
 
 def _best_first(scored: tuple[Chunk, float]) -> tuple[float, str]:
@@ -93,20 +104,10 @@ def _best_first(scored: tuple[Chunk, float]) -> tuple[float, str]:
     return -score, chunk.id
 
 
-@dataclass(slots=True)
-class _Statistics:
-    """Counts of one version of a table, made when they are needed."""
-
-    version: int
-    rows: int | None = None
-    frequencies: dict[str, int] = field(default_factory=dict)
-    average: float | None = None
-
-
 class LanceChunkTable(LanceTable):
     """The chunks of one chunking, level and encoder (implements `ChunkTable`)."""
 
-    FILE_ROWS = text_index.SEGMENT_ROWS
+    FILE_ROWS = SEGMENT_ROWS
 
     def __init__(self, table: Any, folder: Path, memory: Memory, *, ann_rows: int | None = None) -> None:
         """`ann_rows` are the rows from which an approximate index is built: more than `memory` has room for."""
@@ -114,16 +115,12 @@ class LanceChunkTable(LanceTable):
         self._memory = memory
         self._ann_rows = memory.rows(self._dimension) if ann_rows is None else ann_rows
         self._searched: dict[str, int] = {}
-        self._statistics = _Statistics(-1)
+        self._counts: tuple[int, dict[str, Any]] = -1, {}
+        """A version, and what was counted of it."""
 
     @cached_property
     def _dimension(self) -> int:
         return int(self._table.schema.field("vector").type.list_size)
-
-    @cached_property
-    def _columns(self) -> list[str]:
-        """Columns that a chunk is read from; earlier versions have no `packed`."""
-        return ["packed", "source", "title", "text"] if "packed" in self._table.schema.names else _CHUNK_COLUMNS
 
     # --- searching
 
@@ -137,10 +134,10 @@ class LanceChunkTable(LanceTable):
             return [(_to_chunk(row), round(cosine, DECIMALS)) for row, cosine in rows]
         query = self._table.search(vector, vector_column_name="vector").distance_type("dot")
         if "vector" in self._indexes():
-            query = vector_index.searched(query, limit, filtered=where is not None)
+            query = by_vector_index(query, limit, filtered=where is not None)
         if where is not None:
             query = query.where(to_sql(where), prefilter=True)
-        rows = query.select([*self._columns, "_distance"]).limit(limit).to_list()
+        rows = query.select([*_READ, "_distance"]).limit(limit).to_list()
         scored = ((_to_chunk(row), round(1.0 - float(row["_distance"]), DECIMALS)) for row in rows)
         return sorted(scored, key=_best_first)
 
@@ -160,7 +157,7 @@ class LanceChunkTable(LanceTable):
         before, self._searched[searched] = self._searched.get(searched), version
         if before != version or (rows := self.count()) > self._memory.rows(self._dimension):
             return None
-        columns = list(dict.fromkeys([*IDS, *self._columns, "vector"]))
+        columns = list(dict.fromkeys([*IDS, *_READ, VECTOR]))
         query = self._table.search().with_row_id(True).select(columns).limit(None)
         read = MemoryIndex.read(version, query.to_batches(batch_size=READ_ROWS), rows, self._dimension)
         if read is not None:
@@ -190,7 +187,7 @@ class LanceChunkTable(LanceTable):
         if found is None:
             # Looking rows up by their ids takes a fifth of the time that a search takes to return whole rows. One that
             # was deleted meanwhile is left out.
-            found = self._table.take_row_ids(ids).with_row_id().select(self._columns).to_list() if ids else []
+            found = self._table.take_row_ids(ids).with_row_id().select(_READ).to_list() if ids else []
         return sorted(((_to_chunk(row), float(scores[row["_rowid"]])) for row in found), key=_best_first)
 
     def _full_text(self, terms: str) -> Any:
@@ -201,26 +198,22 @@ class LanceChunkTable(LanceTable):
     @reading
     def document_frequencies(self, query: str) -> dict[str, int]:
         """For each index term of the query, in how many chunks it occurs."""
-        known = self._current_statistics().frequencies
-        terms = query_terms(query)
-        for term in terms:
-            if term not in known:
-                known[term] = self._holding(term)
-        return {term: known[term] for term in terms}
+        return {term: self._known(f"term {term}", partial(self._holding, term)) for term in query_terms(query)}
 
     def _holding(self, term: str) -> int:
         """How many chunks hold a term: counted where they are few, else read off BM25's weight of it."""
         found = self._scored(term, limit=min(COUNTED, self.count() + 1))
         if found.num_rows < COUNTED:
             return int(found.num_rows)
-        index = self._indexes().get(text_index.COLUMN)
-        if index is None or index.num_unindexed_rows or not text_index.is_sound(self._table, index):
+        index = self._indexes().get(TERMS)
+        if index is None or index.num_unindexed_rows or not is_text_index_sound(self._table, index):
             return int(self._scored(term, limit=self.count()).num_rows)
         # The number of chunks that gives the best of them the score it has: exact to some five million chunks.
         row = self._table.take_row_ids([found["_rowid"][0].as_py()]).select(["terms"]).to_list()[0]
         words = row["terms"].split(" ")
-        per_idf = bm25.term_weight(words.count(term), len(words), self.average_terms())
-        return bm25.holding(found["_score"][0].as_py() / per_idf, self.count())
+        often = words.count(term)
+        per_idf = often * (K1 + 1) / (often + K1 * (1 - B + B * len(words) / self.average_terms()))
+        return holding(found["_score"][0].as_py() / per_idf, self.count())
 
     def _scored(self, term: str, *, limit: int) -> pa.Table:
         return self._full_text(term).with_row_id(True).select(["_score"]).limit(limit).to_arrow()
@@ -228,21 +221,24 @@ class LanceChunkTable(LanceTable):
     @reading
     def average_terms(self) -> float:
         """Mean number of index terms of a chunk (BM25's average length); 0 for an empty table."""
-        statistics = self._current_statistics()
-        if statistics.average is None:
-            rows = self.count()
-            column = "length" if "length" in self._table.schema.names else "terms"  # earlier versions kept no lengths
-            query = self._table.search().select([column]).limit(None)
-            batches = query.to_batches(batch_size=READ_LENGTHS) if rows else ()
-            statistics.average = sum(map(_terms_in, batches)) / max(rows, 1)
-        return statistics.average
+        return self._known("average", self._average_terms)
 
-    def _current_statistics(self) -> _Statistics:
-        """The counts of the current version: several parts of a question ask for them."""
-        version = self.version
-        if self._statistics.version != version:
-            self._statistics = _Statistics(version)
-        return self._statistics
+    def _average_terms(self) -> float:
+        import pyarrow.compute as pc
+
+        if not (rows := self.count()):
+            return 0.0
+        batches = self._table.search().select(["length"]).limit(None).to_batches(batch_size=READ_LENGTHS)
+        return sum(pc.sum(batch["length"]).as_py() or 0 for batch in batches) / rows
+
+    def _known(self, what: str, count: Callable[[], T]) -> T:
+        """A count of the current version: several parts of a question ask for it."""
+        if (version := self.version) != self._counts[0]:
+            self._counts = version, {}
+        counts = self._counts[1]
+        if what not in counts:
+            counts[what] = count()
+        return cast("T", counts[what])
 
     # --- reading
 
@@ -264,23 +260,17 @@ class LanceChunkTable(LanceTable):
         """Chunks of some or all documents with their vectors, in batches, each once even if its version is dropped."""
         where = None if document_ids is None else one_of("document_id", document_ids)
         yielded: set[str] = set()
-        for attempt in range(1, READ_ATTEMPTS + 1):
+        for attempt in attempts(self):
             before = frozenset(yielded)
-            try:
-                if attempt > 1:
-                    self.refresh()
+            with attempt:
                 for batch in self._batches(where):
                     fresh = [one for one in batch if one[0].id not in before]
                     yielded.update(chunk.id for chunk, _ in fresh)
                     yield fresh
-            except (RuntimeError, OSError, ValueError) as error:
-                if attempt == READ_ATTEMPTS or not is_gone(error):
-                    raise self.in_our_words(self.name, error) from error
-            else:
                 return
 
     def _batches(self, where: str | None) -> Iterator[list[tuple[Chunk, Vectors]]]:
-        query = self._table.search().select([*self._columns, "vector"]).limit(None)
+        query = self._table.search().select([*_READ, VECTOR]).limit(None)
         if where is not None:
             query = query.where(where)
         for batch in query.to_batches(batch_size=READ_ROWS):
@@ -291,23 +281,20 @@ class LanceChunkTable(LanceTable):
     @reading
     def count(self) -> int:
         """Number of chunks."""
-        statistics = self._current_statistics()
-        if statistics.rows is None:
-            statistics.rows = int(self._table.count_rows())
-        return statistics.rows
+        return self._known("chunks", lambda: int(self._table.count_rows()))
 
     @reading
     def document_ids(self) -> dict[str, int]:
         """Number of chunks of each document that has any."""
-        return self._counts(None)
+        return self._by_document(None)
 
     @reading
     def chunk_counts(self, document_ids: Iterable[str]) -> dict[str, int]:
         """The same of some documents, looked up by the index."""
         wanted = set(document_ids)
-        return self._counts(one_of("document_id", wanted)) if wanted else {}
+        return self._by_document(one_of("document_id", wanted)) if wanted else {}
 
-    def _counts(self, where: str | None) -> dict[str, int]:
+    def _by_document(self, where: str | None) -> dict[str, int]:
         query = self._table.search().select(["document_id"]).limit(None)
         if where is not None:
             query = query.where(where)
@@ -341,21 +328,20 @@ class LanceChunkTable(LanceTable):
         """The indexes of an empty table, where they are missing: what comes later is added to them by upkeep."""
         from lancedb.index import FTS
 
-        if text_index.COLUMN not in self._indexes():
-            self._table.create_index(text_index.COLUMN, config=FTS(**text_index.ANALYZER), replace=True)
-        self._create_by_value(LOOKED_UP, anew=False)
+        if TERMS not in self._indexes():
+            self._table.create_index(TERMS, config=FTS(**ANALYZER), replace=True)
+        self._create_by_value(LOOKED_UP)
 
     @reading
     def stale(self) -> list[str]:
         """What upkeep would mend: indexes or index rows that are missing, BM25 statistics that count deleted chunks."""
         indexes = self._indexes()
         stale = [f"the index of {column} is missing" for column in ("terms", *LOOKED_UP) if column not in indexes]
-        if self._wants_vector_index(indexes):
+        if wants_vector_index(self._table, indexes.get(VECTOR), self._ann_rows):
             stale.append("the vector index is missing")
         behind = {column: index.num_unindexed_rows for column, index in sorted(indexes.items())}
         stale += [f"{rows} chunks are not yet in the index of {column}" for column, rows in behind.items() if rows]
-        terms = indexes.get(text_index.COLUMN)
-        if terms is not None and not text_index.is_sound(self._table, terms):
+        if TERMS in indexes and not is_text_index_sound(self._table, indexes[TERMS]):
             stale.append("the BM25 statistics still count deleted chunks")
         return stale
 
@@ -363,12 +349,8 @@ class LanceChunkTable(LanceTable):
         """Bring every index up to date; text segments that count deleted rows are built anew, or scores would drift."""
         indexes = self._indexes()
         self._index_by_value(LOOKED_UP, anew=anew)
-        text_index.bring_up(self._table)
-        if self._wants_vector_index(indexes) or (anew and "vector" in indexes):
-            vector_index.build(self._table)
-        elif "vector" in indexes:
-            vector_index.bring_up(self._table)
-
-    def _wants_vector_index(self, indexes: Mapping[str, Any]) -> bool:
-        kind = indexes["vector"].index_type if "vector" in indexes else None
-        return vector_index.is_wanted(self._table, int(self._table.count_rows()), self._ann_rows, kind)
+        bring_up_text_index(self._table)
+        if wants_vector_index(self._table, indexes.get(VECTOR), self._ann_rows) or (anew and VECTOR in indexes):
+            build_vector_index(self._table)
+        elif VECTOR in indexes:
+            bring_up(self._table, [VECTOR_INDEX])

@@ -9,7 +9,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
@@ -67,10 +67,24 @@ def store_errors(subject: str, in_our_words: InOurWords = store_error) -> Iterat
         raise in_our_words(subject, error) from error
 
 
-def is_gone(error: Exception) -> bool:
-    """Whether a read failed because the version that it was reading went."""
-    words = str(error).lower()
-    return "not found" in words or "no fragment with id" in words
+def attempts(table: LanceTable) -> Iterator[AbstractContextManager[None]]:
+    """Blocks to read a table in, until one ends well: each begins at the newest version, if the one before went."""
+    for attempt in range(READ_ATTEMPTS):
+        if attempt:
+            with store_errors(table.name, table.in_our_words):
+                table.refresh()  # a bucket is asked for a newer version every few seconds only
+        yield _attempt(table, last=attempt == READ_ATTEMPTS - 1)
+
+
+@contextmanager
+def _attempt(table: LanceTable, *, last: bool) -> Iterator[None]:
+    try:
+        yield
+    except (RuntimeError, OSError, ValueError) as error:
+        words = str(error).lower()
+        is_gone = "not found" in words or "no fragment with id" in words
+        if last or not is_gone:
+            raise table.in_our_words(table.name, error) from error
 
 
 def reading(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
@@ -78,14 +92,9 @@ def reading(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
 
     @wraps(method)
     def read(self: Any, /, *args: P.args, **options: P.kwargs) -> R:
-        for attempt in range(1, READ_ATTEMPTS + 1):
-            try:
-                if attempt > 1:
-                    self.refresh()  # a bucket is asked for a newer version every few seconds only
+        for attempt in attempts(self):
+            with attempt:
                 return method(self, *args, **options)
-            except (RuntimeError, OSError, ValueError) as error:
-                if attempt == READ_ATTEMPTS or not is_gone(error):
-                    raise self.in_our_words(self.name, error) from error
         raise AssertionError("the last attempt returns or raises")
 
     return read
@@ -139,34 +148,11 @@ def one_of(field: str, values: Iterable[str]) -> str:
 
 def _literal(value: str | float | bool) -> str:
     if isinstance(value, str):
-        escaped = value.replace("'", "''")
-        return f"'{escaped}'"
+        return "'" + value.replace("'", "''") + "'"
     return repr(value).lower()
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
-
-
-class TableVersion:
-    """The newest version of one table on a local disk; Lance is asked only when its folder of versions has changed."""
-
-    def __init__(self, table: Any, folder: Path) -> None:
-        self._table = table
-        self._manifests = folder / f"{table.name}.lance" / "_versions"
-        self._names: frozenset[str] = frozenset()
-        self._version = -1
-
-    def newest(self) -> int:
-        """Grows with every change, whoever made it. Raises what Lance raises."""
-        try:
-            # Listed before Lance is asked: a commit in between is then seen at the next call, never overlooked.
-            names = frozenset(os.listdir(self._manifests))
-        except OSError:
-            return int(self._table.version)
-        if not names or names != self._names:
-            self._version = int(self._table.version)
-            self._names = names
-        return self._version
 
 
 class LanceTable:
@@ -186,7 +172,9 @@ class LanceTable:
 
     def __init__(self, table: Any, folder: Path) -> None:
         self._table = table
-        self._newest = TableVersion(table, folder)
+        self._manifests = folder / f"{table.name}.lance" / "_versions"
+        self._seen: tuple[frozenset[str], int] = frozenset(), -1
+        """What was in the folder of versions, and which was the newest then."""
 
     @property
     def name(self) -> str:
@@ -199,9 +187,16 @@ class LanceTable:
 
     @property
     def version(self) -> int:
-        """Grows with every change, whoever made it."""
+        """Grows with every change, whoever made it; Lance is asked only when the folder of versions has changed."""
         with store_errors(self.name, self.in_our_words):
-            return self._newest.newest()
+            try:
+                # Listed before Lance is asked: a commit in between is then seen at the next call, never overlooked.
+                names = frozenset(os.listdir(self._manifests))
+            except OSError:  # a bucket
+                return int(self._table.version)
+            if not names or names != self._seen[0]:
+                self._seen = names, int(self._table.version)
+            return self._seen[1]
 
     @property
     def is_foreign(self) -> bool:
@@ -252,7 +247,7 @@ class LanceTable:
         self._create_by_value(columns, anew=anew)
         bring_up(self._table, [f"{column}_idx" for column in columns])
 
-    def _create_by_value(self, columns: Iterable[str], *, anew: bool) -> None:
+    def _create_by_value(self, columns: Iterable[str], *, anew: bool = False) -> None:
         from lancedb.index import BTree
 
         there = {} if anew else self._indexes()

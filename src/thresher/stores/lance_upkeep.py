@@ -7,9 +7,11 @@ are being joined, the joining gives way. Two upkeeps of one table must not run a
 
 from __future__ import annotations
 
+import json
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,9 @@ DELETED_SHARE = 0.1
 QUIET = "error"
 """Lance's warnings on standard error help no user (an empty partition); LANCE_LOG or LANCEDB_LOG shows them."""
 
+HALF_WRITTEN = ".tmp*"
+"""What Lance calls a file until all of it is there; its own clean-up passes them by."""
+
 
 def check_versions(lancedb: str, pylance: str) -> None:
     """Raise StoreError where pylance is not the Lance inside lancedb."""
@@ -41,10 +46,6 @@ def check_versions(lancedb: str, pylance: str) -> None:
             subject="the store on LanceDB",
             next_step=f"install a pair that belongs together ({known})",
         )
-
-
-HALF_WRITTEN = ".tmp*"
-"""What Lance calls a file until all of it is there; its own clean-up passes them by."""
 
 
 def newest(table: Any) -> Any:
@@ -59,15 +60,13 @@ def newest(table: Any) -> Any:
 
 def bring_up(table: Any, names: Iterable[str]) -> None:
     """Add to indexes what came since, as a part of its own, and join the parts of those that have many."""
-    dataset = newest(table)
     wanted = {index.name: index for index in table.list_indices() if index.name in set(names)}
     behind = [name for name, index in wanted.items() if index.num_unindexed_rows]
     if behind:
-        dataset.optimize.optimize_indices(num_indices_to_merge=0, index_names=behind)
+        newest(table).optimize.optimize_indices(num_indices_to_merge=0, index_names=behind)
     crowded = [name for name, index in wanted.items() if (index.num_segments or 0) >= MOST_SEGMENTS]
     if crowded:
-        dataset = newest(table)
-        dataset.optimize.optimize_indices(num_indices_to_merge=2 * MOST_SEGMENTS, index_names=crowded)
+        newest(table).optimize.optimize_indices(num_indices_to_merge=2 * MOST_SEGMENTS, index_names=crowded)
 
 
 def join_files(table: Any, *, rows: int, every_deletion: bool = False) -> None:
@@ -93,3 +92,166 @@ def drop_versions_before(table: Any, older_than: timedelta, *, unfinished: bool 
     if unfinished and "://" not in table.uri:
         for file in Path(table.uri).rglob(HALF_WRITTEN):
             file.unlink(missing_ok=True)
+
+
+def _remember(table: Any, column: str, key: str, value: str) -> None:
+    """Keep a value with a column of a table."""
+    table.update_field_metadata({"path": column, "metadata": {key: value}})
+
+
+def _remembered(table: Any, column: str, key: str) -> str | None:
+    value = (table.schema.field(column).metadata or {}).get(key.encode())
+    return None if value is None else value.decode()
+
+
+# --- the text index of a chunk table ----------------------------------------------------------------------------------
+#
+# It is kept in segments, of which only those are built anew that changed. Lance scores all segments with the same
+# statistics, to the last bit as one index. A segment counts deleted rows too: the metadata of the column hold how many
+# rows it was built from, and where fewer are left, it is built anew.
+
+TEXT_INDEX, TERMS = "terms_idx", "terms"
+
+SEGMENT_ROWS = 32_768
+"""Rows of a segment at most, and of a file: building one takes about a second, which is what a deletion costs at any
+size of the table; a search of many segments takes no longer than that of one (benchmarks/growth.py)."""
+
+BUILT_FROM = "thresher.segments"
+"""Metadata of the column: how many rows each segment was built from, as JSON."""
+
+# The terms are made by our own analyzer; Lance only splits them at the spaces again.
+ANALYZER: Mapping[str, Any] = {
+    "base_tokenizer": "whitespace",
+    "stem": False,
+    "remove_stop_words": False,
+    "lower_case": False,
+    "ascii_folding": False,
+    "max_token_length": None,
+    "with_position": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Neighbouring files of a table that a segment covers, or is to cover."""
+
+    files: tuple[int, ...]
+    rows: int
+    wanted: bool
+    """Whether a segment has to be built for them: there is none, or it counts rows that are gone."""
+
+
+def to_build(pieces: Sequence[Piece], most: int = SEGMENT_ROWS) -> list[Piece]:
+    """The segments to build for a table whose pieces are these, in the order of its files.
+
+    A piece to be built takes in those before it that are not larger: a row is indexed log2(`most` / batch) times.
+    """
+    settled: list[Piece] = []
+    for piece in pieces:
+        last = piece
+        while settled and last.wanted and settled[-1].rows + last.rows <= most:
+            before = settled[-1]
+            if not before.wanted and before.rows > last.rows:
+                break
+            settled.pop()
+            last = Piece(before.files + last.files, before.rows + last.rows, wanted=True)
+        settled.append(last)
+    return [piece for piece in settled if piece.wanted]
+
+
+def is_text_index_sound(table: Any, index: Any) -> bool:
+    """Whether the index counts the rows that are there and no others; `index` is lancedb's report of it."""
+    if not index.num_indexed_rows:
+        return True
+    built = _built_from(table)
+    return bool(len(built) == index.num_segments and sum(built.values()) == index.num_indexed_rows)
+
+
+def bring_up_text_index(table: Any, most: int = SEGMENT_ROWS) -> None:
+    """Build the segments that are missing or count deleted rows; each is in use as soon as it is built."""
+    dataset = newest(table)
+    built = _built_from(table)
+    rows = {part.fragment_id: int(part.count_rows()) for part in dataset.get_fragments()}
+    for piece in to_build(_pieces(dataset, rows, built), most):
+        # Of the version that the rows were counted in: what is deleted meanwhile makes the new segment unsound.
+        segment = dataset.create_index_uncommitted(
+            TERMS, "INVERTED", name=TEXT_INDEX, replace=True, fragment_ids=list(piece.files), **ANALYZER
+        )
+        dataset.commit_existing_index_segments(TEXT_INDEX, TERMS, [segment])
+        built[str(segment.uuid)] = piece.rows
+        _remember(table, TERMS, BUILT_FROM, json.dumps(built))
+    there = {segment for segment, _ in _segments(newest(table))}
+    if built.keys() - there:
+        left = {segment: number for segment, number in built.items() if segment in there}
+        _remember(table, TERMS, BUILT_FROM, json.dumps(left))
+
+
+def _pieces(dataset: Any, rows: Mapping[int, int], built: Mapping[str, int]) -> list[Piece]:
+    covered: dict[int, Piece] = {}
+    for segment, files in _segments(dataset):
+        held = tuple(sorted(files & rows.keys()))
+        total = sum(rows[file] for file in held)
+        covered |= dict.fromkeys(held, Piece(held, total, wanted=built.get(segment) != total))
+    every = (covered.get(file) or Piece((file,), rows[file], wanted=True) for file in sorted(rows))
+    return list(dict.fromkeys(every))
+
+
+def _segments(dataset: Any) -> list[tuple[str, set[int]]]:
+    """Each segment of the index that covers anything: its id and its files."""
+    found = [index for index in dataset.describe_indices() if index.name == TEXT_INDEX]
+    return [(str(one.uuid), set(one.fragment_ids)) for index in found for one in index.segments if one.fragment_ids]
+
+
+def _built_from(table: Any) -> dict[str, int]:
+    return dict(json.loads(_remembered(table, TERMS, BUILT_FROM) or "{}"))
+
+
+# --- the vector index of a large chunk table --------------------------------------------------------------------------
+#
+# IVF with RaBitQ codes (Gao and others 2024, extended to several bits), the best compared exactly: a million vectors of
+# 384 dimensions are 192 MB.
+
+VECTOR_INDEX, VECTOR = "vector_idx", "vector"
+
+BITS = 4
+"""Of a dimension. With one bit 400 candidates have to be read to hold the ten nearest, which takes longer than finding
+them; with four 100 do (docs/decisions.md)."""
+
+PROBES = 64
+"""Partitions that are looked in, of about 4,096 rows each: of 244, 32 found 96.8 % of the ten nearest where rows are
+near to each other (benchmarks/growth.py); 64 take 1.5 ms more."""
+
+CANDIDATES = 100
+"""The best by their codes that are compared exactly, and at least `REFINED` times as many as are asked for."""
+
+REFINED = 2
+
+TRAINED_ON = "thresher.trained_rows"
+"""Metadata of the column: how many rows the partitions were made for."""
+
+OUTGROWN = 4
+"""A table that has grown so many times gets new partitions: a search of them takes as many times as long."""
+
+
+def by_vector_index(query: Any, limit: int, *, filtered: bool) -> Any:
+    """A query of lancedb as it is put to the index; with a filter more partitions are looked in until enough pass."""
+    query = query.refine_factor(max(REFINED, -(-CANDIDATES // limit)))
+    return query.minimum_nprobes(PROBES).maximum_nprobes(0) if filtered else query.nprobes(PROBES)
+
+
+def wants_vector_index(table: Any, index: Any | None, ann_rows: int) -> bool:
+    """Whether one has to be built: none or another kind is there, or it was made for a much smaller table."""
+    rows = int(table.count_rows())
+    if rows < ann_rows:
+        return False
+    trained = int(_remembered(table, VECTOR, TRAINED_ON) or 0)
+    return index is None or index.index_type != "IvfRq" or rows >= OUTGROWN * trained
+
+
+def build_vector_index(table: Any) -> None:
+    """Build it from all rows; questions are answered meanwhile, by the old one or by all vectors."""
+    from lancedb.index import IvfRq
+
+    rows = int(table.count_rows())
+    table.create_index(VECTOR, config=IvfRq(distance_type="dot", num_bits=BITS), replace=True)
+    _remember(table, VECTOR, TRAINED_ON, str(rows))

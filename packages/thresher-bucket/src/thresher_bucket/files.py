@@ -10,24 +10,21 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 from secrets import token_hex
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from time import monotonic
+from typing import Any
 
 from thresher.errors import StoreAway, StoreError
-from thresher.home.files import check_name
+from thresher.home.files import check_name, held_too_long
 from thresher.protocols import StoredFile
 from thresher_bucket import settings
 from thresher_bucket.folder import BucketFolder
-from thresher_bucket.remembered import RememberedFiles
 from thresher_bucket.settings import BucketSettings
-
-if TYPE_CHECKING:
-    from thresher_bucket.lease import Lease
 
 CONNECT_SECONDS = 3.0
 """Connection timeout; a data centre away connecting takes a tenth of a second."""
@@ -246,21 +243,11 @@ class BucketFiles:
 
     def create_tagged(self, name: str, content: bytes) -> Tag | None:
         """Write a new file and return its tag; None if it exists."""
-        from obstore.exceptions import AlreadyExistsError
-
-        try:
-            return self._put(name, content, "create", AlreadyExistsError)
-        except AlreadyExistsError:
-            return None
+        return self._put(name, content, "create")
 
     def swap(self, name: str, content: bytes, tag: Tag) -> Tag | None:
         """Replace a file that still has this tag, and return the new tag; None if it changed or is gone."""
-        from obstore.exceptions import PreconditionError
-
-        try:
-            return self._put(name, content, dict(tag), PreconditionError)
-        except PreconditionError:
-            return None
+        return self._put(name, content, dict(tag))
 
     def find(self, name: str) -> StoredFile | None:
         """Metadata of a file; None if there is no such file."""
@@ -307,11 +294,22 @@ class BucketFiles:
         """Remove everything in the folder."""
         self._remove([self._full(file.name) for file in self._below("")])
 
-    def lock(self, name: str, seconds: float) -> Lease:
+    @contextmanager
+    def lock(self, name: str, seconds: float) -> Iterator[None]:
         """The lock of that name, exclusive on all machines; it ends with its holder."""
-        from thresher_bucket.lease import Lease, held_by
+        from filelock import Timeout
 
-        return Lease(held_by(self, name), seconds)
+        from thresher_bucket.lease import held_by
+
+        held = held_by(self, name)
+        try:
+            held.acquire(seconds)
+        except Timeout as error:
+            raise held_too_long(held.where, seconds) from error
+        try:
+            yield
+        finally:
+            held.release()
 
     def below(self, name: str) -> BucketFiles:
         """The files in a folder."""
@@ -337,7 +335,8 @@ class BucketFiles:
                 obstore.delete(self._store, keys)
             except FileNotFoundError:  # Google and Azure report a missing one after removing some
                 for key in keys:
-                    _delete_one(self._store, key)
+                    with suppress(FileNotFoundError):
+                        obstore.delete(self._store, key)
 
     def _below(self, folder: str) -> Iterator[StoredFile]:
         import obstore
@@ -349,19 +348,17 @@ class BucketFiles:
                 for one in some:
                     yield _stored(one["path"][start:], one)
 
-    def _put(self, name: str, content: bytes, mode: Any, *expected: type[Exception]) -> Tag:
-        """The tag of the new content. `expected` errors pass through; others become ours."""
+    def _put(self, name: str, content: bytes, mode: Any) -> Tag | None:
+        """The tag of the new content; None if the bucket refuses the put by its condition."""
         import obstore
+        from obstore.exceptions import AlreadyExistsError, PreconditionError
 
         key = self._key(name)
-        refused: Exception | None = None
         with bucket_errors(self.where(name)):
             try:
                 return _tag(obstore.put(self._store, key, content, mode=mode, use_multipart=False))
-            except tuple(expected) as error:
-                refused = error
-        assert refused is not None
-        raise refused
+            except (AlreadyExistsError, PreconditionError):
+                return None
 
     @property
     def _store(self) -> Any:
@@ -375,18 +372,53 @@ class BucketFiles:
         return f"{self.folder.prefix}/{name}" if self.folder.prefix else name
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _remembered(folder: BucketFolder) -> RememberedFiles:
-    return RememberedFiles(BucketFiles(folder), lambda: options_of(folder).seconds_behind)
+class RememberedFiles(BucketFiles):
+    """Files whose contents are cached for some seconds, for reads of every question; own writes are visible at once.
+
+    Taking a lock empties the cache: content read under it is about to be written.
+    """
+
+    def __init__(self, folder: BucketFolder) -> None:
+        super().__init__(folder)
+        self._known: dict[str, tuple[float, bytes | None]] = {}
+
+    def read(self, name: str) -> bytes | None:
+        """The content, at most `seconds_behind` old; None if there is no such file."""
+        known, began = self._known.get(name), monotonic()
+        if known is not None and began - known[0] < options_of(self.folder).seconds_behind:
+            return known[1]
+        content = super().read(name)
+        self._known[name] = began, content
+        return content
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files; missing ones are ignored."""
+        gone = list(names)
+        super().remove(gone)
+        for name in gone:
+            self._known.pop(name, None)
+
+    @contextmanager
+    def lock(self, name: str, seconds: float) -> Iterator[None]:
+        """The lock of that name, exclusive on all machines; it ends with its holder."""
+        with super().lock(name, seconds):
+            self._known.clear()
+            yield
+
+    def below(self, name: str) -> RememberedFiles:
+        """The files in a folder."""
+        check_name(name)
+        return RememberedFiles(self.folder / name)
+
+    def _put(self, name: str, content: bytes, mode: Any) -> Tag | None:
+        try:
+            return super()._put(name, content, mode)
+        finally:
+            self._known.pop(name, None)
 
 
-def _delete_one(store: Any, key: str) -> None:
-    import obstore
-
-    try:
-        obstore.delete(store, key)
-    except FileNotFoundError:
-        return
+_remembered = lru_cache(maxsize=REMEMBERED)(RememberedFiles)
+"""The cache of a folder, one for the process."""
 
 
 def _tag(told: Mapping[str, Any]) -> Tag:

@@ -17,11 +17,9 @@ import time
 from contextlib import suppress
 from secrets import token_hex
 from threading import Event, Lock, RLock, Thread
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from thresher.errors import StoreError
-from thresher.home.files import held_too_long
 
 if TYPE_CHECKING:
     from thresher_bucket.files import BucketFiles, Tag
@@ -68,11 +66,6 @@ class HeldObject:
     def where(self) -> str:
         """Its address."""
         return self._files.where(self._name)
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether it is held, by the last renewal."""
-        return self._depth > 0 and not self._lost
 
     def acquire(self, seconds: float) -> bool:
         """Take it; reentrant. True if this thread did not hold it. Raises `filelock.Timeout`, StoreError."""
@@ -158,7 +151,7 @@ class HeldObject:
         Thread(target=self._keep, args=(self._released,), name="lease", daemon=True).start()
 
     def _has_expired(self) -> bool:
-        """Whether the object is older than a lease, by the bucket's clock."""
+        """Whether the object is older than a lease, by the clock of the bucket: some locks are waited for shorter."""
         held = self._files.find(self._name)
         if held is None:
             return False
@@ -220,24 +213,3 @@ def held_by(files: BucketFiles, name: str) -> HeldObject:
     """The lock object of that name, one for the whole process."""
     with _finding:
         return _held.setdefault(files.where(name), HeldObject(files, name))
-
-
-class Lease:
-    """A lock with one caller's timeout in seconds, then StoreError."""
-
-    def __init__(self, held: HeldObject, seconds: float) -> None:
-        self._held = held
-        self._seconds = seconds
-
-    def __enter__(self) -> None:
-        from filelock import Timeout
-
-        try:
-            self._held.acquire(self._seconds)
-        except Timeout as error:
-            raise held_too_long(self._held.where, self._seconds) from error
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._held.release()

@@ -12,7 +12,7 @@ from thresher.errors import StoreError
 from thresher.filters import Filter
 from thresher.text.terms import chunk_terms, query_terms
 from thresher.types import Chunk, ChunkRow
-from thresher_postgres.connection import Connection, Database, copying, store_errors
+from thresher_postgres.connection import Connection, Database, store_errors
 from thresher_postgres.filters import Condition, to_sql
 from thresher_postgres.postings import Postings
 
@@ -49,11 +49,8 @@ _RENAMED = {"end": "stop", "kind": "chunk_kind"}
 
 _CHUNK = [one.name for one in fields(Chunk)]
 _COLUMNS = [_RENAMED.get(name, name) for name in _CHUNK]
-_DOCUMENT = ("kind", "added", "date")
-_STORED = ["place", "length", *_COLUMNS, *_DOCUMENT]
-
-_TYPES = {"place": "int4", "length": "int4", "start": "int8", "stop": "int8", "page": "int8", "number": "int8"}
-"""Types of columns other than text."""
+_STORED = ["place", "length", *_COLUMNS, "kind", "added", "date"]
+_ADD = f"INSERT INTO {{table}} ({', '.join(_STORED)}) VALUES ({', '.join(['%s'] * len(_STORED))})"
 
 _TABLES = """
 CREATE TABLE {table} (
@@ -126,7 +123,7 @@ def create(connection: Connection, schema: str, name: str, dimension: int) -> bo
     connection.execute(sql.SQL(making).format(**names, dimension=sql.Literal(dimension)))
     if dimension <= INLINE_DIMENSIONS:
         connection.execute(sql.SQL("ALTER TABLE {vectors} ALTER vector SET STORAGE PLAIN").format(**names))
-    Postings(name, names, names["postings"]).create(connection)
+    Postings(name, names).create(connection)
     return True
 
 
@@ -143,13 +140,12 @@ class PostgresChunkTable:
         self._ann_rows = ann_rows if dimension <= INDEXED_DIMENSIONS else None
         self._index = f"{name}_near"
         self._schema = schema
-        self._tables = table_names(schema, name)
         self._names = {
-            **self._tables,
+            **table_names(schema, name),
             "columns": sql.SQL(", ").join(sql.Identifier("chunk", column) for column in _COLUMNS),
             "dimension": sql.Literal(dimension),
         }
-        self._postings = Postings(name, self._names, self._tables["postings"])
+        self._postings = Postings(name, self._names)
 
     def _sql(self, text: str, **more: sql.Composable) -> sql.Composed:
         return sql.SQL(text).format(**self._names, **more)
@@ -183,8 +179,11 @@ class PostgresChunkTable:
         query = self._sql("SELECT {what} FROM {tables} WHERE name = %s", what=sql.SQL(what))
         row = connection.execute(query, [self._name]).fetchone()
         if row is None:
-            raise StoreError("is gone", subject=self._name, next_step="index the documents again")
+            raise self._gone()
         return row[0]
+
+    def _gone(self) -> StoreError:
+        return StoreError("is gone", subject=self._name, next_step="index the documents again")
 
     def document_ids(self) -> dict[str, int]:
         """Number of chunks of each document."""
@@ -298,29 +297,19 @@ class PostgresChunkTable:
         )
         with store_errors(self._name), self._database.transaction() as connection:
             given = [len(rows), len(rows), sum(map(len, terms)), self._name]
-            last = self._only(connection.execute(begin, given).fetchone())
-            places = range(last - len(rows), last)
-            self._copy_rows(connection, zip(places, map(len, terms), rows, strict=True))
-            self._copy_vectors(connection, zip(places, rows, strict=True))
+            row = connection.execute(begin, given).fetchone()
+            if row is None:
+                raise self._gone()
+            places = range(int(row[0]) - len(rows), int(row[0]))
+            own = [
+                (place, len(words), *(getattr(one.chunk, name) for name in _CHUNK), one.kind, one.added, one.date)
+                for place, words, one in zip(places, terms, rows, strict=True)
+            ]
+            cursor = connection.cursor()
+            cursor.executemany(self._sql(_ADD), own)
+            adding = self._sql("INSERT INTO {vectors} (place, vector) VALUES (%s, %s)")
+            cursor.executemany(adding, [(place, one.vector) for place, one in zip(places, rows, strict=True)])
             self._postings.add(connection, dict(zip(places, terms, strict=True)))
-
-    def _only(self, row: tuple[Any, ...] | None) -> int:
-        if row is None:
-            raise StoreError("is gone", subject=self._name, next_step="index the documents again")
-        return int(row[0])
-
-    def _copy_rows(self, connection: Connection, rows: Iterable[tuple[int, int, ChunkRow]]) -> None:
-        types = [_TYPES.get(column, "text") for column in _STORED]
-        with copying(connection, self._tables["table"], _STORED, types) as copy:
-            for place, length, row in rows:
-                own = (getattr(row.chunk, name) for name in _CHUNK)
-                copy.write_row((place, length, *own, *(getattr(row, name) for name in _DOCUMENT)))
-
-    def _copy_vectors(self, connection: Connection, rows: Iterable[tuple[int, ChunkRow]]) -> None:
-        types: list[str | int] = ["int4", self._database.vector_type]
-        with copying(connection, self._tables["vectors"], ["place", "vector"], types) as copy:
-            for place, row in rows:
-                copy.write_row((place, row.vector))
 
     def delete(self, document_ids: Iterable[str]) -> None:
         """Remove all chunks of the documents in one transaction, with their counts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from threading import RLock
@@ -16,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow
 
 from thresher.errors import StoreError, UsageError
-from thresher_postgres import texts, vectors
+from thresher_postgres import values
 from thresher_postgres.changes import Changes
 
 Connection = psycopg.Connection[TupleRow]
@@ -33,8 +33,6 @@ IDLE_SECONDS = 5.0
 SESSION = "SET jit = off; SET hnsw.iterative_scan = relaxed_order; SET hnsw.ef_search = 100"
 """Compilation takes longer than these queries. Filtered index searches continue in any order; results are sorted."""
 
-
-ASIDE = sql.Identifier("pg_temp", "thresher_copied")
 
 NOTICED = "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3"
 """The database frees a lock within a minute, not hours, after its holder's machine loses power."""
@@ -148,7 +146,7 @@ class Database:
         connection.execute(SESSION)
         if self.tenant:
             self._become(connection, self.tenant)
-        texts.register(connection)
+        values.register_texts(connection)
         self.know_vectors(connection)
         return connection
 
@@ -165,16 +163,10 @@ class Database:
 
     def know_vectors(self, connection: Connection) -> bool:
         """Register the type `vector` for a connection; returns whether the database has it."""
-        self._vector = self._vector or vectors.type_number(connection)
+        self._vector = self._vector or values.vector_oid(connection)
         if self._vector is not None:
-            vectors.register(connection, self._vector)
+            values.register_vectors(connection, self._vector)
         return self._vector is not None
-
-    @property
-    def vector_type(self) -> int:
-        """The oid of the type `vector` in this database."""
-        assert self._vector is not None, "the schema is made first, and pgvector with it"
-        return self._vector
 
 
 def _alive(connection: Connection) -> bool:
@@ -193,44 +185,20 @@ def connected(dsn: str, tenant: str = "") -> Database:
 _kept = lru_cache(maxsize=DATABASES)(Database)
 
 
-@contextmanager
-def copying(
-    connection: Connection, table: sql.Identifier, columns: Sequence[str], types: Sequence[str | int] = ()
-) -> Iterator[psycopg.Copy]:
-    """Write rows into a table by COPY, in a transaction; with `types` in binary form.
-
-    COPY ignores row-level policies: if the table has some, the rows go through a temporary table.
-    """
-    names = {"table": table, "columns": sql.SQL(", ").join(map(sql.Identifier, columns)), "aside": ASIDE}
-    active = connection.execute("SELECT row_security_active(%s::regclass)", [table.as_string(connection)]).fetchone()
-    is_aside = active is not None and bool(active[0])
-    if is_aside:
-        making = "CREATE TEMPORARY TABLE {aside} ON COMMIT DROP AS SELECT {columns} FROM {table} WITH NO DATA"
-        connection.execute(sql.SQL(making).format(**names))
-    form = "COPY {into} ({columns}) FROM STDIN" + (" (FORMAT BINARY)" if types else "")
-    with connection.cursor().copy(sql.SQL(form).format(**names, into=ASIDE if is_aside else table)) as copy:
-        if types:
-            copy.set_types(types)
-        yield copy
-    if is_aside:
-        inserting = "INSERT INTO {table} ({columns}) SELECT {columns} FROM {aside}; DROP TABLE {aside}"
-        connection.execute(sql.SQL(inserting).format(**names))
-
-
 def locked(database: Database, name: str, seconds: float, *, kind: int) -> Connection:
-    """A dedicated connection that holds the lock of a name and kind. Raises LockNotAvailable after `seconds`."""
+    """A dedicated connection that holds the lock of a name and kind. Raises `filelock.Timeout` after `seconds`."""
+    from filelock import Timeout
+
     connection = database.opened()
     try:
         connection.execute(NOTICED)
         milliseconds = max(1, int(seconds * 1000))  # 0 would mean no limit
         connection.execute("SELECT set_config('lock_timeout', %s, false)", [str(milliseconds)])
         connection.execute("SELECT pg_advisory_lock(hashtextextended(%s, %s))", [name, kind])
-    except psycopg.errors.LockNotAvailable:
-        connection.close()
-        raise
     except psycopg.Error as error:
         connection.close()
-        raise store_error(name, error) from error
+        is_held = isinstance(error, psycopg.errors.LockNotAvailable)
+        raise (Timeout(name) if is_held else store_error(name, error)) from error
     return connection
 
 
@@ -258,9 +226,6 @@ class SharedLock:
         try:
             if self._depth == 0:
                 self._held = locked(self._database, self._key, self._seconds, kind=1)
-        except psycopg.errors.LockNotAvailable:
-            self._thread.release()
-            raise Timeout(self._schema) from None
         except BaseException:
             self._thread.release()
             raise

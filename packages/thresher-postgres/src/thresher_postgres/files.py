@@ -69,10 +69,12 @@ class PostgresFiles:
     @contextmanager
     def lock(self, name: str, seconds: float) -> Iterator[None]:
         """An advisory lock on a dedicated connection, freed at its end, however it comes."""
+        from filelock import Timeout
+
         key = f"{self._schema}/{self._path(name)}"
         try:
             held = locked(self._database, key, seconds, kind=3)
-        except psycopg.errors.LockNotAvailable as error:
+        except Timeout as error:
             raise held_too_long(self.where(name), seconds) from error
         try:
             yield

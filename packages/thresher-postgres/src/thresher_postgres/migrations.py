@@ -1,4 +1,9 @@
-"""Migrates the schema of a collection by the numbered scripts in `scripts/`, each once and atomically."""
+"""Makes and migrates the schema of a collection, by the numbered scripts in `scripts/`, each once and atomically.
+
+Tenants are roles: each owns the schemas of its collections, and row-level policies protect every table. Two barriers:
+other roles lack the right to use the schema, and with an accidental grant they see no rows and may add none. The
+policies also apply to the owner, and only the owner can change them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,6 @@ from psycopg import errors, sql
 
 from thresher.errors import StoreError
 from thresher_postgres.connection import Connection, Database
-from thresher_postgres.tenants import protect
 
 APPLIED = "migrations"
 """Table with a schema's applied scripts."""
@@ -52,16 +56,16 @@ def _bring_up(database: Database, schema: str, known: dict[int, str]) -> None:
                 "CREATE TABLE IF NOT EXISTS {} (number integer PRIMARY KEY, applied timestamptz DEFAULT now())"
             ).format(table)
         )
-        rows = connection.execute(sql.SQL("SELECT number FROM {}").format(table)).fetchall()
-        done = {number for (number,) in rows}
+        done = _numbers(connection, table)
         if done - known.keys():
             raise StoreError(
                 "was written by a newer version of Thresher", subject=f"schema {schema}", next_step="install that one"
             )
-        for number, script in known.items():
-            if number not in done:
-                _apply(connection, schema, script)
-                connection.execute(sql.SQL("INSERT INTO {} (number) VALUES (%s)").format(table), [number])
+        connection.execute(sql.SQL("SET LOCAL search_path TO {}, public").format(sql.Identifier(schema)))
+        for number in sorted(known.keys() - done):
+            connection.execute(known[number].encode())
+            connection.execute(sql.SQL("INSERT INTO {} (number) VALUES (%s)").format(table), [number])
+        connection.execute("SET LOCAL search_path TO DEFAULT")
         protect(connection, schema, database.tenant)
 
 
@@ -69,15 +73,12 @@ def _applied(database: Database, schema: str) -> set[int]:
     if not is_made(database, schema):
         return set()
     with database.connection() as connection:
-        rows = connection.execute(sql.SQL("SELECT number FROM {}").format(sql.Identifier(schema, APPLIED)))
-        return {int(number) for (number,) in rows}
+        return _numbers(connection, sql.Identifier(schema, APPLIED))
 
 
-def _apply(connection: Connection, schema: str, script: str) -> None:
-    """Run a script with the schema in the search path."""
-    connection.execute(sql.SQL("SET LOCAL search_path TO {}, public").format(sql.Identifier(schema)))
-    connection.execute(script.encode())
-    connection.execute("SET LOCAL search_path TO DEFAULT")
+def _numbers(connection: Connection, applied: sql.Identifier) -> set[int]:
+    rows = connection.execute(sql.SQL("SELECT number FROM {}").format(applied))
+    return {int(number) for (number,) in rows}
 
 
 def _create_extension(database: Database, connection: Connection) -> None:
@@ -96,3 +97,25 @@ def _create_extension(database: Database, connection: Connection) -> None:
         raise StoreError(
             what, subject=database.name, next_step="add `?options=-csearch_path%3Dpublic,SCHEMA` to the dsn"
         )
+
+
+_UNPROTECTED = """
+SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace AND relkind = 'r' AND NOT relforcerowsecurity
+"""
+
+# In a separate SELECT the role is checked once per statement, not per row.
+_POLICY = """
+ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
+ALTER TABLE {table} FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON {table} USING ((SELECT pg_has_role(current_user, {tenant}, 'usage')))
+    WITH CHECK ((SELECT pg_has_role(current_user, {tenant}, 'usage')))
+"""
+
+
+def protect(connection: Connection, schema: str, tenant: str) -> None:
+    """Add the tenant's policy to the schema's tables that lack it; nothing without a tenant."""
+    if not tenant:
+        return
+    for (name,) in connection.execute(_UNPROTECTED, [f'"{schema}"']).fetchall():
+        table = sql.Identifier(schema, name)
+        connection.execute(sql.SQL(_POLICY).format(table=table, tenant=sql.Literal(tenant)))

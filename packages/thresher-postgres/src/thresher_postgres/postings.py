@@ -8,13 +8,15 @@ bit.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from math import log
+from typing import Any, cast
 
+import numpy as np
 from psycopg import sql
 
-from thresher.stores import bm25
-from thresher_postgres.connection import Connection, copying
+from thresher_postgres.connection import Connection
 from thresher_postgres.filters import Condition
 
 CLOSE = 1e-4
@@ -40,6 +42,8 @@ _ADD_TERMS = """
 INSERT INTO {terms} AS known (term, chunks) SELECT * FROM unnest(%s::text[], %s::integer[])
 ON CONFLICT (term) DO UPDATE SET chunks = known.chunks + EXCLUDED.chunks RETURNING term, number
 """
+
+_ADD = "INSERT INTO {postings} SELECT * FROM unnest(%s::integer[], %s::integer[], %s::integer[], %s::integer[])"
 
 _REMOVE = """
 WITH gone AS (DELETE FROM {postings} WHERE place = ANY(%s) RETURNING term),
@@ -78,10 +82,9 @@ ORDER BY exact.score DESC, chunk.id LIMIT %s
 class Postings:
     """The terms of one chunk table."""
 
-    def __init__(self, name: str, names: Mapping[str, sql.Composable], postings: sql.Identifier) -> None:
+    def __init__(self, name: str, names: Mapping[str, sql.Composable]) -> None:
         """`names` are those of `table`, `terms`, `postings` and `tables`, and the `columns` of search results."""
         self._name = name
-        self._postings = postings
         self._names = names
 
     def _sql(self, text: str, **more: sql.Composable) -> sql.Composed:
@@ -97,12 +100,12 @@ class Postings:
         holding = Counter(term for counted in counts.values() for term in counted)
         rows = connection.execute(self._sql(_ADD_TERMS), [list(holding), list(holding.values())]).fetchall()
         numbers: dict[str, int] = {str(term): int(number) for term, number in rows}
-        columns = ["term", "place", "frequency", "length"]
-        with copying(connection, self._postings, columns, ["int4"] * 4) as copy:
-            for place, counted in counts.items():
-                length = counted.total()
-                for term, frequency in counted.items():
-                    copy.write_row((numbers[term], place, frequency, length))
+        held = [
+            (numbers[term], place, frequency, counted.total())
+            for place, counted in counts.items()
+            for term, frequency in counted.items()
+        ]
+        connection.execute(self._sql(_ADD), [list(column) for column in zip(*held, strict=True)] or [[]] * 4)
 
     def remove(self, connection: Connection, places: Sequence[int]) -> None:
         """Remove chunks, and terms that no chunk contains any more."""
@@ -133,7 +136,7 @@ class Postings:
         given = [
             _average(length, chunks),
             [number for number, _ in asked],
-            [bm25.idf(holding, chunks) for _, holding in asked],
+            [_idf(holding, chunks) for _, holding in asked],
             *values,
             max(0, limit - 1),
             CLOSE,
@@ -143,6 +146,23 @@ class Postings:
 
 
 def _average(terms: int, chunks: int) -> float:
-    import numpy as np
-
     return float(np.float32(terms) / np.float32(chunks))
+
+
+@cache
+def _logarithm() -> Callable[[float], float]:
+    """float32 `logf` of the C library, as Lance calls it; without it scores may differ in the last bit."""
+    import ctypes
+
+    try:
+        found = ctypes.CDLL(None).logf
+    except (OSError, TypeError, AttributeError):  # Windows
+        return log
+    found.restype, found.argtypes = ctypes.c_float, [ctypes.c_float]
+    return cast("Callable[[float], float]", found)
+
+
+def _idf(holding: int, chunks: int) -> float:
+    """ln(1+(N-n+.5)/(n+.5)) in float32, each step rounded (the idf of Lucene)."""
+    some, all_, half = np.float32(holding), np.float32(chunks), np.float32(0.5)
+    return float(_logarithm()(float((all_ - some + half) / (some + half) + np.float32(1))))

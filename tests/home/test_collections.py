@@ -31,14 +31,6 @@ def test_a_collection_is_renamed_copied_and_dropped_and_still_answers(home: Path
         assert "1531" in opened.ask(QUESTION, recipe="rag").text
 
 
-def test_a_collection_goes_to_another_home_in_a_file(home: Path, tmp_path: Path) -> None:
-    file = tmp_path / "towers.thresher"
-    assert thresher.collections(home).write("default", file) == file.stat().st_size
-    assert thresher.collections(tmp_path / "other").read(file, "towers") == "towers"
-    with thresher.open(tmp_path / "other", "towers") as opened:
-        assert len(opened.documents()) == 3
-
-
 def test_what_cannot_be_is_told(home: Path) -> None:
     there = thresher.collections(home)
     with pytest.raises(StoreError, match="there are: default"):
