@@ -163,7 +163,6 @@ def test_nothing_but_the_command_line_prints() -> None:
         "cli/output.py",
         "cli/progress.py",
         "cli/questions.py",
-        "cli/chat.py",
     }
 
 

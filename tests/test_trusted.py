@@ -12,7 +12,7 @@ import pytest
 import thresher
 from tests.conftest import Run
 from thresher import recipes
-from thresher.cli.hosts import is_elsewhere
+from thresher.cli.options import is_elsewhere
 from thresher.errors import UsageError
 from thresher.settings import ambient, config_files, keys, passed_over
 from thresher.trusted import guarded

@@ -777,31 +777,8 @@ def test_one_word_that_is_no_command_says_how_it_is_asked(run: Run) -> None:
     assert run("Fernby").err == told
 
 
-@pytest.mark.parametrize(
-    ("typed", "instead"),
-    [
-        (["help"], "thresher --help"),
-        (["help", "index"], "thresher index --help"),
-        (["version"], "thresher --version"),
-        (["add"], "thresher index PATH"),
-        (["add", "my notes.txt", "--home", "elsewhere"], "thresher index 'my notes.txt'"),
-        (["add", "one.txt", "two.txt", "three.txt"], "thresher index one.txt two.txt three.txt"),
-        (["--home", "elsewhere", "list"], "thresher documents, or thresher collections list"),
-        (["list", "documents"], "thresher documents, or thresher collections list"),
-    ],
-)
-def test_a_command_of_other_programs_says_what_is_typed_here(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: list[str], instead: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "one.txt").touch()
-    name = next(word for word in typed if word in ("help", "version", "add", "list"))
-    ran = run(*typed)
-    assert (ran.code, ran.out, ran.err) == (2, "", f"thresher: no such command '{name}'; type {instead}\n")
 
 
-def test_a_question_may_begin_like_a_command_of_other_programs(run: Run, indexed: Path) -> None:
-    assert run("list", "all", "lighthouses", "of", "Kõpu", "--home", str(indexed)).code == 0
 
 
 def test_where_no_name_is_near_all_are_listed(run: Run) -> None:
