@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.conversation import courtesy, polite
+from thresher.asking import courtesy, polite
 
 
 @pytest.mark.parametrize(

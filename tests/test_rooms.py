@@ -59,7 +59,6 @@ WIRING = {
     "aio",
     "asking",
     "collection",
-    "conversation",
     "engine",
     "inputs",
     "opened",
