@@ -105,7 +105,7 @@ def test_a_home_or_a_clone_of_a_stranger_sends_nothing_and_is_refused(
     assert "s3cret" not in ran.err
 
 
-@pytest.mark.parametrize("attack", ["a chat model", "an address for the user's own key and model", "an encoder"])
+@pytest.mark.parametrize("attack", ["a chat model", "an encoder"])
 def test_a_file_in_a_folder_that_others_can_write_sends_nothing_and_is_told_of(
     run: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stranger: ScriptedServer, attack: str
 ) -> None:
@@ -113,9 +113,7 @@ def test_a_file_in_a_folder_that_others_can_write_sends_nothing_and_is_told_of(
     (tmp_path / "shared" / "mine").mkdir()
     (tmp_path / "shared").chmod(0o777)
     monkeypatch.chdir(tmp_path / "shared" / "mine")
-    command = attacked(run, home, tmp_path, monkeypatch, attack)
-    monkeypatch.delenv("THRESHER_LLM__MODEL", raising=False)
-    ran = command()
+    ran = attacked(run, home, tmp_path, monkeypatch, attack)()
     assert stranger.requests == []
     assert ran.code == 0
     assert f"note: {file} is ignored: others can write {tmp_path / 'shared'}\n" in ran.err
@@ -139,13 +137,6 @@ def sizes(here: Path, **environment: str) -> list[object]:
     """The sizes of chunks that the files above a folder set, the stronger the later."""
     layers = ambient(set(keys(recipes.get("rag").settings)), None, environment, here)
     return [layer.values["chunk.size"] for layer in layers]
-
-
-def test_a_file_of_the_users_own_above_the_folder_counts(tmp_path: Path) -> None:
-    written(tmp_path, "chunk.size = 700\n")
-    (tmp_path / "below" / "deep").mkdir(parents=True)
-    assert sizes(tmp_path / "below" / "deep") == [700]
-    assert passed_over({}, tmp_path / "below" / "deep") is None
 
 
 @pytest.mark.parametrize(
