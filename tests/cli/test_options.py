@@ -109,7 +109,8 @@ def test_no_text_sends_anyone_to_a_command_that_does_not_exist() -> None:
         for text in texts_of_errors(file)
         for found in re.findall(r"\bthresher ([a-z][a-z-]+)(?: ([a-z][a-z-]+))?", text)
     }
-    assert [one for one, below in named if one not in COMMAND.commands or below not in {"", *groups.get(one, {below})}] == []
+    assert {one for one, _ in named} <= set(COMMAND.commands)
+    assert all(below in ("", *groups.get(one, [below])) for one, below in named)
 
 
 def test_commands_of_a_distribution_that_is_not_installed_say_what_to_install() -> None:
