@@ -16,7 +16,6 @@ from thresher.recipes.registry import RECIPES
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 DESK = EXAMPLES / "desk"
-NOTEBOOKS = sorted((EXAMPLES / "notebooks").glob("*.ipynb"))
 
 
 @pytest.fixture
@@ -34,6 +33,7 @@ def recipes_as_they_were() -> Iterator[None]:
     RECIPES.update(before)
 
 
+@pytest.mark.slow
 def test_a_researcher_gets_answers_with_places_and_a_refusal(
     main_of: Callable[[str], Callable[..., Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -69,6 +69,7 @@ def test_a_developer_puts_a_judge_in_and_is_told_of_mistakes(
     assert "did you mean 'judge'?" in told
 
 
+@pytest.mark.slow
 def test_an_evaluator_gets_advice_an_audit_and_a_report(
     main_of: Callable[[str], Callable[..., Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -80,6 +81,13 @@ def test_an_evaluator_gets_advice_an_audit_and_a_report(
 
 
 # --- notebooks --------------------------------------------------------------------------------------------------------
+
+PROMISED = {
+    "first_steps": ["thresher-answer", "4.1 metres", "chunks kept"],
+    "own_judge": ["dropped by judge", "corrective+judge"],
+    "comparing": ["Use ", "value"],
+}
+"""What a notebook shows, in a word or two."""
 
 
 def cells_of(notebook: Path) -> list[str]:
@@ -100,24 +108,13 @@ def run_cell(code: str, names: dict[str, Any]) -> str:
     return str(value._repr_html_()) if hasattr(value, "_repr_html_") else repr(value)
 
 
-def test_there_are_three_notebooks() -> None:
-    assert [one.stem for one in NOTEBOOKS] == ["comparing", "first_steps", "own_judge"]
-
-
-@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda one: one.stem)
+@pytest.mark.slow
+@pytest.mark.parametrize("notebook", PROMISED)
 def test_a_notebook_runs_from_its_first_cell_to_its_last(
-    notebook: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    notebook: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(notebook.parent)
+    monkeypatch.chdir(EXAMPLES / "notebooks")
     names: dict[str, Any] = {"__name__": "__main__"}
-    shown = "\n".join(run_cell(code, names) for code in cells_of(notebook)) + capsys.readouterr().out
-    for promised in PROMISED[notebook.stem]:
+    shown = "\n".join(run_cell(code, names) for code in cells_of(Path(f"{notebook}.ipynb"))) + capsys.readouterr().out
+    for promised in PROMISED[notebook]:
         assert promised in shown
-
-
-PROMISED = {
-    "first_steps": ["thresher-answer", "4.1 metres", "chunks kept"],
-    "own_judge": ["dropped by judge", "corrective+judge"],
-    "comparing": ["Use ", "value"],
-}
-"""What a notebook shows, in a word or two."""
