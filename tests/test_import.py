@@ -50,7 +50,7 @@ def test_the_package_can_be_run_as_a_module() -> None:
     assert "corrective" in done.stdout
 
 
-# --- files that a command enters: each is time before the answer, and something to read ---------------------------------
+# --- files that a command enters: each is time before the answer, and something to read -------------------------------
 
 ROOT = Path(__file__).parents[1]
 BUDGETS = {
