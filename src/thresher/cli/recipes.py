@@ -96,14 +96,15 @@ def calibrate(
     if budget:
         _show_budget(target, recipe, questions, number, seed)
         return
-    labelled = None if questions is None else _labelled(questions)
+    rows = None if questions is None else _rows(questions)
+    labelled = None if rows is None else [(row["question"], row.get("answerable", True)) for row in rows]
     searches = 2 * number if labelled is None else len(labelled)
     with target.open() as collection, counting(searches, "searches") as progress:
         calibration = collection.calibrate(
             labelled, recipe=recipe, number=number, seed=seed, settings=target.settings, progress=progress
         )
         bounds = collection.bounds(recipe, settings=target.settings)
-    worth = None if questions is None else _answerer(target, recipe, questions)
+    worth = None if rows is None else _answerer(target, recipe, rows)
     if worth is None:
         target.show(calibration, partial(output.calibration, bounds=bounds))
     elif target.json:
@@ -115,7 +116,9 @@ def calibrate(
 
 def _show_budget(target: Target, recipe: str, file: Path | None, number: int, seed: int) -> None:
     """The curve of this collection, over the answers of a file or over questions that are made."""
-    judged = None if file is None else [one for one in _with_answers(file) if one[1]]
+    from thresher.recipes.answerer import labelled_answers
+
+    judged = None if file is None else [one for one in labelled_answers(_rows(file)) if one[1]]
     with target.open() as collection, counting(number if judged is None else len(judged), "searches") as progress:
         curve = collection.measure_budget(
             judged, recipe=recipe, number=number, seed=seed, settings=target.settings, progress=progress
@@ -123,20 +126,11 @@ def _show_budget(target: Target, recipe: str, file: Path | None, number: int, se
     target.show(curve, output.budget_curve)
 
 
-def _with_answers(file: Path) -> list[tuple[str, Sequence[str]]]:
-    """The questions of a file that have answers, or whose answer is not in the documents."""
-    from thresher.recipes.answerer import labelled_answers
-
-    _labelled(file)  # what is no labelled question is refused with its line
-    rows = [json.loads(line) for line in file.expanduser().read_text("utf-8-sig").splitlines() if line.strip()]
-    return labelled_answers(rows)
-
-
-def _answerer(target: Target, recipe: str, file: Path) -> AnswererWorth | None:
+def _answerer(target: Target, recipe: str, rows: Sequence[dict[str, Any]]) -> AnswererWorth | None:
     """The chat model's worth as an answerer; None without one, or for too few questions with answers."""
-    from thresher.recipes.answerer import LEAST_LABELLED
+    from thresher.recipes.answerer import LEAST_LABELLED, labelled_answers
 
-    judged = _with_answers(file)
+    judged = labelled_answers(rows)
     with target.open() as collection:
         if not collection.settings(recipe, target.settings)["llm.model"] or len(judged) < LEAST_LABELLED:
             return None
@@ -144,27 +138,27 @@ def _answerer(target: Target, recipe: str, file: Path) -> AnswererWorth | None:
             return collection.measure_answers(judged, recipe=recipe, settings=target.settings, progress=progress)
 
 
-def _labelled(file: Path) -> list[tuple[str, bool]]:
-    """The questions of a file, each with whether the documents answer it (they do where the file does not say)."""
+def _rows(file: Path) -> list[dict[str, Any]]:
+    """The labelled questions of a file. Raises UsageError that names the line of one that is none."""
     try:
         lines = file.expanduser().read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
     except OSError as error:
         what = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
         raise UsageError(what, subject=str(file), next_step="check the path") from error
-    labelled = []
+    rows = []
     for number, line in enumerate(lines, start=1):
         try:
             match json.loads(line) if line.strip() else {}:
-                case {"question": str(question), "answerable": bool(answerable)} if question.strip():
-                    labelled.append((question, answerable))
-                case {"question": str(question), **more} if question.strip() and "answerable" not in more:
-                    labelled.append((question, True))
-                case empty if empty != {}:
+                case {"question": str(question), **more} as row if question.strip() and isinstance(
+                    more.get("answerable", True), bool
+                ):
+                    rows.append(row)
+                case other if other != {}:
                     raise ValueError
         except ValueError as error:
             form = 'write {"question": "...", "answerable": true} on every line'
             raise UsageError("is no labelled question", subject=f"{file}, line {number}", next_step=form) from error
-    return labelled
+    return rows
 
 
 @on_collection()
