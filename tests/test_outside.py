@@ -152,17 +152,6 @@ def test_z4_z5_and_z9_both_verdicts_go_outside_and_what_is_found_is_refined(
     assert len(shown) == (4 if verdict is Verdict.AMBIGUOUS else 1)
 
 
-@pytest.mark.parametrize(("style", "form"), [("words6-14", "6 to 14 keywords"), ("keywords3", "at most 3 keywords")])
-def test_z10_search_words_have_the_guides_form_or_the_papers(
-    library: Collection, serve: Serve, style: str, form: str
-) -> None:
-    server = serve(Judge(words="football, 1998"))
-    answer = library.ask(OUTSIDE, recipe="crag", outside=ARCHIVE, settings=using(server, search__style=style))
-    system = next(one.body["messages"][0]["content"] for one in server.asked() if stage(one.body) == "words")
-    assert form in system
-    assert step(answer, "correct")["words"] == "football, 1998"
-
-
 def test_a_filter_is_for_the_collection_that_was_asked(library: Collection) -> None:
     answer = library.ask(OUTSIDE, recipe="crag", outside=ARCHIVE, where="page = 7")
     assert not answer.abstained
