@@ -14,6 +14,8 @@ import pytest
 
 from thresher.recipes.registry import RECIPES
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 DESK = EXAMPLES / "desk"
 
@@ -33,7 +35,6 @@ def recipes_as_they_were() -> Iterator[None]:
     RECIPES.update(before)
 
 
-@pytest.mark.slow
 def test_a_researcher_gets_answers_with_places_and_a_refusal(
     main_of: Callable[[str], Callable[..., Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -69,7 +70,6 @@ def test_a_developer_puts_a_judge_in_and_is_told_of_mistakes(
     assert "did you mean 'judge'?" in told
 
 
-@pytest.mark.slow
 def test_an_evaluator_gets_advice_an_audit_and_a_report(
     main_of: Callable[[str], Callable[..., Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -108,7 +108,6 @@ def run_cell(code: str, names: dict[str, Any]) -> str:
     return str(value._repr_html_()) if hasattr(value, "_repr_html_") else repr(value)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("notebook", PROMISED)
 def test_a_notebook_runs_from_its_first_cell_to_its_last(
     notebook: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

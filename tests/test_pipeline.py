@@ -247,9 +247,7 @@ def test_a_chunk_has_the_scores_of_all_slots_and_those_it_stands_for(corrective:
 # --- doing without ----------------------------------------------------------------------------------------------------
 
 
-def test_what_is_lacking_is_told_once_whether_known_before_or_met_on_the_way(
-    pipeline: Callable[..., Pipeline],
-) -> None:
+def test_what_is_lacking_is_told_once_whether_known_before_or_met_on_the_way(pipeline: Callable[..., Pipeline]) -> None:
     def generate(query: Query, evidence: Sequence[Evidence]) -> Generation:
         return Generation("x", notes=Notes(("no model", "late")))
 

@@ -54,18 +54,7 @@ FOUNDATION = {
     "pipeline": {"answer", "types", "protocols", "errors", "deadline", "tracing", "reasons"},
 }
 """What every room stands on, and what of each other it knows."""
-WIRING = {
-    "cli",
-    "aio",
-    "asking",
-    "collection",
-    "engine",
-    "inputs",
-    "opened",
-    "preparing",
-    "recipes",
-    "__init__",
-}
+WIRING = {"cli", "aio", "asking", "collection", "engine", "inputs", "opened", "preparing", "recipes", "__init__"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

@@ -8,16 +8,7 @@ import pytest
 
 from thresher import recipes
 from thresher.errors import UnknownSetting, UsageError
-from thresher.settings import (
-    ambient,
-    check_known,
-    flat,
-    flat_public,
-    keys,
-    parse_assignments,
-    secret_keys,
-    validated,
-)
+from thresher.settings import ambient, check_known, flat, flat_public, keys, parse_assignments, secret_keys, validated
 
 HYBRID = recipes.get("hybrid").settings
 KNOWN = set(keys(HYBRID))

@@ -158,7 +158,7 @@ class Collection(OpenCollection):
             raise UsageError("is empty", subject="source", next_step="give the text a name that is unique here")
         started = perf_counter()
         self._kept_by(settings)
-        configs = [config for _, _, config in self._indexed(_listed("recipe", recipe), settings, self._parts())]
+        configs = self._index_configs(_listed("recipe", recipe), settings, self._parts())
         stated = {**(metadata or {}), **({"title": title} if title else {})}
         report = Ingest(self._store, configs).run([incoming_text(text, source, stated)])
         return replace(report, seconds=perf_counter() - started)

@@ -13,17 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from thresher.answer import Answer
-from thresher.protocols import (
-    Corrector,
-    Decider,
-    Generator,
-    Judge,
-    Refiner,
-    Retriever,
-    Rewriter,
-    Verifier,
-    about,
-)
+from thresher.protocols import Corrector, Decider, Generator, Judge, Refiner, Retriever, Rewriter, Verifier, about
 from thresher.reasons import IN_DOUBT, NOT_ANSWERED, not_answered, not_certain
 from thresher.tracing.explain import EVIDENCE_IN_WORDS
 from thresher.tracing.traces import Record

@@ -291,8 +291,7 @@ def test_an_error_is_one_line_and_a_code(
 
 
 @pytest.mark.parametrize(
-    "command",
-    [["ask", "x"], ["search", "x"], ["status"], ["documents"], ["doctor"], ["delete", "x"], ["calibrate"]],
+    "command", [["ask", "x"], ["search", "x"], ["status"], ["documents"], ["doctor"], ["delete", "x"], ["calibrate"]]
 )
 def test_a_home_that_is_not_there_says_what_to_do_and_is_not_made(run: Run, tmp_path: Path, command: list[str]) -> None:
     ran = run(*command, "--home", tmp_path / "none", "--json")

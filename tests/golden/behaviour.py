@@ -64,10 +64,7 @@ COSTS = ("seconds", "cpu_seconds", "memory")
 
 def wikipedia() -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
     """Questions, passages inside and passages outside."""
-    questions = [
-        *_lines(DATA / "wikipedia" / "popqa.jsonl")[:30],
-        *_lines(DATA / "wikipedia" / "nq.jsonl")[:30],
-    ]
+    questions = [*_lines(DATA / "wikipedia" / "popqa.jsonl")[:30], *_lines(DATA / "wikipedia" / "nq.jsonl")[:30]]
     wanted = {
         id_ for question in questions for id_ in (*question.get("gold_ids", ()), *question.get("retrieved_ids", ()))
     }

@@ -29,8 +29,7 @@ MaxTokens = Annotated[
 ]
 
 Outside = Annotated[
-    str | None,
-    typer.Option("--outside", metavar="PLACE", help="Where to correct from: none, web or collection:NAME."),
+    str | None, typer.Option("--outside", metavar="PLACE", help="Where to correct from: none, web or collection:NAME.")
 ]
 
 
