@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import takewhile
+from itertools import islice, takewhile
 from types import ModuleType
 from typing import Annotated, Any, Literal
 
@@ -205,11 +205,13 @@ def taken_out(args: Sequence[str]) -> tuple[list[str], list[str]]:
         if one == "--":
             return taken, [*others, one, *waiting]
         if one == LOG_LEVEL:
-            taken += [one, *([value] if (value := next(waiting, None)) is not None else [])]
+            taken += [one, *islice(waiting, 1)]
         else:
             (taken if one.startswith(f"{LOG_LEVEL}=") else others).append(one)
     return taken, others
 
+
+# --- the commands -----------------------------------------------------------------------------------------------------
 
 app = typer.Typer(
     name="thresher",
