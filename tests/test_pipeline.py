@@ -107,13 +107,15 @@ def test_a_step_is_out_before_the_next_one_begins(pipeline: Callable[..., Pipeli
 
 
 def test_a_step_tells_how_much_went_in_and_came_out(corrective: Callable[..., Pipeline]) -> None:
-    counts = {step.name: (step.considered, step.kept) for step in corrective(Verdict.AMBIGUOUS).answer(QUERY).steps}
-    assert counts["retrieve"] == (1, 3)
-    assert counts["judge"] == (3, 2)
-    assert counts["decide"] == (2, 1)
-    assert counts["correct"] == (1, 2)
-    assert counts["refine"] == (4, 3)
-    assert counts["generate"] == (3, 0)
+    counts = [(step.considered, step.kept) for step in corrective(Verdict.AMBIGUOUS).answer(QUERY).steps]
+    assert dict(zip(SLOTS[1:7], counts[1:7], strict=True)) == {
+        "retrieve": (1, 3),
+        "judge": (3, 2),
+        "decide": (2, 1),
+        "correct": (1, 2),
+        "refine": (4, 3),
+        "generate": (3, 0),
+    }
 
 
 def test_the_words_of_a_rewriter_are_searched_and_the_question_stays(pipeline: Callable[..., Pipeline]) -> None:
