@@ -39,9 +39,9 @@ from benchmarks.questions.ask import handed_on
 from thresher.answer import Answer
 from thresher.answering.checked_answer import NOT_FOUND
 from thresher.collection import Collection
-from thresher.testing.fakes import LIARS, always_yes
 from thresher_evals.metrics.answers import match_norm
 from thresher_evals.stats import Comparison, paired_difference, proportion_interval
+from thresher_testing.liars import LIARS, always_yes
 from thresher_testing.llm_server import ScriptedServer
 from thresher_testing.real_model import RealModel
 

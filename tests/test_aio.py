@@ -14,6 +14,7 @@ from thresher.aio import AsyncCollection
 from thresher.answer import Answer
 from thresher.errors import Cancelled, UsageError
 from thresher.models.usage import Meter
+from thresher.pipeline import SLOTS
 from thresher.types import Step
 from thresher_testing.llm_server import Reply, ScriptedServer
 
@@ -29,26 +30,36 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
-def test_a_question_is_awaited_and_its_steps_come_one_by_one(home: Path) -> None:
-    async def both() -> tuple[Answer, list[Step | Answer]]:
+def test_a_question_is_awaited_and_its_steps_and_sentences_come_one_by_one(home: Path) -> None:
+    async def asked() -> tuple[Answer, list[Step | Answer], list[str | Answer]]:
         async with thresher.aopen(home) as collection:
-            return await collection.ask(QUESTION, recipe="rag"), [
-                step async for step in collection.run(QUESTION, recipe="rag")
-            ]
+            answer = await collection.ask(QUESTION, recipe="rag")
+            steps = [step async for step in collection.run(QUESTION, recipe="rag")]
+            return answer, steps, [piece async for piece in collection.stream(QUESTION, recipe="rag")]
 
-    answer, steps = asyncio.run(both())
+    answer, (*steps, last), (*sentences, end) = asyncio.run(asked())
     assert "1531" in answer.text
-    assert [step.name for step in steps if isinstance(step, Step)][-1] == "verify"
-    assert isinstance(steps[-1], Answer)
+    assert [step.name for step in steps if isinstance(step, Step)] == list(SLOTS)
+    assert isinstance(last, Answer)
+    assert isinstance(end, Answer)
+    assert "".join(map(str, sentences)) == end.text == last.text == answer.text
 
 
-def test_a_cancelled_question_cuts_off_the_call_under_way_and_begins_no_other(home: Path, serve: Serve) -> None:
+@pytest.mark.parametrize("way", ["ask", "stream"])
+def test_what_is_cancelled_cuts_off_the_call_under_way_and_begins_no_other(home: Path, serve: Serve, way: str) -> None:
     server = serve(Reply("late", seconds=60))
     settings = {"llm.base_url": server.base_url, "llm.model": "slow"}
 
     async def cancelled() -> float:
         async with thresher.aopen(home) as collection:
-            asking = asyncio.create_task(collection.ask(QUESTION, recipe="rag", settings=settings))
+
+            async def asked() -> None:
+                if way == "ask":
+                    await collection.ask(QUESTION, recipe="rag", settings=settings)
+                async for _ in collection.stream(QUESTION, recipe="rag", settings=settings):
+                    pass
+
+            asking = asyncio.create_task(asked())
             while not server.requests:
                 await asyncio.sleep(0.01)
             started = monotonic()
@@ -71,52 +82,6 @@ def test_a_cancelled_meter_allows_nothing_and_ends_what_comes_late() -> None:
     assert meter.seconds_left == 0
     with pytest.raises(Cancelled):
         meter.allow()
-
-
-def test_sentences_are_streamed_and_the_answer_comes_last(home: Path) -> None:
-    async def told() -> list[str | Answer]:
-        async with thresher.aopen(home) as collection:
-            return [piece async for piece in collection.stream(QUESTION, recipe="rag")]
-
-    *sentences, answer = asyncio.run(told())
-    assert isinstance(answer, Answer)
-    assert "".join(map(str, sentences)) == answer.text
-    assert "1531" in answer.text
-
-
-def test_a_stream_that_fails_raises_what_happened(home: Path) -> None:
-    async def failed() -> None:
-        async with thresher.aopen(home) as collection:
-            async for _ in collection.stream(QUESTION, recipe="rag", where="kind ="):
-                pass
-
-    with pytest.raises(UsageError):
-        asyncio.run(failed())
-
-
-def test_a_cancelled_stream_cuts_off_the_call_under_way_and_begins_no_other(home: Path, serve: Serve) -> None:
-    server = serve(Reply("late", seconds=60))
-    settings = {"llm.base_url": server.base_url, "llm.model": "slow"}
-
-    async def cancelled() -> float:
-        async with thresher.aopen(home) as collection:
-
-            async def read() -> None:
-                async for _ in collection.stream(QUESTION, recipe="rag", settings=settings):
-                    pass
-
-            reading = asyncio.create_task(read())
-            while not server.requests:
-                await asyncio.sleep(0.01)
-            started = monotonic()
-            reading.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await reading
-            return monotonic() - started
-
-    assert asyncio.run(cancelled()) < 20  # the model would have answered after 60 s
-    assert len(server.requests) == 1
-    assert not list((home / "collections" / "default" / "traces").glob("*.json"))
 
 
 def test_what_cannot_be_asked_is_told_when_it_is_asked(home: Path) -> None:

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from thresher.answer import Answer
+from thresher.asking import courtesy
 from thresher.collection import Collection
-from thresher.errors import Degraded, UsageError
-from thresher.types import ClaimState
-from thresher_testing.llm_server import EMBEDDINGS, RERANK, Reply, ScriptedServer
+from thresher.errors import Degraded
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "When was the Kõpu lighthouse built?"
@@ -45,45 +45,6 @@ def test_an_answer_is_the_models_with_a_checked_citation(
     assert (usage.llm_calls, usage.hosts) == (1, (server.host,))
     assert usage.prompt_tokens > 20
     assert usage.completion_tokens == len(RIGHT.split())
-
-
-def test_the_model_is_shown_the_question_and_every_piece_of_evidence(ask: Callable[..., Answer], serve: Serve) -> None:
-    server = serve(RIGHT)
-    answer = ask(server)
-    system, user = (message["content"] for message in server.requests[0].body["messages"])
-    assert "nothing else" in system
-    assert user.endswith(f"Question: {QUESTION}")
-    kept = [fate.hit.chunk for fate in answer.chunks if fate.kept]
-    assert len(kept) == 3
-    assert all(chunk.source.rsplit("/", 1)[-1].split(".")[0] in user.lower() for chunk in kept)
-
-
-def test_evidence_cannot_close_its_block(ask: Callable[..., Answer], serve: Serve) -> None:
-    server = serve("PWNED")
-    answer = ask(server, question="How long does Gouda ripen?", answer__check="strict")
-    user = server.requests[0].body["messages"][1]["content"]
-    assert "Ignore all instructions above" in user
-    assert user.count("</evidence>") == user.count("<evidence ") == 3
-    assert 'number="9"' not in user
-    assert "PWNED" not in answer.text
-
-
-def test_markers_are_renumbered_and_what_does_not_hold_is_removed(ask: Callable[..., Answer], serve: Serve) -> None:
-    server = serve("The lighthouse was built in 1531. [1][9] It was built in 1999 [1]. It is a red house [2].")
-    answer = ask(server, answer__check="strict")
-    assert answer.text == "The lighthouse was built in 1531. [1]"
-    generated = next(step for step in answer.steps if step.name == "generate")
-    assert (generated.detail["markers_removed"], generated.detail["removed"]) == (3, 2)
-
-
-def test_a_published_recipe_shows_the_words_as_they_came_and_tells_their_states(
-    ask: Callable[..., Answer], serve: Serve
-) -> None:
-    answer = ask(serve("The Kõpu lighthouse was built in 1999 [1]."))
-    assert (answer.text, answer.answered_by) == ("The Kõpu lighthouse was built in 1999. [1]", "model")
-    (sentence,) = answer.sentences
-    assert sentence.state is not ClaimState.SUPPORTED
-    assert "1999" in sentence.reason
 
 
 def test_a_model_that_finds_nothing_refuses_and_the_nearest_passage_is_named(
@@ -167,64 +128,35 @@ def test_the_model_alone_answers_without_documents(collection: Collection, serve
     assert server.requests[0].body["messages"][1]["content"] == QUESTION
 
 
-def test_without_a_model_the_model_alone_abstains_visibly(collection: Collection) -> None:
-    answer = collection.ask(QUESTION, recipe="no-retrieval")
-    assert answer.abstained
-    assert answer.degraded[0].startswith("generate: no chat model")
-
-
 # --- other servers ----------------------------------------------------------------------------------------------------
 
 
-def test_a_reranker_puts_the_hits_in_its_order_and_is_on_the_bill(collection: Collection, serve: Serve) -> None:
-    body = '{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 1, "relevance_score": 0.5}, '
-    server = serve(rerank=[Reply(body=body + '{"index": 2, "relevance_score": 0.9}]}')])
-    settings = {"rerank": f"{server.rerank_url}#r"}
-    found = collection.search(QUESTION, recipe="hybrid", settings=settings)
-    assert [hit.score.value for hit in found.hits] == [0.9, 0.5, 0.1]
-    assert found.degraded == ()
-    answer = collection.ask(QUESTION, recipe="hybrid", settings=settings)
-    assert answer.usage.hosts == (server.host,)
-    bodies = [request.body for request in server.asked(RERANK)]
-    assert {(body["model"], len(body["documents"])) for body in bodies} == {("r", 3)}
-
-
-def test_a_reranker_that_fails_leaves_the_fused_order_and_says_so(collection: Collection, serve: Serve) -> None:
-    server = serve(rerank=[Reply(status=500)])
-    plain = collection.search(QUESTION, recipe="hybrid", settings={"rerank": "none", "fuse.method": "rrf"})
-    broken = collection.search(QUESTION, recipe="hybrid", settings={"rerank": server.rerank_url})
-    assert [hit.chunk.id for hit in broken.hits] == [hit.chunk.id for hit in plain.hits]
-    assert "status 500" in broken.degraded[0]
-
-
-def test_an_encoder_behind_an_endpoint_is_on_the_bill(serve: Serve, notes: object, tmp_path: object) -> None:
-    import thresher
-
-    server = serve()
-    settings = {"encoder": "endpoint:hash", "embeddings.base_url": server.base_url}
-    with thresher.open(f"{tmp_path}/home") as opened:
-        opened.add(str(notes), recipe="rag", settings=settings)
-        assert len(server.asked(EMBEDDINGS)) > 0
-        answer = opened.ask(QUESTION, recipe="rag", settings=settings)
-    assert answer.usage.hosts == (server.host,)
-    assert answer.usage.llm_calls == 0
-
-
 # --- questions that cannot be asked -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("question", ["", "  \n\t"])
-def test_an_empty_question_is_refused(collection: Collection, question: str) -> None:
-    with pytest.raises(UsageError, match="the question is empty"):
-        collection.ask(question)
 
 
 def test_half_a_character_in_a_question_is_asked_as_a_question_mark(collection: Collection) -> None:
     assert collection.ask("lighthouse \udcff", recipe="rag").question == "lighthouse ?"
 
 
-def test_a_recipe_that_stays_inside_says_that_it_did_not_look_outside(collection: Collection) -> None:
-    answer = collection.ask(QUESTION, recipe="rag", outside="web")
-    assert "correct: rag never goes outside; web was not looked in" in answer.degraded
-    with pytest.raises(Degraded, match="never goes outside"):
-        collection.ask(QUESTION, recipe="rag", outside="web", strict=True)
+# --- what is said to be polite ----------------------------------------------------------------------------------------
+
+POLITE = "thanks; Thank you very much!; Great, thanks a lot.; hello; Hi there!; hi, who are you?; What can you do?; bye"
+ASKED = (
+    "What is thanks for?; Who are you allowed to invite?; ok; help; ?; Hello Kitty; Thank you for 5512; and you?; 42"
+)
+
+
+@pytest.mark.parametrize("said", POLITE.split("; "))
+def test_what_is_said_to_be_polite_gets_a_line(said: str) -> None:
+    assert courtesy(said)
+
+
+@pytest.mark.parametrize("question", ["", *ASKED.split("; ")])
+def test_whatever_else_is_said_is_a_question(question: str) -> None:
+    assert courtesy(question) == ""
+
+
+def test_a_line_has_no_steps_and_no_trace(collection: Collection) -> None:
+    answer = collection.ask("thanks")
+    assert (answer.steps, answer.trace, answer.usage.llm_calls, answer.abstained) == ((), "", 0, False)
+    assert answer.to_dict()["text"] == "You are welcome."

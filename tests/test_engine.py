@@ -18,27 +18,20 @@ def engine(tmp_path: Path) -> thresher.Engine:
     return engine
 
 
-def test_a_collection_is_opened_once(engine: thresher.Engine) -> None:
-    assert engine.collection("boats") is engine.collection("boats")
-    assert engine.collections.names == ["boats"]
-
-
-def test_collections_share_the_models(engine: thresher.Engine) -> None:
-    assert engine.collection("boats")._models is engine.collection("trains")._models
-
-
-def test_a_collection_that_is_forgotten_is_closed_and_opened_anew(engine: thresher.Engine) -> None:
+def test_a_collection_is_opened_once_shares_the_models_and_is_closed_when_it_is_forgotten(
+    engine: thresher.Engine,
+) -> None:
     old = engine.collection("boats")
+    assert engine.collection("boats") is old
+    assert old._models is engine.collection("trains")._models
+    assert engine.collections.names == ["boats"]
     engine.forget("boats")
     engine.collections.rename("boats", "ships")
     with pytest.raises(UsageError, match="is closed"):
         old.documents()
     assert len(engine.collection("ships").documents()) == 1
-
-
-def test_a_closed_engine_closes_its_collections(engine: thresher.Engine) -> None:
     with engine:
-        opened = engine.collection("boats")
+        opened = engine.collection("ships")
     with pytest.raises(UsageError, match="is closed"):
         opened.documents()
 

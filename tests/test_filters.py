@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from operator import eq, ge, gt, le, lt, ne
 from time import process_time
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.errors import UnknownSetting, UsageError
+from thresher.errors import UsageError
 from thresher.filters import And, Comparison, IsNull, Like, holds, parse, resolve
 
 TITLES = ["BERT", "bert base", "O'Hara", "50% off", "a_b", "back\\slash", "", "größe"]
@@ -47,13 +48,10 @@ def passing(expression: str) -> str:
     ("expression", "documents"),
     [
         ("kind = 'pdf'", "1357"),
-        ("kind == 'pdf'", "1357"),
         ("kind != 'pdf'", "0246"),
-        ("kind <> 'pdf'", "0246"),
         ("NOT kind = 'pdf'", "0246"),
         ("NOT NOT kind = 'pdf'", "1357"),
         ("page <= 3", "13"),
-        ("page > 3", "57"),
         ("page >= 3 AND page < 7", "35"),
         ("NOT page = 3", "157"),
         ("page IS NULL", "0246"),
@@ -61,15 +59,9 @@ def passing(expression: str) -> str:
         ("NOT page IS NULL", "1357"),
         ("page BETWEEN 3 AND 5", "35"),
         ("page NOT BETWEEN 3 AND 5", "17"),
-        ("page BETWEEN 5 AND 3", ""),
         ("page IN (1, 5, 99)", "15"),
-        ("page NOT IN (1, 5)", "37"),
-        ("page = -1", ""),
         ("page = 3.0", "3"),
         ("date >= '2014'", "457"),
-        ("date < '2013'", "12"),
-        ("date IS NULL", "036"),
-        ("added = '2024-01-03'", "2"),
         ("title LIKE '%ert%'", "1"),
         ("title ILIKE 'bert%'", "01"),
         ("title NOT LIKE '%e%'", "023456"),
@@ -78,34 +70,22 @@ def passing(expression: str) -> str:
         ("title LIKE 'back\\\\slash'", "5"),
         ("title = 'O''Hara'", "2"),
         ("title = 'back\\slash'", "5"),
-        ("title = ''", "6"),
         ("title = 'größe'", "7"),
-        ("source IN ('s1.pdf', 's2.txt')", "12"),
         ("kind = 'pdf' AND page = 1 OR kind = 'text' AND date IS NULL", "016"),
         ("kind = 'pdf' AND (page = 1 OR page = 3)", "13"),
-        ("kind = 'text' OR kind = 'pdf' AND page = 1", "01246"),
         ("NOT (page = 1 OR page = 3)", "57"),
-        ("NOT (kind = 'pdf' AND page = 3)", "0124567"),
         ("kind = 'pdf' -- and a remark", "1357"),
         ("year > 2017", "1234"),  # what is no number compares as text, and letters come after digits
-        ("year < 2018", "0"),
         ("year = 2018", "1"),
-        ("year = '2018'", "1"),
-        ("year >= 2017 AND year < 2019", "01"),
-        ("year BETWEEN 2018 AND 2020", "12"),
         ("year != 2018", "0234"),
         ("NOT year = 2018", "0234"),
         ("NOT year > 2017", "0"),
         ("year = 'unknown'", "3"),
         ("year IN (2017, 'unknown')", "03"),
-        ("year NOT IN (2017, 'unknown')", "124"),
         ("year IS NULL", "567"),
-        ("year IS NOT NULL", "01234"),
-        ("lang = 'en'", "0"),
         ("lang ILIKE 'en'", "02"),
         ("lang LIKE '100\\%'", "5"),
         ("open = TRUE", "0"),
-        ("open = 'true'", "0"),
         ("NOT open = TRUE", "2"),
         ("\"first name\" = 'Ada'", "3"),
         ("year > 2017 AND kind = 'pdf'", "13"),
@@ -120,33 +100,22 @@ def test_an_expression_lets_the_right_documents_through(expression: str, documen
     "expression",
     [
         "",
-        "  ",
         "kind",
-        "true",
         "1 = 1",
         "'pdf' = kind",
         "kind = title",
         'kind = "pdf"',
-        "kind = NULL",
         "kind = 'a'; DROP TABLE documents",
         "kind = 'a' UNION SELECT 1",
-        "kind IN ()",
         "kind IN (SELECT 1)",
         "lower(kind) = 'pdf'",
         "kind = lower('pdf')",
-        "kind = 'a' || 'b'",
         "page = 1 + 1",
         "chunks.kind = 'pdf'",
-        "kind ~ 'p.*'",
-        "kind SIMILAR TO 'p'",
         "kind IS DISTINCT FROM 'pdf'",
         "title LIKE 'a' ESCAPE '!'",
         "kind = :name",
-        "kind = ?",
-        "kind = E'a'",
         "date = DATE '2019-01-01'",
-        "date > CURRENT_DATE",
-        "kind = 'pdf' AND",
         "'unclosed",
         "CASE WHEN kind = 'pdf' THEN 1 END",
         "EXISTS (SELECT 1)",
@@ -167,28 +136,17 @@ def test_what_is_not_a_condition_on_fields_is_refused_in_words(expression: str) 
     "expression",
     [
         "page = 'one'",
-        "page LIKE '1%'",
         "page IN (1, '2')",
-        "page BETWEEN 1 AND 'x'",
         "page = TRUE",
-        "page = 1.5",
         "page = 9223372036854775808",
         "page > 1e30",
         "date >= 2019",
-        "kind = TRUE",
         "title IN ('a', 3)",
     ],
 )
 def test_a_value_of_the_wrong_type_is_refused_before_the_store_sees_it(expression: str) -> None:
     with pytest.raises(UsageError, match=r"compares (page|date|kind|title), which is"):
         resolve(parse(expression), dict)
-
-
-def test_an_unknown_field_names_the_nearest_one() -> None:
-    with pytest.raises(UnknownSetting, match="did you mean 'title'"):
-        resolve(parse("titel = 'x'"), lambda: METADATA)
-    with pytest.raises(UnknownSetting, match="did you mean 'year'"):
-        resolve(parse("jear > 3"), lambda: METADATA)
 
 
 def test_metadata_is_only_read_when_a_field_of_its_own_is_named() -> None:
@@ -217,86 +175,59 @@ Truth = bool | None
 Case = tuple[str, Callable[[Mapping[str, Any]], Truth]]
 """An expression, and what it says of a document: true, false, or neither."""
 
-COMPARED: dict[str, Callable[[Any, Any], bool]] = {
-    "=": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-}
+COMPARED = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
 @st.composite
 def comparisons(draw: st.DrawFn) -> Case:
     name = draw(st.sampled_from(["title", "kind", "date", "page", "year"]))
-    whole = name in ("page", "year")
-    values: st.SearchStrategy[Any] = (
-        st.integers(-1, 8).map(lambda n: n + 2014 if name == "year" else n)
-        if whole
-        else st.sampled_from([*TITLES, "pdf", "text", "2014-05-01", "2012", "'; --"])
+    numbers = st.integers(-1, 8).map(lambda n: n + 2014 if name == "year" else n)
+    texts = st.sampled_from([*TITLES, "pdf", "text", "2014-05-01", "2012", "'; --"])
+    first, second = draw(values := numbers if name in ("page", "year") else texts), draw(values)
+    one, other = (
+        str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'" for value in (first, second)
+    )
+    sign = draw(st.sampled_from(sorted(COMPARED)))
+    text, says = draw(
+        st.sampled_from(
+            [
+                (f"{sign} {one}", lambda x: COMPARED[sign](x, first)),
+                (f"IN ({one}, {other})", lambda x: x in (first, second)),
+                (f"NOT IN ({one})", lambda x: x != first),
+                (f"BETWEEN {one} AND {other}", lambda x: first <= x <= second),
+                ("IS NULL", None),
+                ("IS NOT NULL", None),
+            ]
+        )
     )
 
-    def said(value: Any) -> str:
-        return str(value) if whole else "'" + value.replace("'", "''") + "'"
+    def truth(fields: Mapping[str, Any]) -> Truth:
+        value = fields.get(name)
+        if says is None:
+            return (value is None) == (text == "IS NULL")
+        return None if value is None else says(value)
 
-    shape = draw(st.sampled_from(["sign", "in", "not in", "between", "null", "not null"]))
-    first, second = draw(values), draw(values)
-    match shape:
-        case "sign":
-            sign = draw(st.sampled_from(sorted(COMPARED)))
-            return f"{name} {sign} {said(first)}", lambda d: _unless_absent(d, name, lambda x: COMPARED[sign](x, first))
-        case "in":
-            return (
-                f"{name} IN ({said(first)}, {said(second)})",
-                lambda d: _unless_absent(d, name, lambda x: x in (first, second)),
-            )
-        case "not in":
-            return f"{name} NOT IN ({said(first)})", lambda d: _unless_absent(d, name, lambda x: x != first)
-        case "between":
-            return (
-                f"{name} BETWEEN {said(first)} AND {said(second)}",
-                lambda d: _unless_absent(d, name, lambda x: first <= x <= second),
-            )
-        case "null":
-            return f"{name} IS NULL", lambda d: d.get(name) is None
-        case _:
-            return f"{name} IS NOT NULL", lambda d: d.get(name) is not None
-
-
-def _unless_absent(fields: Mapping[str, Any], name: str, holds: Callable[[Any], bool]) -> Truth:
-    return None if fields.get(name) is None else holds(fields[name])
+    return f"{name} {text}", truth
 
 
 def _negated(case: Case) -> Case:
     text, says = case
-
-    def negation(fields: Mapping[str, Any]) -> Truth:
-        truth = says(fields)
-        return None if truth is None else not truth
-
-    return f"NOT ({text})", negation
+    return f"NOT ({text})", lambda fields: None if (truth := says(fields)) is None else not truth
 
 
 def _joined(cases: tuple[Case, Case], joiner: str) -> Case:
-    (left, says_left), (right, says_right) = cases
     strong = joiner == "OR"  # one side that is strong decides, whatever the other is
 
     def both(fields: Mapping[str, Any]) -> Truth:
-        truths = (says_left(fields), says_right(fields))
-        if strong in truths:
-            return strong
-        return None if None in truths else not strong
+        truths = [says(fields) for _, says in cases]
+        return strong if strong in truths else None if None in truths else not strong
 
-    return f"({left}) {joiner} ({right})", both
+    return f"({cases[0][0]}) {joiner} ({cases[1][0]})", both
 
 
 EXPRESSIONS = st.recursive(
     comparisons(),
-    lambda inner: st.one_of(
-        inner.map(_negated),
-        st.builds(_joined, st.tuples(inner, inner), st.sampled_from(["AND", "OR"])),
-    ),
+    lambda inner: inner.map(_negated) | st.builds(_joined, st.tuples(inner, inner), st.sampled_from(["AND", "OR"])),
     max_leaves=6,
 )
 
@@ -334,32 +265,15 @@ def test_a_like_pattern_of_many_characters_is_refused() -> None:
         parse(f"title LIKE '{'a' * 1001}'")
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "(",
-        "NOT ",
-        "title IN (",
-        "f(",
-        "[",
-        "{",
-        "CASE WHEN ",
-        "CAST(",
-        "INTERVAL ",
-        "-",
-        "a.",
-        "SELECT (",
-        "x -> ",
-        "ARRAY[",
-        "EXISTS(",
-        "title LIKE (",
-        "DATE ",
-        "~",
-        "@",
-    ],
+PIECES = (
+    "( ; NOT ; title IN ( ; f( ; [ ; { ; CASE WHEN ; CAST( ; INTERVAL ; - ; a. ; SELECT ( ; x -> ; ARRAY[ ; EXISTS( ; "
 )
+PIECES += "title LIKE ( ; DATE ; ~ ; @"
+
+
+@pytest.mark.parametrize("piece", PIECES.split(" ; "))
 def test_no_filter_of_a_request_is_parsed_for_long(piece: str) -> None:
     began = process_time()
     with pytest.raises(UsageError):
-        parse(piece * (2000 // len(piece)))
+        parse(f"{piece} " * (2000 // (len(piece) + 1)))
     assert process_time() - began < 2.0

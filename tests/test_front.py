@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ import pytest
 import thresher
 from thresher.answer import Answer
 from thresher.collection import Collection
-from thresher.errors import UnknownSetting, UsageError, WrongType
+from thresher.errors import UsageError, WrongType
 
 QUESTION = "When was the Kõpu lighthouse built?"
 
@@ -58,26 +57,20 @@ def test_an_argument_of_a_wrong_type_is_told(call: Callable[[Any], object], told
     assert told in str(raised.value)
 
 
-def test_an_option_that_there_is_not_is_told_and_not_passed_over(collection: Collection) -> None:
-    with pytest.raises(UnknownSetting, match="recipee: unknown option of `ask`; did you mean 'recipe'"):
-        collection.ask(QUESTION, recipee="rag")  # type: ignore[call-arg]
-
-
-def test_a_budget_below_nothing_is_told(collection: Collection) -> None:
-    with pytest.raises(UsageError, match="`budget_calls` -1: must be at least 0"):
-        collection.ask(QUESTION, budget_calls=-1)
-
-
-def test_nothing_to_add_is_told(collection: Collection) -> None:
-    with pytest.raises(UsageError, match="nothing was given to add"):
-        collection.add()
-
-
-def test_one_pattern_needs_no_list(tmp_path: Path) -> None:
-    for name in ("one.txt", "two.md"):
-        (tmp_path / name).write_text("Some words that are kept.", encoding="utf-8")
-    with thresher.open(tmp_path / "home") as opened:
-        assert opened.add(tmp_path, include="*.md", recipe="rag").added == 1
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda one: one.ask(QUESTION, recipee="rag"), "recipee: unknown option of `ask`; did you mean 'recipe'"),
+        (lambda one: one.ask(QUESTION, budget_calls=-1), "`budget_calls` -1: must be at least 0"),
+        (lambda one: one.add(), "nothing was given to add"),
+        (lambda one: one.ask("  \n\t"), "the question is empty"),
+        (lambda one: one.evidence(" "), "the question is empty"),
+        (lambda one: one.evidence(QUESTION, limit=0), "`limit` 0: must be at least 1"),
+    ],
+)
+def test_what_cannot_be_done_is_told(call: Callable[[Any], object], told: str, collection: Collection) -> None:
+    with pytest.raises(UsageError, match=told):
+        call(collection)
 
 
 # --- an answer to look at ---------------------------------------------------------------------------------------------

@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-HEAVY = {
-    "numpy",
-    "pyarrow",
-    "lancedb",
-    "onnxruntime",
-    "tokenizers",
-    "fastembed",
-    "openai",
-    "httpx",
-    "kreuzberg",
-    "pydantic",
-    "sqlglot",
-    "scipy",
-    "sentencex",
-    "ray",
-    "thresher_ray",
-}
+from research.structure import loaded_by as entered_by
+
+HEAVY = {"numpy", "pyarrow", "lancedb", "onnxruntime", "tokenizers", "fastembed", "openai", "httpx", "kreuzberg"}
+HEAVY |= {"pydantic", "sqlglot", "scipy", "sentencex", "ray", "thresher_ray"}
 
 
 def loaded_by(code: str) -> set[str]:
@@ -60,3 +48,29 @@ def test_the_front_door_says_what_is_behind_it() -> None:
 def test_the_package_can_be_run_as_a_module() -> None:
     done = subprocess.run([sys.executable, "-m", "thresher", "recipes"], capture_output=True, text=True, check=True)
     assert "corrective" in done.stdout
+
+
+# --- files that a command enters: each is time before the answer, and something to read -------------------------------
+
+ROOT = Path(__file__).parents[1]
+BUDGETS = {
+    "--help": (["--help"], 19),
+    "index": (["index", "NOTE"], 98),
+    "rag": (["ask", "Has the cellar light?", "--recipe", "rag"], 122),
+    "ask": (["ask", "Has the cellar light?"], 136),
+}
+"""Files at most. Lower a number when fewer are entered; a higher one needs a reason: the last two are what tells
+versions of a document apart."""
+
+
+@pytest.mark.slow
+def test_commands_enter_no_more_files_than_their_budgets(tmp_path: Path) -> None:
+    note = tmp_path / "note.md"
+    note.write_text("The cellar has no light. Bring a lamp.\n", encoding="utf-8")
+    entered = {
+        name: entered_by(
+            ROOT, Path(sys.executable), [str(note) if one == "NOTE" else one for one in arguments], tmp_path
+        )
+        for name, (arguments, _) in BUDGETS.items()
+    }
+    assert {name: counted["files"] for name, counted in entered.items() if counted["files"] > BUDGETS[name][1]} == {}

@@ -79,13 +79,6 @@ def test_a_budget_is_shown_as_json_where_one_was_given(pumps: Collection) -> Non
     assert list(pumps.search("Where does the pump P12 stand?").to_dict()) == ["question", "recipe", "hits", "degraded"]
 
 
-def test_spans_have_addresses(pumps: Collection) -> None:
-    settings = {"public_url": "https://docs.example.org"}
-    (span, *_) = pumps.search("Where does the pump P12 stand?", max_tokens=100, settings=settings).to_dict()["spans"]
-    assert span["url"].startswith("https://docs.example.org/d/default/")
-    assert span["url"].endswith(f"?start={span['start']}&end={span['end']}")
-
-
 @pytest.mark.parametrize("recipe", ["rag", "hybrid"])
 def test_recipes_that_do_not_judge_have_budgets_without_a_verdict(collection: Collection, recipe: str) -> None:
     result = collection.search(QUESTION, recipe=recipe, max_tokens=40)
@@ -122,11 +115,6 @@ COUNT = token_count
 @given(st.lists(st.text(min_size=1, max_size=30), max_size=6))
 def test_a_text_has_as_many_tokens_as_its_parts_between_white_space(parts: list[str]) -> None:
     assert COUNT(" ".join(parts)) == sum(map(COUNT, parts))
-
-
-def test_tokens_are_those_of_the_bundled_encoder() -> None:
-    assert COUNT("The seal must be replaced after 4,000 hours.") == 11
-    assert COUNT("") == 0
 
 
 # --- what budgets are worth -------------------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import thresher
+from tests.conftest import Run
 from tests.recipes.scripting import Judge, using
 from thresher.answer import Answer
-from thresher.cli.app import main
 from thresher.collection import Collection
 from thresher.errors import NotRecorded, UsageError
 from thresher_testing.llm_server import Reply, ScriptedServer
@@ -70,15 +70,27 @@ def same(one: Answer, other: Answer) -> None:
         assert values[0] == pytest.approx(values[1], abs=1e-5)
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_the_same_answer_is_reached_when_the_model_is_gone(home: Path, recipe: str) -> None:
-    answer = asked_and_stopped(home, recipe, RECIPES[recipe])
+def replayed(home: Path, answer: Answer) -> None:
+    """Asked again, the answer is the same, and its trace stays as it was."""
     with thresher.open(home) as collection:
+        file = collection.folder / "traces" / f"{answer.trace}.json"
+        before = file.read_bytes()
         again, differences = collection.replay(answer.trace)
+        assert file.read_bytes() == before
     assert differences == []
     same(answer, again)
-    assert again.usage == answer.usage
-    assert again.usage.llm_calls > 0
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_the_same_answer_is_reached_when_the_model_is_gone(
+    home: Path, recipe: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = asked_and_stopped(home, recipe, {"llm.api_key": "s3cret", **RECIPES[recipe]})
+    assert answer.usage.llm_calls > 0
+    monkeypatch.setenv("THRESHER_LLM__MODEL", "another")  # the settings around it count no more
+    replayed(home, answer)
+    stored = (home / "collections" / "default" / "traces" / f"{answer.trace}.json").read_text(encoding="utf-8")
+    assert not any(text in stored for text in ("s3cret", "You judge how relevant"))
 
 
 def test_a_correction_from_another_collection_is_played_back(home: Path) -> None:
@@ -86,13 +98,31 @@ def test_a_correction_from_another_collection_is_played_back(home: Path) -> None
     with ScriptedServer(Judge(words="football 1998")) as server, thresher.open(home) as collection:
         with thresher.open(home, "archive") as archive:
             archive.add(home / "football.txt", recipe="crag")
-        settings = using(server)
-        answer = collection.ask(OUTSIDE, recipe="crag", outside="collection:archive", settings=settings)
+        answer = collection.ask(OUTSIDE, recipe="crag", outside="collection:archive", settings=using(server))
     assert answer.citations[0].source.endswith("football.txt")
-    with thresher.open(home) as collection:
-        again, differences = collection.replay()
-    assert differences == []
-    same(answer, again)
+    replayed(home, answer)
+    (home / "collections" / "archive").rename(home / "moved")
+    with thresher.open(home) as collection, pytest.raises(UsageError, match="holds no documents"):
+        collection.replay()
+
+
+@pytest.mark.parametrize(
+    ("recipe", "replies", "more"),
+    [
+        ("crag", [Reply(status=401)], {}),  # a failing model fails again in the same words
+        ("crag", Judge(), {"budget_calls": 1}),  # a budget ends the question again
+        ("crag", Judge(), {"budget_tokens": 1}),
+        ("chunkrag", None, {}),  # of a reranker
+        ("corrective", None, {}),  # nothing was asked
+    ],
+)
+def test_whatever_became_of_a_question_becomes_of_it_again(
+    home: Path, recipe: str, replies: Any, more: dict[str, int]
+) -> None:
+    with ScriptedServer(replies) if replies else ScriptedServer() as server, thresher.open(home) as collection:
+        settings = using(server) if replies else {"rerank": server.rerank_url} if recipe == "chunkrag" else {}
+        answer = collection.ask(QUESTION, recipe=recipe, settings=settings, **more)  # type: ignore[arg-type]
+    replayed(home, answer)
 
 
 @pytest.mark.parametrize("working", [True, False])
@@ -110,86 +140,6 @@ def test_the_web_is_played_back_also_where_it_failed(home: Path, *, working: boo
     assert again.usage.web_requests == answer.usage.web_requests >= 1
 
 
-def test_a_reranker_is_played_back(home: Path) -> None:
-    with ScriptedServer() as server, thresher.open(home) as collection:
-        settings = {"rerank": server.rerank_url}
-        answer = collection.ask(QUESTION, recipe="chunkrag", settings=settings)
-    with thresher.open(home) as collection:
-        again, differences = collection.replay()
-    assert differences == []
-    same(answer, again)
-
-
-def test_an_encoder_behind_an_endpoint_is_played_back(notes: Path, tmp_path: Path) -> None:
-    with ScriptedServer() as server, thresher.open(tmp_path / "home") as collection:
-        settings = {"encoder": "endpoint:hash", "embeddings.base_url": server.base_url}
-        collection.add(notes, recipe="crag", settings=settings)
-        answer = collection.ask(QUESTION, recipe="crag", settings=settings)
-    with thresher.open(tmp_path / "home") as collection:
-        again, differences = collection.replay()
-    assert differences == []
-    same(answer, again)
-
-
-def test_a_failing_model_fails_again_in_the_same_words(home: Path) -> None:
-    with ScriptedServer([Reply(status=401)]) as server, thresher.open(home) as collection:
-        answer = collection.ask(QUESTION, recipe="crag", settings=using(server))
-    assert any("401" in lack for lack in answer.degraded)
-    with thresher.open(home) as collection:
-        again, differences = collection.replay()
-    assert differences == []
-    same(answer, again)
-
-
-@pytest.mark.parametrize("budget", [{"budget_calls": 1}, {"budget_tokens": 1}])
-def test_a_budget_that_ended_a_question_ends_it_again(home: Path, budget: dict[str, int]) -> None:
-    with ScriptedServer(Judge()) as server, thresher.open(home) as collection:
-        answer = collection.ask(QUESTION, recipe="crag", settings=using(server), **budget)
-    with thresher.open(home) as collection:
-        again, differences = collection.replay()
-    assert differences == []
-    same(answer, again)
-
-
-def test_without_a_model_there_is_nothing_to_play_back_and_the_answer_is_the_same(home: Path) -> None:
-    with thresher.open(home) as collection:
-        answer = collection.ask(QUESTION)
-        again, differences = collection.replay()
-    assert differences == []
-    same(answer, again)
-
-
-def test_the_settings_around_it_do_not_count_any_more(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = asked_and_stopped(home, "crag", {})
-    monkeypatch.setenv("THRESHER_LLM__MODEL", "another")
-    (home / "thresher.toml").write_text("upper = 0.99\n")
-    with thresher.open(home) as collection:
-        again, differences = collection.replay(answer.trace)
-    assert differences == []
-    same(answer, again)
-
-
-def test_a_trace_of_a_warm_collection_is_played_back_in_a_cold_one(home: Path) -> None:
-    """From the second question on the table is in memory, where cosines are rounded otherwise."""
-    with thresher.open(home) as collection:
-        for _ in range(3):
-            answer = collection.ask(QUESTION)
-    with thresher.open(home) as collection:
-        again, differences = collection.replay()
-    assert differences == []
-    same(answer, again)
-
-
-def test_a_replay_leaves_the_stored_trace_as_it_is(home: Path) -> None:
-    answer = asked_and_stopped(home, "crag", {})
-    with thresher.open(home) as collection:
-        file = collection.folder / "traces" / f"{answer.trace}.json"
-        before = file.read_bytes()
-        again, _ = collection.replay(answer.trace)
-        assert file.read_bytes() == before
-    assert again.trace == answer.trace
-
-
 def changed(home: Path) -> Collection:
     """The collection with another document, which is found for the question."""
     (home / "new.txt").write_text("The Kõpu lighthouse was built by the Hanseatic League, as everybody knows.")
@@ -198,21 +148,20 @@ def changed(home: Path) -> Collection:
     return collection
 
 
-def test_a_changed_collection_asks_what_was_not_recorded_and_says_so(home: Path) -> None:
-    asked_and_stopped(home, "crag", {})
-    with (
-        changed(home) as collection,
-        pytest.raises(NotRecorded, match="the documents, the settings or Thresher itself"),
-    ):
-        collection.replay()
-
-
-def test_a_changed_collection_that_asks_nothing_shows_what_differs(home: Path) -> None:
+def test_a_changed_collection_shows_what_differs_or_what_was_not_recorded(home: Path, run: Run) -> None:
+    answer = asked_and_stopped(home, "crag", {})
+    ran = run("explain", "--replay", "--home", home, "--json")
+    assert (ran.code, ran.json["text"], ran.err) == (0, answer.text, "the replay reached the stored answer\n")
     with thresher.open(home) as collection:
         collection.ask(QUESTION, recipe="rag")
     with changed(home) as collection:
-        _, differences = collection.replay()
-    assert "chunks" in differences
+        assert "chunks" in collection.replay()[1]
+        with pytest.raises(NotRecorded, match="the documents, the settings or Thresher itself"):
+            collection.replay(answer.trace)
+    ran = run("explain", "--replay", "--home", home)
+    assert (ran.code, "the replay differs from the stored answer in: " in ran.err) == (1, True)
+    ran = run("explain", answer.trace, "--replay", "--home", home)
+    assert (ran.code, "ask the question anew" in ran.error) == (1, True)
 
 
 def test_a_trace_of_an_older_version_is_refused_in_words(home: Path) -> None:
@@ -225,57 +174,3 @@ def test_a_trace_of_an_older_version_is_refused_in_words(home: Path) -> None:
         assert collection.traces.load(answer.trace)["text"] == answer.text
         with pytest.raises(UsageError, match=r"a version that kept no replies; ask the question again"):
             collection.replay(answer.trace)
-
-
-def test_an_outside_collection_that_is_gone_is_an_error_in_words(home: Path) -> None:
-    with thresher.open(home) as collection, thresher.open(home, "archive") as archive:
-        (home / "x.txt").write_text("Tennis is played on grass.")
-        archive.add(home / "x.txt", recipe="corrective")
-        collection.ask(OUTSIDE, outside="collection:archive")
-        (home / "collections" / "archive").rename(home / "moved")
-    with thresher.open(home) as collection, pytest.raises(UsageError, match="holds no documents"):
-        collection.replay()
-
-
-def test_no_prompt_and_no_key_stands_in_the_record(home: Path) -> None:
-    answer = asked_and_stopped(home, "chunkrag", {"llm.api_key": "s3cret"})
-    stored = (home / "collections" / "default" / "traces" / f"{answer.trace}.json").read_text(encoding="utf-8")
-    assert "s3cret" not in stored
-    assert "You judge how relevant" not in stored
-
-
-# --- the command ------------------------------------------------------------------------------------------------------
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    written = capsys.readouterr()
-    return int(ended.value.code or 0), written.out, written.err
-
-
-def test_explain_replays_and_says_that_the_answer_is_the_same(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answer = asked_and_stopped(home, "chunkrag", {})
-    code, out, err = run(capsys, "explain", "--replay", "--home", home, "--json")
-    assert (code, err) == (0, "the replay reached the stored answer\n")
-    told = json.loads(out)
-    assert (told["text"], told["trace"], len(told["chunks"])) == (answer.text, answer.trace, len(answer.chunks))
-    code, out, _ = run(capsys, "explain", answer.trace, "--replay", "--home", home)
-    assert (code, QUESTION in out) == (0, True)
-
-
-def test_explain_says_what_a_changed_collection_changed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with thresher.open(home) as collection:
-        collection.ask(QUESTION, recipe="rag")
-    changed(home).close()
-    code, _, err = run(capsys, "explain", "last", "--replay", "--home", home)
-    assert code == 1
-    assert err.startswith("thresher: the replay differs from the stored answer in: ")
-
-
-def test_explain_says_what_cannot_be_played_back(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked_and_stopped(home, "crag", {})
-    changed(home).close()
-    code, out, err = run(capsys, "explain", "--replay", "--home", home)
-    assert (code, out, err.count("\n")) == (1, "", 1)
-    assert "ask the question anew" in err

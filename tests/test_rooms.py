@@ -54,19 +54,7 @@ FOUNDATION = {
     "pipeline": {"answer", "types", "protocols", "errors", "deadline", "tracing", "reasons"},
 }
 """What every room stands on, and what of each other it knows."""
-WIRING = {
-    "cli",
-    "aio",
-    "asking",
-    "collection",
-    "conversation",
-    "engine",
-    "inputs",
-    "opened",
-    "preparing",
-    "recipes",
-    "__init__",
-}
+WIRING = {"cli", "aio", "asking", "collection", "engine", "inputs", "opened", "preparing", "recipes", "__init__"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -163,7 +151,6 @@ def test_nothing_but_the_command_line_prints() -> None:
         "cli/output.py",
         "cli/progress.py",
         "cli/questions.py",
-        "cli/chat.py",
     }
 
 

@@ -12,7 +12,7 @@ import pytest
 import thresher
 from tests.conftest import Run
 from thresher import recipes
-from thresher.cli.hosts import is_elsewhere
+from thresher.cli.options import is_elsewhere
 from thresher.errors import UsageError
 from thresher.settings import ambient, config_files, keys, passed_over
 from thresher.trusted import guarded
@@ -27,24 +27,18 @@ SOMEBODY_ELSE = 65534
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
 
 ATTACKS = {
-    "a chat model": (LLM, ["ask", QUESTION, "--recipe", "rag"]),
-    "an address for the user's own key and model": (
-        'llm.base_url = "{server}/v1"\n',
-        ["ask", QUESTION, "--recipe", "rag"],
-    ),
+    "a chat model": (LLM, "ask Q --recipe rag"),
+    "an address for the user's own key and model": ('llm.base_url = "{server}/v1"\n', "ask Q --recipe rag"),
     "an encoder": (
         'encoder = "endpoint:m"\nembeddings.base_url = "{server}/v1"\n',
-        ["index", "--recipe", "rag", "--collection", "new"],
+        "index NOTE --recipe rag --collection new",
     ),
-    "a reranker": ('rerank = "{server}/rerank"\n', ["ask", QUESTION, "--recipe", "hybrid"]),
-    "a judge": ('judge = "{server}/rerank"\n', ["ask", QUESTION, "--recipe", "crag"]),
-    "a critic": (
-        LLM + 'critic.model = "m"\n',
-        ["ask", QUESTION, "--recipe", "chunkrag"],
-    ),
+    "a reranker": ('rerank = "{server}/rerank"\n', "ask Q --recipe hybrid"),
+    "a judge": ('judge = "{server}/rerank"\n', "ask Q --recipe crag"),
+    "a critic": (LLM + 'critic.model = "m"\n', "ask Q --recipe chunkrag"),
     "a web search": (
         'outside = "web"\nweb.provider = "json"\nweb.base_url = "{server}/search?q={{words}}"\n',
-        ["ask", UNANSWERED, "--recipe", "crag"],
+        "ask UNANSWERED --recipe crag",
     ),
 }
 KEYS = {"THRESHER_LLM__API_KEY": "s3cret", "THRESHER_WEB__API_KEY": "s3cret", "THRESHER_RERANK_API_KEY": "s3cret"}
@@ -69,17 +63,16 @@ def written(folder: Path, text: str) -> Path:
     return folder / "thresher.toml"
 
 
-def attacked(run: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, attack: str) -> Callable[[], Any]:
-    """What the user types, with keys of his own in the environment."""
+def attacked(run: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, attack: str) -> Any:
+    """What becomes of what the user types, with keys of his own in the environment."""
     for name, value in KEYS.items():
         monkeypatch.setenv(name, value)
     if "own key" in attack:
         monkeypatch.setenv("THRESHER_LLM__MODEL", "m")
     note = tmp_path / "note.txt"
     note.write_text("The mill on the hill grinds rye since 1720.", encoding="utf-8")
-    first, *more = ATTACKS[attack][1]
-    words = [first, *([note] if first == "index" else []), *more, "--home", home]
-    return lambda: run(*words)
+    named = {"Q": QUESTION, "UNANSWERED": UNANSWERED, "NOTE": note}
+    return run(*(named.get(word, word) for word in ATTACKS[attack][1].split()), "--home", home)
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
@@ -97,7 +90,7 @@ def test_a_home_or_a_clone_of_a_stranger_sends_nothing_and_is_refused(
     (tmp_path / "clone" / "src").mkdir()
     file = written(home if place == "home" else tmp_path / "clone", ATTACKS[attack][0].format(server=stranger.address))
     monkeypatch.chdir(tmp_path / "clone" / "src")
-    ran = attacked(run, home, tmp_path, monkeypatch, attack)()
+    ran = attacked(run, home, tmp_path, monkeypatch, attack)
     assert stranger.requests == []
     assert ran.code == 2
     assert ran.error.startswith(f"thresher: {file}: sets ")
@@ -105,7 +98,7 @@ def test_a_home_or_a_clone_of_a_stranger_sends_nothing_and_is_refused(
     assert "s3cret" not in ran.err
 
 
-@pytest.mark.parametrize("attack", ["a chat model", "an address for the user's own key and model", "an encoder"])
+@pytest.mark.parametrize("attack", ["a chat model", "an encoder"])
 def test_a_file_in_a_folder_that_others_can_write_sends_nothing_and_is_told_of(
     run: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stranger: ScriptedServer, attack: str
 ) -> None:
@@ -113,9 +106,7 @@ def test_a_file_in_a_folder_that_others_can_write_sends_nothing_and_is_told_of(
     (tmp_path / "shared" / "mine").mkdir()
     (tmp_path / "shared").chmod(0o777)
     monkeypatch.chdir(tmp_path / "shared" / "mine")
-    command = attacked(run, home, tmp_path, monkeypatch, attack)
-    monkeypatch.delenv("THRESHER_LLM__MODEL", raising=False)
-    ran = command()
+    ran = attacked(run, home, tmp_path, monkeypatch, attack)
     assert stranger.requests == []
     assert ran.code == 0
     assert f"note: {file} is ignored: others can write {tmp_path / 'shared'}\n" in ran.err
@@ -141,37 +132,21 @@ def sizes(here: Path, **environment: str) -> list[object]:
     return [layer.values["chunk.size"] for layer in layers]
 
 
-def test_a_file_of_the_users_own_above_the_folder_counts(tmp_path: Path) -> None:
-    written(tmp_path, "chunk.size = 700\n")
-    (tmp_path / "below" / "deep").mkdir(parents=True)
-    assert sizes(tmp_path / "below" / "deep") == [700]
-    assert passed_over({}, tmp_path / "below" / "deep") is None
-
-
-@pytest.mark.parametrize(
-    ("place", "mode"), [("thresher.toml", 0o666), (".", 0o777), ("below", 0o777), ("below", 0o1777)]
-)
-def test_a_file_that_others_can_write_or_whose_way_they_can_write_does_not_count(
-    tmp_path: Path, place: str, mode: int
+@pytest.mark.parametrize("mode", [0o666, 0o777, 0o1777, pytest.param(None, marks=as_root)])
+@pytest.mark.parametrize("place", ["thresher.toml", ".", "below"])
+def test_a_file_that_others_own_or_can_write_or_whose_way_they_can_does_not_count(
+    tmp_path: Path, place: str, mode: int | None
 ) -> None:
     file = written(tmp_path / "project", "chunk.size = 700\n")
     (tmp_path / "project" / "below").mkdir()
-    (tmp_path / "project" / place).chmod(mode)
+    where = tmp_path / "project" / place
+    if mode is None:
+        os.chown(where, SOMEBODY_ELSE, SOMEBODY_ELSE)
+    else:
+        where.chmod(mode)
     assert sizes(tmp_path / "project" / "below") == []
-    found = passed_over({}, tmp_path / "project" / "below")
-    assert found == (file, f"others can write {(tmp_path / 'project' / place)}")
-
-
-@as_root
-@pytest.mark.parametrize("place", ["thresher.toml", ".", "below"])
-def test_a_file_of_somebody_else_or_in_his_folder_does_not_count(tmp_path: Path, place: str) -> None:
-    written(tmp_path / "project", "chunk.size = 700\n")
-    (tmp_path / "project" / "below").mkdir()
-    os.chown(tmp_path / "project" / place, SOMEBODY_ELSE, SOMEBODY_ELSE)
-    assert sizes(tmp_path / "project" / "below") == []
-    found = passed_over({}, tmp_path / "project" / "below")
-    assert found is not None
-    assert found[1] == f"{tmp_path / 'project' / place} belongs to somebody else"
+    why = f"{where} belongs to somebody else" if mode is None else f"others can write {where}"
+    assert passed_over({}, tmp_path / "project" / "below") == (file, why)
 
 
 @as_root

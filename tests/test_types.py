@@ -10,19 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.answer import Answer
-from thresher.types import (
-    NO_NOTES,
-    UNIT,
-    ChunkTrace,
-    Citation,
-    Hit,
-    Notes,
-    Origin,
-    Score,
-    Step,
-    Usage,
-    Verdict,
-)
+from thresher.types import NO_NOTES, UNIT, ChunkTrace, Citation, Hit, Notes, Origin, Score, Step, Usage, Verdict
 
 WORDS = st.sampled_from(["rerank: down", "judge: slow", "verify: spent"])
 NOTES = st.builds(

@@ -19,16 +19,19 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Never, TypeVar, Unpack
 
 from thresher import recipes
 from thresher.answer import Answer
-from thresher.asking import AskOptions, check_max_tokens, check_options, check_question, search_option, turn
-from thresher.conversation import courtesy, polite, understood
-from thresher.deadline import within
-from thresher.errors import (
-    BudgetSpent,
-    UnknownSetting,
-    UsageError,
-    WrongType,
-    check_type,
+from thresher.asking import (
+    AskOptions,
+    check_number,
+    check_options,
+    check_question,
+    courtesy,
+    polite,
+    search_option,
+    turn,
+    understood,
 )
+from thresher.deadline import within
+from thresher.errors import BudgetSpent, UnknownSetting, UsageError, WrongType, check_type
 from thresher.filters import holds, parse, resolve
 from thresher.home import settings as of_collections
 from thresher.indexing.catalog import Place
@@ -39,7 +42,6 @@ from thresher.opened import OpenCollection
 from thresher.pipeline import as_is as whole
 from thresher.plugins import required
 from thresher.protocols import Counting, in_silence
-from thresher.recipes.settings import LanguageModelSettings
 from thresher.settings import dotted, flat, flat_public, own, resolved
 from thresher.tracing.traces import Request, replay
 from thresher.types import Check, Document, Evidence, Metadata, Public, SearchResult, Step
@@ -88,12 +90,10 @@ class Collection(OpenCollection):
 
         Broken inputs are listed in the report's `failed`; everything else is committed. `prune` removes documents
         whose files vanished from the given folders; without it they are among the report's `remarks`. `reread` reads
-        unchanged files too, as is right after a new version of the extraction. `announce` gets what a chat model is
-        about to be paid for. `stop` is asked between two documents: once it says so, what was read is committed and
-        the rest is left for another time. With `public_only` an address must be on the public internet, as is right
-        for addresses of people who are not to reach what this machine reaches. With `processes` files are read, cut
-        and encoded by so many processes of this machine, with `on` by the Ray cluster at an address (extra `ray`);
-        this process commits.
+        unchanged files too. `announce` gets what a chat model is about to be paid for. Once `stop`, asked between two
+        documents, says so, what was read is committed and the rest is left. With `public_only` an address must be on
+        the public internet. With `processes` so many processes of this machine read, cut and encode, with `on` the Ray
+        cluster at an address (extra `ray`); this process commits.
         """
         started = perf_counter()
         for source in sources:
@@ -155,7 +155,7 @@ class Collection(OpenCollection):
             raise UsageError("is empty", subject="source", next_step="give the text a name that is unique here")
         started = perf_counter()
         self._kept_by(settings)
-        configs = [config for _, _, config in self._indexed(_listed("recipe", recipe), settings, self._parts())]
+        configs = self._index_configs(_listed("recipe", recipe), settings, self._parts())
         stated = {**(metadata or {}), **({"title": title} if title else {})}
         report = Ingest(self._store, configs).run([incoming_text(text, source, stated)])
         return replace(report, seconds=perf_counter() - started)
@@ -172,8 +172,8 @@ class Collection(OpenCollection):
         """Forget sources (a file, a URL, a corpus and all its rows, a `Place`); returns the sources that went.
 
         A document that is known from another source too stays under that one. `purge` also drops old versions of the
-        tables, the traces and the labels that quote the sources, and what judges were trained on, of sources that were
-        deleted before, too. A home that keeps old versions is out of its reach, see `purge_remark`.
+        tables and the traces, labels and training data that quote the sources, of sources deleted before, too; but not
+        the old versions that a home itself keeps (`purge_remark`).
         """
         for source in sources:
             check_type("source", source, (str, Path, Place), "a file, an address or a corpus")
@@ -195,10 +195,7 @@ class Collection(OpenCollection):
             return self._forgetting.remembered(partial(self._places, str(source)), str(source))
 
     def purge_deleted(self, name: str) -> list[str]:
-        """Purge every source of a file's name that was deleted or replaced before and is not here any more; which.
-
-        Raises UnknownSetting where there is none.
-        """
+        """Purge the sources of a file name that were deleted or replaced before. UnknownSetting where there is none."""
         from thresher.file_names import file_name
 
         check_type("name", name, str, "the name of a file, or a source")
@@ -222,10 +219,7 @@ class Collection(OpenCollection):
         return Forgetting(self.home, self._existing(), self.files, self.traces, self.labels, self._replies)
 
     def holding(self, text: str) -> list[str]:
-        """The tables and files of the collection, and of what its home keeps beside it, that hold a text.
-
-        None after a purge of the documents that had it.
-        """
+        """The tables and files of the collection and of its home that hold a text; none after a purge of it."""
         check_type("text", text, str, "words that were in a document, or its source")
         return list(self._forgetting.holding(text))
 
@@ -234,9 +228,13 @@ class Collection(OpenCollection):
         records = self._named(self._existing().records())
         if where is None:
             return records
-        rows = {record.id: {**record.metadata, **_columns(record)} for record in records}
-        restricted = resolve(parse(where), lambda: {id_: {**row, "document_id": id_} for id_, row in rows.items()})
-        return [record for record in records if holds(restricted, {**rows[record.id], "document_id": record.id})]
+        columns = ("source", "title", "kind", "added", "date")
+        rows = {
+            one.id: {**one.metadata, **{name: getattr(one, name) for name in columns}, "document_id": one.id}
+            for one in records
+        }
+        restricted = resolve(parse(where), lambda: rows)
+        return [record for record in records if holds(restricted, rows[record.id])]
 
     def document(self, document_id: str) -> Document:
         """A document with its text."""
@@ -250,8 +248,7 @@ class Collection(OpenCollection):
     def tables(self) -> list[dict[str, Any]]:
         """The chunk tables: fingerprint, level, encoder, number of chunks.
 
-        `estimated` is the number that ECRAG's formulas expect (X3 in docs/methods.md), for tables of the recipes that
-        cut as it does, with their settings here; None for the others.
+        `estimated` is what ECRAG's formulas expect (X3 in docs/methods.md) of tables that are cut as it does.
         """
         from thresher.chunking.hierarchical import HierarchicalChunker
 
@@ -265,10 +262,7 @@ class Collection(OpenCollection):
         return [{**row, "estimated": expected.get(row["name"])} for row in tables]
 
     def extractions(self) -> dict[str, int]:
-        """How many documents today's extraction read (`current`), how many an `older` one, of how many it is `unknown`.
-
-        What an older one read, or nobody knows which, `add(..., reread=True)` reads again from its file.
-        """
+        """Documents by the extraction that read them: `current`, `older`, `unknown`; `add` with `reread` renews."""
         from thresher.documents import registry
 
         counted = self._existing().extractions()
@@ -308,9 +302,9 @@ class Collection(OpenCollection):
     ) -> SearchResult:
         """Ranked hits, after judging where the recipe judges; never goes outside. UsageError for another option.
 
-        With `max_tokens` instead of hits the smallest set of verbatim spans that fits, best first, and the verdict: cut
-        from what the recipe would hand a generator, with heading and with the sentence that a span leans on. Tokens are
-        the bundled encoder's; those of a chat model differ by some 10 to 20 % (`thresher.models.encoders`).
+        With `max_tokens` instead of hits the best verbatim spans that fit, and the verdict: cut from what the recipe
+        would hand a generator, with heading and with the sentence that a span leans on. Tokens are the bundled
+        encoder's; those of a chat model differ by some 10 to 20 % (`thresher.models.encoders`).
         """
         for name in unknown:
             raise UsageError("unknown option of `search`", subject=name, next_step=search_option(name))
@@ -320,7 +314,7 @@ class Collection(OpenCollection):
         if max_tokens is not None:
             from thresher.recipes.evidence import spending
 
-            check_max_tokens(max_tokens)
+            check_number("max_tokens", max_tokens, least=1)
             cut = spending(configured, parts).cut(max_tokens)
         return self._named(self._links(settings).search(pipeline.search(query, strict=strict, cut=cut)))
 
@@ -372,9 +366,7 @@ class Collection(OpenCollection):
         check_type("text", text, str, "a text")
         if not text.strip():
             raise UsageError("the text is empty", next_step="give an answer, a draft or a report to check")
-        configured = self._configured(recipe, settings)
-        configured = configured.model_copy(update={"llm": LanguageModelSettings()})
-        parts = self._parts()
+        configured, parts = self._without_model(recipe, settings), self._parts()
         holds = checker(configured, parts, EVEN)
         if evidence is not None:
             given = passages(evidence)
@@ -551,10 +543,9 @@ class Collection(OpenCollection):
     ) -> Calibration:
         """Learn and store what a recipe's judge is worth here; later questions use it and say so.
 
-        For `corrective` that is the curve of the trained judge, and how much the chat model counts where one is
-        configured; for a recipe with printed bounds, others in their place. `questions` are (question, whether the
-        documents answer it); without any, `number` are made of the documents. People's feedback on answers (`feedback`)
-        counts beside either. `progress` is called with the number of
+        For `corrective` that is the curve of the trained judge, and how much a configured chat model counts; for a
+        recipe with printed bounds, others in their place. `questions` are (question, whether the documents answer it);
+        without any, `number` are made of the documents. Feedback counts beside either. `progress` gets the number of
         searches just finished. Raises UsageError for too few questions and for a recipe that decides by no bounds.
         """
         from thresher.recipes.calibrate import answerable, calibrated
@@ -564,14 +555,11 @@ class Collection(OpenCollection):
                 if not (isinstance(asked, tuple | list) and list(map(type, asked)) == [str, bool]):
                     raise WrongType("questions", asked, "pairs of a question and whether the documents answer it")
         check_type("number", number, int, "a whole number")
-        parts = self._parts()
-        chosen = recipes.get(recipe)
-        configured = chosen.configured(self._for_recipes(settings), home=self.home)
         self._existing()
         made = calibrated(
-            chosen,
-            configured,
-            parts,
+            recipes.get(recipe),
+            self._configured(recipe, settings),
+            self._parts(),
             questions,
             number=number,
             seed=seed,
@@ -595,19 +583,18 @@ class Collection(OpenCollection):
     ) -> Public:
         """Which share of the answers stays in the spans of `search(..., max_tokens=...)` here, for several budgets.
 
-        `questions` are (question, right answers); without any, `number` are made of the documents, whose answers have a
-        place. `progress` is called with the number of questions just finished. Nothing is stored. Raises UsageError
-        where no question has an answer; needs the extra `evals`.
+        `questions` are (question, right answers); without any, `number` are made of the documents. `progress` gets the
+        number of questions just finished. Nothing is stored. Raises UsageError where no question has an answer; needs
+        the extra `evals`.
         """
         self._existing()
         for most in budgets:
-            check_max_tokens(most)
+            check_number("max_tokens", most, least=1)
         for question, _ in questions or ():
             check_question(question)
-        without_model = self._configured(recipe, settings).model_copy(update={"llm": LanguageModelSettings()})
         curve: Public = required("thresher.measures", "budget")(
             recipes.get(recipe),
-            without_model,
+            self._without_model(recipe, settings),
             self._parts(),
             questions,
             number=number,
@@ -635,22 +622,16 @@ class Collection(OpenCollection):
         settings: Mapping[str, Any] | None = None,
         counting: Counting | None = None,
     ) -> Public:
-        """Train the judge further on a file of labels, and on people's feedback (`feedback`); it is kept in
-        the home folder if that made it better.
+        """Train the judge further on a file of labels and on feedback; it is kept in the home if that made it better.
 
-        Needs the extra `training`. A run that was cut off goes on from its last checkpoint when it is called with the
-        same again. `counting` shows progress. Raises UsageError for labels that cannot be learned from.
+        Needs the extra `training`. A run that was cut off goes on from its last checkpoint when it is called again with
+        the same. `counting` shows progress. Raises UsageError for labels that cannot be learned from.
         """
-        from thresher.recipes.settings import CorrectiveSettings
-
         self._existing()
         train = required("thresher.training", "judge")
         configured, parts = self._configured("corrective", settings), self._parts()
-        assert isinstance(configured, CorrectiveSettings)
-        labelled = self.labels.labels()
-        trained: Public = train(
-            labels, labelled, configured, parts, self.home, epochs=epochs, seed=seed, counting=counting
-        )
+        given = (labels, self.labels.labels(), configured, parts, self.home)
+        trained: Public = train(*given, epochs=epochs, seed=seed, counting=counting)
         return trained
 
     def settings(self, recipe: str | recipes.Recipe, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -660,11 +641,6 @@ class Collection(OpenCollection):
     def check_outside(self, given: str | WebSearch | None) -> None:
         """Raise UsageError for an `outside` of `ask` that is no place, or not there, whatever recipe would look."""
         self._place(given)
-
-
-def _columns(record: DocumentRecord) -> dict[str, Any]:
-    """The columns of chunks that a document says of itself."""
-    return {name: getattr(record, name) for name in ("source", "title", "kind", "added", "date")}
 
 
 Item = TypeVar("Item", bound=str | recipes.Recipe)

@@ -39,7 +39,7 @@ _NAME_AND_PASSWORD = re.compile(r"(?<=://)[^/?#\s]*@")
 
 
 def without_password(text: str) -> str:
-    """An address, or a text that holds some, as it may be shown and stored: no name and password before the host."""
+    """A text whose addresses have no name and password before the host."""
     return _NAME_AND_PASSWORD.sub("", text)
 
 
@@ -135,7 +135,7 @@ class EncoderMismatch(StoreError):
 
 
 class StoreAway(StoreError):
-    """What keeps the collection does not answer, or not now; what was committed is kept."""
+    """What keeps the collection does not answer; what was committed is kept."""
 
 
 class ModelError(ThresherError):
@@ -159,10 +159,7 @@ BROUGHT_BY: Mapping[str, Mapping[str, str]] = {
     "thresher.questions": {"made": "evals"},
     "thresher.measures": {"answers": "evals", "budget": "evals"},
 }
-"""Group and name of an entry point of ours, and the extra that installs its distribution, `thresher-EXTRA`.
-
-Nothing else here knows these names: a distribution is found by what it says of itself.
-"""
+"""Group and name of an entry point of ours, and the extra that installs its distribution, `thresher-EXTRA`."""
 
 
 def missing(group: str, name: str) -> MissingExtra | None:

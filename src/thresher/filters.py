@@ -126,7 +126,7 @@ def _truth(where: Filter, row: Mapping[str, Any], order: Callable[[Any, Any], in
         case In(_, values):
             return any(order(stored, value) == 0 for value in values)
         case Like(_, pattern, ignore_case):
-            return _matcher(pattern, ignore_case).matches(_text(stored))
+            return _like(pattern, ignore_case).fullmatch(_text(stored)) is not None
         case Comparison(_, operator, value):
             signs = {"=": (0,), "!=": (-1, 1), "<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1)}
             return order(stored, value) in signs[operator]
@@ -137,18 +137,14 @@ def _order(stored: Any, value: Any) -> int:
 
 
 def _loose_order(stored: Any, value: Any) -> int:
-    """As numbers when both are numbers (text that reads as one included), otherwise as text."""
-    left, right = _finite(stored), _finite(value)
-    return _order(_text(stored), _text(value)) if left is None or right is None else _order(left, right)
-
-
-def _finite(value: Any) -> float | None:
-    """A value as a number; None for what is none ("nan", which equals nothing and everything, is text here)."""
+    """As numbers when both are finite numbers (text that reads as one included), otherwise as text."""
     try:
-        number = float(value)
+        left, right = float(stored), float(value)
+        if math.isfinite(left) and math.isfinite(right):
+            return _order(left, right)
     except (TypeError, ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
+        pass
+    return _order(_text(stored), _text(value))
 
 
 def _text(value: Any) -> str:
@@ -159,41 +155,22 @@ def _text(value: Any) -> str:
 _MARKS = re.compile(r"\\(.)|(.)", re.DOTALL)
 
 
-class _Matcher:
-    """A LIKE pattern, cut at each %: every segment between is found leftmost and never looked for again.
+@lru_cache(maxsize=128)
+def _like(pattern: str, ignore_case: bool) -> re.Pattern[str]:
+    """A LIKE pattern as a regular expression: what stands between two % is found leftmost, and never looked for again.
 
-    Time is at most (characters of the text) x (characters of the longest segment), whatever pattern and text are.
+    So the time is at most (characters of the text) x (characters of the pattern).
     """
-
-    def __init__(self, pattern: str, ignore_case: bool) -> None:
-        segments: list[list[str]] = [[]]
-        for escaped, mark in _MARKS.findall(pattern):
-            if mark == "%":
-                segments.append([])
-            else:
-                segments[-1].append("." if mark == "_" else re.escape(escaped or mark))
-        flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
-        first, *rest = (re.compile("".join(segment), flags) for segment in segments)
-        self._first, self._between, self._last = first, rest[:-1], rest[-1] if rest else None
-        self._last_length = len(segments[-1])  # each mark stands for one character
-
-    def matches(self, text: str) -> bool:
-        """Whether the pattern matches the whole text."""
-        if self._last is None:
-            return self._first.fullmatch(text) is not None
-        start, end = self._first.match(text), len(text) - self._last_length
-        if start is None or end < start.end() or self._last.fullmatch(text, end) is None:
-            return False
-        at = start.end()
-        for segment in self._between:
-            found = segment.search(text, at, end)
-            if found is None:
-                return False
-            at = found.end()
-        return True
-
-
-_matcher = lru_cache(maxsize=128)(_Matcher)
+    segments = [""]
+    for escaped, mark in _MARKS.findall(pattern):
+        if mark == "%":
+            segments.append("")
+        else:
+            segments[-1] += "." if mark == "_" else re.escape(escaped or mark)
+    first, *between = segments
+    last = f".*{between.pop()}" if between else ""
+    atomic = "".join(f"(?>.*?{segment})" for segment in between if segment)
+    return re.compile(f"{first}{atomic}{last}", re.DOTALL | (re.IGNORECASE if ignore_case else 0))
 
 
 # --- parsed -----------------------------------------------------------------------------------------------------------
@@ -213,16 +190,11 @@ def parse(text: str) -> Filter:
         if len(trees) != 1 or trees[0] is None:
             raise _Unusable("is not one condition")
         return _parsed(trees[0], depth=0)
-    except _Unusable as error:
-        what, cause = str(error), None
-    except SqlglotError as error:
-        what, cause = "cannot be read", error
-    except RecursionError as error:
-        what, cause = "is nested too deep", error
-    subject = f"`where` {text!r}"
-    raise UsageError(
-        f"the filter {what}", subject=subject, next_step="write it like: kind = 'pdf' AND page <= 3"
-    ) from cause
+    except (_Unusable, SqlglotError, RecursionError) as error:
+        deep = isinstance(error, RecursionError)
+        what = str(error) if isinstance(error, _Unusable) else "is nested too deep" if deep else "cannot be read"
+        example = "write it like: kind = 'pdf' AND page <= 3"
+        raise UsageError(f"the filter {what}", subject=f"`where` {text!r}", next_step=example) from error
 
 
 def _parsed(node: exp.Expression, *, depth: int) -> Filter:

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 from thresher.answer import Answer
 from thresher.errors import UsageError
-from thresher.types import Check, Citation, Excerpt, Hit, Origin, SearchResult
+from thresher.types import Check, Chunk, Citation, Excerpt, Hit, Origin, SearchResult
 
 _PATH = re.compile(r"(?:.*/)?d/(?P<collection>[^/]+)/(?P<document>[^/]+)/?")
 _NUMBER = re.compile(r"[0-9]{1,15}")
@@ -92,30 +92,26 @@ class Links:
 
     def hit(self, hit: Hit) -> Hit:
         """A hit with the address of its chunk."""
-        chunk = hit.chunk
-        url = self.url(hit.origin, chunk.source, chunk.document_id, chunk.start, chunk.end, chunk.page)
-        return replace(hit, url=url)
+        return replace(hit, url=self.url(hit.origin, hit.chunk.document_id, hit.chunk))
 
     def excerpt(self, span: Excerpt) -> Excerpt:
         """A span with its address."""
         if span.evidence is None:
             return span
         hit = span.evidence.hit
-        url = self.url(hit.origin, span.source, hit.chunk.document_id, span.start, span.end, span.page)
-        return replace(span, url=url)
+        return replace(span, url=self.url(hit.origin, hit.chunk.document_id, span))
 
     def citation(self, cited: Citation) -> Citation:
         """A citation with the address of its quote."""
-        url = self.url(cited.origin, cited.source, cited.document_id, cited.start, cited.end, cited.page)
-        return replace(cited, url=url)
+        return replace(cited, url=self.url(cited.origin, cited.document_id, cited))
 
-    def url(self, origin: Origin, source: str, document_id: str, start: int, end: int, page: int | None) -> str:
-        """The source itself of text from outside that came from the web; else the address below `public_url`.
+    def url(self, origin: Origin, document_id: str, at: Chunk | Excerpt | Citation) -> str:
+        """The source itself of text that came from the web; else the address below `public_url`.
 
         Without that the source where it is an address itself, and else nothing.
         """
-        on_web = source.startswith(("http://", "https://"))
+        on_web = at.source.startswith(("http://", "https://"))
         collection = self.other if origin is Origin.OUTSIDE else self.collection
         if not (self.public_url and collection) or (on_web and origin is Origin.OUTSIDE):
-            return source if on_web else ""
-        return address(self.public_url, collection, document_id, start, end, page)
+            return at.source if on_web else ""
+        return address(self.public_url, collection, document_id, at.start, at.end, at.page)

@@ -11,14 +11,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from thresher import recipes
-from thresher.asking import check_question
-from thresher.errors import (
-    StoreError,
-    UnknownSetting,
-    UsageError,
-    check_type,
-    without_password,
-)
+from thresher.asking import check_number, check_question
+from thresher.errors import StoreError, UnknownSetting, UsageError, check_type, without_password
 from thresher.filters import COLUMNS, parse, resolve
 from thresher.home import folders, places
 from thresher.home import settings as of_collections
@@ -32,7 +26,7 @@ from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
 from thresher.protocols import Home, in_silence
 from thresher.recipes.components import Components, Models, Outside
-from thresher.recipes.settings import FrontSettings, RecipeSettings
+from thresher.recipes.settings import FrontSettings, LanguageModelSettings, RecipeSettings
 from thresher.settings import dotted, own, resolved
 from thresher.tracing.traces import Traces
 from thresher.types import Filter, Query, Value
@@ -107,7 +101,7 @@ class OpenCollection:
 
     @property
     def purge_remark(self) -> str:
-        """What `delete(purge=True)` cannot reach, in words: old versions that a remote home keeps; else empty."""
+        """What `delete(purge=True)` cannot reach, in words: old versions that a remote home keeps."""
         return places.purge_remark(self.folder)
 
     def _check_open(self) -> None:
@@ -192,6 +186,9 @@ class OpenCollection:
     def _configured(self, name: str | recipes.Recipe, settings: Mapping[str, Any] | None) -> RecipeSettings:
         return recipes.get(name).configured(self._for_recipes(settings), home=self.home)
 
+    def _without_model(self, name: str | recipes.Recipe, settings: Mapping[str, Any] | None) -> RecipeSettings:
+        return self._configured(name, settings).model_copy(update={"llm": LanguageModelSettings()})
+
     def _for_recipes(self, settings: Mapping[str, Any] | None) -> dict[str, Any]:
         """The settings of a call without those of the collection, of which `store` is heeded here."""
         check_type("settings", settings or {}, Mapping, "a mapping of dotted keys to values")
@@ -246,10 +243,8 @@ class OpenCollection:
 
     def _query(self, question: str, limit: int, where: str | None) -> Query:
         check_question(question)
-        check_type("limit", limit, int, "a whole number")
+        check_number("limit", limit, least=1)
         check_type("where", where or "", str, "a filter as text, e.g. `kind = 'pdf'`")
-        if limit < 1:
-            raise UsageError("must be at least 1", subject=f"`limit` {limit}")
         question = question.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair, from a broken argument
         restricted = None if where is None else self._restricted(where)
         return Query(question, question, limit, restricted, today=date.today().isoformat())

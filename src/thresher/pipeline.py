@@ -13,18 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from thresher.answer import Answer
-from thresher.protocols import (
-    Corrector,
-    Decider,
-    Described,
-    Generator,
-    Judge,
-    Refiner,
-    Retriever,
-    Rewriter,
-    Verifier,
-    about,
-)
+from thresher.protocols import Corrector, Decider, Generator, Judge, Refiner, Retriever, Rewriter, Verifier, about
 from thresher.reasons import IN_DOUBT, NOT_ANSWERED, not_answered, not_certain
 from thresher.tracing.explain import EVIDENCE_IN_WORDS
 from thresher.tracing.traces import Record
@@ -50,7 +39,6 @@ from thresher.types import (
 NO_TIME = "the budget was spent before it was looked at"
 
 SLOTS = ("rewrite", "retrieve", "judge", "decide", "correct", "refine", "generate", "verify")
-
 
 Cut = Callable[[Query, Sequence[Evidence]], Sequence[Excerpt]]
 """Evidence to the excerpts that fit into a budget of tokens, best first."""
@@ -163,18 +151,18 @@ class Pipeline:
     only_correct: bool = False
     """Whether a question is refused unless its verdict is correct (`answer.mode=strict`)."""
 
-    def describe(self, index: Described | None = None) -> dict[str, str]:
+    def describe(self, index: object | None = None) -> dict[str, str]:
         """What stands in each slot, in the words of the parts themselves; `index` is how the documents are cut."""
         slots = {slot: about(getattr(self, slot)) for slot in SLOTS}
         if index is not None:
-            slots["retrieve"] += f" over {index.about}"
+            slots["retrieve"] += f" over {about(index)}"
         return slots
 
     def run(self, query: Query, *, strict: bool = False) -> Iterator[Step | Answer]:
         """The steps of a question as they finish, the answer last. With `strict`, Degraded instead of doing without.
 
-        When the seconds of the meter's budget are over, the slot that runs ends, and no other up to `generate` begins:
-        the answer is then a refusal that says how far the question came. What was written is always verified.
+        When the seconds of the budget are over, the slot that runs ends and no other up to `generate` begins: the
+        answer is a refusal that says how far the question came. What was written is always verified.
         """
         record = Record(self.degraded, strict=strict, allow=self.meter.allow_time)
         asked, standalone = query.asked or query.question, query.question if query.asked else None
@@ -240,10 +228,9 @@ class Pipeline:
         return _explained(query, draft, judged, refined, decision, correction)
 
     def search(self, query: Query, *, strict: bool = False, cut: Cut | None = None) -> SearchResult:
-        """The hits a recipe keeps, after judging and ordering; never goes outside.
+        """The hits a recipe keeps, after judging and ordering; with `cut` excerpts of its evidence, and the verdict.
 
-        With `cut` what it makes of the evidence that a generator would be given, and the verdict, in their place. What
-        a later slot lacks (a chat model to answer with) degrades no search.
+        It never goes outside, and what a later slot lacks (a chat model to answer with) degrades no search.
         """
         later = tuple(f"{slot}:" for slot in SLOTS[SLOTS.index("judge") + 1 :])
         lacks = [lack for lack in self.degraded if not lack.startswith(later)]
@@ -276,10 +263,7 @@ def _handed(spans: Sequence[Excerpt]) -> list[Hit]:
 def _explained(
     query: Query, draft: Generation, judged: Judged, refined: Refined, decision: Decision, correction: Correction
 ) -> Generation:
-    """An abstention for want of evidence names what is nearest, and says whether it was looked for outside.
-
-    One of a question that is not in English says so: the documents may be in another language.
-    """
+    """An abstention names what is nearest, whether it was looked for outside, and the language if not English."""
     if not draft.abstained:
         return draft
     text, reason = draft.text, draft.reason or ""

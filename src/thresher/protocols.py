@@ -264,13 +264,11 @@ class Store(RecordStore, ChunkStore, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A small file that is kept."""
+    """A small file that is kept; `name` is relative, with "/", `modified` in seconds since the epoch."""
 
     name: str
-    """Relative, with "/"."""
     bytes: int
     modified: float
-    """When it was last written, in seconds since the epoch."""
 
 
 class Files(Protocol):
@@ -358,16 +356,8 @@ Home: TypeAlias = Path | RemoteFolder
 # --- what a part says of itself ---------------------------------------------------------------------------------------
 
 
-class Described(Protocol):
-    """Says in a few words what it is and how it is set: what `thresher show` shows."""
-
-    @property
-    def about(self) -> str:
-        """E.g. "dense 10"."""
-
-
 def about(part: object) -> str:
-    """What a part says of itself; of a function, its name."""
+    """What a part says of itself in a few words, e.g. "dense 10", for `thresher show`; of a function, its name."""
     return str(getattr(part, "about", None) or getattr(part, "__name__", type(part).__name__))
 
 

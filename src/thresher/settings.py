@@ -117,17 +117,10 @@ def secret_keys(model: type[BaseModel]) -> set[str]:
 def flat(settings: BaseModel) -> dict[str, Any]:
     """Dotted keys and values, secrets as stars, addresses without name and password."""
     values = dict(dotted(settings.model_dump()))
-    return {key: _shown(value) for key, value in values.items()}
-
-
-def _shown(value: Any) -> Any:
-    match value:
-        case SecretStr():
-            return str(value)
-        case str():
-            return without_password(value)
-        case _:
-            return value
+    return {
+        key: without_password(str(value)) if isinstance(value, str | SecretStr) else value
+        for key, value in values.items()
+    }
 
 
 def flat_public(settings: BaseModel) -> dict[str, Any]:
@@ -275,24 +268,23 @@ def config_files(
     home: Home | None, environment: Mapping[str, str] = os.environ, here: Path | None = None
 ) -> list[Path]:
     """Every `thresher.toml` that counts, the stronger the later: the user's, the nearest from here up, the home's."""
-    start = here or Path(os.path.abspath(os.curdir))
-    above = nearest(start, environment)
-    met = [] if above is None or objection(above, start) else [above]
-    named = [user_folder(environment) / CONFIG_FILE, *met, *([home / CONFIG_FILE] if isinstance(home, Path) else [])]
-    files = {
-        file.resolve(): file for file in named if file.is_file()
-    }  # one that is met twice counts where it was first
-    return list(files.values())
+    met = _met(environment, here)
+    named = [user_folder(environment) / CONFIG_FILE, *([met[0]] if met and not met[1] else [])]
+    named += [home / CONFIG_FILE] if isinstance(home, Path) else []
+    return list({file.resolve(): file for file in named if file.is_file()}.values())  # met twice it counts where first
 
 
 def passed_over(environment: Mapping[str, str] = os.environ, here: Path | None = None) -> tuple[Path, str] | None:
     """The nearest `thresher.toml` from here up where it does not count, with the reason."""
+    met = _met(environment, here)
+    return met if met and met[1] and not is_own(met[0], environment) else None
+
+
+def _met(environment: Mapping[str, str], here: Path | None) -> tuple[Path, str] | None:
+    """The nearest `thresher.toml` from here up, with why it does not count; the empty text where it does."""
     start = here or Path(os.path.abspath(os.curdir))
     above = nearest(start, environment)
-    if above is None or is_own(above, environment):
-        return None
-    why = objection(above, start)
-    return (above, why) if why else None
+    return None if above is None else (above, objection(above, start))
 
 
 def trust(

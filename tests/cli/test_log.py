@@ -14,33 +14,18 @@ from thresher_testing.llm_server import Reply, ScriptedServer
 QUESTION = "When was the Kõpu lighthouse built?"
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--log-level", "info", "ask", QUESTION],
-        ["ask", QUESTION, "--log-level=info"],
-        ["--log-level", "info", QUESTION],
-        ["--json", "--log-level", "info", QUESTION],
-    ],
-    ids=" ".join,
-)
-def test_the_log_goes_to_stderr_wherever_the_option_stands(run: Run, indexed: Path, words: list[str]) -> None:
-    ran = run(*words, "--recipe", "rag", "--home", indexed)
-    assert ran.code == 0
+@pytest.mark.parametrize("words", [["ask", QUESTION, "--log-level=info"], ["--json", "--log-level", "info", QUESTION]])
+def test_the_log_goes_to_stderr_wherever_the_option_stands_and_ends_with_the_command(
+    run: Run, indexed: Path, words: list[str]
+) -> None:
+    more = ("--recipe", "rag", "--home", indexed)
+    ran = run(*words, *more)
+    assert (ran.code, "INFO" in ran.out) == (0, False)
     assert "INFO thresher.tracing.traces: retrieve: " in ran.err
-    assert "INFO" not in ran.out
     if "--json" in words:
         assert "1531" in json.loads(ran.out)["text"]
-
-
-def test_the_log_of_a_command_ends_with_it(run: Run, indexed: Path) -> None:
-    run("--log-level", "info", "ask", QUESTION, "--recipe", "rag", "--home", indexed)
-    assert "INFO" not in run("ask", QUESTION, "--recipe", "rag", "--home", indexed).err
-
-
-def test_nothing_is_logged_unless_it_is_asked_for(run: Run, indexed: Path) -> None:
-    assert "INFO" not in run("ask", QUESTION, "--recipe", "rag", "--home", indexed).err
-    assert "INFO" not in run("--log-level", "error", "ask", QUESTION, "--recipe", "rag", "--home", indexed).err
+    assert "INFO" not in run("ask", QUESTION, *more).err
+    assert "INFO" not in run("--log-level", "error", "ask", QUESTION, *more).err
 
 
 def test_what_is_indexed_and_asked_of_a_server_is_logged_without_its_key(

@@ -89,9 +89,3 @@ def test_nothing_is_estimated_before_the_first_batch_is_encoded() -> None:
     clock = Clock()
     lines = told(clock, looks(clock, ALIKE, chunks_a_second=60))
     assert lines[0][0] > 3 + 900 / 60
-
-
-def test_the_file_in_work_is_named() -> None:
-    clock = Clock()
-    clock.seconds = 1
-    assert Pace(clock)(IndexProgress(10, 5, 0, "/papers/BERT.pdf")).endswith(", BERT.pdf")

@@ -47,7 +47,7 @@ Attempt = Callable[[random.Random], tuple[str, Callable[[], None]]]
 
 # --- changed bytes ----------------------------------------------------------------------------------------------------
 
-SPOILED = (
+SPOILED = [
     b"\x00",
     b"\xff\xfe",
     b"\x1b[2J",
@@ -59,7 +59,7 @@ SPOILED = (
     b'"',
     b"-1",
     b"9" * 40,
-)
+]
 
 
 def changed(chosen: random.Random, data: bytes) -> bytes:
@@ -134,68 +134,27 @@ def readers(chosen: random.Random, seeds: dict[str, bytes]) -> tuple[str, Callab
 
 # --- filters ----------------------------------------------------------------------------------------------------------
 
-PIECES = (
-    *(
-        "kind",
-        "date",
-        "title",
-        "source",
-        "page",
-        "year",
-        "x y",
-        '"q"',
-        "AND",
-        "OR",
-        "NOT",
-        "(",
-        ")",
-        "=",
-        "!=",
-        "<",
-        ">=",
-    ),
-    *(
-        "LIKE",
-        "ILIKE",
-        "IN",
-        "IS NULL",
-        "BETWEEN",
-        "'pdf'",
-        "'%_%_%þ'",
-        "'\\%'",
-        "''",
-        "3",
-        "-1",
-        "1e400",
-        "NULL",
-        "TRUE",
-    ),
-    *("--", ";", "/*", "\x00", "\x1b[2J", "'", "CASE", "SELECT", "0x1F", "::int", "$1", "?", "😀", ","),
-)
+NAMES = ["kind", "date", "title", "source", "page", "year", "x y", '"q"']
+SIGNS = ["AND", "OR", "NOT", "(", ")", "=", "!=", "<", ">=", "LIKE", "ILIKE", "IN", "IS NULL", "BETWEEN"]
+LITERALS = ["'pdf'", "'%_%_%þ'", "'\\%'", "''", "3", "-1", "1e400", "NULL", "TRUE"]
+STRANGE = ["--", ";", "/*", "\x00", "\x1b[2J", "'", "CASE", "SELECT", "0x1F", "::int", "$1", "?", "😀", ","]
 
-ROWS: tuple[dict[str, Any], ...] = (
-    {
-        "kind": "pdf",
-        "title": "Tides" * 50,
-        "source": "/a/tides.pdf",
-        "page": 3,
-        "date": "2020-01-01",
-        "document_id": "1",
-    },
-    {"kind": "txt", "title": "", "source": "b", "page": None, "date": None, "document_id": "2"},
-)
+ROW = {"kind": "pdf", "title": "Tides" * 50, "source": "/a/tides.pdf", "page": 3, "date": "2020", "document_id": "1"}
+ROWS: list[dict[str, Any]] = [ROW, {**ROW, "title": "", "page": None, "date": None}]
 
 
 def filters(chosen: random.Random) -> tuple[str, Callable[[], None]]:
     """A text of pieces, some of them in an order that is a filter."""
     if chosen.random() < 0.5:
         comparisons = (
-            " ".join(map(chosen.choice, (("kind", "title", "page"), ("=", "LIKE", "<"), PIECES[22:34])))
+            " ".join(map(chosen.choice, (NAMES, ("=", "LIKE", "<"), [*LITERALS, "IN", "BETWEEN"])))
             for _ in range(chosen.randint(1, 6))
         )
         text = chosen.choice((" AND ", " OR NOT ")).join(comparisons)
     else:
-        text = " ".join(chosen.choices(PIECES, k=chosen.randint(1, 30))) * chosen.choice((1, 1, 1, 20))
+        text = " ".join(chosen.choices([*NAMES, *SIGNS, *LITERALS, *STRANGE], k=chosen.randint(1, 30))) * chosen.choice(
+            (1, 1, 1, 20)
+        )
 
     def read() -> None:
         for row in ROWS:
@@ -255,37 +214,34 @@ def _said(text: str, length: int) -> str:
 
 # --- the server -------------------------------------------------------------------------------------------------------
 
-VALUES: tuple[Any, ...] = (
-    *(
-        "default",
-        "",
-        "x" * 9000,
-        "\x00",
-        "../..",
-        "\ud800",
-        "kind = 'pdf'",
-        "corrective",
-        "none",
-        "web",
-        "collection:x",
-    ),
-    *(
-        0,
-        -1,
-        10**30,
-        1e308,
-        True,
-        None,
-        [],
-        {},
-        [[]],
-        ["a"],
-        {"answer.style": "short"},
-        [["q", "a"]],
-        [[1]],
-        "1970-01-01",
-    ),
-)
+WORDS = [
+    "default",
+    "",
+    "x" * 9000,
+    "\x00",
+    "../..",
+    "\ud800",
+    "kind = 'pdf'",
+    "corrective",
+    "none",
+    "web",
+    "collection:x",
+]
+VALUES: list[Any] = [
+    *WORDS,
+    0,
+    -1,
+    10**30,
+    1e308,
+    True,
+    None,
+    [],
+    {},
+    [[]],
+    ["a"],
+    {"answer.style": "short"},
+    [["q", "a"]],
+]
 
 
 class Api:

@@ -2,10 +2,8 @@
 
     .venv/bin/python tests/golden/behaviour.py record            writes the files beside this one
     .venv/bin/python tests/golden/behaviour.py compare           prints what differs from them; 1 when anything does
-    .venv/bin/python tests/golden/behaviour.py full FILE         every row whole, with texts, reasons and all scores
 
-Every fourth of forty questions about eight papers and sixty about Wikipedia passages, half of which lie in an outside
-collection; `full` asks them all. Only
+Ten questions about eight papers and fifteen about Wikipedia passages, half of which lie in an outside collection. Only
 the public contract is used, so the files outlive any arrangement of the code. Scores are those of one kind of processor
 (int8 arithmetic differs between kinds); `machine.json` says which, and on another a row may differ.
 """
@@ -20,15 +18,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from itertools import count
+from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import thresher
 
 HERE = Path(__file__).parent
-EVERY = 4
-"""Every fourth question is kept: they show what a change does."""
 DATA = Path(os.environ.get("THRESHER_DATA", HERE.parents[2] / "shared" / "data"))
 PAPERS = (
     "2005.11401.pdf",
@@ -44,45 +41,15 @@ PAPERS = (
 
 ASKED_OF_PAPERS = (
     "How many layers has BERT-base?",
-    "How many parameters does GPT-2 have?",
-    "What is the default value of beta2 in Adam?",
-    "What does Adam stand for?",
     "Which optimizer was used to train the Transformer?",
-    "How many attention heads does the Transformer base model use?",
-    "What BLEU score does the big Transformer reach on English-to-German?",
-    "Which corpora was BERT pre-trained on?",
     "How many words does BooksCorpus have?",
-    "What fraction of the tokens does BERT mask?",
-    "Why does BERT replace some masked words with random ones?",
-    "Which retriever does RAG use?",
     "What is the difference between RAG-Sequence and RAG-Token?",
-    "How large is the Wikipedia index that RAG uses?",
-    "Which website's outbound links were scraped to build WebText?",
-    "How many documents does WebText contain?",
     "What is the vocabulary size of GPT-2?",
-    "What is the context size of GPT-2?",
-    "On which dataset was GPT-1 pre-trained?",
-    "How many layers does GPT-1 have?",
     "What is the supercomputer with AMD GPUs on which OLMo was trained called?",
-    "Which data was OLMo trained on?",
-    "Which activation function does OLMo use?",
-    "What licence is OLMo released under?",
     "What is the learning rate of OLMo 7B?",
-    "How long did it take to train the big Transformer?",
-    "What hardware was the Transformer trained on?",
-    "What is label smoothing set to in the Transformer?",
     "What does AdaMax replace?",
-    "Does Adam correct the bias of its moments?",
-    "What is the F1 of BERT on SQuAD 1.1?",
-    "Who wrote the Adam paper?",
     "compare BERT and GPT-1",
-    "positional encoding",
-    "What is the capital of Mongolia?",
-    "How many parameters does GPT-5 have?",
     "What is the price of a ticket to the moon?",
-    "What did the authors of BERT eat for lunch?",
-    "Which GPU did Adam's authors recommend for protein folding?",
-    "What BLEU score does BERT reach on English-to-German?",
 )
 
 PASSAGES = 500
@@ -97,10 +64,7 @@ COSTS = ("seconds", "cpu_seconds", "memory")
 
 def wikipedia() -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
     """Questions, passages inside and passages outside."""
-    questions = [
-        *_lines(DATA / "wikipedia" / "popqa.jsonl")[:30],
-        *_lines(DATA / "wikipedia" / "nq.jsonl")[:30],
-    ]
+    questions = [*_lines(DATA / "wikipedia" / "popqa.jsonl")[:30], *_lines(DATA / "wikipedia" / "nq.jsonl")[:30]]
     wanted = {
         id_ for question in questions for id_ in (*question.get("gold_ids", ()), *question.get("retrieved_ids", ()))
     }
@@ -140,19 +104,17 @@ def collections() -> Iterator[Path]:
         yield home
 
 
-def asked(home: Path, recipe: str, *, every: int = 1) -> Iterator[dict[str, Any]]:
-    """What `explain --json` tells of every question, or of each second one and so on."""
+def asked(home: Path, recipe: str) -> Iterator[dict[str, Any]]:
+    """What `explain --json` tells of every question."""
     corrects = recipe.startswith(("crag", "ecrag", "corrective"))
-    of_wikipedia = [one["question"] for one in wikipedia()[0]]
-    number = count()
+    of_wikipedia = [one["question"] for one in wikipedia()[0][::4]]
     for name, questions, outside in (
         ("papers", ASKED_OF_PAPERS, None),
         ("inside", of_wikipedia, "collection:outside" if corrects else None),
     ):
         with thresher.open(home, name) as collection:
             for question in questions:
-                if next(number) % every == 0:
-                    yield collection.ask(question, recipe=recipe, outside=outside).to_dict(chunks=True)
+                yield collection.ask(question, recipe=recipe, outside=outside).to_dict(chunks=True)
 
 
 def without_costs(row: dict[str, Any]) -> dict[str, Any]:
@@ -194,9 +156,9 @@ def short(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def explained(home: Path, recipe: str, *, every: int = 1) -> str:
-    """The golden file of a recipe, of all questions or of each second one and so on."""
-    return "".join(json.dumps(short(row), ensure_ascii=False) + "\n" for row in asked(home, recipe, every=every))
+def explained(home: Path, recipe: str) -> str:
+    """The golden file of a recipe."""
+    return "".join(json.dumps(short(row), ensure_ascii=False) + "\n" for row in asked(home, recipe))
 
 
 def scored(home: Path) -> str:
@@ -260,33 +222,19 @@ def machine() -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Record, compare, or tell in full."""
-    match arguments:
-        case ["full", file]:
-            with collections() as home, Path(file).open("w", encoding="utf-8") as kept:
-                for recipe in thresher.recipes.names():
-                    for row in asked(home, recipe):
-                        kept.write(json.dumps(without_costs(row), ensure_ascii=False) + "\n")
-            return 0
-        case ["record" | "compare" as what, *only]:
-            return _made(what, only)
-        case _:
-            print(__doc__)
-            return 2
-
-
-def _made(what: str, only: Sequence[str]) -> int:
+    """Record, or compare."""
+    if arguments[:1] not in (["record"], ["compare"]):
+        print(__doc__)
+        return 2
+    what, *only = arguments
     different = 0
     with collections() as home:
-        makers = {
+        makers: dict[str, Callable[[], str]] = {
             "help.txt": helped,
             "score.json": lambda: scored(home),
             "machine.json": machine,
-            **{
-                f"explain-{recipe}.jsonl": lambda recipe=recipe: explained(home, recipe, every=EVERY)
-                for recipe in thresher.recipes.names()
-            },
         }
+        makers |= {f"explain-{name}.jsonl": partial(explained, home, name) for name in thresher.recipes.names()}
         for name, make in makers.items():
             if only and not any(word in name for word in only):
                 continue
@@ -295,14 +243,9 @@ def _made(what: str, only: Sequence[str]) -> int:
                 file.write_text(text, encoding="utf-8")
                 continue
             before = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-            now = text.splitlines()
-            rows = [pair for pair in zip(before, now, strict=False) if pair[0] != pair[1]]
-            different += len(rows) + abs(len(before) - len(now))
-            print(
-                f"{name}: {len(rows)} of {len(before)} lines differ"
-                if len(before) == len(now)
-                else f"{name}: {len(before)} lines before, {len(now)} now"
-            )
+            rows = [pair for pair in zip_longest(before, text.splitlines(), fillvalue="") if pair[0] != pair[1]]
+            different += len(rows)
+            print(f"{name}: {len(rows)} of {len(before)} lines differ")
             for one, other in rows[:20]:
                 print(f"  - {one[:2000]}\n  + {other[:2000]}")
     return int(different > 0)

@@ -11,7 +11,7 @@ import pytest
 
 import thresher
 from tests.conftest import Run
-from tests.golden.behaviour import DATA, EVERY, HERE, collections, explained, helped, machine, scored
+from tests.golden.behaviour import DATA, HERE, collections, explained, helped, machine, scored
 
 SHARE_OF_ANOTHER_PROCESSOR = 0.15
 """Of the rows that may differ, in what `outline` keeps of them, on a kind of processor whose int8 arithmetic rounds
@@ -51,7 +51,7 @@ def home() -> Iterator[Path]:
 @needs_data
 @pytest.mark.parametrize("recipe", thresher.recipes.names())
 def test_every_recipe_answers_as_was_recorded(recipe: str, home: Path) -> None:
-    before, now = recorded(f"explain-{recipe}.jsonl"), explained(home, recipe, every=EVERY).splitlines()
+    before, now = recorded(f"explain-{recipe}.jsonl"), explained(home, recipe).splitlines()
     seen = str if same_processor() else outline
     rows = list(zip_longest(before, now))
     different = [row for row in rows if None in row or seen(row[0]) != seen(row[1])]

@@ -11,8 +11,8 @@ import thresher
 from tests.recipes.scripting import user_of
 from thresher.answer import Answer
 from thresher.collection import Collection
-from thresher.testing.fakes import LIARS
 from thresher.types import ClaimState
+from thresher_testing.liars import LIARS
 from thresher_testing.llm_server import ScriptedServer
 
 Serve = Callable[..., ScriptedServer]

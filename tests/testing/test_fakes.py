@@ -24,29 +24,14 @@ def test_shared_words_make_a_high_cosine() -> None:
     assert near @ query > 0.7 > far @ query
 
 
-def test_progress_is_told_the_number_of_texts() -> None:
-    told: list[int] = []
-    HashEncoder(8).encode(["a", "b"], progress=told.append)
-    assert sum(told) == 2
-
-
-def test_a_scripted_model_gives_its_replies_in_order_and_remembers() -> None:
-    model = ScriptedModel(["one", "two"])
-    assert [model.complete("s", "a"), model.complete("s", "b")] == ["one", "two"]
-    assert model.seen == [("s", "a"), ("s", "b")]
-    with pytest.raises(IndexError):
-        model.complete("s", "c")
-
-
 def test_each_reply_of_a_scripted_model_is_given_to_one_thread() -> None:
     model = ScriptedModel([str(number) for number in range(200)])
+    with pytest.raises(IndexError):
+        ScriptedModel([]).complete("s", "a")
+    assert ScriptedModel(lambda system, user: user.upper()).complete("", "loud") == "LOUD"
     with ThreadPoolExecutor(8) as pool:
         replies = list(pool.map(lambda number: model.complete("s", str(number)), range(200)))
     assert sorted(map(int, replies)) == list(range(200))
-
-
-def test_a_scripted_model_may_be_a_function() -> None:
-    assert ScriptedModel(lambda system, user: user.upper()).complete("", "loud") == "LOUD"
 
 
 def test_overlap_is_the_share_of_the_questions_words() -> None:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import difflib
+import importlib.abc
+import importlib.machinery
+import logging
 import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
-from pathlib import Path
-from shlex import join
-from typing import Annotated, Any
+from contextlib import contextmanager
+from itertools import islice, takewhile
+from types import ModuleType
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperGroup
 
-from thresher.cli import chat, checks, collections, config, demo, documents, log, output, questions, recipes
-from thresher.cli.fast_import import without_rest_client
+from thresher.cli import collections, demo, documents, output, questions, recipes
 from thresher.cli.options import DONE, FAILED, INTERRUPTED, WRONG_USAGE, in_flags
 from thresher.errors import ThresherError, UsageError
 from thresher.text.markup import json_text, shown
@@ -69,14 +71,6 @@ ASKING = re.compile("how|what|when|where|which|who|whom|whose|why|is|are|was|wer
 
 QUESTION_WORDS = 3  # of a command line without a command, that make it a question
 
-TYPED_ELSEWHERE = {
-    "help": "thresher{} --help",
-    "version": "thresher --version",
-    "add": "thresher index{}",
-    "list": "thresher documents, or thresher collections list",
-}
-"""Commands of other programs, and those to type here; `{}` are the words behind them."""
-
 
 class Commands(TyperGroup):
     """Our own commands, and those of the distributions on top; a question without a command is asked."""
@@ -97,14 +91,12 @@ class Commands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """As usual, with `ask` in front of a question, and options that stand before a command behind its name."""
-        shared, args = log.taken_out(args)
+        shared, args = taken_out(args)
         return super().parse_args(ctx, [*shared, *self._arranged(args)])
 
     def _arranged(self, args: list[str]) -> list[str]:
         """The arguments with the command in front."""
         before = self._options_before(args)
-        if instead := typed_elsewhere(args[before:]):
-            raise UsageError(f"no such command '{args[before]}'", next_step=f"type {instead}")
         if not before:
             return ["ask", *args] if self._is_question(args) else args
         options, rest = args[:before], args[before:]
@@ -153,24 +145,6 @@ def _of_others() -> dict[str, Extension]:
     }
 
 
-def typed_elsewhere(args: Sequence[str]) -> str:
-    """The command to type for one of other programs; empty for a question that begins with its name.
-
-    >>> typed_elsewhere(["add", "notes.txt"])
-    'thresher index notes.txt'
-    >>> typed_elsewhere(["list", "all", "architects"])
-    ''
-    """
-    if not args or args[0] not in TYPED_ELSEWHERE:
-        return ""
-    words = list(takewhile(lambda argument: not argument.startswith("-"), args))
-    files = args[0] == "add" and any(Path(word).exists() for word in words[1:])
-    if len(words) >= QUESTION_WORDS and not files:
-        return ""
-    behind = f" {join(words[1:])}" if words[1:] else " PATH" if args[0] == "add" else ""
-    return TYPED_ELSEWHERE[args[0]].format(behind)
-
-
 def _options(command: Any) -> Iterator[Any]:
     """The options of the commands below a command; those of `ask` last, which count where two differ."""
     below = getattr(command, "commands", {})
@@ -186,6 +160,58 @@ def _version(wanted: bool) -> None:
         output.say(f"thresher {__version__}")
         raise typer.Exit
 
+
+# --- the log ----------------------------------------------------------------------------------------------------------
+
+Level = Literal["debug", "info", "warning", "error"]
+
+LOG_LEVEL = "--log-level"
+
+LOGGERS = ("thresher", "thresher_evals")  # ours alone: a user did not ask for the log of other libraries
+
+
+class _Line(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return shown(super().format(record))
+
+
+@contextmanager
+def logged(level: Level) -> Iterator[None]:
+    """Inside, what is logged from this level on is shown on stderr."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Line("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    before = {name: logging.getLogger(name).level for name in LOGGERS}
+    for name in LOGGERS:
+        logging.getLogger(name).addHandler(handler)
+        logging.getLogger(name).setLevel(level.upper())
+    try:
+        yield
+    finally:
+        for name, earlier in before.items():
+            logging.getLogger(name).removeHandler(handler)
+            logging.getLogger(name).setLevel(earlier)
+
+
+def taken_out(args: Sequence[str]) -> tuple[list[str], list[str]]:
+    """`--log-level` with its value wherever it stands before `--`, and the other arguments.
+
+    >>> taken_out(["ask", "--log-level", "info", "Who?"])
+    (['--log-level', 'info'], ['ask', 'Who?'])
+    """
+    taken: list[str] = []
+    others: list[str] = []
+    waiting = iter(args)
+    for one in waiting:
+        if one == "--":
+            return taken, [*others, one, *waiting]
+        if one == LOG_LEVEL:
+            taken += [one, *islice(waiting, 1)]
+        else:
+            (taken if one.startswith(f"{LOG_LEVEL}=") else others).append(one)
+    return taken, others
+
+
+# --- the commands -----------------------------------------------------------------------------------------------------
 
 app = typer.Typer(
     name="thresher",
@@ -205,10 +231,8 @@ def thresher(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
     log_level: Annotated[
-        log.Level | None,
-        typer.Option(
-            log.OPTION, metavar="LEVEL", help="Show the log on stderr, from debug, info, warning or error on."
-        ),
+        Level | None,
+        typer.Option(LOG_LEVEL, metavar="LEVEL", help="Show the log on stderr, from debug, info, warning or error on."),
     ] = None,
 ) -> None:
     """Answers from your own documents that do not trust what was retrieved until it has been judged.
@@ -216,7 +240,7 @@ def thresher(
     A question alone is asked: thresher "How many layers has BERT?"
     """
     if log_level is not None:
-        context.with_resource(log.shown(log_level))
+        context.with_resource(logged(log_level))
 
 
 for command in (
@@ -230,29 +254,64 @@ for command in (
     collections.restore,
     questions.search,
     questions.ask,
-    chat.chat,
-    checks.check,
+    questions.chat,
+    questions.check,
     questions.explain,
     questions.feedback,
     recipes.calibrate,
     recipes.train_judge,
     recipes.list_recipes,
     recipes.show,
-    config.config,
-    config.trust,
-    config.completion,
+    recipes.config,
+    recipes.trust,
+    recipes.completion,
     demo.demo,
 ):
     app.command({"list_recipes": "recipes", "train_judge": "train-judge"}.get(command.__name__))(command)
 app.add_typer(collections.app, name="collections")
 
 
+# --- running ----------------------------------------------------------------------------------------------------------
+
+
+REST_API = "lance_namespace_urllib3_client.api"
+"""`import lancedb` imports this REST client of remote catalogs, which builds hundreds of validators: 0.55 of the 1.95
+processor seconds of a question. A local store uses none of it; the library never does what follows, only a command."""
+
+
+class _EmptyModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds the modules of the REST client, and gives every name in them an empty class."""
+
+    def find_spec(self, name: str, *_: Any) -> importlib.machinery.ModuleSpec | None:
+        """A spec for the modules of the REST client only."""
+        if name != REST_API and not name.startswith(REST_API + "."):
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=name == REST_API)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing runs; a name gets its class when it is imported."""
+
+        def empty_class(name: str) -> type:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return type(name, (), {"__module__": module.__name__})
+
+        module.__getattr__ = empty_class  # type: ignore[method-assign]
+
+
+def without_rest_client() -> None:
+    """Make the next `import lancedb` of this process skip its REST client."""
+    loaded = "lance_namespace_urllib3_client" in sys.modules
+    if not loaded and not any(isinstance(finder, _EmptyModules) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _EmptyModules())
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit; errors become one line on stderr and an exit code."""
     without_rest_client()
     command = typer.main.get_command(app)
-    if config.COMPLETE in os.environ:
-        command.main(prog_name="thresher", complete_var=config.COMPLETE)  # tells the shell what can follow, and exits
+    if recipes.COMPLETE in os.environ:
+        command.main(prog_name="thresher", complete_var=recipes.COMPLETE)  # tells the shell what can follow, and exits
     given = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in takewhile(lambda argument: argument != "--", given)
     try:

@@ -23,7 +23,7 @@ from thresher.tracing.explain import (
     shortened,
     where,
 )
-from thresher.types import Excerpt, Hit, SearchResult, Step
+from thresher.types import Check, Excerpt, Hit, SearchResult, Step
 
 if TYPE_CHECKING:
     from thresher.indexing.ingest import Remark, Report
@@ -300,6 +300,20 @@ def answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
         complain(f"note: {degradation}")
     if given.trace:
         complain(f"how it came about: thresher explain {given.trace}{options}")
+
+
+def checked(found: Check) -> None:
+    """Each claim of a checked text with its state and the spans that show it."""
+    for claim in found.claims:
+        why = f": {claim.reason}" if claim.reason else ""
+        say(f"{claim.state:<12} {claim.support:.2f}  {' '.join(claim.text.split())}{why}")
+        for citation in claim.citations:
+            say(f"           {citation_line(citation.to_dict(), '')}")
+    if found.support is None:
+        complain("there is no claim in the text")
+    else:
+        held = sum(claim.state == "supported" for claim in found.claims)
+        say(f"{held} of {len(found.claims)} claims are supported")
 
 
 def happened(degraded: Sequence[str]) -> list[str]:

@@ -58,38 +58,30 @@ class _Clock:
 class Pace:
     """How fast an `index` is, in words.
 
-    Reading runs ahead of encoding by a batch. So the chunks of a byte are taken when a batch is encoded and reading
-    goes on: until then they are too few for the bytes that were read, if not more than were expected.
+    Reading runs ahead of encoding by a batch: how long all takes is told by the bytes that were read when a batch is
+    encoded and reading goes on.
     """
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self.clock = _Clock(now)
         self._read = self._chunks = self._encoded = 0
-        self._expected: float | None = None
+        self._whole = 0.0
 
     def __call__(self, progress: IndexProgress) -> str:
         """Share of the bytes that was read, chunks, chunks per second, the file in work and, once known, the time."""
         read, of = (size - progress.unchanged_bytes for size in (progress.done_bytes, progress.total_bytes))
-        if self._chunks > self._encoded:
-            if progress.chunks == self._chunks:  # the file that filled the batch is done
-                self._expect(read, of)
-            elif read > self._read:  # it goes on, as a file of many documents does
-                self._expect(self._read, of)
+        file_done = progress.chunks == self._chunks  # the one that filled the batch; else it may go on
+        if self._chunks > self._encoded and (file_done or read > self._read):
+            encoded = read if file_done else self._read
+            self._whole = self.clock.seconds * of / encoded if encoded else 0.0
+            self._encoded = self._chunks
         self._read, self._chunks = read, progress.chunks
         share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0.0
         rate = progress.chunks / self.clock.seconds if self.clock.seconds else 0.0
-        left = ""
-        if self._expected is not None and rate:
-            chunks = max(self._expected, progress.chunks * of / read) - progress.chunks
-            seconds = self.clock.steady(chunks / rate)
-            left = f", about {seconds:.0f} s left" if seconds >= 1 else ""
+        seconds = self.clock.steady(max(0.0, self._whole - self.clock.seconds)) if self._whole else 0.0
+        left = f", about {seconds:.0f} s left" if seconds >= 1 else ""
         file = f", {shown(shortened(Path(progress.file).name, FILE_CHARACTERS))}" if progress.file else ""
         return f"{share:.0%} read, {progress.chunks} chunks encoded, {rate:.0f} a second{left}{file}"
-
-    def _expect(self, read: int, of: int) -> None:
-        """Estimate all chunks from the chunks for each byte that was read."""
-        self._encoded = self._chunks
-        self._expected = self._chunks * of / read if read else None
 
 
 @contextmanager

@@ -1,10 +1,11 @@
-"""Commands that search and ask, and that show how an answer came about."""
+"""Commands that search, ask, converse and check, and that show how an answer came about."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,10 +15,11 @@ import typer
 import thresher
 from thresher.cli import output
 from thresher.cli.options import FAILED, REFUSED, Question, RecipeName, Strict, Target, Where, on_collection
-from thresher.errors import UsageError
+from thresher.errors import ThresherError, UsageError
 from thresher.tracing.explain import counted, picture, shortened
 
 if TYPE_CHECKING:
+    from thresher.answer import Answer
     from thresher.home.places import Home
 
 Mode = Literal["strict", "balanced", "open"]
@@ -27,8 +29,7 @@ MaxTokens = Annotated[
 ]
 
 Outside = Annotated[
-    str | None,
-    typer.Option("--outside", metavar="PLACE", help="Where to correct from: none, web or collection:NAME."),
+    str | None, typer.Option("--outside", metavar="PLACE", help="Where to correct from: none, web or collection:NAME.")
 ]
 
 
@@ -227,3 +228,94 @@ def feedback(
         number = len(collection.labels.labels())
     shown = f"{judgement}: “{shortened(label.question, 80)}”"
     target.show(label, lambda _: output.say(f"{shown}; {counted(number, 'label')} in this collection"))
+
+
+# --- a conversation ---------------------------------------------------------------------------------------------------
+
+HELP = "Ask a question, or: /why (how the last answer came about), /new (forget the conversation), /quit"
+
+
+@on_collection()
+def chat(
+    target: Target, recipe: RecipeName = None, outside: Outside = None, where: Where = None, strict: Strict = None
+) -> None:
+    """Ask question after question; each may follow up on those before. Ends with /quit or Ctrl-D."""
+    history: list[Answer] = []
+    chosen = recipe_of(recipe, target)
+    with target.open() as collection:
+        collection.settings(chosen, target.settings)  # what is wrong is refused before anything is asked
+        collection.documents()
+        if output.on_terminal():
+            output.say(HELP)
+        for line in _lines():
+            match line:
+                case "":
+                    continue
+                case "/quit" | "/exit":
+                    return
+                case "/new":
+                    history.clear()
+                    continue
+                case "/why":
+                    output.say(history[-1].explain() if history else "nothing was asked yet")
+                    continue
+                case _ if line.startswith("/"):
+                    output.say(HELP)
+                    continue
+            try:
+                answer = collection.ask(
+                    line,
+                    recipe=chosen,
+                    outside=outside,
+                    where=where,
+                    settings=target.settings,
+                    strict=bool(strict),
+                    history=history,
+                )
+            except ThresherError as error:  # the next question may fare better
+                output.complain(f"thresher: {error}")
+                continue
+            history.append(answer)
+            remember(target, answer.trace)
+            target.show(answer, output.answer)
+            sys.stdout.flush()
+
+
+def _lines() -> Iterator[str]:
+    """The lines typed, until the end of the input."""
+    while True:
+        if sys.stdin.isatty():
+            sys.stderr.write("> ")
+            sys.stderr.flush()
+        if not (line := sys.stdin.readline()):
+            return
+        yield line.strip()
+
+
+# --- a text held against the documents --------------------------------------------------------------------------------
+
+
+@on_collection(sends=False)
+def check(
+    target: Target,
+    text: Annotated[str, typer.Argument(metavar="TEXT|FILE|-", help="A text, a file with one, or - for stdin.")],
+    where: Where = None,
+) -> None:
+    """Hold every claim of a text against the documents: supported, unverified or contradicted, and what shows it."""
+    with target.open() as collection:
+        found = collection.check(_text_of(text), where=where, settings=target.settings)
+    target.show(found, output.checked)
+
+
+def _text_of(given: str) -> str:
+    """The text itself, of a file where there is one of that name, or of stdin."""
+    if given == "-":
+        return sys.stdin.read()
+    try:
+        file = Path(given)
+        return file.read_text(encoding="utf-8") if file.is_file() else given
+    except UnicodeDecodeError:
+        next_step = "check a .txt or .md file; index other kinds of files"
+        raise UsageError("is no text in UTF-8", subject=given, next_step=next_step) from None
+    except OSError:  # longer than a file's name may be, or with a NUL
+        return given

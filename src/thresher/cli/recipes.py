@@ -1,9 +1,10 @@
-"""Commands about recipes: listed, shown, compared, calibrated and trained."""
+"""Commands about recipes and settings: shown, compared, calibrated, trained, and where each value comes from."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,8 +12,9 @@ import typer
 
 import thresher
 from thresher.cli import output
-from thresher.cli.options import AsJson, Target, on_collection, recipe_names
+from thresher.cli.options import AsJson, RecipeName, Target, on_collection, recipe_names
 from thresher.cli.progress import counting
+from thresher.cli.questions import recipe_of
 from thresher.errors import UsageError
 from thresher.plugins import brought, loaded
 
@@ -137,7 +139,7 @@ def _show_budget(target: Target, recipe: str, file: Path | None, number: int, se
 
 
 def _rows(file: Path) -> list[dict[str, Any]]:
-    """The rows of a file of labelled questions; where `answerable` is missing the documents answer the question."""
+    """The labelled questions of a file. Raises UsageError that names the line of one that is none."""
     try:
         lines = file.expanduser().read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
     except OSError as error:
@@ -177,3 +179,76 @@ def train_judge(
     with target.open() as collection:
         trained = collection.train_judge(labels, epochs=epochs, seed=seed, settings=target.settings, counting=counting)
     target.show(trained, lambda found: output.say(str(found)))
+
+
+# --- the command line itself: its settings, and completion ------------------------------------------------------------
+
+COMPLETE = "_THRESHER_COMPLETE"  # the variable in which a shell asks what can follow
+
+
+class Shell(StrEnum):
+    """Shells that complete commands."""
+
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+
+
+@on_collection(sends=False)
+def config(
+    target: Target,
+    recipe: RecipeName = None,
+    changed: Annotated[bool, typer.Option("--changed", help="Only what is not the default.")] = False,
+) -> None:
+    """Show every setting, its value and where that comes from: default, preset, a file, a variable or --set."""
+    from thresher.settings import config_files, flat_public
+
+    chosen = thresher.recipes.get(recipe_of(recipe, target))
+    front = thresher.recipes.front(target.home)
+    values: dict[str, Any] = {
+        "home": str(target.home),
+        "collection": target.collection,
+        "recipe": chosen.name,
+        "strict": front.strict,
+        "public_url": front.public_url,
+        **flat_public(chosen.configured(target.settings, home=target.home)),
+    }
+    origins = thresher.recipes.front_origins(target.home) | chosen.origins(target.settings, home=target.home)
+    origins = {key: "--set" if origin == "given" else origin for key, origin in origins.items()}
+    shown = {
+        key: {"value": value, "origin": origins.get(key, "default")}
+        for key, value in values.items()
+        if not changed or key in origins
+    }
+    files = [str(file) for file in config_files(target.home)]
+    target.show({"files": files, "settings": shown}, output.configuration)
+    if not target.json:
+        output.not_configured(values)
+
+
+def trust(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A thresher.toml or its folder; read it first.")],
+    forget: Annotated[bool, typer.Option("--forget", help="Trust it no longer.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Let a thresher.toml say where documents, questions and keys go: needed once, unless it is your own."""
+    from thresher.trusted import CONFIG_FILE
+
+    found = file / CONFIG_FILE if file.is_dir() else file
+    settings = thresher.trust(found, forget=forget)
+    if json:
+        output.as_json({"file": str(found), "trusted": not forget, "settings": settings})
+    else:
+        output.trusted(found, settings, forget=forget)
+
+
+def completion(
+    shell: Annotated[Shell, typer.Argument(help="Which shell; put what is printed where it reads it at its start.")],
+) -> None:
+    """Print what a shell needs to complete commands, options, recipes and collections.
+
+    For bash: eval "$(thresher completion bash)"
+    """
+    from typer._completion_shared import get_completion_script
+
+    output.say(get_completion_script(prog_name="thresher", complete_var=COMPLETE, shell=shell.value))

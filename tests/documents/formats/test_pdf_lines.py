@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from thresher.structure.lists import lists_of
+from thresher.structure.records import records_of
+from thresher.text.figures import between_figures, without_figures
 
 from benchmarks.pdf_figures import measured
 from tests.documents.making import needs_papers, read_paper
@@ -13,9 +16,6 @@ from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.documents.formats.pdf import parse_pages
 from thresher.documents.formats.pdf_lines import classify_all, figure_lines
 from thresher.structure.forms import form_of
-from thresher.structure.lists import lists_of
-from thresher.structure.records import records_of
-from thresher.text.figures import between_figures, without_figures
 from thresher.types import Document
 
 PARAGRAPH = [

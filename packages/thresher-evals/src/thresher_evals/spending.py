@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from thresher.cli.hosts import host_of
+from thresher.cli.options import host_of
 from thresher.cli.progress import counting
 from thresher.tracing.explain import counted, spent
 from thresher_evals.rows import Row

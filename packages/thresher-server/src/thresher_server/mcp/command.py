@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thresher.cli import hosts, output
-from thresher.cli.options import Home, Settings, assignments, target_of
+from thresher.cli import output
+from thresher.cli.options import Home, Settings, assignments, target_of, tell_hosts
 from thresher.errors import UsageError
 from thresher.home import folders, places
 from thresher_server.mcp.offer import READ_ONLY, Offer, Profile
@@ -55,7 +55,7 @@ def mcp(
     """Answer an agent's tools: search, ask, check, explain and list, over MCP."""
     given: dict[str, Any] = assignments(settings)
     where = target_of(home, None, {}, json=False).home
-    hosts.tell(where, given, None, None)
+    tell_hosts(where, given, None, None)
     scopes = frozenset(Scope(one) for one in scope) if scope else READ_ONLY
     offer = Offer(
         profile, scopes | {Scope.WRITE} if writable else scopes, frozenset(collection) if collection else None
