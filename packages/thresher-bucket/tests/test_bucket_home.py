@@ -15,7 +15,7 @@ from thresher.errors import StoreAway, StoreError, UsageError
 from thresher.home.places import home_of, working_folder
 from thresher_bucket.files import error_of, words
 from thresher_bucket.folder import BucketFolder
-from thresher_server.askers import Askers
+from thresher_server.security.access import Askers
 from thresher_server.conversations import Conversations
 from thresher_server.problems import problem_of
 from thresher_server.security.keys import Scope

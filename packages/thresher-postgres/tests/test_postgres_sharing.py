@@ -12,7 +12,7 @@ import thresher
 from tests.server.jobs.test_worker import BATCH_CHARACTERS, DEFAULT, Served, last
 from tests.server.jobs.test_worker import notes as notes_of
 from tests.servers.postgres import why_not
-from thresher_server.askers import Askers
+from thresher_server.security.access import Askers
 from thresher_server.conversations import Conversations, forget_collection
 from thresher_server.jobs.store import Jobs
 from thresher_server.security.keys import Keys, Scope

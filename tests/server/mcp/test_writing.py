@@ -10,8 +10,7 @@ from mcp_types import CallToolResult
 
 import thresher
 from tests.server.mcp.agents import acted, structure_of, text_of, tool_names
-from thresher_server.mcp.offer import READ_ONLY, Offer
-from thresher_server.security.keys import Scope
+from thresher_server.security.keys import READ_ONLY, Offer, Scope
 
 WRITABLE = Offer(scopes=READ_ONLY | {Scope.WRITE})
 MAYOR = "# The mayor\n\nThe mayor of Fernby is Ida Skov, 市長.\n"
@@ -26,14 +25,6 @@ def test_without_the_scope_no_tool_that_writes_is_there(tmp_path: Path) -> None:
     assert result.is_error
     assert "Unknown tool" in text_of(result)
     assert not list(tmp_path.iterdir())
-
-
-def test_tools_that_write_say_so(tmp_path: Path) -> None:
-    async def hinted(client: Client) -> dict[str, bool | None]:
-        tools = [tool for tool in (await client.list_tools()).tools if tool.annotations]
-        return {tool.name: tool.annotations.destructive_hint for tool in tools if not tool.annotations.read_only_hint}
-
-    assert acted(tmp_path, hinted, WRITABLE) == {"add_document": False, "delete_document": True}
 
 
 def test_a_text_is_added_changed_found_and_forgotten(tmp_path: Path) -> None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import httpx
 import openai
 import pytest
-from openai import AsyncOpenAI, OpenAI
+from openai import OpenAI
 
 from tests.server.conftest import Running, running
-from tests.server.openai.conftest import FERRY, UNANSWERED, WRITTEN, Modelled, asked, writes
-from tests.server.openai.reading import chunks, content
-from thresher_server.openai.server_events import KEEP_ALIVE_SECONDS
+from tests.server.openai.conftest import FERRY, WRITTEN, Modelled, asked, writes
+from tests.server.own_api import chunks, content
+from thresher_server.openai.problems import KEEP_ALIVE_SECONDS
 from thresher_server.security.keys import Keys, Scope
 from thresher_testing.llm_server import Reply
 
@@ -35,12 +33,6 @@ def test_an_answer_has_its_markers_its_sources_and_its_annotations(client: OpenA
     assert told.choices[0].finish_reason == "stop"
 
 
-def test_an_annotation_leads_to_this_server_where_no_other_address_is_set(client: OpenAI, served: Running) -> None:
-    told = client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
-    (annotation,) = told.choices[0].message.annotations or []
-    assert annotation.url_citation.url.startswith(f"{served.url}/d/default/")
-
-
 def test_the_extension_says_what_the_answer_is_worth(client: OpenAI) -> None:
     told = client.chat.completions.create(model="default/corrective", messages=[{"role": "user", "content": FERRY}])
     assert told.model == "default/corrective"
@@ -53,24 +45,6 @@ def test_the_extension_says_what_the_answer_is_worth(client: OpenAI) -> None:
     (place,) = worth["citations"]
     assert place["quote"] == "The ferry to Gull Island leaves at 06:40. The crossing takes 35 minutes."
     assert (place["marker"], place["start"], place["end"]) == (1, 13, 85)
-
-
-def test_the_trace_of_an_answer_can_be_looked_up(client: OpenAI, served: Running) -> None:
-    told = client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
-    trace = (told.model_extra or {})["thresher"]["trace"]
-    assert served.service.collection("default").replay(trace)[0].question == FERRY
-
-
-def test_an_abstention_is_content_with_its_reason_and_no_refusal(client: OpenAI) -> None:
-    told = client.chat.completions.create(model="default", messages=[{"role": "user", "content": UNANSWERED}])
-    message = told.choices[0].message
-    assert message.content is not None
-    assert message.content.startswith("Nothing in your documents answers this. Nearest: ")
-    assert message.refusal is None
-    worth = (told.model_extra or {})["thresher"]
-    assert worth["abstained"] is True
-    assert worth["verdict"] == "incorrect"
-    assert worth["citations"] == []
 
 
 def test_without_a_chat_model_tokens_are_those_of_the_texts(client: OpenAI) -> None:
@@ -146,30 +120,6 @@ def test_a_system_message_has_a_bound(modelled: Modelled) -> None:
     assert "the system message: is longer than 8,000 characters" in told.json()["error"]["message"]
 
 
-def test_a_system_message_changes_nothing_where_no_chat_model_is_configured(client: OpenAI) -> None:
-    told = client.chat.completions.create(
-        model="default",
-        messages=[{"role": "system", "content": "Answer in French."}, {"role": "user", "content": FERRY}],
-        temperature=1.5,
-        max_tokens=1,
-        seed=7,
-    )
-    assert (told.choices[0].message.content or "").startswith("06:40 [1]")
-
-
-def test_parts_of_text_are_read_and_pictures_are_refused(client: OpenAI) -> None:
-    told = client.chat.completions.create(
-        model="default", messages=[{"role": "user", "content": [{"type": "text", "text": FERRY}]}]
-    )
-    assert (told.choices[0].message.content or "").startswith("06:40")
-    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
-    with pytest.raises(openai.UnprocessableEntityError, match="'image_url': cannot be read in a question"):
-        client.chat.completions.create(
-            model="default",
-            messages=[{"role": "user", "content": [{"type": "text", "text": FERRY}, picture]}],  # type: ignore[list-item]
-        )
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -185,12 +135,6 @@ def test_what_no_answer_can_be_given_in_is_refused_by_name(served: Running, fiel
     assert told.status_code == 422
     assert told.json()["error"]["param"] == field
     assert told.json()["error"]["type"] == "invalid_request_error"
-
-
-def test_tools_are_left_unread_where_none_must_be_called(served: Running) -> None:
-    tool = {"type": "function", "function": {"name": "search", "parameters": {}}}
-    told = served.client.post("/v1/chat/completions", json=asked(tools=[tool], tool_choice="auto", n=1))
-    assert told.json()["choices"][0]["message"]["content"].startswith("06:40")
 
 
 def test_a_list_of_sources_shows_addresses_where_the_server_has_one(
@@ -227,32 +171,6 @@ def test_a_stream_is_the_same_answer(client: OpenAI) -> None:
     assert (last.model_extra or {})["thresher"]["verdict"] == "correct"
 
 
-def test_the_stream_helper_gathers_text_and_annotations(client: OpenAI) -> None:
-    with client.chat.completions.stream(model="default", messages=[{"role": "user", "content": FERRY}]) as stream:
-        kinds = {event.type for event in stream}
-        message = stream.get_final_completion().choices[0].message
-    assert kinds == {"chunk", "content.delta", "content.done"}
-    assert (message.content or "").startswith("06:40 [1]\n")
-    (annotation,) = message.annotations or []
-    assert annotation.url_citation.start_index == 6
-
-
-def test_the_async_client_gets_both(served: Running) -> None:
-    async def both() -> tuple[str, str]:
-        async with AsyncOpenAI(base_url=f"{served.url}/v1", api_key="any") as client:
-            whole = await client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
-            streamed = ""
-            async with client.chat.completions.stream(
-                model="default", messages=[{"role": "user", "content": FERRY}]
-            ) as stream:
-                async for event in stream:
-                    streamed += event.delta if event.type == "content.delta" else ""
-        return whole.choices[0].message.content or "", streamed
-
-    whole, streamed = asyncio.run(both())
-    assert whole == streamed
-
-
 def test_no_chunk_is_without_a_choice_and_none_has_an_event(served: Running) -> None:
     told = chunks(served.client, asked())
     assert all(len(chunk["choices"]) == 1 for chunk in told)
@@ -270,14 +188,6 @@ def test_sentences_are_streamed_as_they_are_checked(modelled: Modelled) -> None:
     assert pieces[3].startswith("\n\nSources:\n")
     worth = told[-1]["thresher"]
     assert content(told).startswith(worth["text"])
-
-
-def test_what_is_refused_before_a_stream_begins_has_its_status(served: Running) -> None:
-    told = served.client.post("/v1/chat/completions", json=asked("x" * 8001, stream=True))
-    assert told.status_code == 422
-    assert "longer than 8,000 characters" in told.json()["error"]["message"]
-    told = served.client.post("/v1/chat/completions", json=asked(model="nothing", stream=True))
-    assert told.status_code == 404
 
 
 def test_an_error_after_the_first_chunk_is_a_chunk_that_the_client_raises(
@@ -317,8 +227,3 @@ def test_a_stream_that_waits_long_is_kept_alive_by_comments_that_the_client_pass
         lines = bare.result().text.splitlines()
     assert ": working on it" in lines
     assert "35 minutes" in text
-
-
-def test_no_cache_keeps_a_stream(served: Running) -> None:
-    told = httpx.post(f"{served.url}/v1/chat/completions", json=asked(stream=True), timeout=60)
-    assert told.headers["cache-control"] == "no-store"

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.server.conftest import Running, running
-from tests.server.own_api import DEFAULT, QUESTION, copied, events, with_key
+from tests.server.conftest import Running, copied, running
+from tests.server.own_api import DEFAULT, QUESTION, events, with_key
 from thresher_server.security.keys import Scope
 from thresher_testing.llm_server import Reply, ScriptedServer
 
@@ -95,36 +95,28 @@ def test_an_error_in_the_middle_is_an_event(served: Running) -> None:
     assert "answer" not in {name for name, _ in told}
 
 
-def test_what_strict_misses_is_refused_before_anything_is_sent(served: Running) -> None:
-    refused = asked(served, recipe="chunkrag", strict=True, stream=True)
-    assert refused.status_code == 409
-    assert "chat model" in refused.json()["error"]["message"]
-
-
-def test_settings_that_a_person_may_change_are_heeded_and_others_refused(indexed_home: Path, tmp_path: Path) -> None:
-    home = copied(indexed_home, tmp_path)
-    key = with_key(home, "asker", Scope.ASK)
-    with running(home, server__require_key=True) as one:
-        one.client.headers.update(key)
-        assert asked(one, settings={"lower": 0.99, "upper": 0.995}).json()["abstained"] is True
-        assert "1849" in asked(one, settings={"answer": {"abstain_below": 0.1}}).json()["text"]
-        for key_, value in (
-            ("llm.base_url", "http://evil.example/v1"),
-            ("llm.model", "x"),
-            ("encoder", "endpoint:x"),
-            ("rerank", "http://evil.example"),
-            ("web.base_url", "http://evil.example"),
-            ("public_url", "http://evil.example"),
-            ("chunk.size", 50),
-            ("critic.model", "x"),
-            ("onnx_providers", "x"),
-            ("reading.seconds", 1),
-            ("store", "x"),
-            ("judge_model", "/tmp"),
-        ):
-            told = asked(one, settings={key_: value})
-            assert told.status_code == 403, (key_, told.text)
-            assert key_ in told.json()["error"]["message"]
+def test_settings_that_a_person_may_change_are_heeded_and_others_refused(keyed: Running) -> None:
+    key = with_key(keyed.service.home, "asker", Scope.ASK)
+    keyed.client.headers.update(key)
+    assert asked(keyed, settings={"lower": 0.99, "upper": 0.995}).json()["abstained"] is True
+    assert "1849" in asked(keyed, settings={"answer": {"abstain_below": 0.1}}).json()["text"]
+    for key_, value in (
+        ("llm.base_url", "http://evil.example/v1"),
+        ("llm.model", "x"),
+        ("encoder", "endpoint:x"),
+        ("rerank", "http://evil.example"),
+        ("web.base_url", "http://evil.example"),
+        ("public_url", "http://evil.example"),
+        ("chunk.size", 50),
+        ("critic.model", "x"),
+        ("onnx_providers", "x"),
+        ("reading.seconds", 1),
+        ("store", "x"),
+        ("judge_model", "/tmp"),
+    ):
+        told = asked(keyed, settings={key_: value})
+        assert told.status_code == 403, (key_, told.text)
+        assert key_ in told.json()["error"]["message"]
 
 
 def test_another_collection_is_looked_in_only_with_a_key_for_it(indexed_home: Path, tmp_path: Path) -> None:
@@ -136,26 +128,6 @@ def test_another_collection_is_looked_in_only_with_a_key_for_it(indexed_home: Pa
         mine = one.client.post(f"{DEFAULT}/ask", json={**QUESTION, "outside": "collection:secret"}, headers=key)
         theirs = one.client.post(f"{DEFAULT}/ask", json={**QUESTION, "outside": "collection:secret"}, headers=admin)
     assert (mine.status_code, theirs.status_code) == (404, 200)
-
-
-def test_a_question_follows_up_on_its_history(served: Running) -> None:
-    history = [[QUESTION["question"], "1849 [1]"]]
-    told = served.client.post(f"{DEFAULT}/ask", json={"question": "And who rebuilt its lamp?", "history": history})
-    assert told.json()["standalone"] == f"And who rebuilt its lamp? ({QUESTION['question']})"
-    assert "Ada Holm" in told.json()["text"]
-
-
-def test_a_full_queue_says_when_to_come_back(indexed_home: Path, tmp_path: Path) -> None:
-    home = copied(indexed_home, tmp_path)
-    slow = [Reply("It was built in 1849 [1].", seconds=30.0)] * 4
-    with ScriptedServer(slow) as chat, running(home, server__concurrency=1, server__queue=0) as one:
-        body = {**QUESTION, "settings": model(chat), "stream": True}
-        with httpx.Client(base_url=one.url) as other, other.stream("POST", f"{DEFAULT}/ask", json=body):
-            assert chat.wait_for(1)  # the first one is being worked on
-            told = asked(one)
-            searched = one.client.post(f"{DEFAULT}/search", json=QUESTION)
-    assert (told.status_code, searched.status_code) == (429, 429)
-    assert int(told.headers["retry-after"]) >= 1
 
 
 @pytest.mark.parametrize("stream", [True, False])

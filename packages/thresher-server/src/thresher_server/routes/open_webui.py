@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 from urllib.parse import unquote
 
-from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi import APIRouter, Header, Query, Request
 from pydantic import BaseModel, Field
 
 from thresher.documents.reading_process import ProcessLimits, ReadingProcess
@@ -22,13 +22,13 @@ from thresher.home.settings import CollectionSettings
 from thresher.recipes.registry import settings_keys
 from thresher.settings import resolved
 from thresher.types import Document, Hit
-from thresher_server.asking import worked
-from thresher_server.connected import while_connected
+from thresher_server.asking import while_connected, worked
+from thresher_server.naming import Served
 from thresher_server.openai.conversation import Text
 from thresher_server.problems import Problem, replies
 from thresher_server.searching import found
 from thresher_server.security.access import Asker, Reader
-from thresher_server.service import Service, service_of
+from thresher_server.service import Service
 from thresher_server.shapes import Foreign
 
 router = APIRouter(tags=["open webui"])
@@ -83,7 +83,7 @@ BINARY: dict[str, Any] = {
 async def process(
     request: Request,
     caller: Asker,
-    service: Annotated[Service, Depends(service_of)],
+    service: Served,
     x_filename: Annotated[str, Header(description="the file's name, percent-encoded", examples=["notes.md"])] = "",
     content_type: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> list[LoadedText]:
@@ -99,7 +99,7 @@ async def search(
     asked: WebSearch,
     request: Request,
     caller: Reader,
-    service: Annotated[Service, Depends(service_of)],
+    service: Served,
     collection: Annotated[str | None, Query(description="COLLECTION or COLLECTION/RECIPE")] = None,
 ) -> list[WebResult]:
     """Passages of a collection, best first; the snippet is the whole passage."""
