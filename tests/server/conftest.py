@@ -62,6 +62,18 @@ def copied(home: Path, to: Path) -> Path:
     return Path(shutil.copytree(home, to / "home", ignore=shutil.ignore_patterns("traces", "server")))
 
 
+def filled(home: Path, *files: str, **collections: str) -> Path:
+    """A home with collections of one text each: by name and text, or by the file of `DOCUMENTS`, which names it."""
+    texts = {name: (f"{name}.txt", text) for name, text in collections.items()}
+    texts |= {file.partition(".")[0]: (file, DOCUMENTS[file]) for file in files}
+    home.mkdir(parents=True, exist_ok=True)
+    for name, (file, text) in texts.items():
+        (home.parent / file).write_text(text, encoding="utf-8")
+        with thresher.open(home, name) as collection:
+            collection.add(home.parent / file)
+    return home
+
+
 @pytest.fixture(scope="session")
 def indexed_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home whose collection `default` holds `DOCUMENTS`; do not change it."""

@@ -21,8 +21,8 @@ def sent(one: Running, files: Iterable[tuple[str, bytes]], path: str = DEFAULT) 
     return one.client.post(f"{path}/documents", files=[("files", (name, data)) for name, data in files])
 
 
-def ended(one: Running, job: str) -> dict[str, Any]:
-    """A job once it has ended, by its events."""
+def ended(one: Any, job: str) -> dict[str, Any]:
+    """A job once it has ended, by its events; `one` has a client."""
     with one.client.stream("GET", f"/api/jobs/{job}/events") as reply:
         assert reply.status_code == 200
         *_, (name, told) = events(reply)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -224,7 +223,7 @@ def test_a_job_survives_the_kill_of_its_process_and_repeats_nothing(tmp_path: Pa
         pages["/buoy.txt"] = "The buoy."
         second = Served(home)
         try:
-            told = last(second.client, job.id)
+            told = ended(second, job.id)
             assert told["state"] == "done", told
             assert told["result"]["unchanged"] >= committed
             assert told["result"]["added"] == 41 - told["result"]["unchanged"]
@@ -243,7 +242,7 @@ def test_two_processes_over_one_home_do_each_job_once(tmp_path: Path) -> None:
         for number in range(12):
             files = {"files": (f"n{number}.txt", f"The buoy number {number} lies off Fernby.".encode())}
             jobs.append(both[number % 2].client.post(f"{DEFAULT}/documents", files=files).json()["job"])
-        ends = [last(both[number % 2].client, job) for number, job in enumerate(jobs)]
+        ends = [ended(both[number % 2], job) for number, job in enumerate(jobs)]
         assert [told["state"] for told in ends] == ["done"] * 12
         assert [told["result"]["added"] for told in ends] == [1] * 12
         assert all(sum(line.endswith("begun") for line in told["log"]) == 1 for told in ends)
@@ -251,13 +250,3 @@ def test_two_processes_over_one_home_do_each_job_once(tmp_path: Path) -> None:
     finally:
         for one in both:
             one.stop()
-
-
-def last(client: httpx.Client, job: str) -> dict[str, Any]:
-    """The last thing told of a job."""
-    told: dict[str, Any] = {}
-    with client.stream("GET", f"/api/jobs/{job}/events") as reply:
-        for line in reply.iter_lines():
-            if line.startswith("data: "):
-                told = json.loads(line.removeprefix("data: "))
-    return told

@@ -10,7 +10,7 @@ from mcp import Client
 from mcp_types import CallToolResult
 
 import thresher
-from tests.server.conftest import DOCUMENTS
+from tests.server.conftest import DOCUMENTS, filled
 from tests.server.mcp.agents import BUILT, MODES, acted, called, structure_of, text_of, tool_names
 from thresher_server.mcp.wording import tokens_at_most
 from thresher_server.security.keys import Offer, Profile
@@ -72,11 +72,7 @@ def test_a_long_document_is_read_in_parts_that_are_the_whole(tmp_path: Path) -> 
 
 
 def test_the_collections_that_the_operator_names_are_searched(tmp_path: Path) -> None:
-    for name in ("one", "two", "three"):
-        file = tmp_path / f"{name}.txt"
-        file.write_text(f"The harbour of {name} opens at six.", encoding="utf-8")
-        with thresher.open(tmp_path / "home", name) as collection:
-            collection.add(file)
+    filled(tmp_path / "home", **{name: f"The harbour of {name} opens at six." for name in ("one", "two", "three")})
     offer = Offer(Profile.CHATGPT, collections=frozenset({"one", "two"}))
     found = structure_of(called(tmp_path / "home", "search", offer=offer, query="When does the harbour open?"))
     assert {one["id"].partition("/")[0] for one in found["results"]} == {"one", "two"}

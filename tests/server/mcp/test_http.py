@@ -11,8 +11,7 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult
 
-import thresher
-from tests.server.conftest import DOCUMENTS, Running, running
+from tests.server.conftest import Running, filled, running
 from tests.server.mcp.agents import BUILT, MODES, acted_at, structure_of, text_of, tool_names
 from thresher_server.security.keys import Keys, Scope
 
@@ -20,11 +19,7 @@ INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
     "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
 }
 ACCEPTED = {"Accept": "application/json, text/event-stream"}
 
@@ -56,13 +51,7 @@ def test_chatgpt_has_an_address_of_its_own(mode: str, served: Running) -> None:
 @pytest.fixture(scope="module")
 def keyed_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two collections; keys are made by the tests."""
-    folder = tmp_path_factory.mktemp("keyed")
-    for name in ("lighthouse", "ferry"):
-        file = folder / f"{name}.md"
-        file.write_text(DOCUMENTS[file.name], encoding="utf-8")
-        with thresher.open(folder / "home", name) as collection:
-            collection.add(file)
-    return folder / "home"
+    return filled(tmp_path_factory.mktemp("keyed") / "home", "lighthouse.md", "ferry.md")
 
 
 @pytest.fixture(scope="module")

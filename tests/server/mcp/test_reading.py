@@ -12,16 +12,8 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult
 
 import thresher
-from tests.server.conftest import DOCUMENTS
-from tests.server.mcp.agents import (
-    BUILT,
-    MODES,
-    UNKNOWN,
-    acted,
-    called,
-    structure_of,
-    text_of,
-)
+from tests.server.conftest import DOCUMENTS, filled
+from tests.server.mcp.agents import BUILT, MODES, UNKNOWN, acted, called, structure_of, text_of
 from thresher_server.mcp.wording import tokens_at_most
 from thresher_server.security.keys import Offer
 
@@ -86,10 +78,7 @@ def test_an_answer_has_citations_and_a_trace_that_explains_it(indexed_home: Path
     answer, explained = acted(indexed_home, asked)
     told = structure_of(answer)
     assert "1849" in told["answer"]
-    assert (
-        told["citations"][0]["quote"]
-        == "The lighthouse of Fernby was built in 1849. Its lamp was rebuilt in 1902 by Ada Holm."
-    )
+    assert told["citations"][0]["quote"].startswith("The lighthouse of Fernby was built in 1849. Its lamp")
     assert told["sentences"][0]["state"] == "supported"
     assert "[1] lighthouse.md" in text_of(answer)
     why = structure_of(explained)
@@ -209,12 +198,7 @@ def test_a_broken_index_is_an_error_and_no_empty_result(indexed_home: Path, tmp_
 
 
 def test_an_agent_sees_the_collections_it_was_given_and_no_other(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    for name, text in (("public", "The harbour opens at six."), ("secret", "The vault opens at nine.")):
-        file = tmp_path / f"{name}.txt"
-        file.write_text(text, encoding="utf-8")
-        with thresher.open(home, name) as collection:
-            collection.add(file)
+    home = filled(tmp_path / "home", public="The harbour opens at six.", secret="The vault opens at nine.")
 
     async def asked(client: Client) -> None:
         listed = structure_of(await client.call_tool("list_documents", {}))

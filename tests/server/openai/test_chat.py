@@ -5,60 +5,45 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx
 import openai
 import pytest
 from openai import OpenAI
 
 from tests.server.conftest import Running, running
-from tests.server.openai.conftest import FERRY, WRITTEN, Modelled, asked, writes
+from tests.server.openai.conftest import FERRY, WRITTEN, Modelled, asked, chat, openai_client, writes
 from tests.server.own_api import chunks, content
 from thresher_server.openai.problems import KEEP_ALIVE_SECONDS
 from thresher_server.security.keys import Keys, Scope
 from thresher_testing.llm_server import Reply
 
+ANSWER = "06:40 [1]\n“The ferry to Gull Island leaves at **06:40**. The crossing takes 35 minutes.”"
 
-def test_an_answer_has_its_markers_its_sources_and_its_annotations(client: OpenAI) -> None:
-    told = client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
-    message = told.choices[0].message
-    assert message.content is not None
-    answer, _, sources = message.content.partition("\n\nSources:\n")
-    assert answer == "06:40 [1]\n“The ferry to Gull Island leaves at **06:40**. The crossing takes 35 minutes.”"
-    assert sources == "- [1] The ferry (ferry.md), line 3, under “The ferry”"
-    assert message.annotations is not None
+
+def test_an_answer_has_its_markers_its_sources_its_annotations_and_its_worth(client: OpenAI) -> None:
+    told = chat(client, model="default/corrective")
+    message, worth, usage = told.choices[0].message, told.model_extra["thresher"], told.usage
+    assert message.content == f"{ANSWER}\n\nSources:\n- [1] The ferry (ferry.md), line 3, under “The ferry”"
     (annotation,) = message.annotations
     cited = annotation.url_citation
     assert message.content[cited.start_index : cited.end_index] == "[1]"
     assert "ferry.md" in cited.title
-    assert message.refusal is None
-    assert told.choices[0].finish_reason == "stop"
-
-
-def test_the_extension_says_what_the_answer_is_worth(client: OpenAI) -> None:
-    told = client.chat.completions.create(model="default/corrective", messages=[{"role": "user", "content": FERRY}])
-    assert told.model == "default/corrective"
-    worth = (told.model_extra or {})["thresher"]
-    assert worth["verdict"] == "correct"
-    assert (worth["collection"], worth["recipe"]) == ("default", "corrective")
+    assert (message.refusal, told.choices[0].finish_reason, told.model) == (None, "stop", "default/corrective")
+    assert (worth["verdict"], worth["collection"], worth["recipe"]) == ("correct", "default", "corrective")
     assert 0 < worth["certainty"] <= 1
-    assert worth["text"] == "06:40 [1]\n“The ferry to Gull Island leaves at **06:40**. The crossing takes 35 minutes.”"
+    assert worth["text"] == ANSWER
     assert {one["state"] for one in worth["sentences"]} == {"supported"}
     (place,) = worth["citations"]
     assert place["quote"] == "The ferry to Gull Island leaves at 06:40. The crossing takes 35 minutes."
     assert (place["marker"], place["start"], place["end"]) == (1, 13, 85)
-
-
-def test_without_a_chat_model_tokens_are_those_of_the_texts(client: OpenAI) -> None:
-    told = client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
-    assert told.usage is not None
-    assert told.usage.prompt_tokens == 10  # when does the ferry to gull island leave ? and "gull" is two pieces
-    assert told.usage.completion_tokens > 6
-    assert told.usage.total_tokens == told.usage.prompt_tokens + told.usage.completion_tokens
+    assert usage.prompt_tokens == 10  # when does the ferry to gull island leave ? and "gull" is two pieces
+    assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens > 16
 
 
 def test_a_chat_model_writes_and_its_unverified_sentence_is_marked(modelled: Modelled) -> None:
-    with modelled(writes(WRITTEN)) as (one, model), OpenAI(base_url=f"{one.url}/v1", api_key="any") as client:
-        told = client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
-        text, worth = told.choices[0].message.content or "", (told.model_extra or {})["thresher"]
+    with modelled(writes(WRITTEN)) as (one, model), openai_client(one) as client:
+        told = chat(client)
+        text, worth = told.choices[0].message.content, told.model_extra["thresher"]
         assert "Its captain is a retired whaler from Norway. [2] (unverified) The crossing" in text
         assert [one["state"] for one in worth["sentences"]] == ["supported", "unverified", "supported"]
         for sentence in worth["sentences"]:
@@ -78,46 +63,36 @@ def test_a_strict_check_leaves_unverified_sentences_out(modelled: Modelled, monk
 
 
 def test_earlier_messages_say_what_a_follow_up_means(client: OpenAI) -> None:
-    told = client.chat.completions.create(
-        model="default",
-        messages=[
-            {"role": "user", "content": FERRY},
-            {"role": "assistant", "content": "06:40 [1]\n\nSources:\n- [1] The ferry (ferry.md)"},
-            {"role": "user", "content": "And how long does it take?"},
-        ],
-    )
-    worth = (told.model_extra or {})["thresher"]
-    assert worth["standalone"] == f"And how long does it take? ({FERRY})"
-    content = told.choices[0].message.content or ""
+    earlier = [
+        {"role": "user", "content": FERRY},
+        {"role": "assistant", "content": "06:40 [1]\n\nSources:\n- [1] The ferry (ferry.md)"},
+    ]
+    told = chat(client, messages=[*earlier, {"role": "user", "content": "And how long does it take?"}])
+    content, understood = told.choices[0].message.content, told.model_extra["thresher"]["standalone"]
+    assert understood == f"And how long does it take? ({FERRY})"
     assert "35 minutes" in content
-    assert f"Understood as: {worth['standalone']}" in content
+    assert f"Understood as: {understood}" in content
 
 
 def test_thanks_are_no_question(served: Running) -> None:
     traces = served.client.get("/api/collections/default/traces").json()
-    told = served.client.post(
-        "/v1/chat/completions", json=asked() | {"messages": [{"role": "user", "content": "Thanks!"}]}
-    )
-    assert told.json()["choices"][0]["message"]["content"] == "You are welcome."
+    told = served.client.post("/v1/chat/completions", json=asked("Thanks!")).json()
+    assert told["choices"][0]["message"]["content"] == "You are welcome."
     assert served.client.get("/api/collections/default/traces").json() == traces
 
 
-def test_a_system_message_is_a_rule_for_the_chat_model(modelled: Modelled) -> None:
-    body = asked()
-    body["messages"].insert(0, {"role": "system", "content": "Answer like a pirate."})
+def test_a_system_message_is_a_rule_for_the_chat_model_and_has_a_bound(modelled: Modelled) -> None:
+    def ordered(one: Running, rule: str) -> httpx.Response:
+        messages = [{"role": "system", "content": rule}, *asked()["messages"]]
+        return one.client.post("/v1/chat/completions", json=asked(messages=messages))
+
     with modelled(writes(WRITTEN)) as (one, model):
-        assert one.client.post("/v1/chat/completions", json=body).status_code == 200
+        assert ordered(one, "Answer like a pirate.").status_code == 200
         systems = [request.body["messages"][0]["content"] for request in model.asked()]
+        refused = ordered(one, "x" * 8001)
     assert any("- Answer like a pirate." in system for system in systems)
-
-
-def test_a_system_message_has_a_bound(modelled: Modelled) -> None:
-    body = asked()
-    body["messages"].insert(0, {"role": "system", "content": "x" * 8001})
-    with modelled(writes(WRITTEN)) as (one, _):
-        told = one.client.post("/v1/chat/completions", json=body)
-    assert told.status_code == 422
-    assert "the system message: is longer than 8,000 characters" in told.json()["error"]["message"]
+    assert refused.status_code == 422
+    assert "the system message: is longer than 8,000 characters" in refused.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -154,21 +129,12 @@ def test_a_list_of_sources_shows_addresses_where_the_server_has_one(
 
 
 def test_a_stream_is_the_same_answer(client: OpenAI) -> None:
-    whole = client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
-    text, last = "", None
-    for chunk in client.chat.completions.create(
-        model="default",
-        messages=[{"role": "user", "content": FERRY}],
-        stream=True,
-        stream_options={"include_usage": True},
-    ):
-        text += chunk.choices[0].delta.content or ""
-        last = chunk
-    assert text == whole.choices[0].message.content
-    assert last is not None
-    assert last.choices[0].finish_reason == "stop"
-    assert last.usage == whole.usage
-    assert (last.model_extra or {})["thresher"]["verdict"] == "correct"
+    whole = chat(client)
+    told = list(chat(client, stream=True, stream_options={"include_usage": True}))
+    assert "".join(one.choices[0].delta.content or "" for one in told) == whole.choices[0].message.content
+    last = told[-1]
+    assert (last.choices[0].finish_reason, last.usage) == ("stop", whole.usage)
+    assert last.model_extra["thresher"]["verdict"] == "correct"
 
 
 def test_no_chunk_is_without_a_choice_and_none_has_an_event(served: Running) -> None:
@@ -194,13 +160,8 @@ def test_an_error_after_the_first_chunk_is_a_chunk_that_the_client_raises(
     modelled: Modelled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("THRESHER_STRICT", "true")
-    with (
-        modelled([Reply(status=401)]) as (one, _),
-        OpenAI(base_url=f"{one.url}/v1", api_key="any", max_retries=0) as client,
-    ):
-        stream = client.chat.completions.create(
-            model="default", messages=[{"role": "user", "content": FERRY}], stream=True
-        )
+    with modelled([Reply(status=401)]) as (one, _), openai_client(one) as client:
+        stream = chat(client, stream=True)
         begun = next(stream)
         with pytest.raises(openai.APIError, match="401") as raised:
             list(stream)
@@ -212,18 +173,9 @@ def test_an_error_after_the_first_chunk_is_a_chunk_that_the_client_raises(
 @pytest.mark.slow
 def test_a_stream_that_waits_long_is_kept_alive_by_comments_that_the_client_passes_over(modelled: Modelled) -> None:
     slow = writes(WRITTEN, seconds=KEEP_ALIVE_SECONDS + 2)
-    with (
-        modelled(slow) as (one, _),
-        OpenAI(base_url=f"{one.url}/v1", api_key="any", max_retries=0) as client,
-        ThreadPoolExecutor() as beside,
-    ):
+    with modelled(slow) as (one, _), openai_client(one) as client, ThreadPoolExecutor() as beside:
         bare = beside.submit(one.client.post, "/v1/chat/completions", json=asked(stream=True))
-        text = "".join(
-            chunk.choices[0].delta.content or ""
-            for chunk in client.chat.completions.create(
-                model="default", messages=[{"role": "user", "content": FERRY}], stream=True
-            )
-        )
+        text = "".join(chunk.choices[0].delta.content or "" for chunk in chat(client, stream=True))
         lines = bare.result().text.splitlines()
     assert ": working on it" in lines
     assert "35 minutes" in text

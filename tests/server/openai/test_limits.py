@@ -14,31 +14,23 @@ from pathlib import Path
 import httpx
 import openai
 import pytest
-from openai import OpenAI
 
 from tests.server.conftest import Running
-from tests.server.openai.conftest import FERRY, WRITTEN, Modelled, asked, until, writes
+from tests.server.openai.conftest import FERRY, WRITTEN, Modelled, asked, chat, openai_client, until, writes
 from tests.server.own_api import chunks, content
 from thresher_testing.llm_server import ScriptedServer
-
-QUESTIONS = {
-    FERRY: "06:40",
-    "How long is the railway from Fernby to Harrow?": "24 kilometres",
-    "When was the lighthouse of Fernby built?": "1849",
-    "By how much does the tide rise in spring at Fernby?": "4.2 metres",
-}
 
 
 def test_a_full_queue_says_when_to_come_back(modelled: Modelled) -> None:
     slow = writes(WRITTEN, seconds=20.0)
     with (
         modelled(slow, server__concurrency=1, server__queue=0) as (one, model),
-        OpenAI(base_url=f"{one.url}/v1", api_key="any", max_retries=0) as client,
+        openai_client(one) as client,
         one.client.stream("POST", "/v1/chat/completions", json=asked(stream=True)) as first,
     ):
         assert model.wait_for(1)
         with pytest.raises(openai.RateLimitError) as refused:
-            client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
+            chat(client)
         with pytest.raises(openai.RateLimitError):
             client.responses.create(model="default", input=FERRY, stream=True)
         first.close()
@@ -59,11 +51,8 @@ def test_a_client_that_leaves_a_stream_ends_its_question(modelled: Modelled, pat
 
 def test_a_client_that_gives_up_on_a_whole_reply_ends_its_question(modelled: Modelled) -> None:
     with modelled(writes(WRITTEN, seconds=60.0)) as (one, model):
-        with (
-            OpenAI(base_url=f"{one.url}/v1", api_key="any", max_retries=0, timeout=5.0) as client,
-            pytest.raises(openai.APITimeoutError),
-        ):
-            client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
+        with openai_client(one, timeout=5.0) as client, pytest.raises(openai.APITimeoutError):
+            chat(client)
         assert model.wait_for(1)
         assert until(lambda: one.service.admission.inside == 0)
 

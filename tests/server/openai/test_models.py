@@ -8,8 +8,7 @@ import openai
 import pytest
 from openai import OpenAI
 
-import thresher
-from tests.server.conftest import Running, running
+from tests.server.conftest import Running, filled, running
 from tests.server.openai.conftest import asked
 from thresher_server.security.keys import Keys, Scope
 
@@ -17,11 +16,8 @@ from thresher_server.security.keys import Keys, Scope
 @pytest.fixture(scope="module")
 def two_collections(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, dict[str, str]]]:
     """A server with keys over the collections `tides` and `trains`, and an empty `default`."""
-    home = tmp_path_factory.mktemp("two")
-    for name, text in (("tides", "The tide rises by 4 metres."), ("trains", "The train leaves at 07:10.")):
-        (home / f"{name}.md").write_text(text, encoding="utf-8")
-        with thresher.open(home, collection=name) as collection:
-            collection.add(home / f"{name}.md")
+    texts = {"tides": "The tide rises by 4 metres.", "trains": "The train leaves at 07:10."}
+    home = filled(tmp_path_factory.mktemp("two") / "home", **texts)
     keys = Keys(home)
     made = {
         "all": keys.make("all", [Scope.ASK], None),

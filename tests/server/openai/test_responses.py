@@ -6,7 +6,7 @@ import pytest
 from openai import OpenAI
 
 from tests.server.conftest import Running
-from tests.server.openai.conftest import FERRY, WRITTEN, Modelled, writes
+from tests.server.openai.conftest import FERRY, WRITTEN, Modelled, openai_client, writes
 from thresher_testing.llm_server import Reply
 
 ORDER = [
@@ -63,7 +63,7 @@ def test_the_stream_helper_gathers_the_same_response(client: OpenAI) -> None:
 
 
 def test_sentences_are_deltas_as_they_are_checked(modelled: Modelled) -> None:
-    with modelled(writes(WRITTEN)) as (one, _), OpenAI(base_url=f"{one.url}/v1", api_key="any") as client:
+    with modelled(writes(WRITTEN)) as (one, _), openai_client(one) as client:
         told = list(client.responses.create(model="default", input=FERRY, stream=True))
     deltas = [event.delta for event in told if event.type == "response.output_text.delta"]
     assert len(deltas) == 4
@@ -78,7 +78,7 @@ def test_what_goes_wrong_after_the_beginning_is_a_failed_response(
     modelled: Modelled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("THRESHER_STRICT", "true")
-    with modelled([Reply(status=401)]) as (one, _), OpenAI(base_url=f"{one.url}/v1", api_key="any") as client:
+    with modelled([Reply(status=401)]) as (one, _), openai_client(one) as client:
         *_, last = client.responses.create(model="default", input=FERRY, stream=True)
     assert last.type == "response.failed"
     assert last.response.status == "failed"

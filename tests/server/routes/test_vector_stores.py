@@ -10,8 +10,7 @@ from typing import Any
 import openai
 import pytest
 
-import thresher
-from tests.server.conftest import Running, running
+from tests.server.conftest import Running, filled, running
 from thresher_server.security.keys import Keys, Scope
 
 QUESTION = "When was the lighthouse of Fernby built?"
@@ -101,16 +100,13 @@ def test_what_is_not_there_is_not_found(served: Running, name: str) -> None:
 
 
 def test_a_key_finds_its_own_collections_only(tmp_path: Path) -> None:
-    for name in ("ours", "theirs"):
-        (tmp_path / f"{name}.md").write_text(f"# {name}\n\nThe word of {name} is {name}.\n", encoding="utf-8")
-        with thresher.open(tmp_path / "home", name) as collection:
-            collection.add(tmp_path / f"{name}.md")
+    filled(tmp_path / "home", **{name: f"The word of {name} is {name}." for name in ("ours", "theirs")})
     key = Keys(tmp_path / "home").make("us", [Scope.READ], ["ours"])
     with (
         running(tmp_path / "home", server__require_key=True) as one,
         openai.OpenAI(api_key=key, base_url=f"{one.url}/v1", max_retries=0) as client,
     ):
-        assert client.vector_stores.search("ours", query="What is the word?").data[0].filename == "ours.md"
+        assert client.vector_stores.search("ours", query="What is the word?").data[0].filename == "ours.txt"
         refused = set()
         for name in ("theirs", "neither"):
             with pytest.raises(openai.NotFoundError) as raised:

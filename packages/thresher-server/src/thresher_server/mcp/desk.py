@@ -163,9 +163,7 @@ class Desk:
         self.service.audit.write(self.caller.name, what, collection=collection.name, via="mcp", **details)
 
 
-def told(
-    tool: Callable[Parameters, Awaitable[Value]],
-) -> Callable[Parameters, Awaitable[Value]]:
+def told(tool: Callable[Parameters, Awaitable[Value]]) -> Callable[Parameters, Awaitable[Value]]:
     """The tool with its errors as ToolError, in words that an agent can act on."""
 
     @wraps(tool)

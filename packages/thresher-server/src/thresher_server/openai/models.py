@@ -97,10 +97,7 @@ router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
 
 @router.get("/v1/models", summary="List models", responses=openai_replies())
 def list_models(
-    caller: Asker,
-    service: Served,
-    *,
-    with_recipes: Annotated[bool, Query(alias="recipes")] = False,
+    caller: Asker, service: Served, *, with_recipes: Annotated[bool, Query(alias="recipes")] = False
 ) -> Models:
     """`COLLECTION`, with the recipe configured here, and with `recipes=true` also `COLLECTION/RECIPE`.
 

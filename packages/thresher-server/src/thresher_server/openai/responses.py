@@ -37,8 +37,7 @@ class ResponseRequest(Foreign):
     """The fields that are read; all others (temperature, tools, ...) are ignored."""
 
     model_config = ConfigDict(
-        strict=True,
-        json_schema_extra={"example": {"model": "default", "input": "When does the ferry leave?"}},
+        strict=True, json_schema_extra={"example": {"model": "default", "input": "When does the ferry leave?"}}
     )
     model: Text = Field("", description="COLLECTION or COLLECTION/RECIPE, see GET /v1/models")
     input: Text | list[Item]

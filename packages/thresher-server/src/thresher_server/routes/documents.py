@@ -61,10 +61,7 @@ FILE_CONTENT: dict[str, dict[str, Any]] = {
 }
 """Content types of files."""
 
-FILE_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; sandbox",
-    "Cache-Control": "private, no-cache",
-}
+FILE_HEADERS = {"Content-Security-Policy": "default-src 'none'; sandbox", "Cache-Control": "private, no-cache"}
 
 
 class DocumentList(Told):

@@ -14,7 +14,7 @@ from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from thresher import recipes
-from thresher_server.jobs.store import Job, Jobs
+from thresher_server.jobs.store import Job, Jobs, Progress
 from thresher_server.jobs.worker import started, wake
 from thresher_server.naming import LONGEST_NAME, READING, Opened, Served
 from thresher_server.problems import Problem, replies
@@ -34,18 +34,6 @@ Known = Annotated[Caller, Depends(caller_of)]
 JobId = Annotated[str, Path(max_length=100, examples=["20260105T101500-1f6c0a3e"])]
 
 
-class ProgressReply(Told):
-    """Progress of a job."""
-
-    files: int
-    done: int
-    bytes: int
-    of_bytes: int
-    chunks: int
-    file: str
-    seconds_left: float | None
-
-
 class JobReply(Told):
     """A job with the last lines of its log."""
 
@@ -56,7 +44,7 @@ class JobReply(Told):
     made: str
     started: str | None
     ended: str | None
-    progress: ProgressReply
+    progress: Progress
     log: list[str]
     result: dict[str, Any] | None = Field(description="the report of an indexing, or the calibration")
     error: dict[str, Any] | None

@@ -133,11 +133,7 @@ async def rerank(
     return RerankReply(
         id=str(uuid4()),
         results=[_result(one, asked) for one in ranked],
-        meta={
-            "api_version": {"version": "2"},
-            "billed_units": {"search_units": 1},
-            "tokens": {"input_tokens": tokens},
-        },
+        meta={"api_version": {"version": "2"}, "billed_units": {"search_units": 1}, "tokens": {"input_tokens": tokens}},
         usage={"prompt_tokens": tokens, "total_tokens": tokens},
     )
 

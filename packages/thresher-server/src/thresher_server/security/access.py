@@ -84,18 +84,7 @@ Writer = Annotated[Caller, Depends(allowed(Scope.WRITE))]
 Admin = Annotated[Caller, Depends(allowed(Scope.ADMIN))]
 
 
-TABLES = (
-    "answer",
-    "combine",
-    "critic",
-    "dedup",
-    "dense",
-    "fuse",
-    "kdm",
-    "lexical",
-    "protect",
-    "refine",
-)
+TABLES = ("answer", "combine", "critic", "dedup", "dense", "fuse", "kdm", "lexical", "protect", "refine")
 """Tables of settings that anyone may change for a question."""
 
 SINGLE = (

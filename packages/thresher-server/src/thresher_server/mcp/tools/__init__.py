@@ -14,8 +14,7 @@ CollectionName = Annotated[
     Field(max_length=100, description="which collection; list_documents names them; leave out for the usual"),
 ]
 Recipe = Annotated[
-    str | None,
-    Field(max_length=100, description="how to search and judge; leave out unless the person names a recipe"),
+    str | None, Field(max_length=100, description="how to search and judge; leave out unless the person names a recipe")
 ]
 Where = Annotated[
     str | None,
