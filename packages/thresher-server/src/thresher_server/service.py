@@ -1,4 +1,8 @@
-"""State shared by all routes of one server process: the engine, the keys, the audit log, the limits."""
+"""State shared by all routes of one server process: the engine, the keys, the limits, the audit log.
+
+The audit log has requests, changes and refusals as lines of JSON in `server/audit.jsonl` of the home. The guard logs
+every request with its status; a route logs what only it knows (a trace, sources).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Uploaded files, and the originals of documents on this machine."""
+"""Uploaded files, written to disk as they arrive and kept to be opened and read again; originals of documents.
+
+Uploads lie in `server/uploads/COLLECTION-TOKEN` of the home, under safe forms of their names. A file of the same name
+is the next version of the same document. The token is stored with the collection: a renamed collection keeps its
+files, and a new one of the old name gets its own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Chat completions: the request, the whole reply, the stream, and the route."""
+"""Chat completions: the request, the whole reply, the stream, and the route.
+
+Every chunk of a stream has a choice, because clients usually read the first of each. The last one has the finish
+reason, the usage and the extension.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models by name: COLLECTION or COLLECTION/RECIPE, and their routes."""
+"""The models of OpenAI's clients: a model is `COLLECTION` or `COLLECTION/RECIPE`."""
 
 from __future__ import annotations
 

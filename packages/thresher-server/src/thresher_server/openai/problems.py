@@ -1,4 +1,4 @@
-"""Errors in OpenAI's format, and streams of server-sent events."""
+"""Errors in OpenAI's format, `{"error": {"message", "type", "param", "code"}}`, and streams of server-sent events."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ Both follow what `open_webui.retrieval` sends and reads (`loaders/external_docum
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 from urllib.parse import unquote
@@ -126,28 +125,22 @@ def _read(service: Service, data: bytes, name: str, content_type: str) -> list[L
     hints = Hints(content_type="" if PurePosixPath(name).suffix else content_type)
     texts: list[LoadedText] = []
     failed: list[str] = []
-    with _told(name), ReadingProcess(_limits(service)) as process:
-        for read in process.read(item, data, hints):
-            if isinstance(read, Document):
-                texts.extend(_texts(read))
-            else:
-                failed.append(str(read))
+    try:
+        with ReadingProcess(_limits(service)) as process:
+            for read in process.read(item, data, hints):
+                if isinstance(read, Document):
+                    texts.extend(_texts(read))
+                else:
+                    failed.append(str(read))
+    except DocumentError as error:
+        if "no text" not in error.what:
+            raise
+        raise Problem(422, f"{NO_TEXT}: {error.what}", subject=name, next_step=error.next_step) from error
     if not texts:
         raise Problem(422, failed[0] if failed else NO_TEXT, subject=name, next_step="check its content")
     if failed:
         texts[0].metadata["failed"] = "; ".join(failed)
     return texts
-
-
-@contextmanager
-def _told(name: str) -> Iterator[None]:
-    """Report a file without text in Open WebUI's words."""
-    try:
-        yield
-    except DocumentError as error:
-        if "no text" not in error.what:
-            raise
-        raise Problem(422, f"{NO_TEXT}: {error.what}", subject=name, next_step=error.next_step) from error
 
 
 def _limits(service: Service) -> ProcessLimits:

@@ -1,4 +1,8 @@
-"""The caller of a request and its rights: collections, scopes, settings, traces."""
+"""The caller of a request and its rights: collections, scopes, the settings it may change, the traces it may see.
+
+A trace is visible to its askers and the operator: for each asker there is an empty file in `server/askers` of the home.
+The same question of two callers is one trace, visible to both.
+"""
 
 from __future__ import annotations
 

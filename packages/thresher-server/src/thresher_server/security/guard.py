@@ -1,4 +1,14 @@
-"""Middleware before every route"""
+"""What is refused before any route: idle connections, strange hosts and origins, large and slow bodies.
+
+- A page of another site may reach a server on this machine through a name that points at it (DNS rebinding): a
+  request with a host that is not ours is refused (421).
+- A request from a page of another origin is refused (403), whatever the method, unless the origin is allowed. Links
+  to our pages work: a visit receives only the page itself.
+- A body larger than its route allows is refused (413), by its declared length and as it arrives; one without room
+  beside those in progress must come again (429); the body of an unknown caller is not read.
+
+The guard also adds headers to every reply, and writes each request to the audit log.
+"""
 
 from __future__ import annotations
 
@@ -28,49 +38,6 @@ HEAD_SECONDS = 15.0
 
 MOST_OF_ADDRESS = 128
 """Open connections of one address in a process; a browser opens six, a proxy some dozens."""
-
-
-class Bounded(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-    """uvicorn's protocol with both limits: it closes connections that exceed one."""
-
-    head_seconds: ClassVar[float] = HEAD_SECONDS
-    most_of_address: ClassVar[int] = MOST_OF_ADDRESS
-    open_of: ClassVar[Counter[str]] = Counter()
-
-    def connection_made(self, transport: Any) -> None:
-        """As in asyncio."""
-        super().connection_made(transport)
-        self._late: asyncio.TimerHandle | None = None
-        peer = transport.get_extra_info("peername")
-        self._address = peer[0] if isinstance(peer, tuple) else ""
-        self.open_of[self._address] += 1
-        if self.open_of[self._address] > self.most_of_address:
-            transport.abort()
-            return
-        self._wait_for_head()
-
-    def data_received(self, data: bytes) -> None:
-        """As in asyncio."""
-        super().data_received(data)
-        if self.cycle is None or self.cycle.response_complete:
-            self._wait_for_head()
-        elif self._late is not None:
-            self._late.cancel()
-            self._late = None
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """As in asyncio."""
-        if self._late is not None:
-            self._late.cancel()
-        self.open_of[self._address] -= 1
-        if not self.open_of[self._address]:
-            del self.open_of[self._address]
-        super().connection_lost(exc)
-
-    def _wait_for_head(self) -> None:
-        if self._late is None:  # further bytes do not extend the deadline
-            self._late = asyncio.get_running_loop().call_later(self.head_seconds, self.transport.abort)
-
 
 MEBIBYTE = 1_048_576
 
@@ -307,3 +274,45 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+class Bounded(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """uvicorn's protocol, which closes idle connections and those beyond the limit of an address."""
+
+    head_seconds: ClassVar[float] = HEAD_SECONDS
+    most_of_address: ClassVar[int] = MOST_OF_ADDRESS
+    open_of: ClassVar[Counter[str]] = Counter()
+
+    def connection_made(self, transport: Any) -> None:
+        """As in asyncio."""
+        super().connection_made(transport)
+        self._late: asyncio.TimerHandle | None = None
+        peer = transport.get_extra_info("peername")
+        self._address = peer[0] if isinstance(peer, tuple) else ""
+        self.open_of[self._address] += 1
+        if self.open_of[self._address] > self.most_of_address:
+            transport.abort()
+            return
+        self._wait_for_head()
+
+    def data_received(self, data: bytes) -> None:
+        """As in asyncio."""
+        super().data_received(data)
+        if self.cycle is None or self.cycle.response_complete:
+            self._wait_for_head()
+        elif self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """As in asyncio."""
+        if self._late is not None:
+            self._late.cancel()
+        self.open_of[self._address] -= 1
+        if not self.open_of[self._address]:
+            del self.open_of[self._address]
+        super().connection_lost(exc)
+
+    def _wait_for_head(self) -> None:
+        if self._late is None:  # further bytes do not extend the deadline
+            self._late = asyncio.get_running_loop().call_later(self.head_seconds, self.transport.abort)
