@@ -15,9 +15,9 @@ from thresher.errors import StoreAway, StoreError, UsageError
 from thresher.home.places import home_of, working_folder
 from thresher_bucket.files import error_of, words
 from thresher_bucket.folder import BucketFolder
-from thresher_server.security.access import Askers
 from thresher_server.conversations import Conversations
 from thresher_server.problems import problem_of
+from thresher_server.security.access import Askers
 from thresher_server.security.keys import Scope
 from thresher_server.service import make_service
 from thresher_server.uploads import Uploads

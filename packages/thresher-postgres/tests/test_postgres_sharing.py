@@ -9,12 +9,13 @@ import httpx
 import pytest
 
 import thresher
-from tests.server.jobs.test_worker import BATCH_CHARACTERS, DEFAULT, Served, last
+from tests.server.jobs.test_worker import BATCH_CHARACTERS, DEFAULT, Served
 from tests.server.jobs.test_worker import notes as notes_of
+from tests.server.own_api import ended
 from tests.servers.postgres import why_not
-from thresher_server.security.access import Askers
 from thresher_server.conversations import Conversations, forget_collection
 from thresher_server.jobs.store import Jobs
+from thresher_server.security.access import Askers
 from thresher_server.security.keys import Keys, Scope
 from thresher_testing.llm_server import Reply, ScriptedServer
 
@@ -125,7 +126,7 @@ def test_a_job_whose_server_was_killed_is_taken_up_by_another_machines(
             assert second.client.get(f"/api/jobs/{job.id}").json()["state"] == "running"
             pages["/buoy.txt"] = "The buoy."
             first.kill()
-            told = last(second.client, job.id)
+            told = ended(second, job.id)
             assert told["state"] == "done", told
             assert told["result"]["added"] == 41 - told["result"]["unchanged"]
             assert told["result"]["unchanged"] >= committed
