@@ -179,4 +179,4 @@ def test_work_that_nobody_waits_for_ends(indexed_home: Path) -> None:
             hasty.post("/v1/rerank", json={"query": QUESTION, "documents": texts})
         started = time.monotonic()
         assert ranked(one, TEXTS[:2])[0]["index"] == FERRY
-        assert time.monotonic() - started < 10  # all 800 would take half a minute
+        assert time.monotonic() - started < 20  # all 800 would take half a minute on an idle core

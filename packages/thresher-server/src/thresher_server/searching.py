@@ -15,6 +15,8 @@ from thresher_server.problems import Problem
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
 
+Value = str | int | float | bool
+
 
 async def found(
     service: Service,
@@ -60,9 +62,6 @@ def share(score: Score) -> float:
     if low < 0:
         return logistic(score.value)
     return score.value / (1 + score.value)  # BM25 has no upper bound
-
-
-Value = str | int | float | bool
 
 
 def compared(field: str, operator: str, value: Value) -> str:

@@ -34,6 +34,9 @@ from thresher.settings import resolved
 from thresher_server.problems import Problem
 from thresher_server.security.keys import Keys
 
+RETRY_SECONDS = 2
+"""A question takes about half a second on a quiet core, so a queue moves within two seconds."""
+
 
 class Audit:
     """Appends each line with one write, so that several processes may; logs nothing without a home.
@@ -60,10 +63,6 @@ class Audit:
                 os.write(file, line.encode())
             finally:
                 os.close(file)
-
-
-RETRY_SECONDS = 2
-"""A question takes about half a second on a quiet core, so a queue moves within two seconds."""
 
 
 class Admission:

@@ -22,6 +22,14 @@ from thresher_server.security.guard import bounds_of, key_in
 from thresher_server.security.keys import READ_ONLY, Offer, Profile, Scope
 from thresher_server.service import Service
 
+OFFERED = "mcp"
+"""In `service.extras`: the Offer of a process that serves MCP alone, see `command`."""
+
+SERVED: Mapping[str, Offer] = {
+    "/mcp": Offer(scopes=READ_ONLY | {Scope.WRITE}),  # the key must have them too
+    "/mcp/chatgpt": Offer(Profile.CHATGPT),
+}
+
 
 class Door:
     """Passes a request with a valid key to the SDK, with its caller; otherwise replies 401 (RFC 6750)."""
@@ -49,15 +57,6 @@ def _unauthorized(problem: Problem, given: str | None) -> JSONResponse:
     wrong = f', error="invalid_token", error_description="{said}"' if given else ""
     body = {"error": "invalid_token", "error_description": said}
     return JSONResponse(body, 401, {"WWW-Authenticate": f'Bearer realm="thresher"{wrong}'})
-
-
-OFFERED = "mcp"
-"""In `service.extras`: the Offer of a process that serves MCP alone, see `command`."""
-
-SERVED: Mapping[str, Offer] = {
-    "/mcp": Offer(scopes=READ_ONLY | {Scope.WRITE}),  # the key must have them too
-    "/mcp/chatgpt": Offer(Profile.CHATGPT),
-}
 
 
 def mount(app: FastAPI, service: Service) -> Callable[[], AbstractAsyncContextManager[object]]:

@@ -32,6 +32,18 @@ LETTER, MARK = 0.6, 1.0
 base64: .6). For any other character, a byte-level tokenizer makes at most one token a byte."""
 
 
+QUOTED = 300
+"""Characters of a quote in the text; the structure has all of it."""
+
+MEANT = {
+    "ambiguous": "The passages may not suffice: say so, and check what you conclude.",
+    "unsure": "The judge cannot tell whether the passages suffice: say so.",
+    "incorrect": "No evidence: do not answer from these documents. Ask in other words, ask another collection, or tell "
+    "the person that the documents do not say it.",
+}
+"""What a verdict means for an agent."""
+
+
 def replied(text: str, structure: BaseModel) -> CallToolResult:
     """An MCP result: text for a model, and the same as structure for a program."""
     return CallToolResult(
@@ -68,18 +80,6 @@ def beginning(text: str, tokens: float) -> str:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if tokens_at_most(text[:middle]) <= tokens else (low, middle - 1)
     return text[:low]
-
-
-QUOTED = 300
-"""Characters of a quote in the text; the structure has all of it."""
-
-MEANT = {
-    "ambiguous": "The passages may not suffice: say so, and check what you conclude.",
-    "unsure": "The judge cannot tell whether the passages suffice: say so.",
-    "incorrect": "No evidence: do not answer from these documents. Ask in other words, ask another collection, or tell "
-    "the person that the documents do not say it.",
-}
-"""What a verdict means for an agent."""
 
 
 def search(result: SearchResult, others: Sequence[str]) -> str:

@@ -31,6 +31,10 @@ from thresher_server.openai.side_tasks import side_reply, side_task
 from thresher_server.security.access import Asker
 from thresher_server.shapes import Foreign
 
+Payload = dict[str, Any]
+
+router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
+
 
 class ChatRequest(Foreign):
     """The fields that are read; all others (temperature, max_tokens, tools, ...) are ignored."""
@@ -156,9 +160,6 @@ def new_id(prefix: str) -> str:
     return prefix + uuid.uuid4().hex
 
 
-Payload = dict[str, Any]
-
-
 @dataclass(frozen=True, slots=True)
 class Chunks:
     """Makes the chunks of one reply."""
@@ -224,9 +225,6 @@ def _ending(chunk: Chunks, asked: Asked, answer: Answer, *, events: bool) -> lis
     usage = token_usage(answer.usage, asked.conversation.texts, answer.text + rest)
     worth = extension(answer, asked)
     return [*ending, chunk(finish_reason="stop", usage=usage.model_dump(), thresher=worth.model_dump())]
-
-
-router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
 
 
 @router.post(

@@ -20,6 +20,8 @@ from thresher_server.security.access import Asker
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
 
+router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
+
 
 class Model(BaseModel):
     """A collection with a recipe."""
@@ -90,9 +92,6 @@ def _collections(service: Service) -> list[str]:
 def _changed(service: Service, collection: str) -> int:
     record = files_at(service.home / COLLECTIONS / collection).find(RECORD)
     return 0 if record is None else int(record.modified)
-
-
-router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
 
 
 @router.get("/v1/models", summary="List models", responses=openai_replies())

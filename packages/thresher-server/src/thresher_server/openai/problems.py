@@ -33,6 +33,15 @@ _FIELD = re.compile(r"[\w.]+")
 """A field's name, as opposed to a description."""
 
 
+KEEP_ALIVE_SECONDS = 15
+"""Between two comments: some proxies give up after 30 seconds of silence."""
+
+DONE = "[DONE]"
+"""The last line of a chat completion."""
+
+log = logging.getLogger(__name__)
+
+
 class OpenAIErrorDetail(ErrorDetail):
     """With the fields of `openai.APIError`: `type`, `param` and `code`."""
 
@@ -74,15 +83,6 @@ class OpenAIRoute(ShapedRoute):
     def shaped(self, problem: Problem, request: Request) -> Response:
         """As `openai.APIError` reads it."""
         return JSONResponse(error_body(problem), problem.status, problem.headers)
-
-
-KEEP_ALIVE_SECONDS = 15
-"""Between two comments: some proxies give up after 30 seconds of silence."""
-
-DONE = "[DONE]"
-"""The last line of a chat completion."""
-
-log = logging.getLogger(__name__)
 
 
 def streamed(service: Service, data: AsyncIterator[ServerSentEvent]) -> EventSourceResponse:

@@ -23,6 +23,8 @@ from thresher_server.openai.side_tasks import side_reply, side_task
 from thresher_server.security.access import Asker
 from thresher_server.shapes import Foreign
 
+router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
+
 
 class Item(Foreign):
     """One item of the input: a message, or a record that is ignored here."""
@@ -239,9 +241,6 @@ def _ending(told: str, response: ResponseReply) -> Iterator[Payload]:
 def _of_text(what: str, message_id: str, of: str = "output_text", **more: Any) -> Payload:
     """An event of the one text of the one message."""
     return {"type": f"response.{of}.{what}", "item_id": message_id, "output_index": 0, "content_index": 0, **more}
-
-
-router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
 
 
 @router.post(

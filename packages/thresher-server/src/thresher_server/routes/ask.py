@@ -36,6 +36,18 @@ COMPARED = AbsoluteConfidence.name
 """The score compared with the bounds where a hit has it, instead of the judge's own."""
 
 
+router = APIRouter(prefix="/api/collections/{collection}", tags=["ask"])
+
+MOST_HISTORY = 50
+
+MOST_BUDGET = 1_000_000_000
+
+PING_SECONDS = 15
+"""Between two comments in a silent stream; proxies give up after 60 seconds of silence."""
+
+Budget = Annotated[int | None, Field(ge=0, le=MOST_BUDGET)]
+
+
 class Grains:
     """The state of each chunk so far, in the order of retrieval."""
 
@@ -104,16 +116,6 @@ def _scored(score: Score) -> dict[str, Any]:
 def _thresholds(step: Step) -> dict[str, float] | None:
     lower, upper = step.detail.get("lower"), step.detail.get("upper")
     return None if lower is None or upper is None else {"lower": float(lower), "upper": float(upper)}
-
-
-router = APIRouter(prefix="/api/collections/{collection}", tags=["ask"])
-
-MOST_HISTORY = 50
-MOST_BUDGET = 1_000_000_000
-PING_SECONDS = 15
-"""Between two comments in a silent stream; proxies give up after 60 seconds of silence."""
-
-Budget = Annotated[int | None, Field(ge=0, le=MOST_BUDGET)]
 
 
 class QuestionBody(Body):

@@ -54,6 +54,11 @@ ASKING = STOP_WORDS | {"may", "might", "must", "shall", "could", "would", "much"
 _WORD = re.compile(r"\w[\w'’-]*")
 
 
+router = APIRouter(prefix="/api/collections/{collection}", tags=["traces"])
+
+MISSED = ("question", "standalone", "trace", "asked", "reason")
+
+
 @dataclass(frozen=True, slots=True)
 class Missed:
     """One question of a gap."""
@@ -173,12 +178,6 @@ def _terms(questions: Sequence[str]) -> tuple[str, ...]:
         written = {**words, **written}
     common = {word for word, _ in counts.most_common(TERMS)}
     return tuple(written[word] for word in written if word in common)
-
-
-router = APIRouter(prefix="/api/collections/{collection}", tags=["traces"])
-
-
-MISSED = ("question", "standalone", "trace", "asked", "reason")
 
 
 class MissedReply(Told):

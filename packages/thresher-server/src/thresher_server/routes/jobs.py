@@ -34,6 +34,9 @@ Known = Annotated[Caller, Depends(caller_of)]
 JobId = Annotated[str, Path(max_length=100, examples=["20260105T101500-1f6c0a3e"])]
 
 
+MOST_QUESTIONS = 5000
+
+
 class JobReply(Told):
     """A job with the last lines of its log."""
 
@@ -130,9 +133,6 @@ def _seen(service: Service, caller: Caller, id_: str) -> Job:
 
 def _may_see(caller: Caller, job: Job) -> bool:
     return caller.may(Scope.READ, job.collection) or caller.may(Scope.WRITE, job.collection)
-
-
-MOST_QUESTIONS = 5000
 
 
 class CalibrateBody(Body):

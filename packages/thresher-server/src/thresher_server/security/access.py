@@ -29,6 +29,27 @@ _bearer = HTTPBearer(
 _header = APIKeyHeader(name="X-API-Key", auto_error=False)
 
 
+TABLES = ("answer", "combine", "critic", "dedup", "dense", "fuse", "kdm", "lexical", "protect", "refine")
+"""Tables of settings that anyone may change for a question."""
+
+SINGLE = (
+    "actions",
+    "coarse",
+    "fine",
+    "lower",
+    "min_keep",
+    "min_probability",
+    "rewrite",
+    "score_floor",
+    "threshold",
+    "upper",
+)
+"""Single settings; none for models, addresses, keys, chunking, encoding, or the use of processes and the web."""
+
+MOST_SETTINGS = 200
+"""Of one request; recipes have fewer."""
+
+
 def caller_of(
     request: Request,
     service: Annotated[Service, Depends(service_of)],
@@ -86,28 +107,6 @@ Reader = Annotated[Caller, Depends(allowed(Scope.READ))]
 Asker = Annotated[Caller, Depends(allowed(Scope.ASK))]
 Writer = Annotated[Caller, Depends(allowed(Scope.WRITE))]
 Admin = Annotated[Caller, Depends(allowed(Scope.ADMIN))]
-
-
-TABLES = ("answer", "combine", "critic", "dedup", "dense", "fuse", "kdm", "lexical", "protect", "refine")
-"""Tables of settings that anyone may change for a question."""
-
-SINGLE = (
-    "actions",
-    "coarse",
-    "fine",
-    "lower",
-    "min_keep",
-    "min_probability",
-    "rewrite",
-    "score_floor",
-    "threshold",
-    "upper",
-)
-"""Single settings; none for models, addresses, keys, chunking, encoding, or the use of processes and the web."""
-
-
-MOST_SETTINGS = 200
-"""Of one request; recipes have fewer."""
 
 
 def may_change(key: str, value: Any = None) -> bool:
