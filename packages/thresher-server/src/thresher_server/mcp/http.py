@@ -13,7 +13,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Send
-from starlette.types import Scope as Request
+from starlette.types import Scope as AsgiScope
 
 from thresher_server.mcp.server import DocumentServer, make_server
 from thresher_server.problems import Problem
@@ -38,7 +38,7 @@ class Door:
         self.app = app
         self.service = service
 
-    async def __call__(self, scope: Request, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """The ASGI call."""
         given = key_in(Headers(scope=scope))
         try:

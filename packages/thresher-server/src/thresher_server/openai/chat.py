@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,16 +118,22 @@ class ChatCompletion(BaseModel):
     thresher: Extension | None = Field(None, description="verdict and citations; null for a side task")
 
 
-def completion(model: str, content: str, usage: TokenUsage, **more: Any) -> ChatCompletion:
-    """A reply with this content; `more` are `annotations` and `thresher`."""
-    message = ReplyMessage(content=content, annotations=more.get("annotations", []))
+def completion(
+    model: str,
+    content: str,
+    usage: TokenUsage,
+    annotations: Sequence[Annotation] = (),
+    thresher: Extension | None = None,
+) -> ChatCompletion:
+    """A reply with this content."""
+    message = ReplyMessage(content=content, annotations=list(annotations))
     return ChatCompletion(
         id=new_id("chatcmpl-"),
         created=int(time.time()),
         model=model,
         choices=[Choice(message=message)],
         usage=usage,
-        thresher=more.get("thresher"),
+        thresher=thresher,
     )
 
 
@@ -135,9 +141,7 @@ def answered(asked: Asked, answer: Answer) -> ChatCompletion:
     """The reply to a question. Counts tokens, so call it in a thread."""
     content = answer.text + asked.tail(answer)
     usage = token_usage(answer.usage, asked.conversation.texts, content)
-    return completion(
-        asked.target.name, content, usage, annotations=annotated(answer), thresher=extension(answer, asked)
-    )
+    return completion(asked.target.name, content, usage, annotated(answer), extension(answer, asked))
 
 
 def annotated(answer: Answer) -> list[Annotation]:
