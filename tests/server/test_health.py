@@ -61,11 +61,6 @@ def test_a_body_that_comes_in_pieces_is_refused_as_soon_as_it_is_too_large(tmp_p
         assert told.status_code == 413
 
 
-def test_half_a_surrogate_pair_in_a_request_is_told_and_not_fallen_over(served: Running) -> None:
-    told = served.client.post("/api/collections/default/search", content=rb'{"question": 1, "\ud800": 2}', headers=JSON)
-    assert told.status_code == 422
-
-
 JSON = {"Content-Type": "application/json"}
 
 

@@ -12,10 +12,9 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult
 
 import thresher
-from tests.server.conftest import DOCUMENTS, filled
+from tests.server.conftest import DOCUMENTS
 from tests.server.mcp.agents import BUILT, MODES, UNKNOWN, acted, called, structure_of, text_of
 from thresher_server.mcp.wording import tokens_at_most
-from thresher_server.security.keys import Offer
 
 READING = {"search_documents", "list_documents", "ask", "check", "explain"}
 
@@ -195,28 +194,6 @@ def test_a_broken_index_is_an_error_and_no_empty_result(indexed_home: Path, tmp_
 
 
 # --- scopes -----------------------------------------------------------------------------------------------------------
-
-
-def test_an_agent_sees_the_collections_it_was_given_and_no_other(tmp_path: Path) -> None:
-    home = filled(tmp_path / "home", public="The harbour opens at six.", secret="The vault opens at nine.")
-
-    async def asked(client: Client) -> None:
-        listed = structure_of(await client.call_tool("list_documents", {}))
-        assert listed["collections"] == [{"name": "public", "documents": 1}]
-        refused = await client.call_tool("search_documents", {"question": "When?", "collection": "secret"})
-        assert refused.is_error
-        assert text_of(refused).endswith("there are: public")
-        found = structure_of(await client.call_tool("search_documents", {"question": "When does the harbour open?"}))
-        assert found["collection"] == "public"
-        assert [one.name for one in (await client.list_resources()).resources] == ["public.txt"]
-
-    acted(home, asked, Offer(collections=frozenset({"public"})))
-
-    async def unsure(client: Client) -> None:
-        result = await client.call_tool("search_documents", {"question": "When does the harbour open?"})
-        assert "say which collection; there are: public, secret" in text_of(result)
-
-    acted(home, unsure)
 
 
 # --- any text, any size -----------------------------------------------------------------------------------------------

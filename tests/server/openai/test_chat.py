@@ -54,14 +54,6 @@ def test_a_chat_model_writes_and_its_unverified_sentence_is_marked(modelled: Mod
         assert told.usage.prompt_tokens == sent
 
 
-def test_a_strict_check_leaves_unverified_sentences_out(modelled: Modelled, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("THRESHER_ANSWER__CHECK", "strict")
-    with modelled(writes(WRITTEN)) as (one, _):
-        told = one.client.post("/v1/chat/completions", json=asked()).json()
-    assert "whaler" not in told["choices"][0]["message"]["content"]
-    assert [each["state"] for each in told["thresher"]["removed"]] == ["unverified"]
-
-
 def test_earlier_messages_say_what_a_follow_up_means(client: OpenAI) -> None:
     earlier = [
         {"role": "user", "content": FERRY},

@@ -49,14 +49,6 @@ def test_a_client_that_leaves_a_stream_ends_its_question(modelled: Modelled, pat
         assert until(lambda: one.service.admission.inside == 0)
 
 
-def test_a_client_that_gives_up_on_a_whole_reply_ends_its_question(modelled: Modelled) -> None:
-    with modelled(writes(WRITTEN, seconds=60.0)) as (one, model):
-        with openai_client(one, timeout=5.0) as client, pytest.raises(openai.APITimeoutError):
-            chat(client)
-        assert model.wait_for(1)
-        assert until(lambda: one.service.admission.inside == 0)
-
-
 @pytest.mark.slow
 def test_a_server_that_is_told_to_stop_lets_a_stream_come_to_its_end(indexed_home: Path) -> None:
     with ScriptedServer(writes(WRITTEN, seconds=3.0)) as model, ThreadPoolExecutor(1) as pool:

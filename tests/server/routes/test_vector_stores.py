@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import openai
 import pytest
 
-from tests.server.conftest import Running, filled, running
-from thresher_server.security.keys import Keys, Scope
+from tests.server.conftest import Running
 
 QUESTION = "When was the lighthouse of Fernby built?"
 
@@ -97,20 +95,3 @@ def test_what_is_not_there_is_not_found(served: Running, name: str) -> None:
     reply = served.client.post(f"/v1/vector_stores/{name}/search", json={"query": QUESTION})
     assert reply.status_code == 404
     assert reply.json()["error"]["message"]
-
-
-def test_a_key_finds_its_own_collections_only(tmp_path: Path) -> None:
-    filled(tmp_path / "home", **{name: f"The word of {name} is {name}." for name in ("ours", "theirs")})
-    key = Keys(tmp_path / "home").make("us", [Scope.READ], ["ours"])
-    with (
-        running(tmp_path / "home", server__require_key=True) as one,
-        openai.OpenAI(api_key=key, base_url=f"{one.url}/v1", max_retries=0) as client,
-    ):
-        assert client.vector_stores.search("ours", query="What is the word?").data[0].filename == "ours.txt"
-        refused = set()
-        for name in ("theirs", "neither"):
-            with pytest.raises(openai.NotFoundError) as raised:
-                client.vector_stores.search(name, query="What is the word?")
-            assert raised.value.status_code == 404
-            refused.add(raised.value.message.replace(name, "X"))
-    assert len(refused) == 1  # whether there is such a collection is not told
