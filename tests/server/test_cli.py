@@ -35,6 +35,7 @@ def test_a_port_that_is_taken_is_told(served: object, tmp_path: Path) -> None:
     assert "cannot be listened on" in told.stderr
 
 
+@pytest.mark.slow
 def test_a_key_is_made_listed_rotated_and_revoked(tmp_path: Path) -> None:
     home = ("--home", str(tmp_path))
     made = ran("keys", "add", "support desk", "--scope", "ask", "--collection", "faq", *home).stdout.strip()

@@ -45,6 +45,7 @@ def test_an_id_that_is_none_is_an_error(id_: str, indexed_home: Path) -> None:
     assert called(indexed_home, "fetch", offer=CHATGPT, id=id_).is_error
 
 
+@pytest.mark.slow
 def test_a_long_document_is_read_in_parts_that_are_the_whole(tmp_path: Path) -> None:
     file = tmp_path / "long & strange 概要.txt"
     file.write_text("".join(f"Line {n}: “the harbour” opens\t{n}.\n\n" for n in range(450)), encoding="utf-8")
