@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,23 @@ def running(home: Path, **settings: Any) -> Iterator[Running]:
         thread.join()
 
 
+def copied(home: Path, to: Path) -> Path:
+    """A copy of a home that may be changed; what was asked there stays behind."""
+    return Path(shutil.copytree(home, to / "home", ignore=shutil.ignore_patterns("traces", "server")))
+
+
+def filled(home: Path, *files: str, **collections: str) -> Path:
+    """A home with collections of one text each: by name and text, or by the file of `DOCUMENTS`, which names it."""
+    texts = {name: (f"{name}.txt", text) for name, text in collections.items()}
+    texts |= {file.partition(".")[0]: (file, DOCUMENTS[file]) for file in files}
+    home.mkdir(parents=True, exist_ok=True)
+    for name, (file, text) in texts.items():
+        (home.parent / file).write_text(text, encoding="utf-8")
+        with thresher.open(home, name) as collection:
+            collection.add(home.parent / file)
+    return home
+
+
 @pytest.fixture(scope="session")
 def indexed_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home whose collection `default` holds `DOCUMENTS`; do not change it."""
@@ -78,6 +96,14 @@ def served(indexed_home: Path) -> Iterator[Running]:
 
 
 @pytest.fixture
-def serving() -> Callable[..., Any]:
-    """`running`, for tests that need a home or settings of their own."""
-    return running
+def one(indexed_home: Path, tmp_path: Path) -> Iterator[Running]:
+    """A server over a copy of that home, which may be changed; what was asked there stays behind."""
+    with running(copied(indexed_home, tmp_path)) as server:
+        yield server
+
+
+@pytest.fixture
+def keyed(indexed_home: Path, tmp_path: Path) -> Iterator[Running]:
+    """The same, where every request needs a key."""
+    with running(copied(indexed_home, tmp_path), server__require_key=True) as server:
+        yield server

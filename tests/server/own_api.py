@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,18 +16,13 @@ DEFAULT = "/api/collections/default"
 QUESTION = {"question": "When was the lighthouse of Fernby built?"}
 
 
-def copied(home: Path, to: Path) -> Path:
-    """A copy of a home that may be changed; what was asked there stays behind."""
-    return Path(shutil.copytree(home, to / "home", ignore=shutil.ignore_patterns("traces", "server")))
-
-
 def sent(one: Running, files: Iterable[tuple[str, bytes]], path: str = DEFAULT) -> httpx.Response:
     """The reply to files sent as a form."""
     return one.client.post(f"{path}/documents", files=[("files", (name, data)) for name, data in files])
 
 
-def ended(one: Running, job: str) -> dict[str, Any]:
-    """A job once it has ended, by its events."""
+def ended(one: Any, job: str) -> dict[str, Any]:
+    """A job once it has ended, by its events; `one` has a client."""
     with one.client.stream("GET", f"/api/jobs/{job}/events") as reply:
         assert reply.status_code == 200
         *_, (name, told) = events(reply)
@@ -44,13 +38,14 @@ def added(one: Running, files: Iterable[tuple[str, bytes]], path: str = DEFAULT)
 
 
 def events(reply: httpx.Response) -> Iterator[tuple[str, Any]]:
-    """Name and data of each server-sent event."""
+    """Name and data of each server-sent event; the data as JSON, or as it stands."""
     name = ""
     for line in reply.iter_lines():
-        if line.startswith("event: "):
-            name = line.removeprefix("event: ")
-        elif line.startswith("data: "):
-            yield name, json.loads(line.removeprefix("data: "))
+        field, _, value = line.partition(": ")
+        if field == "event":
+            name = value
+        elif field == "data":
+            yield name, value if value == "[DONE]" else json.loads(value)
 
 
 def with_key(home: Path, name: str, *scopes: Scope, collections: Iterable[str] | None = None) -> dict[str, str]:
@@ -61,3 +56,18 @@ def with_key(home: Path, name: str, *scopes: Scope, collections: Iterable[str] |
 def documents(one: Running, path: str = DEFAULT, **asked: Any) -> list[dict[str, Any]]:
     """The documents of a collection."""
     return list(one.client.get(f"{path}/documents", params=asked).json()["documents"])
+
+
+def chunks(client: httpx.Client, body: dict[str, Any], **more: Any) -> list[dict[str, Any]]:
+    """The chunks of a streamed chat; it must end with [DONE]."""
+    with client.stream("POST", "/v1/chat/completions", json={**body, "stream": True}, **more) as reply:
+        assert reply.status_code == 200, reply.read()
+        assert reply.headers["content-type"].startswith("text/event-stream")
+        *told, (_, last) = events(reply)
+    assert last == "[DONE]"
+    return [data for _, data in told]
+
+
+def content(told: Iterable[dict[str, Any]]) -> str:
+    """The text of chunks put together."""
+    return "".join(one["choices"][0]["delta"].get("content") or "" for one in told)

@@ -28,12 +28,6 @@ def test_a_server_beyond_loopback_does_not_start_without_a_key(tmp_path: Path) -
     assert "thresher keys add" in told.stderr
 
 
-def test_a_setting_that_nobody_has_is_told_at_once(tmp_path: Path) -> None:
-    told = ran("serve", "--home", str(tmp_path), "--set", "server.prot=80")
-    assert told.returncode == 2
-    assert "server.port" in told.stderr
-
-
 def test_a_port_that_is_taken_is_told(served: object, tmp_path: Path) -> None:
     port = str(served.url.rsplit(":", 1)[1])  # type: ignore[attr-defined]
     told = ran("serve", "--home", str(tmp_path), "--port", port)
@@ -41,6 +35,7 @@ def test_a_port_that_is_taken_is_told(served: object, tmp_path: Path) -> None:
     assert "cannot be listened on" in told.stderr
 
 
+@pytest.mark.slow
 def test_a_key_is_made_listed_rotated_and_revoked(tmp_path: Path) -> None:
     home = ("--home", str(tmp_path))
     made = ran("keys", "add", "support desk", "--scope", "ask", "--collection", "faq", *home).stdout.strip()

@@ -8,7 +8,7 @@ from pathlib import Path
 import uvicorn
 
 from thresher_server.app import create_app
-from thresher_server.security.connections import Bounded
+from thresher_server.security.guard import Bounded
 from thresher_server.service import make_service
 
 
@@ -20,7 +20,7 @@ class Hasty(Bounded):
 
 
 async def _attacked(home: Path) -> tuple[list[bytes], bytes]:
-    app = create_app(make_service(home, {}), routes=("health",), mounts=())
+    app = create_app(make_service(home, {}), routes=("routes.health",), mounts=())
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", http=Hasty))
     serving = asyncio.create_task(server.serve())
     while not server.started:

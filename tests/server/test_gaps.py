@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pytest
 
 from tests.server.conftest import running
-from thresher_server.gaps import clusters, gaps, missed
+from thresher_server.routes.gaps import clusters, gaps, missed
 
 if TYPE_CHECKING:
     from thresher.types import Vectors
@@ -29,12 +28,6 @@ def chunk(source: str, cosine: float | None = None, *, judged: float = 0.0, orig
     dense = {} if cosine is None else {"dense": {"value": cosine, "scale": "cosine [-1, 1]"}}
     judge = {"judge": {"value": judged, "scale": "probability [0, 1]"}}
     return {"source": source, "origin": origin, "scores": {**dense, **judge}}
-
-
-def test_rows_are_one_group_while_their_mean_cosine_is_large_enough() -> None:
-    assert clusters(rows(0, 50, 90, 95), alike=0.7) == [[0], [1, 2, 3]]
-    assert clusters(rows(0, 90), alike=0.5) == [[0], [1]]
-    assert clusters(rows(0), alike=0.5) == [[0]]
 
 
 def test_groups_are_not_chained_by_what_lies_between() -> None:
@@ -60,13 +53,6 @@ def test_a_question_that_is_answered_by_now_is_no_gap() -> None:
     assert [one.question for one in missed(stored)] == ["Other?"]
 
 
-def test_a_follow_up_is_told_as_it_was_typed_and_stands_beside_others_as_it_was_understood() -> None:
-    typed = "And when?"
-    one, other = missed([answer(typed, standalone=f"{typed} (Who built {what}?)") for what in ("it", "the pier")])
-    assert (one.question, other.question) == (typed, typed)
-    assert (one.understood, other.understood) == (f"{typed} (Who built it?)", f"{typed} (Who built the pier?)")
-
-
 def test_a_gap_has_the_words_of_its_questions_and_the_nearest_documents() -> None:
     questions = missed(
         [
@@ -83,10 +69,6 @@ def test_a_gap_has_the_words_of_its_questions_and_the_nearest_documents() -> Non
     assert found[0].terms[:2] == ("mayor", "Fernby")
     assert found[0].nearest == (("b.md", 0.7), ("a.md", 0.6))
     assert found[1].nearest == (("c.md", 0.2),)  # a recipe without cosines: its best score from 0 to 1
-
-
-def test_nothing_that_was_missed_is_no_gap() -> None:
-    assert gaps([], lambda texts: pytest.fail("nothing is encoded")) == []
 
 
 def test_the_gaps_of_a_server_are_the_questions_it_refused_and_those_marked_as_wrong(tmp_path: Path) -> None:

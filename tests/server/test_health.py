@@ -12,47 +12,34 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.server.conftest import Running, running
-from tests.server.own_api import DEFAULT, QUESTION, copied
+from tests.server.conftest import Running, copied, running
+from tests.server.own_api import DEFAULT, QUESTION
 from thresher.collection import Collection
 from thresher_server.security import guard
 from thresher_server.security.keys import Keys, Scope
 
 
-def test_a_process_that_runs_is_healthy_and_ready(served: Running) -> None:
-    assert served.client.get("/health").json()["status"] == "ok"
-    assert served.client.get("/ready").json()["status"] == "ok"
-
-
-def test_counters_are_in_prometheus_form(served: Running) -> None:
+def test_a_process_tells_its_state_its_counters_and_a_strict_policy(served: Running) -> None:
+    assert served.client.get("/health").json()["status"] == served.client.get("/ready").json()["status"] == "ok"
     told = served.client.get("/metrics")
     assert told.headers["content-type"].startswith("text/plain")
     assert "thresher_questions_total" in told.text
+    assert told.headers["content-security-policy"].startswith("default-src 'none'")
+    assert told.headers["x-content-type-options"] == "nosniff"
 
 
-def test_every_reply_forbids_what_a_page_does_not_need(served: Running) -> None:
-    headers = served.client.get("/health").headers
-    assert headers["content-security-policy"].startswith("default-src 'none'")
-    assert headers["x-content-type-options"] == "nosniff"
-
-
-def test_a_request_by_a_strange_name_is_refused(served: Running) -> None:
-    told = served.client.get("/health", headers={"Host": "evil.example"})
-    assert told.status_code == 421
-    assert "evil.example" in told.json()["error"]["message"]
-
-
-def test_a_page_of_another_origin_is_refused(served: Running) -> None:
-    assert served.client.get("/health", headers={"Origin": "https://evil.example"}).status_code == 403
-    assert served.client.get("/health", headers={"Origin": "null"}).status_code == 403
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Host": "203.0.113.9"}, 421),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+    ],
+)
+def test_strange_names_and_other_origins_are_refused(served: Running, headers: dict[str, str], status: int) -> None:
+    assert served.client.get("/health", headers=headers).status_code == status
     assert served.client.get("/health", headers={"Origin": served.url}).status_code == 200
-
-
-def test_a_body_that_is_too_large_is_refused(tmp_path: Path) -> None:
-    with running(tmp_path, server__max_body_megabytes=0.001) as one:
-        assert one.client.post("/health", content=b"x" * 5000).status_code == 413
-        told = one.client.post("/health", content=(b"x" * 500 for _ in range(10)))
-        assert told.status_code in (405, 413)  # the route takes no body at all
 
 
 def test_a_key_is_asked_for_where_it_must_be(tmp_path: Path) -> None:
@@ -72,11 +59,6 @@ def test_a_body_that_comes_in_pieces_is_refused_as_soon_as_it_is_too_large(tmp_p
     with running(tmp_path, server__max_body_megabytes=0.001) as one:
         told = one.client.post("/v2/rerank", content=(b"x" * 500 for _ in range(10)), headers=JSON)
         assert told.status_code == 413
-
-
-def test_half_a_surrogate_pair_in_a_request_is_told_and_not_fallen_over(served: Running) -> None:
-    told = served.client.post("/api/collections/default/search", content=rb'{"question": 1, "\ud800": 2}', headers=JSON)
-    assert told.status_code == 422
 
 
 JSON = {"Content-Type": "application/json"}

@@ -24,8 +24,8 @@ from schemathesis.checks import (
 from schemathesis.core.failures import FailureGroup
 from schemathesis.core.transport import Response
 
-from tests.server.conftest import DOCUMENTS, Running, running
-from tests.server.own_api import DEFAULT, QUESTION, added, copied, documents
+from tests.server.conftest import DOCUMENTS, Running, copied, running
+from tests.server.own_api import DEFAULT, QUESTION, added, documents
 
 TRIED = "tried-home"
 """A folder above the home."""

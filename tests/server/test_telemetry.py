@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PROGRAM = """
 import json, sys
 import thresher
@@ -45,6 +47,7 @@ def spans(home: Path, how: str) -> list[dict[str, object]]:
     return list(json.loads(ran.stdout))
 
 
+@pytest.mark.slow
 def test_a_question_is_a_span_with_a_child_for_each_step(indexed_home: Path) -> None:
     *steps, question = spans(indexed_home, "provider")
     assert question["name"] == "thresher.ask"
@@ -59,5 +62,6 @@ def test_a_question_is_a_span_with_a_child_for_each_step(indexed_home: Path) -> 
     assert "lighthouse" not in json.dumps(told)  # a question's words stay here
 
 
+@pytest.mark.slow
 def test_without_anybody_to_tell_nothing_is_imported(indexed_home: Path) -> None:
     assert spans(indexed_home, "nobody") == []

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import thresher
-from tests.server.conftest import DOCUMENTS, Running, running
-from tests.server.own_api import QUESTION, copied, with_key
+from tests.server.conftest import DOCUMENTS, Running, copied, running
+from tests.server.own_api import QUESTION, with_key
 from thresher.answer import Answer
 from thresher.errors import ProviderError, StoreError, UsageError
 from thresher.file_names import file_name, renamed
@@ -32,10 +32,10 @@ def client(served: Running) -> Iterator[Client]:
 
 
 @pytest.fixture
-def own(indexed_home: Path, tmp_path: Path) -> Iterator[tuple[Running, Client]]:
-    """A server whose home may be changed, and its client."""
-    with running(copied(indexed_home, tmp_path)) as one, Client(one.url) as client:
-        yield one, client
+def own(one: Running) -> Iterator[Client]:
+    """The client of a server whose home may be changed."""
+    with Client(one.url) as client:
+        yield client
 
 
 def test_an_answer_is_the_librarys_own_value(client: Client, indexed_home: Path, tmp_path: Path) -> None:
@@ -75,8 +75,7 @@ def test_a_search_and_a_check_are_read_back(client: Client) -> None:
     assert checked.claims[0].citations[0].quote == "The lighthouse of Fernby was built in 1849."
 
 
-def test_files_folders_bytes_and_addresses_are_added(own: tuple[Running, Client], tmp_path: Path) -> None:
-    _, client = own
+def test_files_folders_bytes_and_addresses_are_added(own: Client, tmp_path: Path) -> None:
     folder = tmp_path / "papers"
     (folder / "deep").mkdir(parents=True)
     (folder / "deep" / "mill.txt").write_text("The mill has four sails.")
@@ -86,64 +85,54 @@ def test_files_folders_bytes_and_addresses_are_added(own: tuple[Running, Client]
     seen: list[Progress] = []
     with ScriptedServer(pages={"/bridge.txt": page}) as web:
         sources = (folder, tmp_path / "well.txt", ("buoy.txt", b"The buoy is red."), f"{web.address}/bridge.txt")
-        report = client.add(*sources, progress=seen.append)
+        report = own.add(*sources, progress=seen.append)
     assert (report.added, report.failed) == (4, [])
     assert seen[-1].files == 1
-    names = {Path(one.source).name for one in client.documents()}
+    names = {Path(one.source).name for one in own.documents()}
     assert names == {*DOCUMENTS, "mill.txt", "well.txt", "buoy.txt", "bridge.txt"}
-    (mill,) = client.documents(words="mill")
-    assert client.text(mill.id) == "The mill has four sails."
-    assert client.file(mill.id) == b"The mill has four sails."
-    assert client.reindex(mill.id).unchanged == 1
-    assert [Path(source).name for source in client.delete(mill.id)] == ["mill.txt"]
-    assert client.documents(words="mill") == []
-    assert {job.state for job in client.jobs()} == {"done"}
+    (mill,) = own.documents(words="mill")
+    assert own.text(mill.id) == "The mill has four sails."
+    assert own.file(mill.id) == b"The mill has four sails."
+    assert own.reindex(mill.id).unchanged == 1
+    assert [Path(source).name for source in own.delete(mill.id)] == ["mill.txt"]
+    assert own.documents(words="mill") == []
+    assert {job.state for job in own.jobs()} == {"done"}
 
 
-def test_a_file_that_cannot_be_read_is_in_the_report(own: tuple[Running, Client]) -> None:
-    _, client = own
-    report = client.add(("broken.pdf", b"%PDF-1.4 nonsense"), ("good.txt", b"The buoy is red."))
-    assert report.added == 1
-    assert Path(report.failed[0].subject).name == "broken.pdf"
-
-
-def test_past_questions_are_listed_explained_made_again_and_labelled(own: tuple[Running, Client]) -> None:
-    _, client = own
-    answer = client.ask(WORDS)
-    (past,) = client.traces()
+def test_past_questions_are_listed_explained_made_again_and_labelled(own: Client) -> None:
+    answer = own.ask(WORDS)
+    (past,) = own.traces()
     assert (past.trace, past.question, past.feedback) == (answer.trace, WORDS, None)
-    client.feedback(answer.trace, False, "In 1850.")
-    explained = client.explain(answer.trace)
+    own.feedback(answer.trace, False, "In 1850.")
+    explained = own.explain(answer.trace)
     assert explained.feedback is not None
     assert explained.feedback.answer == "In 1850."
     assert len(explained.answer.chunks) == 4
     assert "Doc" in explained.answer.explain(dropped=True)
-    again, differences = client.replay(answer.trace)
+    again, differences = own.replay(answer.trace)
     assert (again.text, differences) == (answer.text, [])
-    assert client.traces(before=past.asked) == []
+    assert own.traces(before=past.asked) == []
 
 
-def test_conversations_and_history(own: tuple[Running, Client]) -> None:
-    _, client = own
-    talk = client.begin()
-    first = client.ask(WORDS, conversation=talk)
-    assert client.ask("And who rebuilt its lamp?", conversation=talk).standalone == UNDERSTOOD
-    assert client.ask("And who rebuilt its lamp?", history=[first]).standalone == UNDERSTOOD
-    assert [turn.question for turn in client.conversation(talk)] == [WORDS, "And who rebuilt its lamp?"]
+def test_conversations_and_history(own: Client) -> None:
+    talk = own.begin()
+    first = own.ask(WORDS, conversation=talk)
+    assert own.ask("And who rebuilt its lamp?", conversation=talk).standalone == UNDERSTOOD
+    assert own.ask("And who rebuilt its lamp?", history=[first]).standalone == UNDERSTOOD
+    assert [turn.question for turn in own.conversation(talk)] == [WORDS, "And who rebuilt its lamp?"]
 
 
-def test_collections_are_made_and_dropped(own: tuple[Running, Client]) -> None:
-    _, client = own
-    papers = client.at("papers")
+def test_collections_are_made_and_dropped(own: Client) -> None:
+    papers = own.at("papers")
     papers.make()
-    assert sorted(one.name for one in client.collections()) == ["default", "papers"]
+    assert sorted(one.name for one in own.collections()) == ["default", "papers"]
     more = papers.rename("more")
     assert more.status()["documents"] == 0
     more.copy("third").drop()
     more.drop()
-    assert [one.name for one in client.collections()] == ["default"]
-    assert client.session()["caller"] == "loopback"
-    assert "corrective" in {one["name"] for one in client.recipes()}
+    assert [one.name for one in own.collections()] == ["default"]
+    assert own.session()["caller"] == "loopback"
+    assert "corrective" in {one["name"] for one in own.recipes()}
 
 
 def test_errors_are_the_librarys_in_the_servers_words(client: Client, tmp_path: Path) -> None:
@@ -159,28 +148,17 @@ def test_errors_are_the_librarys_in_the_servers_words(client: Client, tmp_path: 
         nobody.ask(WORDS)
 
 
-def test_a_key_is_sent(indexed_home: Path, tmp_path: Path) -> None:
-    home = copied(indexed_home, tmp_path)
-    key = with_key(home, "asker", Scope.ASK)["Authorization"].removeprefix("Bearer ")
-    with running(home, server__require_key=True) as one:
-        with Client(one.url, key=key) as client:
-            assert "1849" in client.ask(WORDS).text
-            with pytest.raises(UsageError, match="scope write"):
-                client.add(("a.txt", b"x"))
-        with Client(one.url) as stranger, pytest.raises(UsageError, match="a key is needed"):
-            stranger.ask(WORDS)
+def test_a_key_is_sent(keyed: Running) -> None:
+    key = with_key(keyed.service.home, "asker", Scope.ASK)["Authorization"].removeprefix("Bearer ")
+    with Client(keyed.url, key=key) as client:
+        assert "1849" in client.ask(WORDS).text
+        with pytest.raises(UsageError, match="scope write"):
+            client.add(("a.txt", b"x"))
+    with Client(keyed.url) as stranger, pytest.raises(UsageError, match="a key is needed"):
+        stranger.ask(WORDS)
 
 
 BUSY = Reply(status=429, headers={"Retry-After": "0"}, body='{"error": {"what": "too many", "status": 429}}')
-
-
-def test_a_busy_server_is_asked_again_after_what_it_says() -> None:
-    ready = Reply(body='{"question": "x", "recipe": "rag", "hits": [], "degraded": []}')
-    replies = iter([BUSY, BUSY, ready])
-    posts = {"/api/collections/default/search": lambda request: next(replies)}
-    with ScriptedServer(posts=posts) as server, Client(server.address) as client:
-        assert client.search("x").hits == ()
-        assert len(server.requests) == 3
 
 
 def test_a_server_that_stays_busy_is_given_up() -> None:

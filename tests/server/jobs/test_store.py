@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from thresher_server.jobs.store import Jobs, Progress
+from thresher_server.jobs.store import Jobs
 from thresher_server.problems import Problem
 
 
@@ -26,16 +25,6 @@ def test_the_oldest_job_is_claimed_and_nobody_else_has_it(tmp_path: Path) -> Non
         assert again is not None
 
 
-def test_a_job_that_ended_is_claimed_no_more(tmp_path: Path) -> None:
-    jobs = Jobs(tmp_path)
-    jobs.make("add", "default", "ann", {"sources": []})
-    with jobs.claimed() as claim:
-        assert claim is not None
-        claim.told(state="done", ended="2026-01-05T10:15:00+00:00", progress=Progress(files=1, done=1))
-    with jobs.claimed() as claim:
-        assert claim is None
-
-
 def test_a_job_that_nobody_works_on_is_cancelled_at_once(tmp_path: Path) -> None:
     jobs = Jobs(tmp_path)
     job = jobs.make("add", "default", "ann", {"sources": []})
@@ -43,17 +32,6 @@ def test_a_job_that_nobody_works_on_is_cancelled_at_once(tmp_path: Path) -> None
     assert jobs.cancel(job.id).state == "cancelled"  # and once more does nothing
     with jobs.claimed() as claim:
         assert claim is None
-
-
-def test_a_job_that_is_worked_on_is_told_that_it_is_cancelled(tmp_path: Path) -> None:
-    jobs = Jobs(tmp_path)
-    job = jobs.make("add", "default", "ann", {"sources": []})
-    with jobs.claimed() as claim:
-        assert claim is not None
-        claim = claim.told(state="running")
-        assert not claim.is_cancelled
-        assert jobs.cancel(job.id).state == "running"
-        assert claim.is_cancelled
 
 
 def test_a_line_of_a_log_is_one_line_and_the_last_ones_are_told(tmp_path: Path) -> None:
@@ -113,12 +91,4 @@ def test_threads_share_jobs_without_one_done_twice(tmp_path: Path) -> None:
     made = sorted(Jobs(tmp_path).make("add", "default", "ann", {"sources": []}).id for _ in range(40))
     with ThreadPoolExecutor(4) as threads:
         done = [id_ for each in threads.map(claim_all, [tmp_path] * 4) for id_ in each]
-    assert sorted(done) == made
-
-
-@pytest.mark.slow
-def test_processes_share_jobs_without_one_done_twice(tmp_path: Path) -> None:
-    made = sorted(Jobs(tmp_path).make("add", "default", "ann", {"sources": []}).id for _ in range(60))
-    with ProcessPoolExecutor(3, multiprocessing.get_context("spawn")) as processes:
-        done = [id_ for each in processes.map(claim_all, [tmp_path] * 3) for id_ in each]
     assert sorted(done) == made

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -15,9 +14,9 @@ import httpx
 import pytest
 
 import thresher
-from tests.server.conftest import running
+from tests.server.conftest import Running, copied, running
 from tests.server.openai.conftest import until
-from tests.server.own_api import DEFAULT, added, copied, documents, ended, with_key
+from tests.server.own_api import DEFAULT, added, documents, ended, with_key
 from thresher.indexing.store import BATCH_CHUNKS, CHUNK_CHARACTERS
 from thresher_server.jobs.store import Claim, Jobs
 from thresher_server.jobs.work import Outcome, done
@@ -69,20 +68,18 @@ def test_a_job_is_left_between_two_documents_and_what_was_read_stays(tmp_path: P
     service.close()
 
 
-def test_a_job_that_is_cancelled_ends_as_cancelled(indexed_home: Path, tmp_path: Path) -> None:
-    home = copied(indexed_home, tmp_path)
+def test_a_job_that_is_cancelled_ends_as_cancelled(one: Running, tmp_path: Path) -> None:
     files = notes(tmp_path / "notes", 20)
-    with running(home) as one:
-        with ScriptedServer(pages={"/buoy.txt": Reply("The buoy.", seconds=60)}) as slow:  # until it is stopped
-            job = Jobs(home).make("add", "default", "ann", {"sources": [f"{slow.address}/buoy.txt", *files]})
-            assert slow.wait_for(1)
-            assert one.client.post(f"/api/jobs/{job.id}/cancel").status_code == 200
-        told = ended(one, job.id)
-        assert told["state"] == "cancelled"
-        assert told["progress"]["done"] < 21
-        assert told["result"]["added"] > 0
-        assert len(documents(one, words="buoy", limit=1000)) == told["result"]["added"]
-        assert one.client.post(f"/api/jobs/{job.id}/cancel").json()["state"] == "cancelled"
+    with ScriptedServer(pages={"/buoy.txt": Reply("The buoy.", seconds=60)}) as slow:  # until it is stopped
+        job = Jobs(one.service.home).make("add", "default", "ann", {"sources": [f"{slow.address}/buoy.txt", *files]})
+        assert slow.wait_for(1)
+        assert one.client.post(f"/api/jobs/{job.id}/cancel").status_code == 200
+    told = ended(one, job.id)
+    assert told["state"] == "cancelled"
+    assert told["progress"]["done"] < 21
+    assert told["result"]["added"] > 0
+    assert len(documents(one, words="buoy", limit=1000)) == told["result"]["added"]
+    assert one.client.post(f"/api/jobs/{job.id}/cancel").json()["state"] == "cancelled"
 
 
 def test_a_server_that_stops_hands_its_job_back(tmp_path: Path) -> None:
@@ -104,25 +101,19 @@ def test_a_server_that_stops_hands_its_job_back(tmp_path: Path) -> None:
             assert told["result"]["unchanged"] > 0
 
 
-def test_an_unexpected_failure_ends_its_job_and_not_the_worker(indexed_home: Path, tmp_path: Path) -> None:
-    home = copied(indexed_home, tmp_path)
-    with running(home) as one:
-        strange = Jobs(home).make("add", "default", "ann", {"no": "sources"})
-        told = ended(one, strange.id)
-        assert told["state"] == "failed"
-        assert "KeyError" in told["error"]["message"]
-        assert added(one, [("a.txt", b"The buoy is red.")])["state"] == "done"
+def test_an_unexpected_failure_ends_its_job_and_not_the_worker(one: Running) -> None:
+    strange = Jobs(one.service.home).make("add", "default", "ann", {"no": "sources"})
+    told = ended(one, strange.id)
+    assert told["state"] == "failed"
+    assert "KeyError" in told["error"]["message"]
+    assert added(one, [("a.txt", b"The buoy is red.")])["state"] == "done"
 
 
-def test_a_settings_file_that_is_not_trusted_ends_no_worker(
-    indexed_home: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    home = copied(indexed_home, tmp_path)
-    with running(home) as one:
-        (home / "thresher.toml").write_text('judge = "http://127.0.0.1:9/rerank"\n')
-        assert until(lambda: "jobs cannot be read" in caplog.text)
-        (home / "thresher.toml").unlink()
-        assert added(one, [("a.txt", b"The buoy is red.")])["state"] == "done"
+def test_a_settings_file_that_is_not_trusted_ends_no_worker(one: Running, caplog: pytest.LogCaptureFixture) -> None:
+    (one.service.home / "thresher.toml").write_text('judge = "http://127.0.0.1:9/rerank"\n')
+    assert until(lambda: "jobs cannot be read" in caplog.text)
+    (one.service.home / "thresher.toml").unlink()
+    assert added(one, [("a.txt", b"The buoy is red.")])["state"] == "done"
 
 
 def test_a_slow_job_of_one_caller_holds_up_nobody_else(
@@ -148,21 +139,22 @@ def test_a_slow_job_of_one_caller_holds_up_nobody_else(
     assert sorted(order[:3]) == sorted(job.id for job in others)
 
 
-def test_jobs_are_seen_by_those_who_see_their_collection(indexed_home: Path, tmp_path: Path) -> None:
-    home = copied(indexed_home, tmp_path)
-    mine, other = (with_key(home, name, Scope.READ, Scope.WRITE, collections=[name]) for name in ("default", "papers"))
-    reader = with_key(home, "reader", Scope.READ)
-    with running(home, server__require_key=True) as one:
-        files = {"files": ("a.txt", b"The buoy is red.")}
-        job = one.client.post(f"{DEFAULT}/documents", files=files, headers=mine).json()["job"]
-        assert one.client.get(f"/api/jobs/{job}", headers=mine).status_code == 200
-        assert one.client.get(f"/api/jobs/{job}", headers=other).status_code == 404
-        assert one.client.get(f"/api/jobs/{job}/events", headers=other).status_code == 404
-        assert one.client.post(f"/api/jobs/{job}/cancel", headers=other).status_code == 404
-        assert one.client.post(f"/api/jobs/{job}/cancel", headers=reader).status_code == 403
-        assert one.client.get("/api/jobs", headers=other).json() == {"jobs": []}
-        listed = one.client.get("/api/jobs", params={"collection": "default"}, headers=mine).json()["jobs"]
-        assert [line["id"] for line in listed] == [job]
+def test_jobs_are_seen_by_those_who_see_their_collection(keyed: Running) -> None:
+    mine, other = (
+        with_key(keyed.service.home, name, Scope.READ, Scope.WRITE, collections=[name])
+        for name in ("default", "papers")
+    )
+    reader = with_key(keyed.service.home, "reader", Scope.READ)
+    files = {"files": ("a.txt", b"The buoy is red.")}
+    job = keyed.client.post(f"{DEFAULT}/documents", files=files, headers=mine).json()["job"]
+    assert keyed.client.get(f"/api/jobs/{job}", headers=mine).status_code == 200
+    assert keyed.client.get(f"/api/jobs/{job}", headers=other).status_code == 404
+    assert keyed.client.get(f"/api/jobs/{job}/events", headers=other).status_code == 404
+    assert keyed.client.post(f"/api/jobs/{job}/cancel", headers=other).status_code == 404
+    assert keyed.client.post(f"/api/jobs/{job}/cancel", headers=reader).status_code == 403
+    assert keyed.client.get("/api/jobs", headers=other).json() == {"jobs": []}
+    listed = keyed.client.get("/api/jobs", params={"collection": "default"}, headers=mine).json()["jobs"]
+    assert [line["id"] for line in listed] == [job]
 
 
 # --- killed -----------------------------------------------------------------------------------------------------------
@@ -231,7 +223,7 @@ def test_a_job_survives_the_kill_of_its_process_and_repeats_nothing(tmp_path: Pa
         pages["/buoy.txt"] = "The buoy."
         second = Served(home)
         try:
-            told = last(second.client, job.id)
+            told = ended(second, job.id)
             assert told["state"] == "done", told
             assert told["result"]["unchanged"] >= committed
             assert told["result"]["added"] == 41 - told["result"]["unchanged"]
@@ -250,7 +242,7 @@ def test_two_processes_over_one_home_do_each_job_once(tmp_path: Path) -> None:
         for number in range(12):
             files = {"files": (f"n{number}.txt", f"The buoy number {number} lies off Fernby.".encode())}
             jobs.append(both[number % 2].client.post(f"{DEFAULT}/documents", files=files).json()["job"])
-        ends = [last(both[number % 2].client, job) for number, job in enumerate(jobs)]
+        ends = [ended(both[number % 2], job) for number, job in enumerate(jobs)]
         assert [told["state"] for told in ends] == ["done"] * 12
         assert [told["result"]["added"] for told in ends] == [1] * 12
         assert all(sum(line.endswith("begun") for line in told["log"]) == 1 for told in ends)
@@ -258,13 +250,3 @@ def test_two_processes_over_one_home_do_each_job_once(tmp_path: Path) -> None:
     finally:
         for one in both:
             one.stop()
-
-
-def last(client: httpx.Client, job: str) -> dict[str, Any]:
-    """The last thing told of a job."""
-    told: dict[str, Any] = {}
-    with client.stream("GET", f"/api/jobs/{job}/events") as reply:
-        for line in reply.iter_lines():
-            if line.startswith("data: "):
-                told = json.loads(line.removeprefix("data: "))
-    return told

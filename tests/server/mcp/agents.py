@@ -13,8 +13,8 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
-from thresher_server.mcp.offer import Offer
 from thresher_server.mcp.server import make_server
+from thresher_server.security.keys import Offer
 from thresher_server.service import make_service
 
 Value = TypeVar("Value")

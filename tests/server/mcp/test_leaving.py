@@ -12,9 +12,9 @@ from mcp import Client
 from mcp.server.mcpserver.exceptions import ToolError
 
 from tests.server.conftest import running
-from tests.server.mcp.agents import BUILT, MODES, acted_at, agent
+from tests.server.mcp.agents import BUILT, MODES, acted_at
 from thresher_server.mcp.desk import told
-from thresher_server.security.admission import Admission
+from thresher_server.service import Admission
 from thresher_testing.llm_server import Reply, ScriptedServer
 
 SOON = 20.0
@@ -53,29 +53,6 @@ def test_an_agent_that_goes_ends_its_question_over_http(
     with running(indexed_home) as one:
         acted_at(f"{one.url}/mcp", lambda client: left(client, slow_model), mode=mode)
         assert is_empty(one.service.admission)
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_an_agent_that_goes_ends_its_question_in_memory(
-    mode: str, indexed_home: Path, slow_model: ScriptedServer
-) -> None:
-    started = monotonic()
-
-    async def run() -> None:
-        async with agent(indexed_home, mode=mode) as client:
-            await left(client, slow_model)
-
-    asyncio.run(run())  # which waits for the thread of the question
-    assert monotonic() - started < SOON
-
-
-def test_a_question_that_takes_too_long_is_told(indexed_home: Path, slow_model: ScriptedServer) -> None:
-    async def run() -> str:
-        async with agent(indexed_home, server__timeout_seconds=1.5) as client:
-            return str((await client.call_tool("ask", {"question": BUILT})).content)
-
-    said = asyncio.run(run())
-    assert "1849" in said or "longer than 1.5 seconds" in said
 
 
 def test_a_fault_that_nobody_foresaw_tells_its_kind_and_no_more(caplog: pytest.LogCaptureFixture) -> None:

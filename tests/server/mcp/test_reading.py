@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import Client, MCPError
@@ -13,20 +13,8 @@ from mcp_types import CallToolResult
 
 import thresher
 from tests.server.conftest import DOCUMENTS
-from tests.server.mcp.agents import (
-    BUILT,
-    MODES,
-    UNKNOWN,
-    acted,
-    agent,
-    called,
-    structure_of,
-    text_of,
-    tool_names,
-)
-from thresher_server.mcp.fitting import tokens_at_most
-from thresher_server.mcp.offer import Offer
-from thresher_server.security.keys import Scope
+from tests.server.mcp.agents import BUILT, MODES, UNKNOWN, acted, called, structure_of, text_of
+from thresher_server.mcp.wording import tokens_at_most
 
 READING = {"search_documents", "list_documents", "ask", "check", "explain"}
 
@@ -71,12 +59,6 @@ def test_that_there_is_no_evidence_is_a_result(mode: str, indexed_home: Path) ->
     assert "do not answer from these documents" in text_of(result)
 
 
-def test_a_search_stays_within_its_budget(indexed_home: Path) -> None:
-    told = structure_of(called(indexed_home, "search_documents", question=BUILT, max_tokens=20))
-    assert [one["marker"] for one in told["passages"]] == [1]
-    assert told["tokens"] <= 20
-
-
 @pytest.mark.parametrize("nothing", [None, ""])
 def test_query_is_taken_for_question_and_null_or_nothing_for_what_is_left_out(
     nothing: str | None, indexed_home: Path
@@ -87,13 +69,6 @@ def test_query_is_taken_for_question_and_null_or_nothing_for_what_is_left_out(
     assert structure_of(meant)["passages"] == structure_of(plain)["passages"]
 
 
-def test_a_filter_and_a_recipe_are_heeded(indexed_home: Path) -> None:
-    found = called(indexed_home, "search_documents", question=BUILT, where="title = 'Tides'", recipe="hybrid")
-    told = structure_of(found)
-    assert told["recipe"] == "hybrid"
-    assert {one["title"] for one in told["passages"]} <= {"Tides"}
-
-
 def test_an_answer_has_citations_and_a_trace_that_explains_it(indexed_home: Path) -> None:
     async def asked(client: Client) -> tuple[CallToolResult, CallToolResult]:
         answer = await client.call_tool("ask", {"question": BUILT})
@@ -102,10 +77,7 @@ def test_an_answer_has_citations_and_a_trace_that_explains_it(indexed_home: Path
     answer, explained = acted(indexed_home, asked)
     told = structure_of(answer)
     assert "1849" in told["answer"]
-    assert (
-        told["citations"][0]["quote"]
-        == "The lighthouse of Fernby was built in 1849. Its lamp was rebuilt in 1902 by Ada Holm."
-    )
+    assert told["citations"][0]["quote"].startswith("The lighthouse of Fernby was built in 1849. Its lamp")
     assert told["sentences"][0]["state"] == "supported"
     assert "[1] lighthouse.md" in text_of(answer)
     why = structure_of(explained)
@@ -113,24 +85,6 @@ def test_an_answer_has_citations_and_a_trace_that_explains_it(indexed_home: Path
     assert {chunk["kept"] for chunk in why["chunks"]} == {True, False}
     assert why["chunks"][0]["kept"]
     assert "dropped" in text_of(explained)
-
-
-def test_an_abstention_is_a_result_with_its_reason(indexed_home: Path) -> None:
-    told = structure_of(called(indexed_home, "ask", question=UNKNOWN))
-    assert told["abstained"]
-    assert told["citations"] == []
-    assert told["reason"].startswith("Nothing in your documents answers this. Nearest: ")
-
-
-def test_the_steps_of_an_answer_are_told_as_they_end(indexed_home: Path) -> None:
-    steps: list[str] = []
-
-    async def heard(progress: float, total: float | None, message: str | None) -> None:
-        steps.append(f"{progress:g} {message}")
-
-    acted(indexed_home, lambda client: client.call_tool("ask", {"question": BUILT}, progress_callback=heard))
-    assert steps[0].startswith("1 rewrite")
-    assert steps[-1].startswith("8 verify")
 
 
 def test_a_text_is_checked_claim_by_claim_the_worst_first(indexed_home: Path) -> None:
@@ -166,10 +120,8 @@ def test_documents_are_resources(mode: str, indexed_home: Path) -> None:
     assert acted(indexed_home, read, mode=mode) == [DOCUMENTS["ferry.md"].strip()] * 2
 
 
-def _text(content: object) -> str:
-    text = getattr(content, "text", None)
-    assert isinstance(text, str)
-    return text
+def _text(content: Any) -> str:
+    return str(content.text)
 
 
 @pytest.mark.parametrize(
@@ -191,14 +143,9 @@ def test_a_resource_that_is_not_there_says_so(uri: str, words: str, indexed_home
 
 
 def test_a_prompt_tells_how_to_answer(indexed_home: Path) -> None:
-    async def prompted(client: Client) -> str:
-        given = {"question": "Why {braces}?", "collection": "papers"}
-        return json.dumps((await client.get_prompt("answer_from_documents", given)).model_dump(mode="json"))
-
-    told = acted(indexed_home, prompted)
-    assert "Why {braces}?" in told
-    assert "search_documents" in told
-    assert "papers" in told
+    given = {"question": "Why {braces}?", "collection": "papers"}
+    told = acted(indexed_home, lambda client: client.get_prompt("answer_from_documents", given)).model_dump_json()
+    assert all(part in told for part in ("Why {braces}?", "search_documents", "papers"))
 
 
 # --- what goes wrong --------------------------------------------------------------------------------------------------
@@ -224,13 +171,6 @@ def test_an_error_says_what_to_do_next(tool: str, arguments: dict[str, object], 
     assert words in text_of(result)
 
 
-def test_an_empty_home_is_an_error_that_says_how_to_fill_it(tmp_path: Path) -> None:
-    for tool, arguments in (("search_documents", {"question": BUILT}), ("list_documents", {})):
-        result = called(tmp_path, tool, **arguments)
-        assert result.is_error
-        assert "thresher index" in text_of(result)
-
-
 def test_a_broken_index_is_an_error_and_no_empty_result(indexed_home: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     shutil.copytree(indexed_home, home)
@@ -253,50 +193,7 @@ def test_a_broken_index_is_an_error_and_no_empty_result(indexed_home: Path, tmp_
     acted(home, listed)
 
 
-def test_too_many_at_once_are_told_to_come_back(indexed_home: Path) -> None:
-    async def crowd(client: Client) -> list[CallToolResult]:
-        return await asyncio.gather(*(client.call_tool("search_documents", {"question": BUILT}) for _ in range(8)))
-
-    results = acted(indexed_home, crowd, server__concurrency=1, server__queue=1)
-    refused = [text_of(one) for one in results if one.is_error]
-    assert 1 <= len(refused) <= 6
-    assert all("too many questions at once; come back in a moment" in one for one in refused)
-
-
 # --- scopes -----------------------------------------------------------------------------------------------------------
-
-
-def test_the_operator_chooses_what_an_agent_may_do(indexed_home: Path) -> None:
-    names = acted(indexed_home, tool_names, Offer(scopes=frozenset({Scope.READ})))
-    assert names == ["search_documents", "list_documents"]
-    assert acted(indexed_home, tool_names, Offer(scopes=frozenset({Scope.ASK}))) == ["ask", "check", "explain"]
-
-
-def test_an_agent_sees_the_collections_it_was_given_and_no_other(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    for name, text in (("public", "The harbour opens at six."), ("secret", "The vault opens at nine.")):
-        file = tmp_path / f"{name}.txt"
-        file.write_text(text, encoding="utf-8")
-        with thresher.open(home, name) as collection:
-            collection.add(file)
-
-    async def asked(client: Client) -> None:
-        listed = structure_of(await client.call_tool("list_documents", {}))
-        assert listed["collections"] == [{"name": "public", "documents": 1}]
-        refused = await client.call_tool("search_documents", {"question": "When?", "collection": "secret"})
-        assert refused.is_error
-        assert text_of(refused).endswith("there are: public")
-        found = structure_of(await client.call_tool("search_documents", {"question": "When does the harbour open?"}))
-        assert found["collection"] == "public"
-        assert [one.name for one in (await client.list_resources()).resources] == ["public.txt"]
-
-    acted(home, asked, Offer(collections=frozenset({"public"})))
-
-    async def unsure(client: Client) -> None:
-        result = await client.call_tool("search_documents", {"question": "When does the harbour open?"})
-        assert "say which collection; there are: public, secret" in text_of(result)
-
-    acted(home, unsure)
 
 
 # --- any text, any size -----------------------------------------------------------------------------------------------
@@ -322,16 +219,6 @@ def nasty_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with thresher.open(folder / "home") as collection:
         collection.add(folder / "texts")
     return folder / "home"
-
-
-def test_unicode_comes_back_as_it_stands_in_the_document(nasty_home: Path) -> None:
-    result = called(
-        nasty_home, "search_documents", question="Wann fährt die Fähre nach Gåsøy? 🚢", where="title LIKE '%bersicht%'"
-    )
-    told = structure_of(result)
-    assert any("Gåsøy fährt um 06:40" in one["text"] for one in told["passages"])
-    checked = structure_of(called(nasty_home, "check", text="Die Fähre nach Gåsøy 🚢 fährt um 06:40 Uhr. 猫は眠る。"))
-    assert "".join(sorted(one["text"] for one in checked["claims"])).count("🚢") == 1
 
 
 @pytest.mark.slow
@@ -370,15 +257,3 @@ def test_what_was_left_out_is_told(indexed_home: Path) -> None:
     assert told["claims_in_all"] == 30
     assert len(told["claims"]) < 30
     assert "were left out" in told["omitted"]
-
-
-def test_two_agents_at_once_are_both_answered(indexed_home: Path) -> None:
-    async def both() -> list[list[bool]]:
-        async with agent(indexed_home) as one, agent(indexed_home, mode="legacy") as other:
-            return await asyncio.gather(_five(one), _five(other))
-
-    async def _five(client: Client) -> list[bool]:
-        results = await asyncio.gather(*(client.call_tool("search_documents", {"question": BUILT}) for _ in range(5)))
-        return ["1849" in text_of(result) for result in results]
-
-    assert asyncio.run(both()) == [[True] * 5] * 2

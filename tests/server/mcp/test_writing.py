@@ -9,9 +9,9 @@ from mcp import Client
 from mcp_types import CallToolResult
 
 import thresher
+from tests.server.conftest import filled
 from tests.server.mcp.agents import acted, structure_of, text_of, tool_names
-from thresher_server.mcp.offer import READ_ONLY, Offer
-from thresher_server.security.keys import Scope
+from thresher_server.security.keys import READ_ONLY, Offer, Scope
 
 WRITABLE = Offer(scopes=READ_ONLY | {Scope.WRITE})
 MAYOR = "# The mayor\n\nThe mayor of Fernby is Ida Skov, 市長.\n"
@@ -26,14 +26,6 @@ def test_without_the_scope_no_tool_that_writes_is_there(tmp_path: Path) -> None:
     assert result.is_error
     assert "Unknown tool" in text_of(result)
     assert not list(tmp_path.iterdir())
-
-
-def test_tools_that_write_say_so(tmp_path: Path) -> None:
-    async def hinted(client: Client) -> dict[str, bool | None]:
-        tools = [tool for tool in (await client.list_tools()).tools if tool.annotations]
-        return {tool.name: tool.annotations.destructive_hint for tool in tools if not tool.annotations.read_only_hint}
-
-    assert acted(tmp_path, hinted, WRITABLE) == {"add_document": False, "delete_document": True}
 
 
 def test_a_text_is_added_changed_found_and_forgotten(tmp_path: Path) -> None:
@@ -84,10 +76,7 @@ def test_a_name_never_leads_out_of_the_home(tmp_path: Path) -> None:
 
 
 def test_an_agent_writes_only_where_it_may(tmp_path: Path) -> None:
-    file = tmp_path / "kept.txt"
-    file.write_text("The vault opens at nine.", encoding="utf-8")
-    with thresher.open(tmp_path / "home", "secret") as collection:
-        collection.add(file)
+    filled(tmp_path / "home", secret="The vault opens at nine.")
     offer = Offer(scopes=WRITABLE.scopes, collections=frozenset({"notes"}))
 
     async def tried(client: Client) -> None:
@@ -95,14 +84,14 @@ def test_an_agent_writes_only_where_it_may(tmp_path: Path) -> None:
         assert structure_of(made)["collection"] == "notes"
         for tool, given in (
             ("add_document", {"text": MAYOR, "name": "m.md"}),
-            ("delete_document", {"document": "kept.txt"}),
+            ("delete_document", {"document": "secret.txt"}),
         ):
             refused = await client.call_tool(tool, {**given, "collection": "secret"})
             assert "there are: notes" in text_of(refused)
 
     acted(tmp_path / "home", tried, offer)
     with thresher.open(tmp_path / "home", "secret") as collection:
-        assert [Path(one.source).name for one in collection.documents()] == ["kept.txt"]
+        assert [Path(one.source).name for one in collection.documents()] == ["secret.txt"]
 
 
 def test_a_row_of_a_corpus_is_not_forgotten_alone(tmp_path: Path) -> None:

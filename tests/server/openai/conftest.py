@@ -36,7 +36,7 @@ def writes(text: str, **more: Any) -> Rule:
 
 @pytest.fixture
 def client(served: Running) -> Iterator[OpenAI]:
-    with OpenAI(base_url=f"{served.url}/v1", api_key="any", max_retries=0) as one:
+    with openai_client(served) as one:
         yield one
 
 
@@ -61,6 +61,17 @@ def modelled(indexed_home: Path, monkeypatch: pytest.MonkeyPatch) -> Modelled:
 def asked(question: str = FERRY, **more: Any) -> dict[str, Any]:
     """The body of a question."""
     return {"model": "default", "messages": [{"role": "user", "content": question}], **more}
+
+
+def chat(client: OpenAI, question: str = FERRY, **more: Any) -> Any:
+    """The reply to a question by OpenAI's own client."""
+    given = {"model": "default", "messages": [{"role": "user", "content": question}], **more}
+    return client.chat.completions.create(**given)
+
+
+def openai_client(one: Running, **options: Any) -> OpenAI:
+    """OpenAI's own client of a server."""
+    return OpenAI(base_url=f"{one.url}/v1", api_key="any", max_retries=0, **options)
 
 
 def until(true: Callable[[], bool], seconds: float = 20.0) -> bool:

@@ -2,89 +2,48 @@
 
 from __future__ import annotations
 
-import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
 import openai
 import pytest
-from openai import AsyncOpenAI, OpenAI
+from openai import OpenAI
 
 from tests.server.conftest import Running, running
-from tests.server.openai.conftest import FERRY, UNANSWERED, WRITTEN, Modelled, asked, writes
-from tests.server.openai.reading import chunks, content
-from thresher_server.openai.server_events import KEEP_ALIVE_SECONDS
+from tests.server.openai.conftest import FERRY, WRITTEN, Modelled, asked, chat, openai_client, writes
+from tests.server.own_api import chunks, content
+from thresher_server.openai.problems import KEEP_ALIVE_SECONDS
 from thresher_server.security.keys import Keys, Scope
 from thresher_testing.llm_server import Reply
 
+ANSWER = "06:40 [1]\n“The ferry to Gull Island leaves at **06:40**. The crossing takes 35 minutes.”"
 
-def test_an_answer_has_its_markers_its_sources_and_its_annotations(client: OpenAI) -> None:
-    told = client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
-    message = told.choices[0].message
-    assert message.content is not None
-    answer, _, sources = message.content.partition("\n\nSources:\n")
-    assert answer == "06:40 [1]\n“The ferry to Gull Island leaves at **06:40**. The crossing takes 35 minutes.”"
-    assert sources == "- [1] The ferry (ferry.md), line 3, under “The ferry”"
-    assert message.annotations is not None
+
+def test_an_answer_has_its_markers_its_sources_its_annotations_and_its_worth(client: OpenAI) -> None:
+    told = chat(client, model="default/corrective")
+    message, worth, usage = told.choices[0].message, told.model_extra["thresher"], told.usage
+    assert message.content == f"{ANSWER}\n\nSources:\n- [1] The ferry (ferry.md), line 3, under “The ferry”"
     (annotation,) = message.annotations
     cited = annotation.url_citation
     assert message.content[cited.start_index : cited.end_index] == "[1]"
     assert "ferry.md" in cited.title
-    assert message.refusal is None
-    assert told.choices[0].finish_reason == "stop"
-
-
-def test_an_annotation_leads_to_this_server_where_no_other_address_is_set(client: OpenAI, served: Running) -> None:
-    told = client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
-    (annotation,) = told.choices[0].message.annotations or []
-    assert annotation.url_citation.url.startswith(f"{served.url}/d/default/")
-
-
-def test_the_extension_says_what_the_answer_is_worth(client: OpenAI) -> None:
-    told = client.chat.completions.create(model="default/corrective", messages=[{"role": "user", "content": FERRY}])
-    assert told.model == "default/corrective"
-    worth = (told.model_extra or {})["thresher"]
-    assert worth["verdict"] == "correct"
-    assert (worth["collection"], worth["recipe"]) == ("default", "corrective")
+    assert (message.refusal, told.choices[0].finish_reason, told.model) == (None, "stop", "default/corrective")
+    assert (worth["verdict"], worth["collection"], worth["recipe"]) == ("correct", "default", "corrective")
     assert 0 < worth["certainty"] <= 1
-    assert worth["text"] == "06:40 [1]\n“The ferry to Gull Island leaves at **06:40**. The crossing takes 35 minutes.”"
+    assert worth["text"] == ANSWER
     assert {one["state"] for one in worth["sentences"]} == {"supported"}
     (place,) = worth["citations"]
     assert place["quote"] == "The ferry to Gull Island leaves at 06:40. The crossing takes 35 minutes."
     assert (place["marker"], place["start"], place["end"]) == (1, 13, 85)
-
-
-def test_the_trace_of_an_answer_can_be_looked_up(client: OpenAI, served: Running) -> None:
-    told = client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
-    trace = (told.model_extra or {})["thresher"]["trace"]
-    assert served.service.collection("default").replay(trace)[0].question == FERRY
-
-
-def test_an_abstention_is_content_with_its_reason_and_no_refusal(client: OpenAI) -> None:
-    told = client.chat.completions.create(model="default", messages=[{"role": "user", "content": UNANSWERED}])
-    message = told.choices[0].message
-    assert message.content is not None
-    assert message.content.startswith("Nothing in your documents answers this. Nearest: ")
-    assert message.refusal is None
-    worth = (told.model_extra or {})["thresher"]
-    assert worth["abstained"] is True
-    assert worth["verdict"] == "incorrect"
-    assert worth["citations"] == []
-
-
-def test_without_a_chat_model_tokens_are_those_of_the_texts(client: OpenAI) -> None:
-    told = client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
-    assert told.usage is not None
-    assert told.usage.prompt_tokens == 10  # when does the ferry to gull island leave ? and "gull" is two pieces
-    assert told.usage.completion_tokens > 6
-    assert told.usage.total_tokens == told.usage.prompt_tokens + told.usage.completion_tokens
+    assert usage.prompt_tokens == 10  # when does the ferry to gull island leave ? and "gull" is two pieces
+    assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens > 16
 
 
 def test_a_chat_model_writes_and_its_unverified_sentence_is_marked(modelled: Modelled) -> None:
-    with modelled(writes(WRITTEN)) as (one, model), OpenAI(base_url=f"{one.url}/v1", api_key="any") as client:
-        told = client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
-        text, worth = told.choices[0].message.content or "", (told.model_extra or {})["thresher"]
+    with modelled(writes(WRITTEN)) as (one, model), openai_client(one) as client:
+        told = chat(client)
+        text, worth = told.choices[0].message.content, told.model_extra["thresher"]
         assert "Its captain is a retired whaler from Norway. [2] (unverified) The crossing" in text
         assert [one["state"] for one in worth["sentences"]] == ["supported", "unverified", "supported"]
         for sentence in worth["sentences"]:
@@ -95,79 +54,37 @@ def test_a_chat_model_writes_and_its_unverified_sentence_is_marked(modelled: Mod
         assert told.usage.prompt_tokens == sent
 
 
-def test_a_strict_check_leaves_unverified_sentences_out(modelled: Modelled, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("THRESHER_ANSWER__CHECK", "strict")
-    with modelled(writes(WRITTEN)) as (one, _):
-        told = one.client.post("/v1/chat/completions", json=asked()).json()
-    assert "whaler" not in told["choices"][0]["message"]["content"]
-    assert [each["state"] for each in told["thresher"]["removed"]] == ["unverified"]
-
-
 def test_earlier_messages_say_what_a_follow_up_means(client: OpenAI) -> None:
-    told = client.chat.completions.create(
-        model="default",
-        messages=[
-            {"role": "user", "content": FERRY},
-            {"role": "assistant", "content": "06:40 [1]\n\nSources:\n- [1] The ferry (ferry.md)"},
-            {"role": "user", "content": "And how long does it take?"},
-        ],
-    )
-    worth = (told.model_extra or {})["thresher"]
-    assert worth["standalone"] == f"And how long does it take? ({FERRY})"
-    content = told.choices[0].message.content or ""
+    earlier = [
+        {"role": "user", "content": FERRY},
+        {"role": "assistant", "content": "06:40 [1]\n\nSources:\n- [1] The ferry (ferry.md)"},
+    ]
+    told = chat(client, messages=[*earlier, {"role": "user", "content": "And how long does it take?"}])
+    content, understood = told.choices[0].message.content, told.model_extra["thresher"]["standalone"]
+    assert understood == f"And how long does it take? ({FERRY})"
     assert "35 minutes" in content
-    assert f"Understood as: {worth['standalone']}" in content
+    assert f"Understood as: {understood}" in content
 
 
 def test_thanks_are_no_question(served: Running) -> None:
     traces = served.client.get("/api/collections/default/traces").json()
-    told = served.client.post(
-        "/v1/chat/completions", json=asked() | {"messages": [{"role": "user", "content": "Thanks!"}]}
-    )
-    assert told.json()["choices"][0]["message"]["content"] == "You are welcome."
+    told = served.client.post("/v1/chat/completions", json=asked("Thanks!")).json()
+    assert told["choices"][0]["message"]["content"] == "You are welcome."
     assert served.client.get("/api/collections/default/traces").json() == traces
 
 
-def test_a_system_message_is_a_rule_for_the_chat_model(modelled: Modelled) -> None:
-    body = asked()
-    body["messages"].insert(0, {"role": "system", "content": "Answer like a pirate."})
+def test_a_system_message_is_a_rule_for_the_chat_model_and_has_a_bound(modelled: Modelled) -> None:
+    def ordered(one: Running, rule: str) -> httpx.Response:
+        messages = [{"role": "system", "content": rule}, *asked()["messages"]]
+        return one.client.post("/v1/chat/completions", json=asked(messages=messages))
+
     with modelled(writes(WRITTEN)) as (one, model):
-        assert one.client.post("/v1/chat/completions", json=body).status_code == 200
+        assert ordered(one, "Answer like a pirate.").status_code == 200
         systems = [request.body["messages"][0]["content"] for request in model.asked()]
+        refused = ordered(one, "x" * 8001)
     assert any("- Answer like a pirate." in system for system in systems)
-
-
-def test_a_system_message_has_a_bound(modelled: Modelled) -> None:
-    body = asked()
-    body["messages"].insert(0, {"role": "system", "content": "x" * 8001})
-    with modelled(writes(WRITTEN)) as (one, _):
-        told = one.client.post("/v1/chat/completions", json=body)
-    assert told.status_code == 422
-    assert "the system message: is longer than 8,000 characters" in told.json()["error"]["message"]
-
-
-def test_a_system_message_changes_nothing_where_no_chat_model_is_configured(client: OpenAI) -> None:
-    told = client.chat.completions.create(
-        model="default",
-        messages=[{"role": "system", "content": "Answer in French."}, {"role": "user", "content": FERRY}],
-        temperature=1.5,
-        max_tokens=1,
-        seed=7,
-    )
-    assert (told.choices[0].message.content or "").startswith("06:40 [1]")
-
-
-def test_parts_of_text_are_read_and_pictures_are_refused(client: OpenAI) -> None:
-    told = client.chat.completions.create(
-        model="default", messages=[{"role": "user", "content": [{"type": "text", "text": FERRY}]}]
-    )
-    assert (told.choices[0].message.content or "").startswith("06:40")
-    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
-    with pytest.raises(openai.UnprocessableEntityError, match="'image_url': cannot be read in a question"):
-        client.chat.completions.create(
-            model="default",
-            messages=[{"role": "user", "content": [{"type": "text", "text": FERRY}, picture]}],  # type: ignore[list-item]
-        )
+    assert refused.status_code == 422
+    assert "the system message: is longer than 8,000 characters" in refused.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -187,12 +104,6 @@ def test_what_no_answer_can_be_given_in_is_refused_by_name(served: Running, fiel
     assert told.json()["error"]["type"] == "invalid_request_error"
 
 
-def test_tools_are_left_unread_where_none_must_be_called(served: Running) -> None:
-    tool = {"type": "function", "function": {"name": "search", "parameters": {}}}
-    told = served.client.post("/v1/chat/completions", json=asked(tools=[tool], tool_choice="auto", n=1))
-    assert told.json()["choices"][0]["message"]["content"].startswith("06:40")
-
-
 def test_a_list_of_sources_shows_addresses_where_the_server_has_one(
     indexed_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,47 +121,12 @@ def test_a_list_of_sources_shows_addresses_where_the_server_has_one(
 
 
 def test_a_stream_is_the_same_answer(client: OpenAI) -> None:
-    whole = client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
-    text, last = "", None
-    for chunk in client.chat.completions.create(
-        model="default",
-        messages=[{"role": "user", "content": FERRY}],
-        stream=True,
-        stream_options={"include_usage": True},
-    ):
-        text += chunk.choices[0].delta.content or ""
-        last = chunk
-    assert text == whole.choices[0].message.content
-    assert last is not None
-    assert last.choices[0].finish_reason == "stop"
-    assert last.usage == whole.usage
-    assert (last.model_extra or {})["thresher"]["verdict"] == "correct"
-
-
-def test_the_stream_helper_gathers_text_and_annotations(client: OpenAI) -> None:
-    with client.chat.completions.stream(model="default", messages=[{"role": "user", "content": FERRY}]) as stream:
-        kinds = {event.type for event in stream}
-        message = stream.get_final_completion().choices[0].message
-    assert kinds == {"chunk", "content.delta", "content.done"}
-    assert (message.content or "").startswith("06:40 [1]\n")
-    (annotation,) = message.annotations or []
-    assert annotation.url_citation.start_index == 6
-
-
-def test_the_async_client_gets_both(served: Running) -> None:
-    async def both() -> tuple[str, str]:
-        async with AsyncOpenAI(base_url=f"{served.url}/v1", api_key="any") as client:
-            whole = await client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
-            streamed = ""
-            async with client.chat.completions.stream(
-                model="default", messages=[{"role": "user", "content": FERRY}]
-            ) as stream:
-                async for event in stream:
-                    streamed += event.delta if event.type == "content.delta" else ""
-        return whole.choices[0].message.content or "", streamed
-
-    whole, streamed = asyncio.run(both())
-    assert whole == streamed
+    whole = chat(client)
+    told = list(chat(client, stream=True, stream_options={"include_usage": True}))
+    assert "".join(one.choices[0].delta.content or "" for one in told) == whole.choices[0].message.content
+    last = told[-1]
+    assert (last.choices[0].finish_reason, last.usage) == ("stop", whole.usage)
+    assert last.model_extra["thresher"]["verdict"] == "correct"
 
 
 def test_no_chunk_is_without_a_choice_and_none_has_an_event(served: Running) -> None:
@@ -272,25 +148,12 @@ def test_sentences_are_streamed_as_they_are_checked(modelled: Modelled) -> None:
     assert content(told).startswith(worth["text"])
 
 
-def test_what_is_refused_before_a_stream_begins_has_its_status(served: Running) -> None:
-    told = served.client.post("/v1/chat/completions", json=asked("x" * 8001, stream=True))
-    assert told.status_code == 422
-    assert "longer than 8,000 characters" in told.json()["error"]["message"]
-    told = served.client.post("/v1/chat/completions", json=asked(model="nothing", stream=True))
-    assert told.status_code == 404
-
-
 def test_an_error_after_the_first_chunk_is_a_chunk_that_the_client_raises(
     modelled: Modelled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("THRESHER_STRICT", "true")
-    with (
-        modelled([Reply(status=401)]) as (one, _),
-        OpenAI(base_url=f"{one.url}/v1", api_key="any", max_retries=0) as client,
-    ):
-        stream = client.chat.completions.create(
-            model="default", messages=[{"role": "user", "content": FERRY}], stream=True
-        )
+    with modelled([Reply(status=401)]) as (one, _), openai_client(one) as client:
+        stream = chat(client, stream=True)
         begun = next(stream)
         with pytest.raises(openai.APIError, match="401") as raised:
             list(stream)
@@ -302,23 +165,9 @@ def test_an_error_after_the_first_chunk_is_a_chunk_that_the_client_raises(
 @pytest.mark.slow
 def test_a_stream_that_waits_long_is_kept_alive_by_comments_that_the_client_passes_over(modelled: Modelled) -> None:
     slow = writes(WRITTEN, seconds=KEEP_ALIVE_SECONDS + 2)
-    with (
-        modelled(slow) as (one, _),
-        OpenAI(base_url=f"{one.url}/v1", api_key="any", max_retries=0) as client,
-        ThreadPoolExecutor() as beside,
-    ):
+    with modelled(slow) as (one, _), openai_client(one) as client, ThreadPoolExecutor() as beside:
         bare = beside.submit(one.client.post, "/v1/chat/completions", json=asked(stream=True))
-        text = "".join(
-            chunk.choices[0].delta.content or ""
-            for chunk in client.chat.completions.create(
-                model="default", messages=[{"role": "user", "content": FERRY}], stream=True
-            )
-        )
+        text = "".join(chunk.choices[0].delta.content or "" for chunk in chat(client, stream=True))
         lines = bare.result().text.splitlines()
     assert ": working on it" in lines
     assert "35 minutes" in text
-
-
-def test_no_cache_keeps_a_stream(served: Running) -> None:
-    told = httpx.post(f"{served.url}/v1/chat/completions", json=asked(stream=True), timeout=60)
-    assert told.headers["cache-control"] == "no-store"

@@ -38,21 +38,12 @@ def test_an_answer_that_is_to_go_on_is_asked_for_again() -> None:
     assert told.history == (("One?", "Yes."),)
 
 
-def test_a_greeting_before_any_question_is_no_turn() -> None:
-    assert conversation([("assistant", "Hello! Ask me."), ("user", "When?")]).history == ()
-
-
 def test_a_long_conversation_is_kept_by_its_end() -> None:
     said = [pair for at in range(30) for pair in (("user", f"Question {at}?"), ("assistant", "long " * 9000))]
     told = conversation([*said, ("user", "And now?")])
     assert len(told.history) == TURNS
     assert told.history[-1][0] == "Question 29?"
     assert max(len(text) for text in told.texts) == TURN_CHARACTERS
-
-
-def test_rules_of_the_request_stand_before_those_of_messages() -> None:
-    told = conversation([("developer", "Second."), ("user", "When?")], "First.")
-    assert told.instructions == "First.\nSecond."
 
 
 @pytest.mark.parametrize("said", [[], [("system", "Be brief.")], [("user", "  ")], [("assistant", "Yes.")]])
@@ -102,20 +93,10 @@ def test_files_of_the_client_are_named_as_unread(said: list[tuple[str, str]], un
     assert conversation(said).unread == unread
 
 
-def test_files_in_a_system_message_are_no_rules() -> None:
-    told = conversation([("system", f"Be brief.\n{files_of('a.pdf')}"), ("user", "When?")])
-    assert (told.instructions, told.unread) == ("Be brief.", ("a.pdf",))
-
-
 def test_an_answer_ends_with_the_files_that_were_not_read_and_a_client_sends_them_back() -> None:
     told = tail(answer("a [1]", 1), listed=False, linked=False, unread=[f"{at}.pdf" for at in range(7)])
     assert told.startswith("\n\nNot read: 0.pdf, 1.pdf, 2.pdf, 3.pdf, 4.pdf, 2 more. Only the documents of the coll")
     assert without_tail(f"a [1]{told}") == "a [1]"
-
-
-def test_material_without_a_question_behind_it_is_taken_whole() -> None:
-    text = "### Task:\nSay what this is.\n<context>\nx\n</context>"
-    assert question_of(text) == text
 
 
 # --- the text of an answer --------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
@@ -15,50 +14,23 @@ from pathlib import Path
 import httpx
 import openai
 import pytest
-from openai import AsyncOpenAI, OpenAI
 
-from tests.server.conftest import Running, running
-from tests.server.openai.conftest import FERRY, WRITTEN, Modelled, asked, until, writes
-from tests.server.openai.reading import chunks, content
+from tests.server.conftest import Running
+from tests.server.openai.conftest import FERRY, WRITTEN, Modelled, asked, chat, openai_client, until, writes
+from tests.server.own_api import chunks, content
 from thresher_testing.llm_server import ScriptedServer
-
-QUESTIONS = {
-    FERRY: "06:40",
-    "How long is the railway from Fernby to Harrow?": "24 kilometres",
-    "When was the lighthouse of Fernby built?": "1849",
-    "By how much does the tide rise in spring at Fernby?": "4.2 metres",
-}
-
-
-def test_many_ask_at_once_and_each_gets_its_own_answer(served: Running) -> None:
-    async def all_of_them() -> list[tuple[str, str]]:
-        async with AsyncOpenAI(base_url=f"{served.url}/v1", api_key="any", max_retries=0) as client:
-
-            async def one(question: str) -> tuple[str, str]:
-                text = ""
-                async for chunk in await client.chat.completions.create(
-                    model="default", messages=[{"role": "user", "content": question}], stream=True
-                ):
-                    text += chunk.choices[0].delta.content or ""
-                return question, text
-
-            return await asyncio.gather(*(one(question) for question in list(QUESTIONS) * 4))
-
-    for question, text in asyncio.run(all_of_them()):
-        assert QUESTIONS[question] in text
-    assert served.service.admission.inside == 0
 
 
 def test_a_full_queue_says_when_to_come_back(modelled: Modelled) -> None:
     slow = writes(WRITTEN, seconds=20.0)
     with (
         modelled(slow, server__concurrency=1, server__queue=0) as (one, model),
-        OpenAI(base_url=f"{one.url}/v1", api_key="any", max_retries=0) as client,
+        openai_client(one) as client,
         one.client.stream("POST", "/v1/chat/completions", json=asked(stream=True)) as first,
     ):
         assert model.wait_for(1)
         with pytest.raises(openai.RateLimitError) as refused:
-            client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
+            chat(client)
         with pytest.raises(openai.RateLimitError):
             client.responses.create(model="default", input=FERRY, stream=True)
         first.close()
@@ -74,17 +46,6 @@ def test_a_client_that_leaves_a_stream_ends_its_question(modelled: Modelled, pat
         with one.client.stream("POST", path, json=body) as reply:
             assert reply.status_code == 200
             assert model.wait_for(1)
-        assert until(lambda: one.service.admission.inside == 0)
-
-
-def test_a_client_that_gives_up_on_a_whole_reply_ends_its_question(modelled: Modelled) -> None:
-    with modelled(writes(WRITTEN, seconds=60.0)) as (one, model):
-        with (
-            OpenAI(base_url=f"{one.url}/v1", api_key="any", max_retries=0, timeout=5.0) as client,
-            pytest.raises(openai.APITimeoutError),
-        ):
-            client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
-        assert model.wait_for(1)
         assert until(lambda: one.service.admission.inside == 0)
 
 
@@ -108,22 +69,6 @@ def address_in(serving: subprocess.Popen[str]) -> str:
     found = re.search(r"http://\S+", serving.stdout.readline())
     assert found is not None
     return found[0]
-
-
-def test_a_body_that_is_too_large_is_told_so(indexed_home: Path) -> None:
-    with running(indexed_home, server__max_body_megabytes=0.001) as one:
-        whole = one.client.post("/v1/chat/completions", json=asked("x" * 3000))
-        in_pieces = one.client.post(
-            "/v1/responses", content=iter([b"x" * 800] * 4), headers={"content-type": "application/json"}
-        )
-    assert whole.status_code == in_pieces.status_code == 413
-    assert "MiB" in in_pieces.json()["error"]["message"]
-
-
-def test_a_body_that_is_no_json_is_refused_in_the_same_form(served: Running) -> None:
-    told = served.client.post("/v1/responses", content=b"{", headers={"content-type": "application/json"})
-    assert told.status_code == 422
-    assert told.json()["error"]["type"] == "invalid_request_error"
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\x00b", "\u2028", "“[1]”"])

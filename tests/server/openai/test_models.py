@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import openai
 import pytest
 from openai import OpenAI
 
-import thresher
-from tests.server.conftest import Running, running
-from tests.server.openai.conftest import FERRY, Modelled, asked
+from tests.server.conftest import Running, filled, running
+from tests.server.openai.conftest import asked
 from thresher_server.security.keys import Keys, Scope
 
 
 @pytest.fixture(scope="module")
 def two_collections(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, dict[str, str]]]:
     """A server with keys over the collections `tides` and `trains`, and an empty `default`."""
-    home = tmp_path_factory.mktemp("two")
-    for name, text in (("tides", "The tide rises by 4 metres."), ("trains", "The train leaves at 07:10.")):
-        (home / f"{name}.md").write_text(text, encoding="utf-8")
-        with thresher.open(home, collection=name) as collection:
-            collection.add(home / f"{name}.md")
+    texts = {"tides": "The tide rises by 4 metres.", "trains": "The train leaves at 07:10."}
+    home = filled(tmp_path_factory.mktemp("two") / "home", **texts)
     keys = Keys(home)
     made = {
         "all": keys.make("all", [Scope.ASK], None),
@@ -44,11 +39,6 @@ def test_every_recipe_that_runs_here_is_a_model(served: Running) -> None:
     assert names[:2] == ["default", "default/corrective"]
     assert "default/crag" in names
     assert "default/no-retrieval" not in names  # it needs a chat model
-
-
-def test_a_recipe_that_needs_a_chat_model_is_one_where_there_is_one(modelled: Modelled) -> None:
-    with modelled(["ok"]) as (one, _), client(one, "any") as openai_client:
-        assert openai_client.models.retrieve("default/no-retrieval").object == "model"
 
 
 def test_a_key_sees_the_models_of_its_collections(two_collections: tuple[Running, dict[str, str]]) -> None:
@@ -85,12 +75,6 @@ def test_a_key_is_needed_and_so_is_its_scope(two_collections: tuple[Running, dic
     assert denied.value.type == "permission_error"
 
 
-def test_an_empty_collection_says_what_to_do(two_collections: tuple[Running, dict[str, str]]) -> None:
-    one, keys = two_collections
-    with client(one, keys["all"]) as openai_client, pytest.raises(openai.NotFoundError, match="holds no documents yet"):
-        openai_client.responses.create(model="default", input="When?")
-
-
 @pytest.mark.parametrize("name", ["gpt-4o", "default/no-such-recipe", "..", "../default", "default/../x", "a\x00b"])
 def test_a_model_that_is_not_there_is_not_found(served: Running, name: str) -> None:
     told = served.client.post("/v1/chat/completions", json=asked(model=name))
@@ -103,15 +87,3 @@ def test_names_that_are_asked_for_open_nothing(served: Running) -> None:
     for number in range(20):
         served.client.post("/v1/chat/completions", json=asked(model=f"made-up-{number}"))
     assert not [name for name in served.service.engine._open if name.startswith("made-up")]
-
-
-def test_no_name_means_the_collection_and_recipe_of_the_server(served: Running) -> None:
-    told = served.client.post("/v1/chat/completions", json={"messages": [{"role": "user", "content": FERRY}]}).json()
-    assert told["model"] == "default"
-    assert told["thresher"]["recipe"] == "corrective"
-
-
-def test_a_model_says_when_it_was_made(served: Running, indexed_home: Path) -> None:
-    with client(served, "any") as openai_client:
-        changed = openai_client.models.retrieve("default").created
-    assert changed == int((indexed_home / "collections" / "default" / "collection.json").stat().st_mtime)

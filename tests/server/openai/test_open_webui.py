@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 
-import thresher
-from tests.server.conftest import Running, running
+from tests.server.conftest import Running
 from tests.server.openai import webui
 from tests.server.openai.conftest import FERRY, UNANSWERED, WRITTEN, Modelled, asked, writes
-from tests.server.openai.reading import chunks
 from thresher.answer import Answer
 from thresher.types import PROBABILITY, Citation, Score, Usage
 from thresher_server.openai.open_webui import sources
@@ -58,50 +54,12 @@ def test_passages_of_one_document_keep_their_numbers(modelled: Modelled) -> None
     assert told.statuses[-1]["description"] == "Answered from 3 passages, 1 of 3 sentences not verified"
 
 
-def test_sources_come_as_events_or_as_annotations_and_never_as_both(served: Running) -> None:
-    with_events = chunks(served.client, asked(), headers=webui.HEADERS)
-    without = chunks(served.client, asked())
-    for told, events, lists in ((with_events, 1, 0), (without, 0, 1)):
-        assert len([one for one in told if one.get("event", {}).get("type") == "source"]) == events
-        assert len([one for one in told if "annotations" in one["choices"][0]["delta"]]) == lists
-    assert all(len(one["choices"]) == 1 for one in with_events)
-
-
-def test_the_list_of_sources_is_left_to_the_page(served: Running) -> None:
-    assert "Sources:" not in shown(served.client, asked()).content
-    assert "Sources:" in shown(served.client, asked(), headers={}).content
-
-
-def test_without_events_the_page_has_a_chip_with_the_title(served: Running) -> None:
-    told = shown(served.client, asked(), headers={})
-    assert told.statuses == []
-    (entry,) = webui.grouped(told.sources)
-    assert entry["document"] == ["The ferry (ferry.md), line 3, under “The ferry”"]
-
-
-def test_a_setting_sends_events_to_every_client(indexed_home: Path) -> None:
-    with running(indexed_home, server__chat_events=True) as one:
-        assert len(shown(one.client, asked(), headers={}).sources) == 1
-
-
 def test_an_abstention_says_so_above_and_why_below(served: Running) -> None:
     told = shown(served.client, asked(UNANSWERED))
     assert told.statuses[-1] == {"description": "No answer: the documents do not give one", "done": True}
     assert "The documents do not answer it (6%)" in [one["description"] for one in told.statuses]
     assert told.content.startswith("Nothing in your documents answers this. Nearest: ")
     assert told.sources == []
-
-
-def test_the_usage_is_kept(served: Running) -> None:
-    assert set(shown(served.client, asked()).usage) == {"prompt_tokens", "completion_tokens", "total_tokens"}
-
-
-def test_a_question_behind_files_of_its_own_is_the_question(served: Running) -> None:
-    told = served.client.post("/v1/chat/completions", json=asked(webui.RAG + FERRY)).json()
-    assert told["choices"][0]["message"]["content"].startswith("06:40 [1]")
-    tagged = f"{webui.RAG}<user_query>\n{FERRY}\n</user_query>"
-    told = served.client.post("/v1/chat/completions", json=asked(tagged)).json()
-    assert told["choices"][0]["message"]["content"].startswith("06:40 [1]")
 
 
 def test_a_file_of_its_own_is_said_to_be_unread(served: Running) -> None:
@@ -126,29 +84,3 @@ def answer_of(*citations: Citation) -> Answer:
 def test_a_place_that_is_cited_twice_does_not_shift_the_numbers() -> None:
     told = [event["data"] for event in sources(answer_of(cited(1, 10), cited(2, 10), cited(3, 40)))]
     assert len(webui.grouped(told)) == 3
-
-
-def test_a_page_counts_from_0_there() -> None:
-    (event,) = sources(answer_of(cited(1, 10, page=4)))
-    assert event["data"]["metadata"][0]["page"] == 3  # its page shows 4
-
-
-@pytest.mark.parametrize("number", [1, 12])
-def test_a_source_is_no_address_to_be_shown_in_place_of_its_name(number: int) -> None:
-    for event in sources(answer_of(*(cited(at, 10 * at) for at in range(1, number + 1)))):
-        assert not event["data"]["metadata"][0]["source"].startswith("http")
-
-
-def test_a_real_pdf_opens_on_its_page(tmp_path: Path) -> None:
-    reportlab = pytest.importorskip("reportlab.pdfgen.canvas", reason="the extra `dev` brings it")
-    page = reportlab.Canvas(str(tmp_path / "rules.pdf"))
-    page.drawString(72, 700, "The rules of the harbour. Read them before you sail.")
-    page.showPage()
-    page.drawString(72, 700, "The harbour of Fernby closes at 22:15 in winter.")
-    page.save()
-    with thresher.open(tmp_path / "home") as collection:
-        collection.add(tmp_path / "rules.pdf")
-    with running(tmp_path / "home") as one:
-        told = shown(one.client, asked("When does the harbour of Fernby close in winter?"))
-    assert "22:15" in told.content
-    assert webui.clicked(told, 1)["metadata"][0]["page"] == 1

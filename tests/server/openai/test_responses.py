@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-
-import openai
 import pytest
-from openai import AsyncOpenAI, OpenAI
+from openai import OpenAI
 
 from tests.server.conftest import Running
-from tests.server.openai import webui
-from tests.server.openai.conftest import FERRY, UNANSWERED, WRITTEN, Modelled, writes
-from tests.server.openai.reading import events
+from tests.server.openai.conftest import FERRY, WRITTEN, Modelled, openai_client, writes
 from thresher_testing.llm_server import Reply
 
 ORDER = [
@@ -49,13 +43,6 @@ def test_a_response_has_its_text_its_annotations_and_its_worth(client: OpenAI) -
     assert (told.model_extra or {})["thresher"]["verdict"] == "correct"
 
 
-def test_an_abstention_is_a_text_that_is_complete(client: OpenAI) -> None:
-    told = client.responses.create(model="default", input=UNANSWERED)
-    assert told.output_text.startswith("Nothing in your documents answers this.")
-    assert told.status == "completed"
-    assert (told.model_extra or {})["thresher"]["abstained"] is True
-
-
 def test_the_events_of_a_stream_come_in_their_order_and_are_numbered_through(client: OpenAI) -> None:
     told = list(client.responses.create(model="default", input=FERRY, stream=True))
     assert list(dict.fromkeys(event.type for event in told)) == ORDER
@@ -76,7 +63,7 @@ def test_the_stream_helper_gathers_the_same_response(client: OpenAI) -> None:
 
 
 def test_sentences_are_deltas_as_they_are_checked(modelled: Modelled) -> None:
-    with modelled(writes(WRITTEN)) as (one, _), OpenAI(base_url=f"{one.url}/v1", api_key="any") as client:
+    with modelled(writes(WRITTEN)) as (one, _), openai_client(one) as client:
         told = list(client.responses.create(model="default", input=FERRY, stream=True))
     deltas = [event.delta for event in told if event.type == "response.output_text.delta"]
     assert len(deltas) == 4
@@ -87,30 +74,11 @@ def test_sentences_are_deltas_as_they_are_checked(modelled: Modelled) -> None:
     assert done.text == "".join(deltas)
 
 
-def test_the_async_client_gets_both(served: Running) -> None:
-    async def both() -> tuple[str, str]:
-        async with AsyncOpenAI(base_url=f"{served.url}/v1", api_key="any") as client:
-            whole = await client.responses.create(model="default", input=FERRY)
-            async with client.responses.stream(model="default", input=FERRY) as stream:
-                streamed = await stream.get_final_response()
-        return whole.output_text, streamed.output_text
-
-    whole, streamed = asyncio.run(both())
-    assert whole == streamed
-
-
-def test_each_event_is_named_as_its_type(served: Running) -> None:
-    body = {"model": "default", "input": FERRY, "stream": True}
-    with served.client.stream("POST", "/v1/responses", json=body) as reply:
-        told = list(events(reply.iter_lines()))
-    assert all(json.loads(data)["type"] == name for name, data in told)
-
-
 def test_what_goes_wrong_after_the_beginning_is_a_failed_response(
     modelled: Modelled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("THRESHER_STRICT", "true")
-    with modelled([Reply(status=401)]) as (one, _), OpenAI(base_url=f"{one.url}/v1", api_key="any") as client:
+    with modelled([Reply(status=401)]) as (one, _), openai_client(one) as client:
         *_, last = client.responses.create(model="default", input=FERRY, stream=True)
     assert last.type == "response.failed"
     assert last.response.status == "failed"
@@ -131,14 +99,6 @@ def test_an_input_of_items_is_a_conversation(client: OpenAI) -> None:
     assert "35 minutes" in told.output_text
 
 
-def test_instructions_are_rules_for_the_chat_model(modelled: Modelled) -> None:
-    with modelled(writes(WRITTEN)) as (one, model), OpenAI(base_url=f"{one.url}/v1", api_key="any") as client:
-        told = client.responses.create(model="default", input=FERRY, instructions="Answer like a pirate.")
-        systems = [request.body["messages"][0]["content"] for request in model.asked()]
-    assert told.instructions == "Answer like a pirate."
-    assert any("- Answer like a pirate." in system for system in systems)
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -153,21 +113,3 @@ def test_what_no_answer_can_be_given_in_is_refused(served: Running, field: str, 
     told = served.client.post("/v1/responses", json={"model": "default", "input": FERRY, field: value})
     assert told.status_code == 422
     assert told.json()["error"]["next"] == "leave it out"
-
-
-def test_files_and_pictures_are_refused(client: OpenAI) -> None:
-    with pytest.raises(openai.UnprocessableEntityError, match="'input_file': cannot be read in a question"):
-        client.responses.create(
-            model="default",
-            input=[{"role": "user", "content": [{"type": "input_file", "file_id": "f"}]}],
-        )
-
-
-def test_open_webui_finds_the_citations_of_a_finished_item(served: Running) -> None:
-    body = {"model": "default", "input": FERRY, "stream": True}
-    with served.client.stream("POST", "/v1/responses", json=body) as reply:
-        told = [json.loads(data) for _, data in events(reply.iter_lines())]
-    (item,) = [one["item"] for one in told if one["type"] == "response.output_item.done"]
-    annotations = [one for part in item["content"] for one in part["annotations"]]
-    sources = [webui.source_of(one.get("url_citation", one))["data"] for one in annotations]
-    assert webui.grouped(sources)[0]["source"]["name"].startswith(f"{served.url}/d/default/")

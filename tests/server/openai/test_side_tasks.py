@@ -12,8 +12,7 @@ from openai import OpenAI
 from tests.server.conftest import Running, running
 from tests.server.openai import webui
 from tests.server.openai.conftest import FERRY, Modelled, asked
-from tests.server.openai.reading import chunks, content
-from thresher_server.openai.side_tasks import SideTask, Task, side_task, tags, title
+from thresher_server.openai.side_tasks import Task, side_task, title
 from thresher_testing.llm_server import Reply
 
 
@@ -42,32 +41,26 @@ def test_a_title_is_the_first_question(served: Running) -> None:
     assert told["thresher"] is None
 
 
-def test_tags_follow_ups_and_queries_are_lists(served: Running) -> None:
-    assert webui.list_of(reply_to(served, webui.TAGS % webui.HISTORY), "tags") == ["Gull Island", "Ferry", "Leave"]
-    assert webui.list_of(reply_to(served, webui.FOLLOW_UPS % webui.HISTORY), "follow_ups") == []
-    assert webui.list_of(reply_to(served, webui.QUERIES % webui.HISTORY), "queries") == ["And back?"]
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        (webui.TAGS, {"tags": ["Gull Island", "Ferry", "Leave"]}),
+        (webui.FOLLOW_UPS, {"follow_ups": []}),
+        (webui.QUERIES, {"queries": ["And back?"]}),
+        (webui.AUTOCOMPLETE, {"text": ""}),
+        (webui.IMAGE_PROMPT, {"prompt": "And back?"}),
+    ],
+)
+def test_rules_answer_each_task_in_its_form(served: Running, prompt: str, said: dict[str, Any]) -> None:
+    assert json.loads(text_of(reply_to(served, prompt % webui.HISTORY))) == said
 
 
-def test_nothing_is_completed_without_a_chat_model(served: Running) -> None:
-    assert json.loads(text_of(reply_to(served, webui.AUTOCOMPLETE % webui.HISTORY))) == {"text": ""}
-
-
-def test_a_picture_is_of_what_was_asked(served: Running) -> None:
-    assert json.loads(text_of(reply_to(served, webui.IMAGE_PROMPT % webui.HISTORY))) == {"prompt": "And back?"}
-
-
-def test_an_emoji_is_bare(served: Running) -> None:
+def test_an_emoji_is_bare_no_tool_is_called_and_metadata_may_name_the_task(served: Running) -> None:
     assert text_of(reply_to(served, webui.EMOJI % "I am glad")) == "💬"
-
-
-def test_no_tool_is_called(served: Running) -> None:
     body = asked("Query: History: USER: hello")
     body["messages"].insert(0, {"role": "system", "content": "Available Tools: []\n\nReturn only the JSON object."})
     told = served.client.post("/v1/chat/completions", json=body).json()
     assert json.loads(text_of(told)) == {"tool_calls": []}
-
-
-def test_metadata_may_name_the_task(served: Running) -> None:
     told = reply_to(served, f"Name this chat.\n{FERRY}", metadata={"task": "title_generation"})
     assert set(json.loads(text_of(told))) == {"title"}
 
@@ -80,12 +73,6 @@ def test_nothing_is_kept_of_a_side_task(indexed_home: Path) -> None:
         assert kept(indexed_home) == before
         one.client.post("/v1/chat/completions", json=asked())
         assert kept(indexed_home) != before
-
-
-def test_a_stream_of_one_is_the_same_text(served: Running) -> None:
-    told = chunks(served.client, asked(webui.TITLE % webui.HISTORY))
-    assert json.loads(content(told)) == {"title": "When does the ferry to Gull Island leave?"}
-    assert told[-1]["choices"][0]["finish_reason"] == "stop"
 
 
 def test_a_response_may_be_one(served: Running) -> None:
@@ -113,21 +100,6 @@ def test_rules_give_it_where_the_model_does_not(modelled: Modelled, reply: str |
     with modelled([reply]) as (one, _):
         told = reply_to(one, webui.TITLE % webui.HISTORY)
     assert webui.title_of(told, "the first message") == "When does the ferry to Gull Island leave?"
-
-
-def test_a_prompt_that_is_too_long_is_left_to_the_rules(modelled: Modelled) -> None:
-    with modelled(['{"title": "never asked"}']) as (one, model):
-        told = reply_to(one, webui.TITLE % f"{webui.HISTORY} {'and on ' * 10_000}")
-        assert model.asked() == []
-    assert webui.title_of(told, "") == "When does the ferry to Gull Island leave?"
-
-
-def test_a_side_task_is_answered_where_questions_must_wait(modelled: Modelled) -> None:
-    with modelled(['{"title": "never asked"}'], server__concurrency=1, server__queue=0) as (one, model):
-        one.service.admission.inside = 1  # as while a question is worked on
-        told = reply_to(one, webui.TITLE % webui.HISTORY)
-        assert model.asked() == []
-    assert webui.title_of(told, "") == "When does the ferry to Gull Island leave?"
 
 
 def test_a_person_may_begin_a_question_as_such_a_task_begins(served: Running) -> None:
@@ -158,11 +130,3 @@ def test_what_the_material_says_names_no_task() -> None:
 )
 def test_a_title_is_short(question: str, short: str) -> None:
     assert title(question) == short
-
-
-def test_a_conversation_about_nothing_is_general() -> None:
-    assert tags("and so on?") == ["General"]
-
-
-def test_a_prompt_without_a_history_is_taken_whole() -> None:
-    assert SideTask(Task.TITLE, "", "  just this ").questions == ["just this"]

@@ -19,58 +19,20 @@ HEADERS = {
     "X-OpenWebUI-User-Role": "user",
 }
 
-TITLE = """### Task:
-Generate a concise, 3-5 word title with an emoji summarizing the chat history.
-### Guidelines:
-- The title should clearly represent the main theme or subject of the conversation.
-### Output:
-JSON format: { "title": "your concise title here" }
-### Examples:
-- { "title": "📉 Stock Market Trends" },
-### Chat History:
-<chat_history>
-%s
-</chat_history>"""
 
-TAGS = """### Task:
-Generate 1-3 broad tags categorizing the main themes of the chat history, along with 1-3 more specific subtopic tags.
-### Output:
-JSON format: { "tags": ["tag1", "tag2", "tag3"] }
-### Chat History:
-<chat_history>
-%s
-</chat_history>"""
+def prompt(output: str) -> str:
+    """A prompt for a side task, which names the form of its JSON before a history (`%s`)."""
+    return f"### Task:\nDo it.\n### Output:\n{output}\n### Chat History:\n<chat_history>\n%s\n</chat_history>"
 
-FOLLOW_UPS = """### Task:
-Suggest 3-5 relevant follow-up questions or prompts that the user might naturally ask next in this conversation.
-### Output:
-JSON format: { "follow_ups": ["Question 1?", "Question 2?", "Question 3?"] }
-### Chat History:
-<chat_history>
-%s
-</chat_history>"""
 
-QUERIES = """### Task:
-Analyze the chat history to determine the necessity of generating search queries, in the given language.
-### Guidelines:
-- Respond **EXCLUSIVELY** with a JSON object.
-### Output:
-Strictly return in JSON format:
-{
-  "queries": ["query1", "query2"]
-}
-### Chat History:
-<chat_history>
-%s
-</chat_history>
-"""
-
+TITLE = prompt('JSON format: { "title": "your concise title here" }\n### Examples:\n- { "title": "📉 Stocks" },')
+TAGS = prompt('JSON format: { "tags": ["tag1", "tag2", "tag3"] }')
+FOLLOW_UPS = prompt('JSON format: { "follow_ups": ["Question 1?", "Question 2?", "Question 3?"] }')
+QUERIES = prompt('Strictly return in JSON format:\n{\n  "queries": ["query1", "query2"]\n}')
+IMAGE_PROMPT = prompt('Strictly return in JSON format:\n{\n    "prompt": "Your detailed description here."\n}')
 AUTOCOMPLETE = """### Task:
 You are an autocompletion system. Continue the text in `<text>` based on the **completion type** in `<type>`.
 5. If unsure, return: `{ "text": "" }`.
-### **Output Rules**:
-- Respond only in JSON format: `{ "text": "<your_completion>" }`.
----
 ### Context:
 <chat_history>
 %s
@@ -79,23 +41,7 @@ You are an autocompletion system. Continue the text in `<text>` based on the **c
 <text>When does the fer</text>
 #### Output:
 """
-
-IMAGE_PROMPT = """### Task:
-Generate a detailed prompt for an image generation task based on the given language and context.
-### Output:
-Strictly return in JSON format:
-{
-    "prompt": "Your detailed description here."
-}
-### Chat History:
-<chat_history>
-%s
-</chat_history>"""
-
-EMOJI = """Your task is to reflect the speaker's likely facial expression through a fitting emoji. Interpret emotions \
-from the message and reflect their facial expression using fitting, diverse emojis (e.g., 😊, 😢, 😡, 😱).
-
-Message: ```%s```"""
+EMOJI = "Your task is to reflect the speaker's likely facial expression through a fitting emoji.\n\nMessage: ```%s```"
 
 RAG = """### Task:
 Respond to the user query using the provided context, incorporating inline citations in the format [id] **only when \
@@ -122,7 +68,7 @@ class Shown:
     error: Any = None
 
 
-def middleware(lines: Iterable[str], *, direct: bool = False) -> Shown:
+def middleware(lines: Iterable[str]) -> Shown:
     """A stream, line by line as it reads it: `event` is handed on, then content and annotations of the first choice."""
     shown = Shown()
     for line in lines:
@@ -133,7 +79,7 @@ def middleware(lines: Iterable[str], *, direct: bool = False) -> Shown:
         except ValueError:
             assert "[DONE]" in line
             continue
-        if "event" in data and not direct:
+        if "event" in data:
             emitted(shown, data["event"])
         choices = data.get("choices", [])
         shown.usage |= data.get("usage", {}) or {}
@@ -215,14 +161,6 @@ def title_of(reply: dict[str, Any], first_message: str) -> str:
     except ValueError:
         title = ""
     return title or first_message
-
-
-def list_of(reply: dict[str, Any], key: str) -> list[str]:
-    """Tags, follow-ups and queries, as they are read: the list of the JSON in the reply."""
-    text = reply["choices"][0]["message"]["content"]
-    found = json.loads(text[text.find("{") : text.rfind("}") + 1])[key]
-    assert isinstance(found, list)
-    return found
 
 
 def markers(text: str) -> list[int]:

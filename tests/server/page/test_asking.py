@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.server.conftest import Running, running
+from tests.server.conftest import running
 from tests.server.page.browsing import ask, violations, visiting
 from thresher_testing.llm_server import Reply, ScriptedServer
 
@@ -65,14 +64,6 @@ def test_a_grain_that_is_walked_to_tells_its_text_and_its_reason(page: Page) -> 
     expect(page.locator("#panel mark").first).to_be_visible()
 
 
-def test_each_step_is_shown_with_its_time(page: Page) -> None:
-    ask(page, FERRY)
-    steps = page.locator(".steps li.ended")
-    names = [one.inner_text() for one in steps.locator(".name").all()]
-    assert names == ["rewrite", "retrieve", "judge", "decide", "correct", "refine", "generate", "verify"]
-    expect(steps.locator(".time")).to_have_text([re.compile(r"\d+ (ms|s)$")] * 8)
-
-
 def test_a_question_that_the_documents_do_not_answer_is_refused_with_its_reason(page: Page) -> None:
     ask(page, "Who is the mayor of Fernby?")
     expect(page.locator(".refusal h3")).to_have_text("Not answered")
@@ -94,26 +85,6 @@ def test_what_comes_from_outside_says_so(page: Page) -> None:
     assert violations(page) == []
 
 
-def test_two_recipes_answer_side_by_side(page: Page) -> None:
-    choose(page, "Beside", "hybrid")
-    ask(page, "How high is the lighthouse?")
-    expect(page.locator(".recipe-name")).to_have_text(["corrective", "hybrid"])
-    left, right = (bounds(one) for one in page.locator(".result").all())
-    assert left["x"] + left["width"] <= right["x"]
-    expect(page.locator(".picture .count")).to_have_count(2)
-    assert violations(page) == []
-
-
-def test_a_follow_up_is_asked_of_the_same_conversation(page: Page, town: Running) -> None:
-    ask(page, "When was the lighthouse of Fernby built?")
-    ask(page, "And who built it?")
-    expect(page.locator(".turn")).to_have_count(2)
-    kept = town.client.get("/api/collections/default/conversations").json()["conversations"]
-    assert kept[0]["turns"] == 2
-    page.get_by_role("button", name="Begin anew").click()
-    expect(page.locator(".turn")).to_have_count(0)
-
-
 def test_a_question_that_fails_says_why_and_can_be_asked_again(page: Page) -> None:
     page.get_by_text("How to ask").click()
     page.get_by_label("Only where").fill("kind === 3")
@@ -122,28 +93,6 @@ def test_a_question_that_fails_says_why_and_can_be_asked_again(page: Page) -> No
     expect(problem).to_contain_text("This question failed.")
     expect(problem.get_by_role("button", name="Ask again")).to_be_visible()
     assert violations(page) == []
-
-
-def test_a_page_of_the_web_is_linked_with_its_address(
-    browser: Browser, town_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pages: dict[str, str | Reply] = {}
-    with ScriptedServer(pages=pages) as web:
-        found = {"url": f"{web.address}/cup", "title": "World cup", "content": ALMANAC, "score": 0.9}
-        results = Reply(json.dumps({"results": [found]}), headers={"Content-Type": "application/json"})
-        monkeypatch.setenv("THRESHER_WEB__PROVIDER", "searxng")
-        monkeypatch.setenv("THRESHER_WEB__BASE_URL", web.address)
-        pages["/search"] = results
-        with running(town_home) as one, visiting(browser, one.url) as page:
-            choose(page, "Elsewhere", "web")
-            ask(page, "Which country won the football world cup in 1998?")
-            expect(page.locator(".answer")).to_contain_text("France")
-            link = page.locator(".sources a").first
-            expect(link).to_have_attribute("href", f"{web.address}/cup")
-            expect(link).to_have_attribute("rel", "noopener noreferrer")
-            expect(page.locator(".source-place")).to_contain_text(f"{web.host}")
-            expect(page.locator(".cost")).to_contain_text("1 web request")
-            assert violations(page) == []
 
 
 def test_what_a_document_says_is_never_read_as_markup(browser: Browser, tmp_path: Path) -> None:
@@ -223,14 +172,3 @@ def test_a_sentence_that_nothing_shows_is_marked_by_more_than_colour(written: Pa
     expect(written.locator(".cost")).to_contain_text("model call")
     expect(written.locator(".cost")).to_contain_text("sent to 127.0.0.1")
     assert violations(written) == []
-
-
-def test_a_question_can_be_stopped(browser: Browser, town_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with ScriptedServer([Reply("none", seconds=20)]) as model:
-        monkeypatch.setenv("THRESHER_LLM__BASE_URL", model.base_url)
-        monkeypatch.setenv("THRESHER_LLM__MODEL", "scripted")
-        with running(town_home) as one, visiting(browser, one.url) as page:
-            page.get_by_label("Your question").fill(FERRY)
-            page.keyboard.press("Enter")
-            page.get_by_role("button", name="Stop").click()
-            expect(page.get_by_role("alert")).to_contain_text("You stopped this question.")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.documents import making
 from tests.server.conftest import running
 from tests.server.page.browsing import ask, drop, fits, violations, visiting
 from tests.server.page.samples import HANDBOOK, pdf
@@ -86,26 +85,6 @@ def test_a_file_that_cannot_be_read_says_why_and_what_to_do(browser: Browser, tm
         failed = page.locator("ul.failed li")
         expect(failed.locator("b")).to_have_text("minutes.pdf")
         assert len(failed.locator("span").first.inner_text()) > len("cannot be read")
-        assert violations(page) == []
-
-
-def test_a_picture_and_a_scan_say_what_was_read_and_what_was_not(
-    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    picture, scan = tmp_path / "photo.png", tmp_path / "scan.pdf"
-    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(50))
-    scan.write_bytes(making.pdf(["The gate is green.", ""]))
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with running(tmp_path / "home") as one, visiting(browser, f"{one.url}/#/documents") as page:
-        drop(page, picture)
-        job = page.locator(".job").first
-        expect(job.locator(".job-line")).to_have_text("Nothing was added · 1 file not read")
-        expect(job.locator("ul.failed li")).to_contain_text("is a PNG picture, which is not read")
-        expect(job.locator("ul.failed li .next")).to_contain_text("tesseract")
-        drop(page, scan)
-        expect(page.locator(".job").first.locator(".job-line")).to_contain_text("1 document added")
-        remark = page.locator(".job").first.locator("ul.failed li")
-        expect(remark).to_contain_text("1 of 2 pages has no text and was not read")
         assert violations(page) == []
 
 

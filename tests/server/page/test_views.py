@@ -9,7 +9,6 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.server.conftest import Running, running
 from tests.server.page.browsing import ask, violations, visiting
-from tests.server.page.samples import NOTES, write_notes
 from thresher_server.security.keys import Keys, Scope
 
 pytestmark = pytest.mark.slow
@@ -31,18 +30,6 @@ def test_documents_are_searched_filtered_and_opened(page: Page, town: Running) -
     page.get_by_label("Filter", exact=True).fill("nothing = ")
     page.keyboard.press("Enter")
     expect(page.get_by_role("status").filter(has_text="filter")).to_be_visible()
-
-
-def test_a_document_is_removed_after_it_was_asked_about(browser: Browser, tmp_path: Path) -> None:
-    with running(tmp_path / "home") as one:
-        one.service.collection().add(*write_notes(tmp_path / "notes", NOTES))
-        with visiting(browser, f"{one.url}/#/documents") as page:
-            page.get_by_role("button", name="Remove The market").click()
-            dialog = page.get_by_role("dialog", name="Remove “The market”?")
-            assert violations(page) == []
-            dialog.get_by_role("button", name="Remove").click()
-            expect(page.get_by_text("7 documents")).to_be_visible()
-            expect(page.locator(".documents").get_by_text("The market")).to_have_count(0)
 
 
 def test_thumbs_are_kept_and_shown_with_the_past_question(page: Page, town: Running) -> None:
@@ -73,46 +60,6 @@ def test_what_was_not_answered_stands_among_the_gaps(page: Page, town: Running) 
     assert violations(page) == []
     gap.get_by_role("button", name="Ask again: Is there a cinema in Fernby?").click()
     expect(page.locator(".turn").last).to_contain_text("Not answered")
-
-
-def test_an_empty_collection_has_no_gaps_and_no_past(browser: Browser, tmp_path: Path) -> None:
-    with running(tmp_path) as one, visiting(browser, f"{one.url}/#/gaps") as page:
-        expect(page.get_by_text("No gaps:")).to_be_visible()
-        page.get_by_role("link", name="Past questions").click()
-        expect(page.get_by_text("Nothing was asked yet.")).to_be_visible()
-        page.get_by_role("link", name="Documents").click()
-        expect(page.get_by_text("No documents yet.")).to_be_visible()
-        assert violations(page) == []
-
-
-def test_a_setting_that_a_person_changes_goes_with_the_question(page: Page, town: Running) -> None:
-    page.goto(f"{town.url}/#/settings")
-    page.get_by_text("Every setting by its key").click()
-    page.get_by_label("Search settings").fill("upper")
-    upper = page.locator(".setting:not([hidden]) input").first
-    upper.fill("0.999")
-    upper.blur()
-    expect(page.locator(".setting.changed")).to_have_count(1)
-    assert violations(page) == []
-    page.get_by_role("link", name="Ask", exact=True).click()
-    ask(page, BUILT)
-    expect(page.locator(".judged")).to_contain_text("in doubt")
-    page.get_by_role("link", name="Settings").click()
-    page.get_by_role("button", name="Take all changes back").click()
-    expect(page.locator(".setting.changed")).to_have_count(0)
-
-
-def test_each_recipe_has_its_own_changes(page: Page, town: Running) -> None:
-    """`upper` is no setting of hybrid, which would refuse a question that brings it."""
-    page.goto(f"{town.url}/#/settings")
-    page.get_by_text("Every setting by its key").click()
-    page.get_by_label("upper", exact=True).fill("0.999")
-    page.get_by_label("upper", exact=True).blur()
-    page.get_by_role("link", name="Ask", exact=True).click()
-    page.get_by_text("How to ask").click()
-    page.get_by_label("Beside").select_option("hybrid")
-    ask(page, BUILT)
-    expect(page.locator(".answer")).to_have_count(2)
 
 
 def test_a_key_that_may_not_ask_is_told_so_and_sees_its_own_collection(browser: Browser, town_home: Path) -> None:
@@ -160,31 +107,6 @@ def test_who_writes_while_the_view_is_still_loading_keeps_the_focus(page: Page, 
     page.get_by_role("heading", name="Asked before").wait_for()
     page.keyboard.type(" cost?")
     expect(page.get_by_label("Your question")).to_have_value("What does a mooring cost?")
-
-
-def test_the_bar_is_passed_with_one_key(page: Page, town: Running) -> None:
-    page.goto(f"{town.url}/#/past")
-    page.get_by_role("heading", level=1).get_by_text("Past questions").wait_for()
-    page.reload()
-    page.get_by_role("heading", level=1).get_by_text("Past questions").wait_for()
-    page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(page.locator("main")).to_be_focused()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Past questions")
-
-
-def test_a_dark_screen_gets_a_dark_page_and_a_person_may_say_otherwise(browser: Browser, town: Running) -> None:
-    with visiting(browser, town.url, color_scheme="dark") as page:
-        ground = "getComputedStyle(document.body).backgroundColor"
-        page.get_by_role("heading", level=1).wait_for()
-        dark = page.evaluate(ground)
-        ask(page, "What does a mooring cost?")
-        assert violations(page) == []
-        page.goto(f"{town.url}/#/settings")
-        page.get_by_text("Light", exact=True).click()
-        assert page.evaluate(ground) != dark
-        assert violations(page) == []
 
 
 def test_a_key_is_asked_for_once_and_kept_in_the_tab(browser: Browser, tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.server.conftest import Running, running
-from tests.server.own_api import DEFAULT, QUESTION, copied, events, with_key
+from tests.server.conftest import Running, copied, running
+from tests.server.own_api import DEFAULT, QUESTION, events, with_key
 from thresher_server.security.keys import Scope
 from thresher_testing.llm_server import Reply, ScriptedServer
 
@@ -22,41 +22,42 @@ def model(server: ScriptedServer) -> dict[str, Any]:
     return {"llm.base_url": server.base_url, "llm.model": "scripted"}
 
 
-def test_an_answer_is_what_the_engine_tells(served: Running) -> None:
-    told = asked(served).json()
-    assert "built in **1849**" in told["text"]
-    assert (told["abstained"], told["verdict"]) == (False, "correct")
-    (cited,) = told["citations"]
+def streamed(one: Running, **more: Any) -> list[tuple[str, Any]]:
+    with one.client.stream("POST", f"{DEFAULT}/ask", json={**QUESTION, "stream": True, **more}) as reply:
+        assert reply.status_code == 200
+        assert reply.headers["content-type"].startswith("text/event-stream")
+        return list(events(reply))
+
+
+def steps_of(told: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {data["name"]: data for name, data in told if name == "step"}
+
+
+def test_an_answer_comes_whole_or_as_events_in_order(served: Running) -> None:
+    whole = asked(served).json()
+    assert (whole["abstained"], whole["verdict"]) == (False, "correct")
+    (cited,) = whole["citations"]
     assert cited["quote"] == "The lighthouse of Fernby was built in 1849. Its lamp was rebuilt in 1902 by Ada Holm."
     assert cited["url"].startswith(f"{served.url}/d/default/")
-    assert [step["name"] for step in told["steps"]][-1] == "verify"
-    assert "chunks" not in told
-
-
-def test_an_answer_comes_as_events_in_order(served: Running) -> None:
-    with served.client.stream("POST", f"{DEFAULT}/ask", json={**QUESTION, "stream": True}) as reply:
-        assert reply.headers["content-type"].startswith("text/event-stream")
-        told = list(events(reply))
-    names = [name for name, _ in told]
-    assert names == ["step"] * 8 + ["sentence", "answer"]
-    assert [data["name"] for name, data in told if name == "step"] == [
-        *("rewrite", "retrieve", "judge", "decide", "correct", "refine", "generate", "verify")
-    ]
-    assert told[-1][1]["text"] == told[-2][1]["text"]
-    assert "built in **1849**" in told[-1][1]["text"]
-    assert told[-1][1]["trace"] == asked(served).json()["trace"]
+    assert "chunks" not in whole
+    told = streamed(served)
+    assert [name for name, _ in told] == ["step"] * 8 + ["sentence", "answer"]
+    slots = ["rewrite", "retrieve", "judge", "decide", "correct", "refine", "generate", "verify"]
+    assert list(steps_of(told)) == [step["name"] for step in whole["steps"]] == slots
+    assert told[-1][1]["text"] == told[-2][1]["text"] == whole["text"]
+    assert "built in **1849**" in whole["text"]
+    assert told[-1][1]["trace"] == whole["trace"]
 
 
 def test_steps_tell_the_fate_of_each_chunk(served: Running) -> None:
     with served.client.stream(
         "POST", f"{DEFAULT}/ask", json=QUESTION, headers={"Accept": "text/event-stream"}
     ) as reply:
-        steps = {data["name"]: data for name, data in events(reply) if name == "step"}
+        steps = steps_of(list(events(reply)))
     judged = steps["judge"]["chunks"]
     assert len(judged) == 4
     best = max(judged, key=lambda chunk: chunk["score"])
-    assert (best["title"], best["kept"], best["label"]) == ("The lighthouse", True, best["label"])
-    assert best["scale"] == "probability [0, 1]"
+    assert (best["title"], best["kept"], best["scale"]) == ("The lighthouse", True, "probability [0, 1]")
     assert best["probability"] == best["score"]
     thresholds = steps["decide"]["thresholds"]
     assert 0 < thresholds["lower"] < thresholds["upper"] < best["score"]
@@ -66,12 +67,10 @@ def test_steps_tell_the_fate_of_each_chunk(served: Running) -> None:
 
 
 def test_a_verdict_throws_away_what_the_judge_kept(served: Running) -> None:
-    asks = {"question": "Who painted the ceiling of the chapel in Rome?", "stream": True}
-    with served.client.stream("POST", f"{DEFAULT}/ask", json=asks) as reply:
-        told = list(events(reply))
-    steps = {data["name"]: data for name, data in told if name == "step"}
-    assert steps["decide"]["detail"]["verdict"] == "incorrect"
-    assert not any(chunk["kept"] for chunk in steps["decide"]["chunks"])
+    told = streamed(served, question="Who painted the ceiling of the chapel in Rome?")
+    decided = steps_of(told)["decide"]
+    assert decided["detail"]["verdict"] == "incorrect"
+    assert not any(chunk["kept"] for chunk in decided["chunks"])
     assert told[-1][1]["abstained"] is True
 
 
@@ -85,46 +84,35 @@ def test_what_is_refused_at_once_has_its_status_streamed_or_not(served: Running)
 
 def test_an_error_in_the_middle_is_an_event(served: Running) -> None:
     with ScriptedServer([Reply(status=500)] * 40) as chat:
-        body = {**QUESTION, "strict": True, "stream": True, "settings": model(chat)}
-        with served.client.stream("POST", f"{DEFAULT}/ask", json=body) as reply:
-            assert reply.status_code == 200
-            told = list(events(reply))
+        told = streamed(served, strict=True, settings=model(chat))
     assert told[0][0] == "step"
     name, last = told[-1]
     assert (name, last["error"]["status"]) == ("error", 409)
     assert "answer" not in {name for name, _ in told}
 
 
-def test_what_strict_misses_is_refused_before_anything_is_sent(served: Running) -> None:
-    refused = asked(served, recipe="chunkrag", strict=True, stream=True)
-    assert refused.status_code == 409
-    assert "chat model" in refused.json()["error"]["message"]
-
-
-def test_settings_that_a_person_may_change_are_heeded_and_others_refused(indexed_home: Path, tmp_path: Path) -> None:
-    home = copied(indexed_home, tmp_path)
-    key = with_key(home, "asker", Scope.ASK)
-    with running(home, server__require_key=True) as one:
-        one.client.headers.update(key)
-        assert asked(one, settings={"lower": 0.99, "upper": 0.995}).json()["abstained"] is True
-        assert "1849" in asked(one, settings={"answer": {"abstain_below": 0.1}}).json()["text"]
-        for key_, value in (
-            ("llm.base_url", "http://evil.example/v1"),
-            ("llm.model", "x"),
-            ("encoder", "endpoint:x"),
-            ("rerank", "http://evil.example"),
-            ("web.base_url", "http://evil.example"),
-            ("public_url", "http://evil.example"),
-            ("chunk.size", 50),
-            ("critic.model", "x"),
-            ("onnx_providers", "x"),
-            ("reading.seconds", 1),
-            ("store", "x"),
-            ("judge_model", "/tmp"),
-        ):
-            told = asked(one, settings={key_: value})
-            assert told.status_code == 403, (key_, told.text)
-            assert key_ in told.json()["error"]["message"]
+def test_settings_that_a_person_may_change_are_heeded_and_others_refused(keyed: Running) -> None:
+    key = with_key(keyed.service.home, "asker", Scope.ASK)
+    keyed.client.headers.update(key)
+    assert asked(keyed, settings={"lower": 0.99, "upper": 0.995}).json()["abstained"] is True
+    assert "1849" in asked(keyed, settings={"answer": {"abstain_below": 0.1}}).json()["text"]
+    for key_, value in (
+        ("llm.base_url", "http://evil.example/v1"),
+        ("llm.model", "x"),
+        ("encoder", "endpoint:x"),
+        ("rerank", "http://evil.example"),
+        ("web.base_url", "http://evil.example"),
+        ("public_url", "http://evil.example"),
+        ("chunk.size", 50),
+        ("critic.model", "x"),
+        ("onnx_providers", "x"),
+        ("reading.seconds", 1),
+        ("store", "x"),
+        ("judge_model", "/tmp"),
+    ):
+        told = asked(keyed, settings={key_: value})
+        assert told.status_code == 403, (key_, told.text)
+        assert key_ in told.json()["error"]["message"]
 
 
 def test_another_collection_is_looked_in_only_with_a_key_for_it(indexed_home: Path, tmp_path: Path) -> None:
@@ -136,26 +124,6 @@ def test_another_collection_is_looked_in_only_with_a_key_for_it(indexed_home: Pa
         mine = one.client.post(f"{DEFAULT}/ask", json={**QUESTION, "outside": "collection:secret"}, headers=key)
         theirs = one.client.post(f"{DEFAULT}/ask", json={**QUESTION, "outside": "collection:secret"}, headers=admin)
     assert (mine.status_code, theirs.status_code) == (404, 200)
-
-
-def test_a_question_follows_up_on_its_history(served: Running) -> None:
-    history = [[QUESTION["question"], "1849 [1]"]]
-    told = served.client.post(f"{DEFAULT}/ask", json={"question": "And who rebuilt its lamp?", "history": history})
-    assert told.json()["standalone"] == f"And who rebuilt its lamp? ({QUESTION['question']})"
-    assert "Ada Holm" in told.json()["text"]
-
-
-def test_a_full_queue_says_when_to_come_back(indexed_home: Path, tmp_path: Path) -> None:
-    home = copied(indexed_home, tmp_path)
-    slow = [Reply("It was built in 1849 [1].", seconds=30.0)] * 4
-    with ScriptedServer(slow) as chat, running(home, server__concurrency=1, server__queue=0) as one:
-        body = {**QUESTION, "settings": model(chat), "stream": True}
-        with httpx.Client(base_url=one.url) as other, other.stream("POST", f"{DEFAULT}/ask", json=body):
-            assert chat.wait_for(1)  # the first one is being worked on
-            told = asked(one)
-            searched = one.client.post(f"{DEFAULT}/search", json=QUESTION)
-    assert (told.status_code, searched.status_code) == (429, 429)
-    assert int(told.headers["retry-after"]) >= 1
 
 
 @pytest.mark.parametrize("stream", [True, False])

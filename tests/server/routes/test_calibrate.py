@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.conftest import running
-from tests.server.own_api import DEFAULT, copied, ended
+from tests.server.conftest import Running, copied, running
+from tests.server.own_api import DEFAULT, ended
 
 
-def test_too_few_questions_fail_the_job_with_a_reason(indexed_home: Path, tmp_path: Path) -> None:
-    with running(copied(indexed_home, tmp_path)) as one:
-        asked = {"questions": [["When was it built?", True]]}
-        job = ended(one, one.client.post(f"{DEFAULT}/calibrate", json=asked).json()["job"])
+def test_too_few_questions_fail_the_job_with_a_reason(one: Running) -> None:
+    asked = {"questions": [["When was it built?", True]]}
+    job = ended(one, one.client.post(f"{DEFAULT}/calibrate", json=asked).json()["job"])
     assert (job["kind"], job["state"]) == ("calibrate", "failed")
     assert "too few" in job["error"]["message"]
 

@@ -9,10 +9,10 @@ import pytest
 
 import thresher
 from tests.indexing.making import bytes_holding
-from tests.server.conftest import DOCUMENTS, Running, running
-from tests.server.own_api import DEFAULT, QUESTION, added, copied, documents, ended, sent, with_key
+from tests.server.conftest import DOCUMENTS, Running, copied, running
+from tests.server.own_api import DEFAULT, QUESTION, added, documents, ended, sent, with_key
 from thresher_server.security.keys import Scope
-from thresher_testing.llm_server import Reply, ScriptedServer
+from thresher_testing.llm_server import ScriptedServer
 
 
 def test_documents_are_listed_with_addresses(served: Running) -> None:
@@ -50,22 +50,20 @@ def test_a_document_has_its_text_and_its_file(served: Running) -> None:
     assert served.client.get(f"{path}/file", headers={"Range": "bytes=2-4"}).text == "The"
 
 
-def test_what_was_deleted_before_is_forgotten_by_its_name(indexed_home: Path, tmp_path: Path) -> None:
-    home = copied(indexed_home, tmp_path)
-    reader = with_key(home, "reader", Scope.READ, Scope.ASK)
-    with running(home) as one:
-        path = f"{DEFAULT}/documents"
-        one.client.post(f"{DEFAULT}/ask", json=QUESTION)
-        (lighthouse,) = documents(one, words="lighthouse.md")
-        assert one.client.delete(path, params={"source": "lighthouse.md"}).status_code == 404  # it is still there
-        one.client.delete(f"{path}/{lighthouse['id']}")
-        assert bytes_holding(home, b"Ada Holm")
-        assert one.client.delete(path, params={"source": "lighthouse.md"}, headers=reader).status_code == 403
-        told = one.client.delete(path, params={"source": "lighthouse.md"})
-        assert told.json() == {"deleted": ["lighthouse.md"]}
-        assert bytes_holding(home, b"Ada Holm") == []
-        assert one.client.delete(path, params={"source": "lighthouse.md"}).status_code == 404
-        assert len(documents(one)) == 3
+def test_what_was_deleted_before_is_forgotten_by_its_name(one: Running) -> None:
+    reader = with_key(one.service.home, "reader", Scope.READ, Scope.ASK)
+    path = f"{DEFAULT}/documents"
+    one.client.post(f"{DEFAULT}/ask", json=QUESTION)
+    (lighthouse,) = documents(one, words="lighthouse.md")
+    assert one.client.delete(path, params={"source": "lighthouse.md"}).status_code == 404  # it is still there
+    one.client.delete(f"{path}/{lighthouse['id']}")
+    assert bytes_holding(one.service.home, b"Ada Holm")
+    assert one.client.delete(path, params={"source": "lighthouse.md"}, headers=reader).status_code == 403
+    told = one.client.delete(path, params={"source": "lighthouse.md"})
+    assert told.json() == {"deleted": ["lighthouse.md"]}
+    assert bytes_holding(one.service.home, b"Ada Holm") == []
+    assert one.client.delete(path, params={"source": "lighthouse.md"}).status_code == 404
+    assert len(documents(one)) == 3
 
 
 @pytest.mark.parametrize("id_", ["0" * 32, "%2e%2e", "%2e%2e%2fetc", "x" * 90])
@@ -74,34 +72,12 @@ def test_a_document_that_is_not_there_is_404(served: Running, id_: str) -> None:
         assert served.client.get(f"{DEFAULT}/documents/{id_}{rest}").status_code == 404
 
 
-def test_files_that_are_sent_are_read_and_kept(indexed_home: Path, tmp_path: Path) -> None:
-    with running(copied(indexed_home, tmp_path)) as one:
-        job = added(one, [("bridge.md", b"# The bridge\n\nThe bridge of Harrow is 212 metres long.\n")])
-        assert (job["kind"], job["state"], job["collection"]) == ("add", "done", "default")
-        assert job["result"]["added"] == 1
-        assert (job["progress"]["files"], job["progress"]["done"]) == (1, 1)
-        told = one.client.post(f"{DEFAULT}/ask", json={"question": "How long is the bridge of Harrow?"}).json()
-        assert "212 metres" in told["text"]
-        (bridge,) = documents(one, words="bridge")
-        assert one.client.get(f"{DEFAULT}/documents/{bridge['id']}/file").text.startswith("# The bridge")
-
-
-def test_a_file_of_the_same_name_is_the_next_version(indexed_home: Path, tmp_path: Path) -> None:
-    with running(copied(indexed_home, tmp_path)) as one:
-        added(one, [("bridge.md", b"The bridge is 212 metres long.")])
-        job = added(one, [("bridge.md", b"The bridge is 230 metres long.")])
-        assert job["result"]["updated"] == 1
-        (bridge,) = documents(one, words="bridge")
-        assert "230" in one.client.get(f"{DEFAULT}/documents/{bridge['id']}/text").json()["text"]
-
-
-def test_html_is_never_shown_as_a_page_of_ours(indexed_home: Path, tmp_path: Path) -> None:
-    with running(copied(indexed_home, tmp_path)) as one:
-        added(one, [("page.html", b"<html><body><p>The mill has 4 sails.</p><script>alert(1)</script></body></html>")])
-        (page,) = documents(one, words="page.html")
-        told = one.client.get(f"{DEFAULT}/documents/{page['id']}/file")
-        assert told.headers["content-type"] == "application/octet-stream"
-        assert told.headers["content-disposition"].startswith("attachment")
+def test_html_is_never_shown_as_a_page_of_ours(one: Running) -> None:
+    added(one, [("page.html", b"<html><body><p>The mill has 4 sails.</p><script>alert(1)</script></body></html>")])
+    (page,) = documents(one, words="page.html")
+    told = one.client.get(f"{DEFAULT}/documents/{page['id']}/file")
+    assert told.headers["content-type"] == "application/octet-stream"
+    assert told.headers["content-disposition"].startswith("attachment")
 
 
 def test_a_file_that_cannot_be_read_is_told_with_its_reason_and_not_kept(indexed_home: Path, tmp_path: Path) -> None:
@@ -171,15 +147,6 @@ def test_a_document_is_read_again_with_its_metadata(tmp_path: Path) -> None:
         assert one.client.post(f"{DEFAULT}/documents/{before['id']}/reindex").status_code == 404
 
 
-def test_addresses_are_fetched_by_a_job(tmp_path: Path) -> None:
-    page = Reply(body=b"The mill has four sails.", headers={"Content-Type": "text/plain"})
-    with ScriptedServer(pages={"/mill.txt": page}) as web, running(tmp_path) as one:
-        reply = one.client.post(f"{DEFAULT}/documents", json={"urls": [f"{web.address}/mill.txt"]})
-        assert ended(one, reply.json()["job"])["state"] == "done"
-        assert documents(one)[0]["source"] == f"{web.address}/mill.txt"
-        assert documents(one)[0]["file"] is False
-
-
 def test_who_is_no_admin_reaches_no_address_of_the_inner_network(indexed_home: Path, tmp_path: Path) -> None:
     home = copied(indexed_home, tmp_path)
     key = with_key(home, "writer", Scope.WRITE, Scope.READ)
@@ -199,15 +166,13 @@ def test_what_is_no_address_is_refused(served: Running, urls: object) -> None:
     assert served.client.post(f"{DEFAULT}/documents", json={"urls": urls}).status_code == 422
 
 
-def test_reading_needs_read_and_adding_needs_write(indexed_home: Path, tmp_path: Path) -> None:
-    home = copied(indexed_home, tmp_path)
-    reader, writer = with_key(home, "r", Scope.READ), with_key(home, "w", Scope.WRITE)
-    with running(home, server__require_key=True) as one:
-        assert one.client.get(f"{DEFAULT}/documents", headers=writer).status_code == 403
-        (ferry,) = one.client.get(f"{DEFAULT}/documents?words=ferry", headers=reader).json()["documents"]
-        assert one.client.delete(f"{DEFAULT}/documents/{ferry['id']}", headers=reader).status_code == 403
-        files = {"files": ("a.txt", b"x")}
-        assert one.client.post(f"{DEFAULT}/documents", files=files, headers=reader).status_code == 403
+def test_reading_needs_read_and_adding_needs_write(keyed: Running) -> None:
+    reader, writer = with_key(keyed.service.home, "r", Scope.READ), with_key(keyed.service.home, "w", Scope.WRITE)
+    assert keyed.client.get(f"{DEFAULT}/documents", headers=writer).status_code == 403
+    (ferry,) = keyed.client.get(f"{DEFAULT}/documents?words=ferry", headers=reader).json()["documents"]
+    assert keyed.client.delete(f"{DEFAULT}/documents/{ferry['id']}", headers=reader).status_code == 403
+    files = {"files": ("a.txt", b"x")}
+    assert keyed.client.post(f"{DEFAULT}/documents", files=files, headers=reader).status_code == 403
 
 
 def test_a_form_without_files_or_with_broken_parts_is_refused(served: Running) -> None:

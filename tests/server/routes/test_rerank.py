@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import random
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ import httpx
 import pytest
 
 from tests.server.conftest import Running, running
-from thresher_server.security.keys import Keys, Scope
 
 QUESTION = "When does the ferry to Gull Island leave?"
 TEXTS = [
@@ -67,16 +64,6 @@ def test_cohere_v2_is_told_the_spans_that_answer(served: Running) -> None:
     assert other.relevant_spans is None
 
 
-def test_cohere_v2_asynchronously(served: Running) -> None:
-    async def ask() -> list[int]:
-        async with httpx.AsyncClient() as http:
-            client = cohere.AsyncClientV2("any", base_url=served.url, httpx_client=http)
-            reply = await client.rerank(model="any", query=QUESTION, documents=TEXTS, top_n=1)
-            return [one.index for one in reply.results]
-
-    assert asyncio.run(ask()) == [FERRY]
-
-
 def test_cohere_v1_is_given_its_documents_back(served: Running) -> None:
     with httpx.Client() as http:
         client = cohere.Client("any", base_url=served.url, httpx_client=http)
@@ -84,6 +71,8 @@ def test_cohere_v1_is_given_its_documents_back(served: Running) -> None:
         reply = client.rerank(query=QUESTION, documents=documents, return_documents=True, top_n=3)
         plain = client.rerank(query=QUESTION, documents=TEXTS, return_documents=True)
         without = client.rerank(query=QUESTION, documents=TEXTS)
+        fields = [{"title": "Railway", "body": "opened in 1871"}, {"title": QUESTION, "body": TEXTS[FERRY]}]
+        named = client.rerank(query=QUESTION, documents=fields, rank_fields=["title", "body"])
     assert len(reply.results) == 3
     first = reply.results[0]
     assert first.document is not None
@@ -92,26 +81,7 @@ def test_cohere_v1_is_given_its_documents_back(served: Running) -> None:
     assert plain.results[0].document is not None
     assert plain.results[0].document.text == TEXTS[FERRY]
     assert without.results[0].document is None
-
-
-def test_cohere_v1_asynchronously_reads_the_fields_that_are_named(served: Running) -> None:
-    documents = [{"title": "Railway", "body": "opened in 1871"}, {"title": QUESTION, "body": TEXTS[FERRY]}]
-
-    async def ask() -> int:
-        async with httpx.AsyncClient() as http:
-            client = cohere.AsyncClient("any", base_url=served.url, httpx_client=http)
-            reply = await client.rerank(query=QUESTION, documents=documents, rank_fields=["title", "body"])
-            return reply.results[0].index
-
-    assert asyncio.run(ask()) == 1
-
-
-def test_cohere_raises_its_own_error_for_a_bad_request(served: Running) -> None:
-    with httpx.Client() as http:
-        client = cohere.ClientV2("any", base_url=served.url, httpx_client=http)
-        with pytest.raises(cohere.UnprocessableEntityError) as raised:
-            client.rerank(model="any", query="  ", documents=TEXTS)
-    assert "question is empty" in str(raised.value.body)
+    assert named.results[0].index == 1
 
 
 # --- the other shapes
@@ -127,14 +97,6 @@ def test_open_webui_reads_every_score_by_position(served: Running) -> None:
     assert by_position[2] < 0.05
 
 
-def test_jina_is_told_the_model_and_the_tokens(served: Running) -> None:
-    body = {"model": "jina-reranker-v2", "query": QUESTION, "documents": TEXTS, "top_n": 1, "return_documents": True}
-    told = served.client.post("/rerank", json=body).json()
-    assert told["model"]
-    assert told["usage"]["total_tokens"] > 20
-    assert told["results"][0]["document"] == {"text": TEXTS[FERRY]}
-
-
 def test_tei_is_given_a_plain_list(served: Running) -> None:
     told = served.client.post("/rerank", json={"query": QUESTION, "texts": TEXTS, "raw_scores": True}).json()
     assert [set(one) for one in told] == [{"index", "score"}] * len(TEXTS)
@@ -142,11 +104,6 @@ def test_tei_is_given_a_plain_list(served: Running) -> None:
     assert all(0 <= one["score"] <= 1 for one in told)
     told = served.client.post("/rerank", json={"query": QUESTION, "texts": TEXTS, "return_text": True}).json()
     assert [one["text"] for one in told] == [TEXTS[one["index"]] for one in told]
-
-
-@pytest.mark.parametrize("path", ["/rerank", "/v1/rerank", "/v2/rerank"])
-def test_all_paths_give_the_same(served: Running, path: str) -> None:
-    assert ranked(served, TEXTS, path) == ranked(served, TEXTS)
 
 
 # --- scores, order and spans
@@ -162,11 +119,6 @@ def test_a_score_is_the_same_whatever_else_is_sent(served: Running) -> None:
         assert all(one["relevance_score"] == together[some[one["index"]]] for one in ranked(served, some))
 
 
-def test_equal_texts_keep_their_order(served: Running) -> None:
-    results = ranked(served, [TEXTS[0], TEXTS[FERRY], TEXTS[0], TEXTS[0]])
-    assert [one["index"] for one in results] == [1, 0, 2, 3]
-
-
 def test_spans_are_verbatim_code_points_of_any_script(served: Running) -> None:
     text = "🎉🎉 Grüße! Ось відповідь 👩‍👩‍👧. " + TEXTS[FERRY] + " Ende — 完。"
     (one,) = ranked(served, [text], "/v2/rerank", relevant_spans={"mode": "enabled", "threshold": 0})
@@ -178,12 +130,6 @@ def test_spans_are_verbatim_code_points_of_any_script(served: Running) -> None:
     assert len(one["relevant_spans"]) == 1
 
 
-def test_an_answer_at_the_end_of_a_long_text_is_found(served: Running) -> None:
-    long = "The weather of Fernby is described here at length. " * 200 + TEXTS[FERRY]
-    assert len(long) > 10_000
-    assert ranked(served, [TEXTS[0], long])[0]["index"] == 1
-
-
 # --- limits
 
 
@@ -191,14 +137,7 @@ def test_an_answer_at_the_end_of_a_long_text_is_found(served: Running) -> None:
     ("body", "said"),
     [
         ({"query": QUESTION}, "documents: is not given"),
-        ({"query": QUESTION, "documents": [1]}, "documents"),
-        ({"query": QUESTION, "documents": [None]}, "documents"),
-        ({"query": QUESTION, "documents": "a text"}, "documents"),
-        ({"query": QUESTION, "texts": [["x"]]}, "texts"),
-        ({"query": 7, "documents": TEXTS}, "query"),
-        ({"documents": TEXTS}, "query"),
         ({"query": QUESTION, "documents": [{"body": "x"}]}, "document 0: has no text"),
-        ({"query": QUESTION, "documents": TEXTS, "top_n": -1}, "top_n"),
         ({"query": "x" * 8001, "documents": TEXTS}, "longer than 8,000"),
     ],
 )
@@ -208,19 +147,8 @@ def test_a_bad_request_is_told_what_is_wrong(served: Running, body: dict[str, An
     assert said in reply.json()["error"]["message"]
 
 
-def test_half_a_surrogate_pair_breaks_nothing(served: Running) -> None:
-    body = {"query": "ferry \ud800?", "documents": [TEXTS[FERRY] + "\ud83d"], "return_documents": True}
-    reply = served.client.post("/v1/rerank", content=json.dumps(body), headers={"Content-Type": "application/json"})
-    assert reply.json()["results"][0]["document"]["text"] == TEXTS[FERRY] + "?"
-
-
-def test_no_documents_are_no_error(served: Running) -> None:
-    assert ranked(served, []) == []
-    assert served.client.post("/rerank", json={"query": QUESTION, "texts": []}).json() == []
-
-
-def test_more_documents_than_allowed_are_refused(indexed_home: Path, serving: Callable[..., Any]) -> None:
-    with serving(indexed_home, server__max_documents=3) as one:
+def test_more_documents_than_allowed_are_refused(indexed_home: Path) -> None:
+    with running(indexed_home, server__max_documents=3) as one:
         body = {"query": QUESTION, "documents": TEXTS}
         reply = one.client.post("/v1/rerank", json=body)
         assert reply.status_code == 422
@@ -228,35 +156,11 @@ def test_more_documents_than_allowed_are_refused(indexed_home: Path, serving: Ca
         assert one.client.post("/v1/rerank", json={**body, "documents": TEXTS[:3]}).status_code == 200
 
 
-def test_a_key_needs_the_scope_to_ask(tmp_path: Path) -> None:
-    keys = Keys(tmp_path)
-    asker, reader = keys.make("asker", [Scope.ASK], None), keys.make("reader", [Scope.READ], None)
-    body = {"query": QUESTION, "documents": TEXTS}
-    with running(tmp_path, server__require_key=True) as one, httpx.Client() as http:
-        assert one.client.post("/v1/rerank", json=body).status_code == 401
-        headers = {"Authorization": f"Bearer {reader}"}
-        assert one.client.post("/v1/rerank", json=body, headers=headers).status_code == 403
-        client = cohere.ClientV2(asker, base_url=one.url, httpx_client=http)
-        assert client.rerank(model="any", query=QUESTION, documents=TEXTS).results[0].index == FERRY
-        with pytest.raises(cohere.UnauthorizedError):
-            cohere.ClientV2("thr_0_0", base_url=one.url, httpx_client=http).rerank(
-                model="any", query=QUESTION, documents=TEXTS
-            )
-
-
-def test_work_that_nobody_waits_for_ends(indexed_home: Path, serving: Callable[..., Any]) -> None:
+def test_work_that_nobody_waits_for_ends(indexed_home: Path) -> None:
     texts = [f"{at}. " + "The weather of Fernby is described here at length. " * 40 for at in range(800)]
-    with serving(indexed_home, server__concurrency=1) as one:
+    with running(indexed_home, server__concurrency=1) as one:
         with httpx.Client(base_url=one.url, timeout=0.5) as hasty, pytest.raises(httpx.ReadTimeout):
             hasty.post("/v1/rerank", json={"query": QUESTION, "documents": texts})
         started = time.monotonic()
         assert ranked(one, TEXTS[:2])[0]["index"] == FERRY
-        assert time.monotonic() - started < 10  # all 800 would take half a minute
-
-
-def test_work_that_takes_too_long_is_told_so(indexed_home: Path, serving: Callable[..., Any]) -> None:
-    texts = [f"{at}. " + "The weather of Fernby is described here at length. " * 40 for at in range(800)]
-    with serving(indexed_home, server__timeout_seconds=0.5) as one:
-        reply = one.client.post("/v1/rerank", json={"query": QUESTION, "documents": texts})
-        assert reply.status_code == 504
-        assert "0.5 seconds" in reply.json()["error"]["message"]
+        assert time.monotonic() - started < 20  # all 800 would take half a minute on an idle core

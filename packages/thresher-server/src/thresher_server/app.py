@@ -15,40 +15,36 @@ from fastapi.middleware.cors import CORSMiddleware
 import thresher
 from thresher.errors import ThresherError
 from thresher.home.places import home_of
-from thresher_server import metrics
-from thresher_server.problems import Problem, answer_problems
-from thresher_server.security.access import identify
+from thresher_server import telemetry
+from thresher_server.problems import answer_problems
 from thresher_server.security.guard import Guard, bounds_of
 from thresher_server.service import Service, make_service
 
 ROUTES = (
-    "health",
-    "session",
-    "collections",
-    "documents",
-    "search",
-    "ask",
-    "conversations",
-    "traces",
-    "calibrate",
-    "jobs",
-    "recipes",
-    "models",
-    "chat_completions",
-    "responses",
-    "rerank",
-    "embeddings",
-    "dify",
-    "check",
-    "vector_stores",
-    "open_webui",
-    "page",
-    "viewer",
-    "gaps",
+    "routes.health",
+    "routes.collections",
+    "routes.documents",
+    "routes.search",
+    "routes.ask",
+    "routes.conversations",
+    "routes.traces",
+    "routes.jobs",
+    "routes.recipes",
+    "openai.models",
+    "openai.chat",
+    "openai.responses",
+    "routes.rerank",
+    "routes.embeddings",
+    "routes.dify",
+    "routes.check",
+    "routes.vector_stores",
+    "routes.open_webui",
+    "routes.page",
+    "routes.gaps",
 )
-"""Files of `routes`, each with a `router`."""
+"""Modules with a `router`."""
 
-MOUNTS: tuple[str, ...] = ("jobs", "mcp.mount")
+MOUNTS: tuple[str, ...] = ("jobs.worker", "mcp.http", "routes.page")
 """Modules with `mount(app, service)`: a factory of a context manager for the lifetime of the app, or None."""
 
 HOME_VARIABLE = "THRESHER_SERVER_HOME"
@@ -69,7 +65,7 @@ def create_app(service: Service, *, routes: Sequence[str] = ROUTES, mounts: Sequ
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack, metrics.lag_watched(), _warmed(service):
+        async with AsyncExitStack() as stack, telemetry.lag_watched(), _warmed(service):
             for enter in entered:
                 await stack.enter_async_context(enter())
             yield  # open requests end before this continues, see `cli.run`
@@ -79,12 +75,15 @@ def create_app(service: Service, *, routes: Sequence[str] = ROUTES, mounts: Sequ
     app.state.service = service
     answer_problems(app)
     for name in routes:
-        app.include_router(import_module(f"thresher_server.routes.{name}").router)
+        app.include_router(import_module(f"thresher_server.{name}").router)
     for name in mounts:
         enter = import_module(f"thresher_server.{name}").mount(app, service)
         if enter is not None:
             entered.append(enter)
-    _guard(app, service)
+    if origins := bounds_of(service).origins:
+        headers = ["authorization", "content-type", "mcp-protocol-version", "mcp-session-id"]
+        app.add_middleware(CORSMiddleware, allow_origins=origins, allow_methods=["*"], allow_headers=headers)
+    app.add_middleware(Guard, service=service)
     return app
 
 
@@ -101,28 +100,6 @@ async def _warmed(service: Service) -> AsyncIterator[None]:
     warming = asyncio.get_running_loop().run_in_executor(service.threads, warm)
     yield
     await warming
-
-
-def _guard(app: FastAPI, service: Service) -> None:
-    bounds = bounds_of(service)
-    if bounds.origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=bounds.origins,
-            allow_methods=["*"],
-            allow_headers=["authorization", "content-type", "mcp-protocol-version", "mcp-session-id"],
-        )
-
-    def is_known(key: str | None) -> bool:
-        try:
-            return bool(identify(service, key))
-        except Problem:
-            return False
-
-    def keep(caller: str, what: str, status: int) -> None:
-        service.audit.write(caller, what, status=status)
-
-    app.add_middleware(Guard, bounds=bounds, is_known=is_known, keep=keep)
 
 
 def from_environment() -> FastAPI:

@@ -1,20 +1,24 @@
-"""Runs a question in a thread and passes its steps, sentences and answer to the event loop."""
+"""Runs a question or other work on the engine in a thread: in its turn, in its time, while its client is there."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
+
+from fastapi import Request
 
 from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.deadline import within
+from thresher.errors import Cancelled
 from thresher.models.usage import Meter
 from thresher.types import Step
-from thresher_server import metrics, telemetry
-from thresher_server.askers import Askers
+from thresher_server import telemetry
 from thresher_server.problems import Problem
+from thresher_server.security.access import Askers
 from thresher_server.security.keys import Caller
 from thresher_server.service import Service
 
@@ -23,26 +27,18 @@ Event = Step | str | Answer
 
 Value = TypeVar("Value")
 
+FIRST_SECONDS = 10.0
+"""Wait for the first event, so that a refusal sets the status; proxies give up after 60 seconds of silence."""
 
-async def asked(
-    service: Service, caller: Caller, collection: Collection, question: str, options: Mapping[str, Any]
-) -> Answer:
+_OPEN: set[asyncio.Task[None]] = set()
+"""Running tasks: the event loop itself keeps only weak references."""
+
+
+async def last(events: AsyncIterator[Event]) -> Answer:
     """The answer alone. Raises as `events`."""
-    *_, last = [event async for event in events(service, caller, collection, question, options)]
-    assert isinstance(last, Answer)
-    return last
-
-
-async def begun(events: AsyncIterator[Event]) -> AsyncIterator[Event]:
-    """The same events once the first has arrived: a refusal is raised before the reply begins."""
-    first = await anext(events)
-
-    async def rest() -> AsyncIterator[Event]:
-        yield first
-        async for event in events:
-            yield event
-
-    return rest()
+    *_, answer = [event async for event in events]
+    assert isinstance(answer, Answer)
+    return answer
 
 
 async def events(
@@ -57,11 +53,10 @@ async def events(
     seconds = service.settings.timeout_seconds
     given = {**options, "budget_seconds": min(options.get("budget_seconds") or seconds, seconds)}
     collection.check_asked(question, given)  # type: ignore[arg-type]
-    async with _InTime(seconds), service.admission.turn():
-        with metrics.waiting(service.admission):
-            async for event in _followed(service, collection, question, given):
+    async with _turn(service):
+        with telemetry.waiting(service.admission):
+            async for event in _run(service, collection, question, given):
                 if isinstance(event, Answer) and event.steps:  # a greeting has no steps and is no question
-                    metrics.answered(event)
                     service.audit.write(caller.name, "ask", collection=collection.name, trace=event.trace)
                     Askers(service.home).note(caller, collection.name, event.trace)
                     telemetry.asked(event, collection.name)
@@ -79,30 +74,63 @@ async def worked(service: Service, work: Callable[[], Value]) -> Value:
         with within(meter.allow_time):
             return work()
 
-    async with _InTime(service.settings.timeout_seconds), service.admission.turn():
+    async with _turn(service):
         try:
             return await asyncio.get_running_loop().run_in_executor(service.threads, in_time)
         finally:
             meter.cancel()
 
 
-def check_length(service: Service, *texts: str) -> None:
+def check_length(service: Service, *texts: str, subject: str = "the question") -> None:
     """Raise Problem 422 for a text longer than `server.max_question_characters`."""
     most = service.settings.max_question_characters
     if any(len(text) > most for text in texts):
-        raise Problem(
-            422, f"is longer than {most:,} characters", subject="the question", next_step="ask in fewer words"
-        )
+        raise Problem(422, f"is longer than {most:,} characters", subject=subject, next_step="write fewer words")
 
 
-async def _followed(
+async def while_connected(request: Request, work: Coroutine[Any, Any, Value]) -> Value:
+    """The result of the work. If the client disconnects first, the work is cancelled and Cancelled raised.
+
+    The body of the request must have been read.
+    """
+
+    async def gone() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(gone())
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise Cancelled("the client went before the end")
+    finally:
+        working.cancel()  # of no effect once it is done
+        leaving.cancel()
+        with suppress(asyncio.CancelledError, Exception):
+            await asyncio.gather(working, leaving, return_exceptions=True)
+
+
+@asynccontextmanager
+async def _turn(service: Service) -> AsyncIterator[None]:
+    """A turn among the questions. Raises Problem 429 if too many wait, 504 after `server.timeout_seconds`."""
+    seconds = service.settings.timeout_seconds
+    try:
+        async with asyncio.timeout(seconds), service.admission.turn():
+            yield
+    except TimeoutError:
+        what = f"took longer than {seconds:g} seconds"
+        raise Problem(504, what, subject="the question", next_step="ask again, or raise the limit") from None
+
+
+async def _run(
     service: Service, collection: Collection, question: str, options: dict[str, Any]
 ) -> AsyncIterator[Event]:
     loop = asyncio.get_running_loop()
     told: asyncio.Queue[Event | None] = asyncio.Queue()  # None: the end
     meter, left = Meter.of(options), threading.Event()
 
-    def tell(event: Event) -> None:
+    def tell(event: Event | None) -> None:
         loop.call_soon_threadsafe(told.put_nowait, event)
 
     def work() -> None:
@@ -111,11 +139,8 @@ async def _followed(
             if left.is_set():
                 return  # before the answer is stored
 
-    def ended(_: object) -> None:
-        told.put_nowait(None)
-
     working = loop.run_in_executor(service.threads, work)
-    working.add_done_callback(ended)
+    working.add_done_callback(lambda _: told.put_nowait(None))
     try:
         while (event := await told.get()) is not None:
             yield event
@@ -128,19 +153,48 @@ async def _followed(
         working.exception()  # raised above; of no interest once the client is gone
 
 
-class _InTime:
-    """Raises Problem 504 after so many seconds."""
+class Followed:
+    """The events of one question, read by a task of its own; read them to the end or call `end`.
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._timeout = asyncio.timeout(seconds)
+    `events` sets its time limit in the task that reads it, but a streamed reply is begun by one task, written by
+    another and cancelled when the client disconnects.
+    """
 
-    async def __aenter__(self) -> None:
-        await self._timeout.__aenter__()
+    def __init__(self, events: AsyncIterator[Event]) -> None:
+        self._told: asyncio.Queue[Event | Exception | None] = asyncio.Queue()  # None: the end
+        self._first: list[Event | Exception | None] = []
+        self._task = asyncio.create_task(self._follow(events))
+        _OPEN.add(self._task)
+        self._task.add_done_callback(_OPEN.discard)
 
-    async def __aexit__(self, kind: Any, error: Any, trace: Any) -> None:
+    async def begun(self, *, seconds: float = FIRST_SECONDS) -> Followed:
+        """Itself, after the first event or after so many seconds. Raises the error that refused the question."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                self._first.append(await self._told.get())
+        if self._first and isinstance(self._first[0], Exception):
+            raise self._first[0]
+        return self
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        """Events as they come. Raises the error that ended the question; closing the iterator ends it."""
         try:
-            await self._timeout.__aexit__(kind, error, trace)
-        except TimeoutError:
-            what = f"took longer than {self._seconds:g} seconds"
-            raise Problem(504, what, subject="the question", next_step="ask again, or raise the limit") from None
+            while (event := self._first.pop() if self._first else await self._told.get()) is not None:
+                if isinstance(event, Exception):
+                    raise event
+                yield event
+        finally:
+            self.end()
+
+    def end(self) -> None:
+        """End the question, finished or not."""
+        self._task.cancel()
+
+    async def _follow(self, events: AsyncIterator[Event]) -> None:
+        try:
+            async for event in events:
+                self._told.put_nowait(event)
+        except Exception as error:  # any: raised again in the task that reads
+            self._told.put_nowait(error)
+        finally:
+            self._told.put_nowait(None)

@@ -69,9 +69,9 @@ def run(
     from uvicorn.supervisors import Multiprocess
 
     from thresher_server.app import HOME_VARIABLE, SETTINGS_VARIABLE, TOKEN_VARIABLE, create_app
-    from thresher_server.metrics import SHARED_FOLDER
-    from thresher_server.security.connections import Bounded
+    from thresher_server.security.guard import Bounded
     from thresher_server.service import make_service
+    from thresher_server.telemetry import SHARED_FOLDER
 
     given = for_all(given)
     service = make_service(home, given)
@@ -171,7 +171,7 @@ def revoke(name: KeyName, home: Home = None) -> None:
 
 
 def _kept(home: places.Home | None, did: str, name: str) -> None:
-    from thresher_server.security.audit import Audit
+    from thresher_server.service import Audit
 
     where = target_of(home, None, {}, json=False).home
     Audit(places.working_folder(where)).write("command line", did, key=name)

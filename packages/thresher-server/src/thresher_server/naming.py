@@ -6,13 +6,14 @@ A knowledge base, vector store or model of another tool is `COLLECTION`, with th
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated
 
 from fastapi import Depends, Path
 
 from thresher import recipes
 from thresher.collection import Collection
+from thresher.indexing.records import DocumentRecord
 from thresher.indexing.store import DocumentStore
 from thresher.stores.registry import recorded
 from thresher_server.problems import Problem
@@ -41,6 +42,12 @@ def is_there(collection: Collection) -> bool:
 def can_be_a_folder(name: str) -> bool:
     """Whether the file system accepts a name."""
     return len(name.encode("utf-8", "replace")) <= MOST_BYTES
+
+
+def with_words(records: Sequence[DocumentRecord], words: str | None) -> list[DocumentRecord]:
+    """The records whose source or title have all the words."""
+    wanted = (words or "").casefold().split()
+    return [one for one in records if all(word in f"{one.source}\n{one.title}".casefold() for word in wanted)]
 
 
 def resolved(service: Service, caller: Caller, scope: Scope, name: str | None) -> tuple[str, str]:

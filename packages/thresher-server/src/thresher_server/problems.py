@@ -130,12 +130,28 @@ def line_of(error: ThresherError | Problem) -> str:
     return str(problem.body["error"]["message"])
 
 
-def of_framework(error: HTTPException, *, unreadable: int = 422) -> Problem:
-    """An error of the framework as a Problem; `unreadable` is the status for a body that is not JSON."""
-    if isinstance(error.__cause__, Problem):  # raised by the guard while the body was read
-        return error.__cause__
-    status = unreadable if error.status_code == 400 else error.status_code
-    return Problem(status, str(error.detail), headers=error.headers)
+def problem_from(error: Exception, *, unreadable: int = 422, with_body: bool = True) -> Problem:
+    """The problem of any refused request; `unreadable` is the status for a body that is not JSON.
+
+    `with_body`: whether the place of an invalid field begins with `body`.
+    """
+    match error:
+        case Problem():
+            return error
+        case ThresherError():
+            return problem_of(error)
+        case RequestValidationError():
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"] if with_body or part != "body")
+            return Problem(422, first["msg"], subject=place or "the body", next_step="see /openapi.json")
+        case HTTPException() if isinstance(error.__cause__, Problem):  # raised by the guard while the body was read
+            return error.__cause__
+        case HTTPException():
+            status = unreadable if error.status_code == 400 else error.status_code
+            return Problem(status, str(error.detail), headers=error.headers)
+        case ClientDisconnect():
+            return Problem(400, "the client left before its body was complete")  # nobody reads it
+    raise error
 
 
 class ShapedRoute(APIRoute):
@@ -151,23 +167,10 @@ class ShapedRoute(APIRoute):
         async def handler(request: Request) -> Response:
             try:
                 return await handle(request)
-            except Problem as error:
-                problem = error
-            except ThresherError as error:
-                problem = problem_of(error)
-            except RequestValidationError as error:
-                problem = self.malformed(error)
-            except HTTPException as error:
-                problem = of_framework(error, unreadable=self.UNREADABLE)
-            return self.shaped(problem, request)
+            except (Problem, ThresherError, RequestValidationError, HTTPException) as error:
+                return self.shaped(problem_from(error, unreadable=self.UNREADABLE, with_body=False), request)
 
         return handler
-
-    def malformed(self, error: RequestValidationError) -> Problem:
-        """The first invalid field of the request."""
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if part != "body")
-        return Problem(422, first["msg"], subject=place or "the body", next_step="see /openapi.json")
 
     def shaped(self, problem: Problem, request: Request) -> Response:
         """The reply to a refused request."""
@@ -177,26 +180,9 @@ class ShapedRoute(APIRoute):
 def answer_problems(app: FastAPI) -> None:
     """Turn every error of a request into such a reply."""
 
-    @app.exception_handler(Problem)
-    async def refused(_: Request, problem: Problem) -> JSONResponse:
+    async def refused(_: Request, error: Exception) -> JSONResponse:
+        problem = problem_from(error)
         return JSONResponse(problem.body, problem.status, problem.headers)
 
-    @app.exception_handler(ClientDisconnect)
-    async def gone(_: Request, error: ClientDisconnect) -> JSONResponse:
-        return JSONResponse(Problem(400, "the client left before its body was complete").body, 400)  # nobody reads it
-
-    @app.exception_handler(ThresherError)
-    async def failed(_: Request, error: ThresherError) -> JSONResponse:
-        problem = problem_of(error)
-        return JSONResponse(problem.body, problem.status)
-
-    @app.exception_handler(RequestValidationError)
-    async def malformed(_: Request, error: RequestValidationError) -> JSONResponse:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        problem = Problem(422, first["msg"], subject=place, next_step="see /openapi.json")
-        return JSONResponse(problem.body, problem.status)
-
-    @app.exception_handler(HTTPException)
-    async def other(request: Request, error: HTTPException) -> JSONResponse:
-        return await refused(request, of_framework(error))
+    for kind in (Problem, ThresherError, RequestValidationError, HTTPException, ClientDisconnect):
+        app.add_exception_handler(kind, refused)

@@ -11,28 +11,21 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import Any
 
 from fastapi import Request
 from filelock import FileLock, Timeout
-from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.formparsers import MultiPartException, MultiPartParser
 
 from thresher.errors import StoreError
 from thresher.home.files import make_folder
 from thresher_server.problems import Problem
 
-if TYPE_CHECKING:
-    from python_multipart.multipart import MultipartCallbacks
-
 MOST_FILES = 1000
 """Files of one form; a larger folder is sent in several."""
 
-MOST_HEADER = 16_384
-"""Bytes of the headers of one part."""
-
-MOST_FIELD = 65_536
-"""Bytes of a field that is not a file."""
+MOST_FIELDS, MOST_FIELD = 20, 65_536
+"""Fields that are no files, and bytes of one."""
 
 INCOMING, LOCK, NEW_SECONDS = ".incoming-", "lock", 60.0
 """Prefix of the folder of an incoming form, its lock file, and how long the folder may lack the lock."""
@@ -54,33 +47,73 @@ async def received(request: Request, folder: Path) -> AsyncIterator[Form]:
 
     Raises Problem 422 for a body that is not a form, 507 if the disk is full.
     """
-    kind, options = parse_options_header(request.headers.get("content-type", ""))
-    boundary = options.get(b"boundary")
-    if kind != b"multipart/form-data" or not boundary:
-        raise _malformed("is no form with files")
     with on_disk():
         make_folder(folder)
         here = Path(tempfile.mkdtemp(prefix=INCOMING, dir=folder))
     lock = FileLock(here / LOCK)
     lock.acquire()
     try:
-        parts = _Parts(here)
+        parser = _Parser(request, here)
         try:
             with on_disk():
-                parser = MultipartParser(boundary, parts.callbacks)
-                async for data in request.stream():
-                    await asyncio.to_thread(parser.write, data)  # writes to disk
-                parser.finalize()
-        except FormParserError as error:
-            raise _malformed("cannot be read as a form") from error
+                fields = await parser.parse()
+        except MultiPartException as error:
+            raise _malformed(f"cannot be read as a form ({error.message})") from error
         finally:
-            parts.close()
-        if not parts.is_whole:
+            parser.close()
+        if not parser.is_whole:
             raise _malformed("is incomplete")
-        yield parts.form
+        texts = {name: value for name, value in fields.items() if isinstance(value, str)}
+        yield Form([(name, path) for name, path in parser.files if name], texts)
     finally:
         lock.release()
         await asyncio.to_thread(shutil.rmtree, here, ignore_errors=True)
+
+
+class _Parser(MultiPartParser):
+    """Starlette's parser, with each file on disk from its first byte; `is_whole` once the form came to its end."""
+
+    def __init__(self, request: Request, folder: Path) -> None:
+        bounds = {"max_files": MOST_FILES, "max_fields": MOST_FIELDS, "max_part_size": MOST_FIELD}
+        super().__init__(request.headers, request.stream(), **bounds)
+        self.files: list[tuple[str, Path]] = []
+        self.is_whole = False
+        self._folder = folder
+
+    def on_headers_finished(self) -> None:
+        super().on_headers_finished()
+        sent = self._current_part.file
+        if sent is not None:
+            path = self._folder / str(len(self.files))
+            self.files.append((sent.filename or "", path))
+            file: Any = _OnDisk(path)
+            sent.file.close()  # of memory
+            sent.file = file
+            self._files_to_close_on_error.append(file)
+
+    def on_end(self) -> None:
+        self.is_whole = True
+
+    def close(self) -> None:
+        """Close every file, also that of a part that broke off."""
+        for file in self._files_to_close_on_error:
+            file.close()
+
+
+class _OnDisk:
+    """A file that is written, and closed when the parser returns to its beginning."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = open(path, "wb")  # noqa: SIM115 - closed by `seek` or `close`
+
+    def write(self, data: bytes) -> int:
+        return self._file.write(data)
+
+    def seek(self, at: int) -> None:
+        self._file.close()
+
+    def close(self) -> None:
+        self._file.close()
 
 
 def clear_away(folder: Path) -> None:
@@ -104,85 +137,6 @@ def on_disk() -> Iterator[None]:
                 507, "is full", subject="the disk of the server", next_step="make room, then send it again"
             ) from error
         raise
-
-
-class _Parts:
-    def __init__(self, folder: Path) -> None:
-        self.form = Form()
-        self.is_whole = False
-        self._folder = folder
-        self._header = bytearray()
-        self._value = bytearray()
-        self._disposition = b""
-        self._name = ""
-        self._file: BinaryIO | None = None
-        self._data = bytearray()
-        self.callbacks: MultipartCallbacks = {
-            "on_part_begin": self._begin,
-            "on_header_field": self._on_header,
-            "on_header_value": self._on_value,
-            "on_header_end": self._header_end,
-            "on_headers_finished": self._headers_finished,
-            "on_part_data": self._on_data,
-            "on_part_end": self._end,
-            "on_end": self._whole,
-        }
-
-    def close(self) -> None:
-        """Close the open file."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-
-    def _begin(self) -> None:
-        self._header.clear()
-        self._value.clear()
-        self._data.clear()
-        self._disposition, self._name = b"", ""
-
-    def _on_header(self, data: bytes, start: int, end: int) -> None:
-        self._grow(self._header, data[start:end], MOST_HEADER)
-
-    def _on_value(self, data: bytes, start: int, end: int) -> None:
-        self._grow(self._value, data[start:end], MOST_HEADER)
-
-    def _header_end(self) -> None:
-        if bytes(self._header).lower() == b"content-disposition":
-            self._disposition = bytes(self._value)
-        self._header.clear()
-        self._value.clear()
-
-    def _headers_finished(self) -> None:
-        _, options = parse_options_header(self._disposition)
-        if b"name" not in options:
-            raise _malformed("has a part without a name")
-        self._name = options[b"name"].decode("utf-8", "replace")
-        if not options.get(b"filename"):
-            return
-        if len(self.form.files) >= MOST_FILES:
-            raise _malformed(f"holds more than {MOST_FILES:,} files")
-        path = self._folder / str(len(self.form.files))
-        self.form.files.append((options[b"filename"].decode("utf-8", "replace"), path))
-        self._file = open(path, "wb")  # noqa: SIM115 - closed at the end of the part, or by `close`
-
-    def _on_data(self, data: bytes, start: int, end: int) -> None:
-        if self._file is not None:
-            self._file.write(data[start:end])
-        else:
-            self._grow(self._data, data[start:end], MOST_FIELD)
-
-    def _end(self) -> None:
-        if self._file is None:
-            self.form.fields[self._name] = self._data.decode("utf-8", "replace")
-        self.close()
-
-    def _whole(self) -> None:
-        self.is_whole = True
-
-    def _grow(self, buffer: bytearray, data: bytes, most: int) -> None:
-        if len(buffer) + len(data) > most:
-            raise _malformed(f"has a header or field of more than {most:,} bytes")
-        buffer += data
 
 
 def _malformed(what: str) -> Problem:

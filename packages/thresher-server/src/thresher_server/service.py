@@ -1,12 +1,24 @@
-"""State shared by all routes of one server process: the engine, the keys, the audit log, the limits."""
+"""State shared by all routes of one server process: the engine, the keys, the limits, the audit log.
+
+The audit log has requests, changes and refusals as lines of JSON in `server/audit.jsonl` of the home. The guard logs
+every request with its status; a route logs what only it knows (a trace, sources).
+"""
 
 from __future__ import annotations
 
+import asyncio
+import json
+import os
 import secrets
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from ipaddress import ip_address
-from typing import cast
+from pathlib import Path
+from threading import Lock
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from fastapi import Request
@@ -15,12 +27,69 @@ from thresher import recipes
 from thresher.collection import Collection
 from thresher.engine import Engine
 from thresher.file_names import file_name
+from thresher.home.files import make_folder
 from thresher.home.places import Home, working_folder
 from thresher.recipes.settings import FrontSettings, ServerSettings, ServiceSettings
 from thresher.settings import resolved
-from thresher_server.security.admission import Admission
-from thresher_server.security.audit import Audit
+from thresher_server.problems import Problem
 from thresher_server.security.keys import Keys
+
+RETRY_SECONDS = 2
+"""A question takes about half a second on a quiet core, so a queue moves within two seconds."""
+
+
+class Audit:
+    """Appends each line with one write, so that several processes may; logs nothing without a home.
+
+    A question is logged with its trace, without its words: those are stored with the collection.
+    """
+
+    def __init__(self, home: Path | None) -> None:
+        self.file = None if home is None else home / "server" / "audit.jsonl"
+        self._lock = Lock()
+
+    def write(self, caller: str, did: str, *, collection: str | None = None, **details: Any) -> None:
+        """Log an action of a caller."""
+        if self.file is None:
+            return
+        told = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "caller": caller, "did": did}
+        if collection is not None:
+            told["collection"] = collection
+        line = json.dumps({**told, **details}, default=str) + "\n"  # ASCII: no control characters for a terminal
+        with self._lock:
+            make_folder(self.file.parent)
+            file = os.open(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                os.write(file, line.encode())
+            finally:
+                os.close(file)
+
+
+class Admission:
+    """Admits `concurrency` questions and queues `queue` more in order of arrival; raises Problem 429 for others.
+
+    `what` names them in the message. Belongs to one event loop.
+    """
+
+    def __init__(self, concurrency: int, queue: int, what: str = "questions") -> None:
+        self._what = what
+        self._free = asyncio.Semaphore(concurrency)
+        self._most = concurrency + queue
+        self.inside = 0
+        """Questions that run or wait."""
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for a turn, held inside the block."""
+        if self.inside >= self._most:
+            after = {"Retry-After": str(RETRY_SECONDS)}
+            raise Problem(429, f"too many {self._what} at once", next_step="come back in a moment", headers=after)
+        self.inside += 1
+        try:
+            async with self._free:
+                yield
+        finally:
+            self.inside -= 1
 
 
 @dataclass(slots=True)

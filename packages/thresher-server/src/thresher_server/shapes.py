@@ -48,10 +48,9 @@ EVENT_STREAM = {
 """Format of each event of a streaming route."""
 
 
-class HitReply(Told):
-    """A passage that was found."""
+class PlaceReply(Told):
+    """A span of a document and its score."""
 
-    rank: int
     score: float
     scale: str = Field(examples=["relevance [0, 1]"])
     source: str
@@ -59,25 +58,21 @@ class HitReply(Told):
     page: int | None
     start: int
     end: int
-    text: str
     url: str = ""
 
 
-class SpanReply(Told):
-    """A span of a document within the budget of tokens."""
+class HitReply(PlaceReply):
+    """A passage that was found."""
 
     rank: int
-    score: float
-    scale: str
-    source: str
-    title: str
-    page: int | None
-    heading: str
-    start: int
-    end: int
     text: str
+
+
+class SpanReply(HitReply):
+    """A span of a document within the budget of tokens."""
+
+    heading: str
     tokens: int
-    url: str = ""
 
 
 class SearchReply(Told):
@@ -93,22 +88,14 @@ class SearchReply(Told):
     tokens: int = 0
 
 
-class CitationReply(Told):
+class CitationReply(PlaceReply):
     """A span of a document that supports an answer; `quote` is its text."""
 
     marker: int
-    source: str
-    title: str
-    page: int | None
     locator: str = ""
-    start: int
-    end: int
     quote: str
-    score: float
-    scale: str
     origin: Literal["inside", "outside"]
     fetched: str | None
-    url: str = ""
 
 
 class AlternativeReply(Told):

@@ -1,8 +1,8 @@
-"""Uploaded files: written to disk as they arrive, and kept to be opened and read again.
+"""Uploaded files, written to disk as they arrive and kept to be opened and read again; originals of documents.
 
-They lie in `server/uploads/COLLECTION-TOKEN` of the home, under safe forms of their names. A file of the same name is
-the next version of the same document. The token is stored with the collection: a renamed collection keeps its files,
-and a new one of the old name gets its own.
+Uploads lie in `server/uploads/COLLECTION-TOKEN` of the home, under safe forms of their names. A file of the same name
+is the next version of the same document. The token is stored with the collection: a renamed collection keeps its
+files, and a new one of the old name gets its own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from pathlib import Path, PurePosixPath
 from thresher.collection import Collection
 from thresher.home.files import LocalFiles, make_folder
 from thresher.home.places import Home, home_files, working_folder
+from thresher.indexing.catalog import Place
 from thresher.indexing.store import DocumentStore
+from thresher_server.naming import is_there
+from thresher_server.problems import Problem
 
 TOKEN_FILE = "uploads"
 """File in a collection's folder: the token of its uploads."""
@@ -169,3 +172,37 @@ def safe_part(part: str) -> str:
         stem, dot, ending = cleaned, "", ""
     kept = stem.encode()[: LONGEST_PART - len((dot + ending).encode())].decode("utf-8", "ignore").strip(" .")
     return f"{kept or 'unnamed'}{dot}{ending}"
+
+
+class Originals:
+    """The current locations of a collection's documents."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._places: dict[str, tuple[Place, ...]] = {}
+        self._read: set[str] = set()
+        self._uploads = Uploads(collection.home, collection)
+        if is_there(collection):
+            store = DocumentStore(collection.folder)
+            catalog = store.catalog()
+            self._places = {id_: catalog.entry(id_).places for id_ in catalog.ids}
+            self._read = set(store.files())
+
+    def places(self, document: str) -> tuple[Place, ...]:
+        """Every location of a document. Raises Problem 404 for an unknown one."""
+        if document not in self._places:
+            raise missing(document)
+        return self._places[document]
+
+    def file(self, document: str) -> Path | None:
+        """The first of its files that is on this machine; None if there is none."""
+        for place in self.places(document):
+            self._uploads.fetch([place.file])
+            path = Path(place.file)
+            if place.file in self._read and path.is_absolute() and path.is_file():
+                return path
+        return None
+
+
+def missing(document: str) -> Problem:
+    """The problem of an unknown document."""
+    return Problem(404, "is not there", subject=f"document {document}", next_step="see the list of documents")

@@ -7,9 +7,7 @@
 Needs httpx and thresher, nothing of the server.
 """
 
-from thresher_server.client.asynchronous import AsyncClient
-from thresher_server.client.jobs import Job, Progress
-from thresher_server.client.sync import Client
-from thresher_server.client.tracing import Explained, PastQuestion
+from thresher_server.client.clients import AsyncClient, Client
+from thresher_server.client.reading import Explained, Job, PastQuestion, Progress
 
 __all__ = ["AsyncClient", "Client", "Explained", "Job", "PastQuestion", "Progress"]

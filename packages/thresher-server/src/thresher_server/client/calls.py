@@ -1,45 +1,50 @@
-"""Shared by both clients: calls as values, the library's errors, waits before a retry, events of a stream."""
+"""Every call of the API as a value, for both clients."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, BinaryIO, Generic, TypeAlias, TypeVar
+from datetime import datetime
+from typing import Any, Generic, TypedDict, TypeVar, Unpack
 from urllib.parse import quote
 
-import httpx
-
 from thresher.answer import Answer
-from thresher.errors import BudgetSpent, Cancelled, ModelError, ProviderError, StoreError, ThresherError, UsageError
-from thresher.types import Step
+from thresher.home.folders import Summary
+from thresher.indexing.records import DocumentRecord
+from thresher.types import Check, SearchResult
 from thresher_server.client import reading
+from thresher_server.client.reading import Explained, Job, PastQuestion
 
 Value = TypeVar("Value")
+Told = Mapping[str, Any]
 
-Source: TypeAlias = str | Path | tuple[str, bytes]
-"""A file, a folder, an address, or a name with its bytes."""
 
-RETRIES = 6
-"""Retries of a request after status 429."""
+class SearchOptions(TypedDict, total=False):
+    """Options of `Collection.search`."""
 
-LONGEST_WAIT = 30.0
-"""Upper bound for the seconds before a retry."""
+    recipe: str | None
+    limit: int
+    where: str | None
+    max_tokens: int | None
+    settings: Mapping[str, Any] | None
 
-CONNECT_SECONDS = 10.0
 
-ERRORS: Mapping[int, type[ThresherError]] = {
-    404: StoreError,
-    500: ModelError,
-    502: ProviderError,
-    503: Cancelled,
-    504: BudgetSpent,
-    507: StoreError,
-    429: ProviderError,
-}
-"""The error of a status; otherwise UsageError below 500 and ModelError from 500."""
+class AskOptions(TypedDict, total=False):
+    """Options of `Collection.ask`."""
+
+    recipe: str | None
+    outside: str | None
+    """none, web or collection:NAME."""
+    where: str | None
+    settings: Mapping[str, Any] | None
+    strict: bool
+    budget_calls: int | None
+    budget_tokens: int | None
+    budget_seconds: float | None
+    max_tokens: int | None
+    history: Sequence[tuple[str, str] | Answer]
+    conversation: str | None
+    """Id of a conversation on the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,139 +58,161 @@ class Call(Generic[Value]):
     params: Mapping[str, Any] | None = None
 
 
-def at(collection: str, *rest: str) -> str:
-    """A path below a collection."""
-    return "/".join(("/api/collections", *(quote(part, safe="") for part in (collection, *rest))))
-
-
 def given(**options: Any) -> dict[str, Any]:
     """The options that are not None."""
     return {name: value for name, value in options.items() if value is not None}
 
 
-def question(words: str, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
+def question_body(words: str, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
     """The body of a question; an Answer in `history` becomes its question and text."""
-    history = [_turn(turn) for turn in options.get("history") or ()]
+    history = [
+        (turn.standalone or turn.question, turn.text) if isinstance(turn, Answer) else turn
+        for turn in options.get("history") or ()
+    ]
     return {**given(**options), "question": words, "stream": stream, "history": history}
 
 
-def _turn(turn: tuple[str, str] | Answer) -> Sequence[str]:
-    return (turn.standalone or turn.question, turn.text) if isinstance(turn, Answer) else turn
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The calls of one collection and those of the whole server."""
+
+    collection: str
+
+    def at(self, *rest: str) -> str:
+        """A path below the collection."""
+        return "/".join(("/api/collections", *(quote(part, safe="") for part in (self.collection, *rest))))
+
+    # --- collections
+
+    def session(self) -> Call[Told]:
+        """The caller and what the server offers."""
+        return Call("GET", "/api/session", dict)
+
+    def collections(self) -> Call[list[Summary]]:
+        """The collections of the key, with their sizes."""
+        return Call("GET", "/api/collections", lambda told: [reading.summary(one) for one in told["collections"]])
+
+    def status(self) -> Call[Told]:
+        """What the collection holds."""
+        return Call("GET", self.at(), dict)
+
+    def make(self) -> Call[None]:
+        """Make the collection, empty."""
+        return Call("POST", "/api/collections", _nothing, {"name": self.collection})
+
+    def rename(self, new: str) -> Call[None]:
+        """Give the collection another name."""
+        return Call("PATCH", self.at(), _nothing, {"name": new})
+
+    def copy(self, new: str) -> Call[None]:
+        """Make a second collection of the same documents."""
+        return Call("POST", self.at("copy"), _nothing, {"name": new})
+
+    def drop(self) -> Call[None]:
+        """Remove the collection."""
+        return Call("DELETE", self.at(), _nothing)
+
+    def recipes(self) -> Call[list[dict[str, Any]]]:
+        """The recipes and their slots."""
+        return Call("GET", "/api/recipes", list)
+
+    # --- documents
+
+    def documents(
+        self, *, where: str | None = None, words: str | None = None, limit: int = 1000, offset: int = 0
+    ) -> Call[list[DocumentRecord]]:
+        """Documents that match a filter and have words in source or title."""
+        asked = given(where=where, words=words, limit=limit, offset=offset)
+        return Call(
+            "GET", self.at("documents"), lambda told: list(map(reading.document, told["documents"])), None, asked
+        )
+
+    def text(self, document: str, *, start: int = 0, end: int | None = None) -> Call[str]:
+        """A range of a document's text, in characters."""
+        asked = given(start=start, end=end)
+        return Call("GET", self.at("documents", document, "text"), lambda told: str(told["text"]), None, asked)
+
+    def delete(self, document: str, *, purge: bool = False) -> Call[list[str]]:
+        """Forget a document; returns its sources. `purge` also removes what quotes it."""
+        asked = {"purge": str(purge).lower()}
+        return Call("DELETE", self.at("documents", document), lambda told: list(told["deleted"]), None, asked)
+
+    def reindex(self, document: str) -> Call[str]:
+        """Read a document again; returns the job's id."""
+        return Call("POST", self.at("documents", document, "reindex"), _job)
+
+    def add_addresses(self, urls: Sequence[str], recipe: str | None) -> Call[str]:
+        """Index web addresses; returns the job's id."""
+        return Call("POST", self.at("documents"), _job, {"urls": list(urls), **given(recipe=recipe)})
+
+    # --- jobs
+
+    def jobs(self) -> Call[list[Job]]:
+        """The jobs of the collection, the newest first."""
+        asked = {"collection": self.collection}
+        return Call("GET", "/api/jobs", lambda told: list(map(Job.from_dict, told["jobs"])), None, asked)
+
+    def job(self, id_: str) -> Call[Job]:
+        """A job with its log."""
+        return Call("GET", f"/api/jobs/{id_}", Job.from_dict)
+
+    def cancel(self, id_: str) -> Call[Job]:
+        """Request the cancellation of a job."""
+        return Call("POST", f"/api/jobs/{id_}/cancel", Job.from_dict)
+
+    def calibrate(self, **asked: Any) -> Call[str]:
+        """Start a calibration; returns the job's id."""
+        return Call("POST", self.at("calibrate"), _job, given(**asked))
+
+    # --- questions
+
+    def search(self, question: str, **options: Unpack[SearchOptions]) -> Call[SearchResult]:
+        """As `Collection.search`."""
+        return Call("POST", self.at("search"), reading.search_result, {"question": question, **given(**options)})
+
+    def ask(self, words: str, **options: Unpack[AskOptions]) -> Call[Answer]:
+        """As `Collection.ask`; with `conversation` the question follows up on it and is added to it."""
+        return Call("POST", self.at("ask"), reading.answer, question_body(words, options, stream=False))
+
+    def check(self, text: str, *, recipe: str | None = None, where: str | None = None) -> Call[Check]:
+        """Check every claim of a text against the documents."""
+        return Call("POST", self.at("check"), reading.check, {"text": text, **given(recipe=recipe, where=where)})
+
+    def begin(self) -> Call[str]:
+        """Begin a conversation; returns its id."""
+        return Call("POST", self.at("conversations"), lambda told: str(told["id"]))
+
+    def conversation(self, id_: str) -> Call[list[Answer]]:
+        """The answers of a conversation."""
+        return Call("GET", self.at("conversations", id_), lambda told: list(map(reading.answer, told["turns"])))
+
+    # --- past questions
+
+    def traces(self, *, limit: int = 50, before: datetime | None = None) -> Call[list[PastQuestion]]:
+        """Past questions, the newest first."""
+        asked = given(limit=limit, before=None if before is None else before.isoformat())
+        return Call(
+            "GET", self.at("traces"), lambda told: list(map(PastQuestion.from_dict, told["traces"])), None, asked
+        )
+
+    def explain(self, trace: str) -> Call[Explained]:
+        """A stored answer with the fate of every chunk."""
+        return Call("GET", self.at("traces", trace), Explained.from_dict)
+
+    def replay(self, trace: str) -> Call[tuple[Answer, list[str]]]:
+        """Answer a stored question again; returns the answer and what differs."""
+        path = self.at("traces", trace, "replay")
+        return Call("POST", path, lambda told: (reading.answer(told["answer"]), list(told["differences"])))
+
+    def feedback(self, trace: str, right: bool, answer: str | None = None) -> Call[None]:
+        """Record whether an answer is right, and the right answer."""
+        said = {"right": right, **given(answer=answer)}
+        return Call("POST", self.at("traces", trace, "feedback"), _nothing, said)
 
 
-# --- errors -----------------------------------------------------------------------------------------------------------
+def _nothing(told: Any) -> None:
+    return None
 
 
-def check_reply(reply: httpx.Response) -> None:
-    """Raise the error of a failed reply, in the server's words; its body must have been read."""
-    if reply.status_code < 400:
-        return
-    try:
-        error = reply.json()["error"]
-    except (ValueError, KeyError, TypeError):
-        error = {"what": f"answered {reply.status_code}", "subject": str(reply.request.url)}
-    raise error_of(reply.status_code, error)
-
-
-def error_of(status: int, error: Mapping[str, Any]) -> ThresherError:
-    """The library's error for an `error` object of the server."""
-    kind = ERRORS.get(status) or (UsageError if status < 500 else ModelError)
-    words = {"subject": error.get("subject", ""), "next_step": error.get("next", "")}
-    what = error.get("what") or error.get("message", "")
-    if issubclass(kind, ProviderError):
-        return kind(what, **words, retryable=status == 429)
-    return kind(what, **words)
-
-
-@contextmanager
-def reaching(url: str) -> Iterator[None]:
-    """Raise network errors of the block as ProviderError."""
-    try:
-        yield
-    except httpx.TimeoutException as error:
-        raise ProviderError("took too long", subject=url, next_step="raise `timeout`", retryable=True) from error
-    except httpx.HTTPError as error:
-        raise ProviderError(
-            f"cannot be reached ({error})", subject=url, next_step="is the server running?", retryable=True
-        ) from error
-
-
-def wait_of(reply: httpx.Response, tried: int) -> float | None:
-    """Seconds before a request is retried; None for no retry."""
-    if reply.status_code != 429 or tried >= RETRIES:
-        return None
-    try:
-        return min(max(float(reply.headers["retry-after"]), 0.0), LONGEST_WAIT)
-    except (KeyError, ValueError):
-        return min(2.0**tried, LONGEST_WAIT)
-
-
-# --- events -----------------------------------------------------------------------------------------------------------
-
-
-class Events:
-    """Parses the lines of an event stream."""
-
-    def __init__(self) -> None:
-        self._name = ""
-
-    def of(self, line: str) -> tuple[str, Any] | None:
-        """The event that a line completes, else None. Raises ThresherError for an `error` event."""
-        field, _, value = line.partition(": ")
-        if field == "event":
-            self._name = value
-        if field != "data":
-            return None
-        told = json.loads(value)
-        if self._name == "error":
-            raise error_of(told["error"].get("status", 500), told["error"])
-        return self._name, told
-
-
-def happened(name: str, told: Any) -> Step | str | Answer:
-    """An event of a question as a step, sentence or answer."""
-    match name:
-        case "step":
-            return reading.step(told)
-        case "sentence":
-            return str(told["text"])
-        case _:
-            return reading.answer(told)
-
-
-# --- sources to add ---------------------------------------------------------------------------------------------------
-
-
-def addresses(sources: Iterable[Source]) -> list[str]:
-    """The sources that are web addresses."""
-    return [one for one in sources if _is_address(one)]  # type: ignore[misc]
-
-
-@contextmanager
-def form(sources: Iterable[Source]) -> Iterator[list[tuple[str, tuple[str, BinaryIO | bytes]]]]:
-    """The other sources as open files of a form, a folder's with their path in it. Raises UsageError for no file."""
-    with ExitStack() as opened:
-        files: list[tuple[str, tuple[str, BinaryIO | bytes]]] = []
-        for source in sources:
-            if isinstance(source, tuple):
-                files.append(("files", source))
-            elif not _is_address(source):
-                for name, path in _files(Path(source)):
-                    files.append(("files", (name, opened.enter_context(open(path, "rb")))))
-        yield files
-
-
-def _files(path: Path) -> Iterator[tuple[str, Path]]:
-    if path.is_dir():
-        for file in sorted(path.rglob("*")):
-            inner = file.relative_to(path)
-            if file.is_file() and not any(part.startswith(".") for part in inner.parts):
-                yield (Path(path.resolve().name) / inner).as_posix(), file
-    elif path.is_file():
-        yield path.name, path
-    else:
-        raise UsageError("no such file or folder", subject=str(path), next_step="check the path")
-
-
-def _is_address(source: Source) -> bool:
-    return isinstance(source, str) and source.lower().startswith(("http://", "https://"))
+def _job(told: Told) -> str:
+    return str(told["job"])

@@ -1,17 +1,19 @@
-"""Parses the server's JSON into the library's types; fields that the API omits stay empty."""
+"""Parses the server's JSON into the library's types, jobs and past questions; fields that the API omits stay empty."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
 from typing import Any
 
 from thresher.answer import Answer
-from thresher.errors import DocumentError, UsageError
+from thresher.errors import DocumentError, ThresherError, UsageError
 from thresher.home.folders import Summary
 from thresher.indexing.ingest import Remark, Report
 from thresher.indexing.records import DocumentRecord
+from thresher.judging.calibration import Calibration
 from thresher.links import place_of
 from thresher.types import (
     Alternative,
@@ -32,8 +34,12 @@ from thresher.types import (
     Usage,
     Verdict,
 )
+from thresher_server.client.transport import error_of
 
 Told = Mapping[str, Any]
+
+COUNTS = ("added", "updated", "unchanged", "duplicates", "removed", "chunks", "seconds")
+"""Numbers of a report, which add up."""
 
 _SCALE = re.compile(r"(?P<name>.*) \[(?P<low>[^,]+), (?P<high>[^\])]+)[\])]")
 
@@ -63,6 +69,17 @@ def step(told: Told) -> Step:
     own = {name: told[name] for name in ("name", "seconds", "considered", "kept")}
     besides = {name: told[name] for name in ("chunks", "thresholds") if name in told}
     return Step(**own, detail={**told["detail"], **besides})
+
+
+def event_of_question(name: str, told: Any) -> Step | str | Answer:
+    """An event of a streamed question."""
+    match name:
+        case "step":
+            return step(told)
+        case "sentence":
+            return str(told["text"])
+        case _:
+            return answer(told)
 
 
 def search_result(told: Told) -> SearchResult:
@@ -112,16 +129,6 @@ def document(told: Told) -> DocumentRecord:
 def summary(told: Told) -> Summary:
     """A collection and its size."""
     return Summary(told["name"], told["documents"], told["bytes"])
-
-
-def report(told: Told) -> Report:
-    """The report of an indexing job."""
-    numbers = ("added", "updated", "unchanged", "duplicates", "removed", "chunks", "seconds")
-    return Report(
-        **{name: told[name] for name in numbers},
-        failed=[DocumentError(one["error"], subject=one["source"], next_step=one["next"]) for one in told["failed"]],
-        remarks=[Remark(**one) for one in told["remarks"]],
-    )
 
 
 def score(value: float, scale: str) -> Score:
@@ -192,3 +199,136 @@ def _document_of(url: str) -> str:
         return place_of(url).document_id
     except UsageError:
         return ""
+
+
+# --- jobs -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Progress of a job."""
+
+    files: int
+    done: int
+    bytes: int
+    of_bytes: int
+    chunks: int
+    file: str
+    """The file being read."""
+    seconds_left: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Work on the server that outlasts a request."""
+
+    id: str
+    kind: str
+    collection: str
+    state: str
+    """queued, running, done, partly, failed or cancelled."""
+    progress: Progress
+    log: tuple[str, ...]
+    result: Mapping[str, Any] | None
+    error: Mapping[str, Any] | None
+
+    @classmethod
+    def from_dict(cls, told: Told) -> Job:
+        """From the server's JSON."""
+        progress = Progress(**{name: told["progress"][name] for name in Progress.__slots__})
+        same = {name: told[name] for name in ("id", "kind", "collection", "state", "result", "error")}
+        return cls(**same, progress=progress, log=tuple(told["log"]))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the job is queued or running."""
+        return self.state in ("queued", "running")
+
+    @property
+    def report(self) -> Report:
+        """The report of an indexing job. Raises the job's error if there is none."""
+        if self.result is None:
+            raise self._failure()
+        return report(self.result)
+
+    @property
+    def calibration(self) -> Calibration:
+        """The result of a calibration job. Raises the job's error unless it is done."""
+        if self.state != "done" or self.result is None:
+            raise self._failure()
+        return Calibration.from_dict(self.result)
+
+    def _failure(self) -> ThresherError:
+        error = self.error or {"message": f"job {self.id} was {self.state}"}
+        return error_of(int(error.get("status", 503)), error)
+
+
+def report(told: Told) -> Report:
+    """The report of an indexing job."""
+    return Report(
+        **{name: told[name] for name in COUNTS},
+        failed=[DocumentError(one["error"], subject=one["source"], next_step=one["next"]) for one in told["failed"]],
+        remarks=[Remark(**one) for one in told["remarks"]],
+    )
+
+
+def together(reports: Iterable[Report]) -> Report:
+    """The sum of several reports."""
+    whole = Report()
+    for one in reports:
+        for name in COUNTS:
+            setattr(whole, name, getattr(whole, name) + getattr(one, name))
+        whole.failed += one.failed
+        whole.remarks += one.remarks
+    return whole
+
+
+# --- past questions ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Feedback on an answer, with the right answer if it was given."""
+
+    right: bool
+    answer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PastQuestion:
+    """Summary of a past question."""
+
+    trace: str
+    question: str
+    text: str
+    abstained: bool
+    verdict: str | None
+    confidence: float | None
+    certainty: float | None
+    recipe: str
+    asked: datetime
+    feedback: Said | None
+
+    @classmethod
+    def from_dict(cls, told: Told) -> PastQuestion:
+        """From the server's JSON."""
+        same = {name: told[name] for name in cls.__slots__ if name not in ("asked", "feedback")}
+        return cls(**same, asked=datetime.fromisoformat(told["asked"]), feedback=_said(told["feedback"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A stored answer with its chunks; `answer.explain()` prints its trace."""
+
+    answer: Answer
+    asked: datetime
+    feedback: Said | None
+
+    @classmethod
+    def from_dict(cls, told: Told) -> Explained:
+        """From the server's JSON."""
+        return cls(answer(told, told["labels"]), datetime.fromisoformat(told["asked"]), _said(told["feedback"]))
+
+
+def _said(told: Told | None) -> Said | None:
+    return None if told is None else Said(told["right"], told["answer"])

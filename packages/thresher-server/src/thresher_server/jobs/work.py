@@ -14,6 +14,7 @@ from thresher.file_names import file_name, renamed
 from thresher.indexing.ingest import Report
 from thresher.indexing.store import DocumentStore
 from thresher.inputs import IndexProgress
+from thresher_server.client.reading import together
 from thresher_server.jobs.store import Claim, Progress, State
 from thresher_server.service import Service
 from thresher_server.uploads import Uploads
@@ -116,9 +117,8 @@ def _reindex(collection: Collection, follow: Following) -> Report:
     asked = follow.claim.job.arguments
     follow.files = list(asked["sources"])
     known = DocumentStore(collection.folder).files()
-    together = Report()
-    for file in follow.files:
-        report = collection.add(
+    return together(
+        collection.add(
             file,
             reread=True,
             metadata=json.loads(known.get(file, {}).get("given") or "{}"),
@@ -126,15 +126,8 @@ def _reindex(collection: Collection, follow: Following) -> Report:
             stop=follow.stop,
             public_only=asked["public_only"],
         )
-        _count(together, report)
-    return together
-
-
-def _count(together: Report, one: Report) -> None:
-    for name in ("added", "updated", "unchanged", "duplicates", "removed", "chunks", "seconds"):
-        setattr(together, name, getattr(together, name) + getattr(one, name))
-    together.failed += one.failed
-    together.remarks += one.remarks
+        for file in follow.files
+    )
 
 
 def _reported(report: Report, follow: Following) -> Outcome:

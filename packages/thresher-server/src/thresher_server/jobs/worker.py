@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from threading import Event, Lock, Thread
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
 
 from thresher.errors import ThresherError
-from thresher_server.jobs.store import Claim, Jobs, State, now
+from thresher_server.jobs.store import Claim, Jobs, Kind, State, now
 from thresher_server.jobs.work import Outcome, done
 from thresher_server.problems import Problem, problem_of
+from thresher_server.receiving import clear_away, on_disk
+from thresher_server.security.keys import Caller
 from thresher_server.service import Service
+from thresher_server.uploads import uploads_folder
 
 THREADS = 4
 """Callers whose jobs run at once: a slow file of one delays no other."""
@@ -109,3 +118,37 @@ class Worker:
         error = problem.body["error"]
         claim.log(f"failed: {error['message']}")
         claim.told(state="failed", ended=now(), error=error)
+
+
+def mount(app: FastAPI, service: Service) -> Callable[[], AbstractAsyncContextManager[object]]:
+    """Run the worker for the lifetime of the application."""
+
+    @asynccontextmanager
+    async def working() -> AsyncIterator[None]:
+        await asyncio.to_thread(clear_away, uploads_folder(service.home))
+        worker = Worker(service, Jobs(service.home))
+        worker.start()
+        service.extras["jobs"] = worker
+        try:
+            yield
+        finally:
+            await worker.stopped()
+
+    return working
+
+
+def wake(service: Service) -> None:
+    """Wake this process's worker; those of other processes poll."""
+    worker = service.extras.get("jobs")
+    if isinstance(worker, Worker):
+        worker.wake()
+
+
+async def started(
+    service: Service, caller: Caller, collection: str, kind: Kind, arguments: dict[str, Any]
+) -> JSONResponse:
+    """Make a job; the reply with its id and address."""
+    with on_disk():
+        job = await run_in_threadpool(Jobs(service.home).make, kind, collection, caller.name, arguments)
+    wake(service)
+    return JSONResponse({"job": job.id}, 202, {"Location": f"/api/jobs/{job.id}"})

@@ -1,9 +1,9 @@
 """MCP tools for agents: search, ask, check, explain, list and, where allowed, add and delete.
 
-server   the MCP server
-offer    what the operator offers to agents
-desk     caller, collection, execution and errors of a call
-tools    one file for each tool, or two that belong together
-command  `thresher mcp`
-mount    the same at /mcp of `thresher serve`
+desk       what is offered; caller, collection, execution and errors of a call
+tools      the tools, their results' shapes in `shapes`, their texts in `wording`
+resources  documents as resources, and their addresses
+server     the MCP server
+command    `thresher mcp`
+http       the same at /mcp of `thresher serve`
 """

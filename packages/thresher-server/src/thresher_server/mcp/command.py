@@ -12,8 +12,7 @@ from thresher.cli import output
 from thresher.cli.options import Home, Settings, assignments, target_of, tell_hosts
 from thresher.errors import UsageError
 from thresher.home import folders, places
-from thresher_server.mcp.offer import READ_ONLY, Offer, Profile
-from thresher_server.security.keys import Scope
+from thresher_server.security.keys import READ_ONLY, Offer, Profile, Scope
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -98,10 +97,10 @@ def _over_stdio(home: places.Home, given: dict[str, Any], offer: Offer) -> None:
 def _over_http(home: places.Home, given: dict[str, Any], offer: Offer) -> None:
     from thresher_server.app import create_app
     from thresher_server.cli import run
-    from thresher_server.mcp.mount import OFFERED
+    from thresher_server.mcp.http import OFFERED
 
     def application(service: Service) -> FastAPI:
         service.extras[OFFERED] = offer
-        return create_app(service, routes=("health",), mounts=("mcp.mount",))
+        return create_app(service, routes=("routes.health",), mounts=("mcp.http",))
 
     run(home, given, app=application, path="/mcp")

@@ -1,4 +1,4 @@
-"""Shared by the tools of one MCP server: caller, visible collections, execution and errors.
+"""Shared by the tools of one MCP server: what is offered, caller, visible collections, execution and errors.
 
 Work on the engine runs in a thread and waits its turn among the questions of the service. Every error reaches the agent
 as a text that it can act on (`ToolError`); missing evidence is a result, not an error.
@@ -6,17 +6,20 @@ as a text that it can act on (`ToolError`); missing evidence is a result, not an
 
 from __future__ import annotations
 
+import inspect
 import logging
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
 
+from mcp.server import MCPServer
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver.exceptions import MCPServerError, ToolError
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_REQUEST
+from mcp_types import INVALID_REQUEST, CallToolResult, ToolAnnotations
 
 from thresher import recipes
 from thresher.collection import Collection
@@ -24,11 +27,12 @@ from thresher.errors import StoreError, ThresherError
 from thresher.opened import PUBLIC_URL
 from thresher_server import asking
 from thresher_server.asking import Event
-from thresher_server.mcp.offer import Offer
 from thresher_server.problems import Problem, line_of
 from thresher_server.searching import address_of
-from thresher_server.security.keys import Caller, Scope
+from thresher_server.security.keys import Caller, Offer, Scope
 from thresher_server.service import Service
+
+READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 Value = TypeVar("Value")
 Parameters = ParamSpec("Parameters")
@@ -58,6 +62,21 @@ class Desk:
     """Whether the answering service also shows documents to people, at its own address."""
     scopes: dict[str, Scope] = field(default_factory=dict)
     """Tool name to the scope that it needs."""
+
+    def tool(
+        self, server: MCPServer, scope: Scope, title: str, hints: ToolAnnotations = READS
+    ) -> Callable[[Callable[Parameters, Awaitable[CallToolResult]]], Callable[Parameters, Awaitable[CallToolResult]]]:
+        """Register a function as a tool that needs a scope; agents see its docstring, each paragraph on one line."""
+
+        def register(
+            tool: Callable[Parameters, Awaitable[CallToolResult]],
+        ) -> Callable[Parameters, Awaitable[CallToolResult]]:
+            description = re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.getdoc(tool) or "")
+            server.add_tool(told(tool), title=title, description=description, annotations=hints)
+            self.scopes[tool.__name__] = scope
+            return tool
+
+        return register
 
     # --- caller
 
@@ -144,9 +163,7 @@ class Desk:
         self.service.audit.write(self.caller.name, what, collection=collection.name, via="mcp", **details)
 
 
-def told(
-    tool: Callable[Parameters, Awaitable[Value]],
-) -> Callable[Parameters, Awaitable[Value]]:
+def told(tool: Callable[Parameters, Awaitable[Value]]) -> Callable[Parameters, Awaitable[Value]]:
     """The tool with its errors as ToolError, in words that an agent can act on."""
 
     @wraps(tool)

@@ -1,24 +1,103 @@
-"""Documents as resources, `thresher://COLLECTION/DOCUMENT`, which people pick in the agent's program."""
+"""Documents as resources, `thresher://COLLECTION/DOCUMENT`, and their addresses for people; the prompt.
+
+A person's address is below `public_url` or the address of the answering server; without these it is the web page or
+local file of the source, and failing that the agent's.
+"""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote, unquote, urlsplit
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import Resource
+from pydantic import Field
 
+from thresher.collection import Collection
 from thresher.errors import ThresherError, UsageError
 from thresher.file_names import file_name
+from thresher.indexing.records import DocumentRecord
 from thresher.indexing.store import DocumentStore
-from thresher_server.mcp.addresses import found, resource
+from thresher.links import address
 from thresher_server.mcp.desk import Desk
-from thresher_server.mcp.fitting import MOST_TOKENS, beginning
+from thresher_server.mcp.wording import MOST_TOKENS, beginning
 from thresher_server.problems import Problem, line_of
 from thresher_server.security.keys import Scope
+
+SCHEME = "thresher"
 
 MOST_LISTED = 200
 """Resources in a list: people pick from it by eye."""
 
 TEMPLATE = "thresher://{collection}/{+document}"
+
+ANSWERING = """Answer the question from my documents, with the tools of Thresher.
+
+1. Split the question into facets. Call search_documents once for each.{where}
+2. Read the verdict of each result. "incorrect" means that the documents do not say it: write so, and do not fill it in
+   from what you know. "ambiguous" and "unsure": say that it is uncertain.
+3. Write the answer. After each sentence put the marker of the passage it stands on, and end with a list of the markers
+   with file, page and link.
+4. Call check on what you wrote. Mend or strike every claim that is contradicted; mark those that are unverified.
+
+Question: {question}"""
+
+
+def resource(collection: str, document_id: str) -> str:
+    """The agent's address of a document.
+
+    >>> resource("notes & more", "1f6c")
+    'thresher://notes%20%26%20more/1f6c'
+    """
+    return f"{SCHEME}://{quote(collection, safe='')}/{quote(document_id, safe='')}"
+
+
+def parts(given: str) -> tuple[str | None, str]:
+    """The collection that an agent's address names (None for other text), and the document.
+
+    >>> parts("thresher://notes/1f6c"), parts("papers/bert.pdf")
+    (('notes', '1f6c'), (None, 'papers/bert.pdf'))
+    """
+    if not given.startswith(f"{SCHEME}://"):
+        return None, given
+    split = urlsplit(given)
+    return unquote(split.netloc), unquote(split.path.removeprefix("/"))
+
+
+def opened(url: str, collection: str, document_id: str, source: str, page: int | None = None) -> str:
+    """A person's address of a passage: `url`, or the best alternative."""
+    if url:
+        return url
+    if source.startswith(("http://", "https://")):
+        return source
+    path = Path(source)
+    if path.is_absolute() and path.is_file():
+        return path.as_uri() + (f"#page={page}" if page else "")
+    return resource(collection, document_id)
+
+
+def whole(public_url: str, collection: str, record: DocumentRecord) -> str:
+    """A person's address of a document."""
+    url = address(public_url, collection, record.id, 0, record.characters, None) if public_url else ""
+    return opened(url, collection, record.id, record.source)
+
+
+def found(collection: Collection, named: str) -> DocumentRecord:
+    """The document with this id, source or end of a source. Raises UsageError for none and for several."""
+    records = collection.documents() if DocumentStore(collection.folder).exists else []
+    exact = [one for one in records if named in (one.id, one.source, *one.also)]
+    ending = [one for one in records if any(source.endswith(f"/{named}") for source in (one.source, *one.also))]
+    match exact or ending:
+        case [one]:
+            return one
+        case []:
+            what = f"is not in collection {collection.name}"
+            raise UsageError(what, subject=f"document {named!r}", next_step="see list_documents")
+        case several:
+            what = f"means {len(several)} documents"
+            raise UsageError(what, subject=repr(named), next_step=f"give one's id, e.g. {several[0].id}")
 
 
 def add(server: MCPServer, desk: Desk) -> None:
@@ -61,3 +140,16 @@ def _of(desk: Desk, name: str) -> list[Resource]:
         )
         for record in records[:MOST_LISTED]
     ]
+
+
+def add_prompt(server: MCPServer) -> None:
+    """Register the prompt."""
+
+    @server.prompt(title="Answer from my documents")
+    def answer_from_documents(
+        question: Annotated[str, Field(description="what you want to know")],
+        collection: Annotated[str, Field(description="which collection; the usual one if empty")] = "",
+    ) -> str:
+        """Answer a question with search_documents, cite every sentence, and check the answer before handing it over."""
+        where = f" Pass collection={collection!r}." if collection else ""
+        return ANSWERING.format(question=question, where=where)

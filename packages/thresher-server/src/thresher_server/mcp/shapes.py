@@ -76,7 +76,7 @@ class Sentence(BaseModel):
     state: Literal["supported", "unverified", "contradicted"]
     support: float
     citations: list[int]
-    reason: str
+    reason: str = ""
     removed: bool
 
 
@@ -118,7 +118,7 @@ class Claim(BaseModel):
     end: int
     state: Literal["supported", "unverified", "contradicted"]
     support: float
-    reason: str
+    reason: str = ""
     citations: list[Citation]
 
 

@@ -1,8 +1,12 @@
-"""Results as short texts with markers, for a model to read."""
+"""Results as short texts with markers, cut to the number of tokens that agents accept."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from mcp_types import CallToolResult, TextContent
+from pydantic import BaseModel
 
 from thresher.file_names import file_name
 from thresher.tracing.explain import assessment, counted, in_full, shortened
@@ -18,6 +22,16 @@ from thresher_server.mcp.shapes import (
     SearchResult,
 )
 
+Shape = TypeVar("Shape", bound=BaseModel)
+
+MOST_TOKENS = 24_000
+"""Of text plus structure. Agents refuse a result of 25,000 (`MAX_MCP_OUTPUT_TOKENS` of Claude Code)."""
+
+LETTER, MARK = 0.6, 1.0
+"""Upper bounds of the tokens of an ASCII letter, digit or blank, and of another ASCII character (English prose: .25,
+base64: .6). For any other character, a byte-level tokenizer makes at most one token a byte."""
+
+
 QUOTED = 300
 """Characters of a quote in the text; the structure has all of it."""
 
@@ -28,6 +42,44 @@ MEANT = {
     "the person that the documents do not say it.",
 }
 """What a verdict means for an agent."""
+
+
+def replied(text: str, structure: BaseModel) -> CallToolResult:
+    """An MCP result: text for a model, and the same as structure for a program."""
+    return CallToolResult(
+        content=[TextContent(type="text", text=text)], structured_content=structure.model_dump(mode="json")
+    )
+
+
+def fitted(make: Callable[[int], Shape], number: int, words: Callable[[Shape], str]) -> CallToolResult:
+    """The result with as many of `number` items as fit; `make(0)` must fit."""
+    while True:
+        structure = make(number)
+        text = words(structure)
+        if number == 0 or tokens_at_most(text) + tokens_at_most(structure.model_dump_json()) <= MOST_TOKENS:
+            return replied(text, structure)
+        number = number * 2 // 3
+
+
+def tokens_at_most(text: str) -> float:
+    """Upper bound of the tokens of a text.
+
+    >>> tokens_at_most("ab c!"), tokens_at_most("é")
+    (3.4, 2.0)
+    """
+    letters = sum(one.isascii() and (one.isalnum() or one == " ") for one in text)
+    ascii_ = sum(map(str.isascii, text))
+    others = len(text.encode("utf-8", "replace")) - ascii_
+    return LETTER * letters + MARK * (ascii_ - letters) + others
+
+
+def beginning(text: str, tokens: float) -> str:
+    """The longest beginning of a text that surely has at most so many tokens."""
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if tokens_at_most(text[:middle]) <= tokens else (low, middle - 1)
+    return text[:low]
 
 
 def search(result: SearchResult, others: Sequence[str]) -> str:

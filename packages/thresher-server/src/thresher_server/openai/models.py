@@ -1,19 +1,26 @@
-"""Models by name: `COLLECTION` or `COLLECTION/RECIPE`."""
+"""The models of OpenAI's clients: a model is `COLLECTION` or `COLLECTION/RECIPE`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from thresher import recipes
 from thresher.home.places import COLLECTIONS, files_at
 from thresher.recipes.settings import RecipeSettings
 from thresher.stores.registry import RECORD
-from thresher_server.naming import resolved
+from thresher_server.naming import Served, resolved
+from thresher_server.openai import models as names
+from thresher_server.openai.problems import OpenAIRoute, openai_replies
 from thresher_server.problems import Problem
+from thresher_server.security.access import Asker
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
+
+router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
 
 
 class Model(BaseModel):
@@ -85,3 +92,23 @@ def _collections(service: Service) -> list[str]:
 def _changed(service: Service, collection: str) -> int:
     record = files_at(service.home / COLLECTIONS / collection).find(RECORD)
     return 0 if record is None else int(record.modified)
+
+
+@router.get("/v1/models", summary="List models", responses=openai_replies())
+def list_models(
+    caller: Asker, service: Served, *, with_recipes: Annotated[bool, Query(alias="recipes")] = False
+) -> Models:
+    """`COLLECTION`, with the recipe configured here, and with `recipes=true` also `COLLECTION/RECIPE`.
+
+    Only collections of the key; a model `COLLECTION/RECIPE` works even if it is not listed.
+    """
+    return Models(data=names.models(service, caller, with_recipes=with_recipes))
+
+
+@router.get("/v1/models/{model:path}", summary="One model", responses=openai_replies())
+def get_model(model: str, caller: Asker, service: Served) -> Model:
+    """The model of this name."""
+    for one in names.models(service, caller, with_recipes=True):
+        if one.id == model:
+            return one
+    raise Problem(404, "is no model here", subject=f"model {model!r}", next_step="GET /v1/models lists them")

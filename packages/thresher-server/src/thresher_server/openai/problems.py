@@ -1,16 +1,23 @@
-"""Errors in OpenAI's format, `{"error": {"message", "type", "param", "code"}}`, with our own fields."""
+"""Errors in OpenAI's format, `{"error": {"message", "type", "param", "code"}}`, and streams of server-sent events."""
 
 from __future__ import annotations
 
+import json
+import logging
 import re
+from collections.abc import AsyncIterator
 from typing import Any
 
+import anyio
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
+from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from thresher.errors import ThresherError
 from thresher_server.problems import ErrorDetail, Problem, ShapedRoute, problem_of
+from thresher_server.service import Service
+from thresher_server.shapes import EVENT_STREAM
 
 KINDS = {
     401: ("authentication_error", "invalid_api_key"),
@@ -24,6 +31,15 @@ KINDS = {
 
 _FIELD = re.compile(r"[\w.]+")
 """A field's name, as opposed to a description."""
+
+
+KEEP_ALIVE_SECONDS = 15
+"""Between two comments: some proxies give up after 30 seconds of silence."""
+
+DONE = "[DONE]"
+"""The last line of a chat completion."""
+
+log = logging.getLogger(__name__)
 
 
 class OpenAIErrorDetail(ErrorDetail):
@@ -48,9 +64,7 @@ def openai_replies(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def streaming(description: str) -> dict[int | str, dict[str, Any]]:
     """The streamed form of a reply, for the OpenAPI description."""
-    text = {"type": "string"}
-    event = {"type": "object", "properties": {"event": text, "data": text}, "required": ["data"]}
-    return {200: {"description": description, "content": {"text/event-stream": {"schema": event}}}}
+    return {200: {"description": description, "content": EVENT_STREAM}}
 
 
 def error_body(error: Problem | ThresherError) -> dict[str, Any]:
@@ -69,3 +83,32 @@ class OpenAIRoute(ShapedRoute):
     def shaped(self, problem: Problem, request: Request) -> Response:
         """As `openai.APIError` reads it."""
         return JSONResponse(error_body(problem), problem.status, problem.headers)
+
+
+def streamed(service: Service, data: AsyncIterator[ServerSentEvent]) -> EventSourceResponse:
+    """The streamed reply. When the server stops, it has `server.drain_seconds` to end."""
+    return EventSourceResponse(
+        data,
+        sep="\n",
+        ping=KEEP_ALIVE_SECONDS,
+        ping_message_factory=_keep_alive,
+        shutdown_event=anyio.Event(),
+        shutdown_grace_period=service.settings.drain_seconds,
+    )
+
+
+def sent(payload: dict[str, Any], event: str | None = None) -> ServerSentEvent:
+    """One event with JSON on one line."""
+    return ServerSentEvent(json.dumps(payload, separators=(",", ":")), event=event, sep="\n")
+
+
+def error_of(error: Exception) -> dict[str, Any]:
+    """An error as an object of the stream; an unexpected one is logged and not disclosed."""
+    if isinstance(error, Problem | ThresherError):
+        return error_body(error)
+    log.error("a streamed reply broke off", exc_info=error)
+    return error_body(Problem(500, "the server failed", next_step="its log says why"))
+
+
+def _keep_alive() -> ServerSentEvent:
+    return ServerSentEvent(comment="working on it", sep="\n")

@@ -1,20 +1,29 @@
-"""Responses: the request and the whole reply."""
+"""Responses: the request, the whole reply, the stream, and the route."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncIterator, Iterator
 from typing import Any, Literal
 
+from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field
+from sse_starlette import ServerSentEvent
 
 from thresher.answer import Answer
+from thresher_server.asking import Followed, while_connected
+from thresher_server.naming import Served
 from thresher_server.openai.answer_text import marks
-from thresher_server.openai.asked import Asked
+from thresher_server.openai.asked import Asked, Extension, TokenUsage, extension, prepared, token_usage
 from thresher_server.openai.chat import new_id, url_citation
-from thresher_server.openai.conversation import Message, Part, Text, refuse_unsupported
-from thresher_server.openai.extension import Extension, extension
-from thresher_server.openai.token_usage import TokenUsage, token_usage
+from thresher_server.openai.conversation import Message, Part, Text, conversation, refuse_unsupported, said_in
+from thresher_server.openai.problems import OpenAIRoute, error_of, openai_replies, sent, streamed, streaming
+from thresher_server.openai.side_tasks import side_reply, side_task
+from thresher_server.security.access import Asker
 from thresher_server.shapes import Foreign
+
+router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
 
 
 class Item(Foreign):
@@ -30,8 +39,7 @@ class ResponseRequest(Foreign):
     """The fields that are read; all others (temperature, tools, ...) are ignored."""
 
     model_config = ConfigDict(
-        strict=True,
-        json_schema_extra={"example": {"model": "default", "input": "When does the ferry leave?"}},
+        strict=True, json_schema_extra={"example": {"model": "default", "input": "When does the ferry leave?"}}
     )
     model: Text = Field("", description="COLLECTION or COLLECTION/RECIPE, see GET /v1/models")
     input: Text | list[Item]
@@ -153,15 +161,109 @@ def completed(
     return begun.model_copy(update={**ended, "usage": counted, "thresher": worth})
 
 
-def answered(begun: ResponseReply, asked: Asked, answer: Answer, message_id: str | None = None) -> ResponseReply:
-    """The response to a question. Counts tokens, so call it in a thread."""
-    part = output_text(asked, answer)
-    message = OutputMessage(content=[part]) if message_id is None else OutputMessage(id=message_id, content=[part])
-    usage = token_usage(answer.usage, asked.conversation.texts, part.text)
-    return completed(begun, message, usage, extension(answer, asked))
+def answered(begun: ResponseReply, asked: Asked, answer: Answer, message_id: str) -> ResponseReply:
+    """The response to a question, with a citation for each marker whose source has an address.
 
-
-def output_text(asked: Asked, answer: Answer) -> OutputText:
-    """The text of an answer with a citation for each marker whose source has an address."""
+    Counts tokens, so call it in a thread.
+    """
     cited = [TextAnnotation(**url_citation(mark)) for mark in marks(answer) if mark.citation.url]
-    return OutputText(text=answer.text + asked.tail(answer), annotations=cited)
+    part = OutputText(text=answer.text + asked.tail(answer), annotations=cited)
+    usage = token_usage(answer.usage, asked.conversation.texts, part.text)
+    return completed(begun, OutputMessage(id=message_id, content=[part]), usage, extension(answer, asked))
+
+
+# --- streams ----------------------------------------------------------------------------------------------------------
+
+Payload = dict[str, Any]
+"""An event, without its number. They come in the order of OpenAI's own server: created, in_progress, output_item.added,
+content_part.added, output_text.delta ..., output_text.annotation.added ..., output_text.done, content_part.done,
+output_item.done, completed; after an error `failed` replaces the rest."""
+
+
+async def numbered(payloads: AsyncIterator[Payload]) -> AsyncIterator[ServerSentEvent]:
+    """The events as they are sent."""
+    number = 0
+    async for payload in payloads:
+        yield sent({"type": payload["type"], "sequence_number": number, **payload}, event=payload["type"])
+        number += 1
+
+
+async def response_stream(begun: ResponseReply, asked: Asked, followed: Followed) -> AsyncIterator[Payload]:
+    """The events of a question."""
+    message_id, told = new_id("msg_"), ""
+    for payload in _beginning(begun, message_id):
+        yield payload
+    try:
+        async for event in followed:
+            if isinstance(event, str):
+                told += event
+                yield _of_text("delta", message_id, delta=event, logprobs=[])
+            elif isinstance(event, Answer):
+                whole = await run_in_threadpool(answered, begun, asked, event, message_id)
+                for payload in _ending(told, whole):
+                    yield payload
+    except Exception as error:  # any: a stream that just ends looks complete
+        fault = ResponseFault(message=error_of(error)["error"]["message"])
+        failed = begun.model_copy(update={"status": "failed", "error": fault})
+        yield {"type": "response.failed", "response": failed.model_dump()}
+
+
+async def whole_as_stream(response: ResponseReply) -> AsyncIterator[Payload]:
+    """The events of a finished response, for a client that asked for a stream."""
+    empty = response.model_copy(update={"status": "in_progress", "output": []})
+    for payload in (*_beginning(empty, response.output[0].id), *_ending("", response)):
+        yield payload
+
+
+def _beginning(response: ResponseReply, message_id: str) -> Iterator[Payload]:
+    """The events before the text."""
+    message = OutputMessage(id=message_id, status="in_progress")
+    yield {"type": "response.created", "response": response.model_dump()}
+    yield {"type": "response.in_progress", "response": response.model_dump()}
+    yield {"type": "response.output_item.added", "output_index": 0, "item": message.model_dump()}
+    yield _of_text("added", message_id, "content_part", part=OutputText().model_dump())
+
+
+def _ending(told: str, response: ResponseReply) -> Iterator[Payload]:
+    """The events of the rest of a response after `told`, the text already sent."""
+    message = response.output[0]
+    part = message.content[0]
+    if rest := part.text[len(told) :]:
+        yield _of_text("delta", message.id, delta=rest, logprobs=[])
+    for number, annotation in enumerate(part.annotations):
+        yield _of_text("annotation.added", message.id, annotation_index=number, annotation=annotation.model_dump())
+    yield _of_text("done", message.id, text=part.text, logprobs=[])
+    yield _of_text("done", message.id, "content_part", part=part.model_dump())
+    yield {"type": "response.output_item.done", "output_index": 0, "item": message.model_dump()}
+    yield {"type": "response.completed", "response": response.model_dump()}
+
+
+def _of_text(what: str, message_id: str, of: str = "output_text", **more: Any) -> Payload:
+    """An event of the one text of the one message."""
+    return {"type": f"response.{of}.{what}", "item_id": message_id, "output_index": 0, "content_index": 0, **more}
+
+
+@router.post(
+    "/v1/responses",
+    summary="Ask",
+    response_model=ResponseReply,
+    responses={**streaming("whole, or as events"), **openai_replies()},
+)
+async def responses(
+    body: ResponseRequest, request: Request, caller: Asker, service: Served
+) -> ResponseReply | Response:
+    """The last message of the input is the question. Nothing is stored for a `previous_response_id`."""
+    said = said_in(body.messages)
+    if (side := side_task(said, body.metadata)) is not None:
+        model, text, usage = await side_reply(service, caller, body.model, side)
+        small = completed(begun(model, body), OutputMessage(content=[OutputText(text=text)]), usage, None)
+        return streamed(service, numbered(whole_as_stream(small))) if body.stream else small
+    body.refuse_unsupported()
+    asked = await run_in_threadpool(
+        prepared, service, caller, request, body.model, conversation(said, body.instructions or "")
+    )
+    response = begun(asked.target.name, body)
+    if body.stream:
+        return streamed(service, numbered(response_stream(response, asked, await Followed(asked.events()).begun())))
+    answer = await while_connected(request, asked.answer())
+    return await run_in_threadpool(answered, response, asked, answer, new_id("msg_"))

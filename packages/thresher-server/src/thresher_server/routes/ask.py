@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterable, AsyncIterator, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
 from itertools import count
 from typing import Annotated, Any
 
@@ -16,31 +16,106 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.errors import ThresherError
+from thresher.file_names import file_name
+from thresher.judging.kdm import ABSOLUTE
+from thresher.links import Links
 from thresher.opened import PUBLIC_URL
-from thresher.types import Step
-from thresher_server.asking import Event, asked, events
-from thresher_server.connected import while_connected
+from thresher.types import PROBABILITY, Correction, Decision, Judged, Judgement, Refined, Score, Step
+from thresher_server.asking import Event, Followed, events, last, while_connected
 from thresher_server.conversations import Conversations, check_room
-from thresher_server.following import Followed
-from thresher_server.grains import Grains
 from thresher_server.naming import Opened, Served
-from thresher_server.permitted import check_settings
 from thresher_server.problems import Problem, problem_of, replies
 from thresher_server.routes.search import Recipe, Settings, Tokens, Where
 from thresher_server.searching import address_of
-from thresher_server.security.access import Asker, check
+from thresher_server.security.access import Asker, check, check_settings
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
 from thresher_server.shapes import EVENT_STREAM, AnswerReply, Body
 
+COMPARED = ABSOLUTE
+"""The score compared with the bounds where a hit has it, instead of the judge's own."""
+
+
 router = APIRouter(prefix="/api/collections/{collection}", tags=["ask"])
 
 MOST_HISTORY = 50
+
 MOST_BUDGET = 1_000_000_000
+
 PING_SECONDS = 15
 """Between two comments in a silent stream; proxies give up after 60 seconds of silence."""
 
 Budget = Annotated[int | None, Field(ge=0, le=MOST_BUDGET)]
+
+
+class Grains:
+    """The state of each chunk so far, in the order of retrieval."""
+
+    def __init__(self, public_url: str, collection: str, other: str = "") -> None:
+        self._links = Links(public_url, collection, other)
+        self._chunks: dict[str, dict[str, Any]] = {}
+
+    def after(self, step: Step) -> dict[str, Any]:
+        """`chunks` after a step that touched some, with `thresholds` after `decide`; empty for other steps."""
+        match step.value:
+            case Judged() | Refined() | Correction():
+                self._judged(step.value.judgements, step.name)
+                return {"chunks": self.now}
+            case Decision():
+                self._decided(step)
+                return {"chunks": self.now, "thresholds": _thresholds(step)}
+        return {}
+
+    @property
+    def now(self) -> list[dict[str, Any]]:
+        """The state of every chunk."""
+        return [dict(chunk) for chunk in self._chunks.values()]
+
+    def _judged(self, judgements: Iterable[Judgement], slot: str) -> None:
+        for judgement in judgements:
+            told = self._chunks.setdefault(judgement.hit.chunk.id, self._placed(judgement))
+            told["kept"] = judgement.keep
+            told["reason"] = judgement.reason or told["reason"]
+            score = judgement.hit.scores.get(COMPARED) or judgement.score
+            if slot != "refine" and score is not None:
+                told |= {**_scored(score), "judged": slot in ("judge", "correct")}
+
+    def _decided(self, step: Step) -> None:
+        """Mark what the verdict drops, as `thresher.pipeline.select` does."""
+        if step.detail.get("verdict") != "incorrect":
+            return
+        for chunk in self._chunks.values():
+            if chunk["kept"]:
+                chunk |= {"kept": False, "reason": "the verdict is incorrect"}
+
+    def _placed(self, judgement: Judgement) -> dict[str, Any]:
+        hit = judgement.hit
+        chunk = hit.chunk
+        return {
+            "id": chunk.id,
+            "label": chunk.label,
+            "source": file_name(chunk.source),
+            "title": chunk.title,
+            "page": chunk.page,
+            "start": chunk.start,
+            "end": chunk.end,
+            "url": self._links.hit(hit).url,
+            "origin": str(hit.origin),
+            **_scored(hit.score),
+            "probability": None,
+            "kept": judgement.keep,
+            "reason": judgement.reason,
+        }
+
+
+def _scored(score: Score) -> dict[str, Any]:
+    told: dict[str, Any] = {"score": score.value, "scale": str(score.scale)}
+    return {**told, "probability": score.value} if score.scale == PROBABILITY else told
+
+
+def _thresholds(step: Step) -> dict[str, float] | None:
+    lower, upper = step.detail.get("lower"), step.detail.get("upper")
+    return None if lower is None or upper is None else {"lower": float(lower), "upper": float(upper)}
 
 
 class QuestionBody(Body):
@@ -89,11 +164,12 @@ async def ask(caller: Asker, collection: Opened, body: QuestionBody, service: Se
         if body.conversation is not None:
             conversation.add(collection.name, body.conversation, answer.to_dict())
 
+    question = events(service, caller, collection, body.question, options)
     if _is_streamed(body, request):
-        follow = Followed(events(service, caller, collection, body.question, options))
-        told = _told(await follow.begun(), Grains(options["settings"][PUBLIC_URL], collection.name), keep)
+        followed = await Followed(question).begun()
+        told = _told(followed, Grains(options["settings"][PUBLIC_URL], collection.name), keep)
         return EventSourceResponse(told, ping=PING_SECONDS, sep="\n")
-    answer = await while_connected(request, asked(service, caller, collection, body.question, options))
+    answer = await while_connected(request, last(question))
     await run_in_threadpool(keep, answer)
     return JSONResponse(answer.to_dict())
 

@@ -7,23 +7,20 @@ contradicted claims.
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from thresher.opened import PUBLIC_URL
 from thresher.types import Check, CheckedClaim, Citation, ClaimState
-from thresher_server.asking import worked
-from thresher_server.connected import while_connected
-from thresher_server.naming import resolved
+from thresher_server.asking import while_connected, worked
+from thresher_server.naming import Served, resolved
 from thresher_server.openai.conversation import Text
 from thresher_server.problems import Problem, replies
 from thresher_server.searching import address_of
 from thresher_server.security.access import Asker
 from thresher_server.security.keys import Caller, Scope
-from thresher_server.service import Service, service_of
+from thresher_server.service import Service
 from thresher_server.shapes import CheckReply, Foreign
 
 router = APIRouter(tags=["check"])
@@ -96,9 +93,7 @@ class GroundingReply(Google):
 
 
 @router.post("/v1/check", summary="Check a text against facts or documents", responses=replies(400, 404, 409, 500, 504))
-async def check_text(
-    asked: CheckRequest, request: Request, caller: Asker, service: Annotated[Service, Depends(service_of)]
-) -> GroundingReply:
+async def check_text(asked: CheckRequest, request: Request, caller: Asker, service: Served) -> GroundingReply:
     """Every claim of the text with its state. No chat model is called, and nothing leaves the machine."""
     if asked.facts is not None:
         checked = await while_connected(request, _by_facts(asked, asked.facts, service))

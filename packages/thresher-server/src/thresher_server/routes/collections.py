@@ -15,9 +15,8 @@ from thresher.indexing.records import DocumentRecord
 from thresher.recipes.bounds import judge_of
 from thresher.recipes.settings import CorrectiveSettings, JudgeSettings
 from thresher_server import conversations
-from thresher_server.askers import Askers
 from thresher_server.asking import worked
-from thresher_server.jobs import Jobs
+from thresher_server.jobs.store import Jobs
 from thresher_server.naming import (
     LONGEST_NAME,
     NAME_PATTERN,
@@ -29,7 +28,7 @@ from thresher_server.naming import (
     is_there,
 )
 from thresher_server.problems import Problem, replies
-from thresher_server.security.access import Admin, Reader, caller_of
+from thresher_server.security.access import Admin, Askers, Reader, caller_of
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
 from thresher_server.shapes import Body, Told
@@ -106,19 +105,8 @@ async def make(caller: Admin, body: NameBody, service: Served) -> Named:
 def status(caller: Reader, collection: Opened, service: Served) -> Status:
     """Documents, chunks, size, extraction, calibrations, and the fields that filters may name."""
     records = collection.documents() if is_there(collection) else []
-    if not records:
-        return Status(
-            name=collection.name,
-            documents=0,
-            bytes=0,
-            chunks=0,
-            files=0,
-            tables=[],
-            extractions={},
-            calibrated={},
-            fields=[],
-        )
-    tables, storage = collection.tables(), collection.storage()
+    tables = collection.tables() if records else []
+    storage = collection.storage() if records else {"bytes": 0, "files": 0}
     return Status(
         name=collection.name,
         documents=len(records),
@@ -126,8 +114,8 @@ def status(caller: Reader, collection: Opened, service: Served) -> Status:
         chunks=sum(table["chunks"] for table in tables if table["level"] == "chunk"),
         files=storage["files"],
         tables=tables,
-        extractions=collection.extractions(),
-        calibrated=_calibrated(service, collection),
+        extractions=collection.extractions() if records else {},
+        calibrated=_calibrated(service, collection) if records else {},
         fields=_fields(records),
     )
 

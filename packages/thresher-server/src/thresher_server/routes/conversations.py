@@ -61,10 +61,7 @@ def listed(caller: Asker, collection: Opened, service: Served) -> ConversationLi
     found = Conversations(service.home, caller.identity).of(collection.name)
     lines = [
         ConversationLine(
-            id=one.id,
-            made=one.made,
-            turns=len(one.turns),
-            question=one.turns[0]["question"] if one.turns else None,
+            id=one.id, made=one.made, turns=len(one.turns), question=one.turns[0]["question"] if one.turns else None
         )
         for one in found
     ]

@@ -5,21 +5,19 @@ Formats follow Dify's documentation ("External Knowledge API"); `knowledge_id` i
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from fastapi import APIRouter, Depends, Request, Response
-from fastapi.exceptions import RequestValidationError
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from thresher.file_names import file_name
 from thresher.types import Hit
-from thresher_server.conditions import among, compared, holding, joined, lacking, negated
+from thresher_server.naming import Served
 from thresher_server.openai.conversation import Text
 from thresher_server.problems import ErrorDetail, Problem, ShapedRoute
-from thresher_server.searching import found, share
+from thresher_server.searching import among, compared, found, holding, joined, lacking, negated, share
 from thresher_server.security.access import Reader
-from thresher_server.service import Service, service_of
 from thresher_server.shapes import Foreign
 
 MOST_RECORDS = 100
@@ -89,11 +87,6 @@ class DifyError(BaseModel):
 class DifyRoute(ShapedRoute):
     """A route with errors in Dify's format."""
 
-    def malformed(self, error: RequestValidationError) -> Problem:
-        """The first invalid field of the body."""
-        first = error.errors()[0]
-        return Problem(422, first["msg"], subject=".".join(str(part) for part in first["loc"][1:]) or "body")
-
     def shaped(self, problem: Problem, request: Request) -> Response:
         """Dify's code, with our own error."""
         told = {"error_code": _code(problem, request), "error_msg": problem.body["error"]["message"]}
@@ -116,9 +109,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 @router.post("/retrieval", summary="Passages for Dify's external knowledge", responses=ERRORS)
 @router.post("/dify/retrieval", summary="The same, where /retrieval is in use", responses=ERRORS)
-async def retrieval(
-    asked: Retrieval, request: Request, caller: Reader, service: Annotated[Service, Depends(service_of)]
-) -> Records:
+async def retrieval(asked: Retrieval, request: Request, caller: Reader, service: Served) -> Records:
     """Passages of a collection for a question, filtered by the recipe's judge if it has one; scores from 0 to 1."""
     setting = asked.retrieval_setting
     hits = await found(

@@ -18,22 +18,19 @@ from thresher.collection import Collection
 from thresher.errors import UnknownSetting
 from thresher.file_names import file_name
 from thresher.indexing.records import DocumentRecord
-from thresher.types import Document
 from thresher_server.asking import worked
 from thresher_server.conversations import forget_sources
-from thresher_server.jobs import Jobs, wake
-from thresher_server.jobs.store import Kind
-from thresher_server.naming import READING, Opened, Served, is_there
-from thresher_server.originals import Originals, missing
+from thresher_server.jobs.worker import started
+from thresher_server.naming import READING, Opened, Served, is_there, with_words
 from thresher_server.problems import Problem, replies
 from thresher_server.receiving import on_disk, received
 from thresher_server.routes.search import LONGEST_FILTER
 from thresher_server.searching import address_of
 from thresher_server.security.access import Reader, Writer
-from thresher_server.security.keys import Caller, Scope
+from thresher_server.security.keys import Scope
 from thresher_server.service import Service
 from thresher_server.shapes import Body, DocumentReply, JobStarted, Told
-from thresher_server.uploads import Uploads
+from thresher_server.uploads import Originals, Uploads, missing
 
 router = APIRouter(prefix="/api/collections/{collection}/documents", tags=["documents"])
 
@@ -64,10 +61,7 @@ FILE_CONTENT: dict[str, dict[str, Any]] = {
 }
 """Content types of files."""
 
-FILE_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; sandbox",
-    "Cache-Control": "private, no-cache",
-}
+FILE_HEADERS = {"Content-Security-Policy": "default-src 'none'; sandbox", "Cache-Control": "private, no-cache"}
 
 
 class DocumentList(Told):
@@ -137,13 +131,8 @@ def listed(
     """Documents that match the filter and have the words, without their texts."""
     if not is_there(collection):
         return DocumentList(documents=[], total=0)
-    wanted = (words or "").casefold().split()
-    found = [
-        record
-        for record in collection.documents(where=where)
-        if all(word in f"{record.source}\n{record.title}".casefold() for word in wanted)
-    ]
-    told = _Shown(service, request, collection).all(found[offset : offset + limit])
+    found = with_words(collection.documents(where=where), words)
+    told = _shown(service, request, collection, found[offset : offset + limit])
     return DocumentList(documents=told, total=len(found))
 
 
@@ -163,13 +152,13 @@ async def add(caller: Writer, collection: Opened, service: Served, request: Requ
         body = await _addresses(request)
         inner = caller.may(Scope.ADMIN)
         arguments = {"sources": body.urls, "recipe": body.recipe, "public_only": not inner}
-    return await _started(service, caller, collection, "add", arguments)
+    return await started(service, caller, collection.name, "add", arguments)
 
 
 @router.get("/{document}", summary="One document", responses=replies(404), dependencies=[READING])
 def one(caller: Reader, collection: Opened, document: DocumentId, service: Served, request: Request) -> DocumentReply:
     """A document without its text."""
-    return _Shown(service, request, collection).all([_record(collection, document)])[0]
+    return _shown(service, request, collection, [_record(collection, document)])[0]
 
 
 @router.get("/{document}/text", summary="A document's text", responses=replies(404), dependencies=[READING])
@@ -181,7 +170,8 @@ def text(
     end: Annotated[int | None, Query(ge=0, le=10**12)] = None,
 ) -> DocumentText:
     """A range of the text as the engine reads it; without an end, at most a million characters."""
-    whole = _document(collection, document).text
+    _record(collection, document)
+    whole = collection.document(document).text
     last = min(len(whole) if end is None else end, len(whole), start + MOST_CHARACTERS)
     first = min(start, last)
     return DocumentText(text=whole[first:last], start=first, end=last, characters=len(whole))
@@ -199,11 +189,12 @@ def file(caller: Reader, collection: Opened, document: DocumentId, service: Serv
     if path is None:
         raise Problem(404, "has no file here", subject=f"document {document}", next_step="see its text, or its source")
     kind = SHOWN.get(path.suffix.lower())
-    disposition = "inline" if kind else "attachment"
     return FileResponse(
         path,
         media_type=kind or "application/octet-stream",
-        headers={**FILE_HEADERS, "Content-Disposition": f"{disposition}; filename*=utf-8''{quote(path.name, safe='')}"},
+        filename=path.name,
+        content_disposition_type="inline" if kind else "attachment",
+        headers=FILE_HEADERS,
     )
 
 
@@ -254,7 +245,7 @@ async def reindex(caller: Writer, collection: Opened, document: DocumentId, serv
     places = (await run_in_threadpool(Originals, collection)).places(document)
     sources = sorted({place.file for place in places})
     arguments = {"document": document, "sources": sources, "public_only": not caller.may(Scope.ADMIN)}
-    return await _started(service, caller, collection, "reindex", arguments)
+    return await started(service, caller, collection.name, "reindex", arguments)
 
 
 # --- uploads ----------------------------------------------------------------------------------------------------------
@@ -299,33 +290,23 @@ async def _addresses(request: Request) -> Addresses:
         raise Problem(422, first["msg"], subject=place, next_step="send files as a form, or {'urls': []}") from error
 
 
-async def _started(
-    service: Service, caller: Caller, collection: Collection, kind: Kind, arguments: dict[str, Any]
-) -> JSONResponse:
-    with on_disk():
-        job = await run_in_threadpool(Jobs(service.home).make, kind, collection.name, caller.name, arguments)
-    wake(service)
-    return JSONResponse({"job": job.id}, 202, {"Location": f"/api/jobs/{job.id}"})
-
-
 # --- lookup -----------------------------------------------------------------------------------------------------------
 
 
-class _Shown:
-    def __init__(self, service: Service, request: Request, collection: Collection) -> None:
-        self._address = f"{address_of(service, request)}/d/{quote(collection.name, safe='')}"
-        self._originals = Originals(collection)
-
-    def all(self, records: Iterable[DocumentRecord]) -> list[DocumentReply]:
-        """The records, with the address where people open each, and whether its original is available."""
-        return [
-            DocumentReply(
-                **json.loads(json.dumps(record.to_dict())),
-                url=f"{self._address}/{record.id}",
-                file=self._originals.file(record.id) is not None,
-            )
-            for record in records
-        ]
+def _shown(
+    service: Service, request: Request, collection: Collection, records: Iterable[DocumentRecord]
+) -> list[DocumentReply]:
+    """The records, with the address where people open each, and whether its original is available."""
+    address = f"{address_of(service, request)}/d/{quote(collection.name, safe='')}"
+    originals = Originals(collection)
+    return [
+        DocumentReply(
+            **json.loads(json.dumps(record.to_dict())),
+            url=f"{address}/{record.id}",
+            file=originals.file(record.id) is not None,
+        )
+        for record in records
+    ]
 
 
 def _record(collection: Collection, document: str) -> DocumentRecord:
@@ -334,11 +315,6 @@ def _record(collection: Collection, document: str) -> DocumentRecord:
         if record.id == document:
             return record
     raise missing(document)
-
-
-def _document(collection: Collection, document: str) -> Document:
-    _record(collection, document)
-    return collection.document(document)
 
 
 def _forgotten(service: Service, collection: Collection, document: str, purge: bool) -> list[str]:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import base64
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from thresher.models.encoders import DIMENSION, token_count
 from thresher.recipes.components import BUNDLED
 from thresher.recipes.settings import EncoderSettings
-from thresher_server.asking import worked
-from thresher_server.connected import while_connected
+from thresher_server.asking import while_connected, worked
+from thresher_server.naming import Served
 from thresher_server.openai.conversation import Text
 from thresher_server.openai.problems import OpenAIRoute, openai_replies
 from thresher_server.problems import Problem
 from thresher_server.security.access import Asker
-from thresher_server.service import Service, service_of
 from thresher_server.shapes import Foreign
 
 router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
@@ -43,26 +42,17 @@ class Embedding(BaseModel):
     embedding: list[float] | str
 
 
-class EmbeddingsUsage(BaseModel):
-    """Tokens read."""
-
-    prompt_tokens: int
-    total_tokens: int
-
-
 class Embeddings(BaseModel):
     """A vector for each text, in their order."""
 
     object: Literal["list"] = "list"
     data: list[Embedding]
     model: str = Field(description="the encoder and a hash of its weights", examples=["all-MiniLM-L6-v2-int8@1f6c0a"])
-    usage: EmbeddingsUsage
+    usage: dict[str, int] = Field(description="tokens read: prompt_tokens, total_tokens")
 
 
 @router.post("/v1/embeddings", summary="Vectors of texts, by the bundled encoder", responses=openai_replies())
-async def embeddings(
-    asked: EmbeddingsRequest, request: Request, caller: Asker, service: Annotated[Service, Depends(service_of)]
-) -> Embeddings:
+async def embeddings(asked: EmbeddingsRequest, request: Request, caller: Asker, service: Served) -> Embeddings:
     """Vectors of unit length; a text's vector does not depend on the other texts of the request."""
     texts = _texts(asked, service.settings.max_documents)
     encoder = service.engine.models.encoder(BUNDLED, EncoderSettings())
@@ -73,7 +63,7 @@ async def embeddings(
         return data, sum(map(token_count, texts))
 
     data, tokens = await while_connected(request, worked(service, work))
-    usage = EmbeddingsUsage(prompt_tokens=tokens, total_tokens=tokens)
+    usage = {"prompt_tokens": tokens, "total_tokens": tokens}
     return Embeddings(data=data, model=encoder.name, usage=usage)
 
 

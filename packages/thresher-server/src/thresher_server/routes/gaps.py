@@ -1,11 +1,15 @@
-"""Unanswered questions, for deciding which documents to add."""
+"""Questions that were refused or answered wrongly, in groups of similar ones, with their nearest documents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
@@ -15,21 +19,165 @@ from thresher.errors import StoreError, UsageError
 from thresher.file_names import file_name
 from thresher.indexing.store import DocumentStore
 from thresher.links import address
-from thresher_server.askers import Askers
+from thresher.text.terms import STOP_WORDS
 from thresher_server.asking import worked
-from thresher_server.gaps import gaps, missed
 from thresher_server.naming import Opened, Served
 from thresher_server.problems import replies
 from thresher_server.searching import address_of
-from thresher_server.security.access import Asker
+from thresher_server.security.access import Asker, Askers
 from thresher_server.security.keys import Caller
 from thresher_server.service import Service
 from thresher_server.shapes import Told
 
+if TYPE_CHECKING:
+    from thresher.types import Vectors
+
+ALIKE = 0.65
+"""Lowest mean cosine of two groups that merge. On the benchmark (bundled encoder) all 60 pairs of rewordings exceed it,
+no pair of questions to different collections does, and 0.9 % of pairs to one collection do."""
+
+MOST_QUESTIONS = 300
+"""Only the newest are grouped; merging so many takes a third of a second."""
+
+NEAREST = 3
+"""Documents listed for a gap."""
+
+TERMS = 3
+"""Words that label a gap."""
+
+BY_COSINE = "dense"
+"""The score that measures a chunk's nearness; without it, the highest score with a scale from 0 to 1."""
+
+ASKING = STOP_WORDS | {"may", "might", "must", "shall", "could", "would", "much", "many", "long", "tell"}
+"""Words that say nothing about the subject of a question."""
+
+_WORD = re.compile(r"\w[\w'’-]*")
+
+
 router = APIRouter(prefix="/api/collections/{collection}", tags=["traces"])
 
-
 MISSED = ("question", "standalone", "trace", "asked", "reason")
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """One question of a gap."""
+
+    question: str
+    """As typed."""
+    trace: str
+    asked: str
+    """ISO 8601 time."""
+    reason: str
+    near: Mapping[str, float]
+    """Source to nearness, for the sources it touched."""
+    standalone: str | None = None
+    """A follow-up question as it was understood; it is grouped by this text."""
+
+    @property
+    def understood(self) -> str:
+        """The text by which it is grouped."""
+        return self.standalone or self.question
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Questions that ask for the same thing, the newest first."""
+
+    questions: tuple[Missed, ...]
+    terms: tuple[str, ...]
+    nearest: tuple[tuple[str, float], ...]
+    """Sources and how near they came, the nearest first."""
+
+
+def missed(stored: Iterable[Mapping[str, Any]]) -> list[Missed]:
+    """Gaps among stored answers, newest first (as from `explain`, with `asked` and `feedback`).
+
+    Only the last answer to a repeated question counts: a question answered since is no gap.
+    """
+    found: dict[str, Missed | None] = {}
+    for answer in stored:
+        question = answer.get("standalone") or answer["question"]
+        found.setdefault(" ".join(question.casefold().split()), _missed(answer))
+    return list(filter(None, found.values()))[:MOST_QUESTIONS]
+
+
+def _missed(answer: Mapping[str, Any]) -> Missed | None:
+    if not (reason := _reason(answer)):
+        return None
+    near, standalone = _near(answer["chunks"]), answer.get("standalone")
+    return Missed(answer["question"], answer["trace"], answer["asked"], reason, near, standalone)
+
+
+def _reason(answer: Mapping[str, Any]) -> str:
+    """Why an answer leaves a gap; empty if it leaves none."""
+    feedback = answer.get("feedback")
+    if feedback is not None:
+        return "" if feedback["right"] else "marked as wrong"
+    return "refused" if answer["abstained"] else ""
+
+
+def _near(chunks: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    near: dict[str, float] = {}
+    for chunk in chunks:
+        if chunk["origin"] == "inside":
+            near[chunk["source"]] = max(_nearness(chunk["scores"]), near.get(chunk["source"], 0.0))
+    return near
+
+
+def _nearness(scores: Mapping[str, Mapping[str, Any]]) -> float:
+    if BY_COSINE in scores:
+        return float(scores[BY_COSINE]["value"])
+    shares = [score["value"] for score in scores.values() if str(score["scale"]).endswith("[0, 1]")]
+    return max(shares, default=0.0)
+
+
+def gaps(questions: Sequence[Missed], encode: Callable[[Sequence[str]], Vectors]) -> list[Gap]:
+    """The questions grouped by subject, the largest group first; `encode` returns rows of unit length."""
+    if not questions:
+        return []
+    groups = clusters(encode([one.understood for one in questions]), ALIKE)
+    made = [_gap([questions[at] for at in group]) for group in groups]
+    return sorted(made, key=lambda gap: -len(gap.questions))
+
+
+def clusters(vectors: Vectors, alike: float) -> list[list[int]]:
+    """Row positions in groups: the two with the greatest mean cosine merge while it is at least `alike`; rows keep
+    order.
+    """
+    groups = [[at] for at in range(len(vectors))]
+    sums = np.asarray(vectors, dtype=np.float64)  # per group; two groups' mean cosine is the product of their means
+    while len(groups) > 1:
+        means = sums / np.array([len(group) for group in groups])[:, None]
+        cosines = means @ means.T
+        np.fill_diagonal(cosines, -np.inf)
+        one, other = sorted(divmod(int(cosines.argmax()), len(groups)))
+        if cosines[one, other] < alike:
+            break
+        groups[one] = sorted(groups[one] + groups.pop(other))
+        sums[one] += sums[other]
+        sums = np.delete(sums, other, axis=0)
+    return groups
+
+
+def _gap(questions: Sequence[Missed]) -> Gap:
+    near: dict[str, float] = {}
+    for one in questions:
+        for source, value in one.near.items():
+            near[source] = max(value, near.get(source, 0.0))
+    nearest = sorted(near.items(), key=lambda item: (-item[1], item[0]))[:NEAREST]
+    return Gap(tuple(questions), _terms([one.understood for one in questions]), tuple(nearest))
+
+
+def _terms(questions: Sequence[str]) -> tuple[str, ...]:
+    written: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for question in questions:
+        words = {word.casefold(): word for word in _WORD.findall(question) if word.casefold() not in ASKING}
+        counts.update(words.keys())
+        written = {**words, **written}
+    common = {word for word, _ in counts.most_common(TERMS)}
+    return tuple(written[word] for word in written if word in common)
 
 
 class MissedReply(Told):

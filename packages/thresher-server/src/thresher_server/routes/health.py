@@ -1,4 +1,4 @@
-"""Liveness, readiness and metrics."""
+"""The process: liveness, readiness, metrics, and what it offers its caller."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 
 import thresher
-from thresher_server import metrics
+from thresher import recipes
+from thresher_server import telemetry
+from thresher_server.naming import Served
 from thresher_server.problems import Problem, replies
-from thresher_server.security.access import Reader
-from thresher_server.security.keys import Scope
-from thresher_server.service import Service, service_of
+from thresher_server.security.access import Reader, caller_of
+from thresher_server.security.guard import MEBIBYTE
+from thresher_server.security.keys import Caller, Scope
+from thresher_server.shapes import Told
 
 router = APIRouter(tags=["health"])
 
@@ -31,7 +34,7 @@ async def health() -> Health:
 
 
 @router.get("/ready", summary="Whether a question would be taken", responses=replies())
-async def ready(service: Annotated[Service, Depends(service_of)], response: Response) -> Health:
+async def ready(service: Served, response: Response) -> Health:
     """`ok`, or 503 while its queue is full; needs no key."""
     if service.admission.inside >= service.settings.concurrency + service.settings.queue:
         response.status_code = 503
@@ -44,4 +47,40 @@ def counters(caller: Reader) -> Response:
     """Seconds per step, verdicts, abstentions, states of sentences, calls, tokens, open questions: of all callers."""
     if caller.collections is not None and not caller.may(Scope.ADMIN):
         raise Problem(403, "is for a few collections only", subject="the key", next_step="use one for all of them")
-    return Response(metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    return Response(telemetry.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+class Session(Told):
+    """A caller and its server."""
+
+    caller: str
+    scopes: list[str]
+    collections: list[str] | None
+    """Collections of the key; null for all."""
+    needs_key: bool
+    version: str
+    collection: str
+    """The default one."""
+    recipe: str
+    chat_model: str | None
+    """The model that writes answers; null if none is configured."""
+    max_upload_bytes: int
+    max_question_characters: int
+
+
+@router.get("/api/session", summary="The caller, and what the server offers", responses=replies())
+def session(caller: Annotated[Caller, Depends(caller_of)], service: Served) -> Session:
+    """The name and scopes of the key, the defaults, and the limits."""
+    configured = recipes.get(service.front.recipe).configured({}, home=service.home)
+    return Session(
+        caller=caller.name,
+        scopes=sorted(caller.scopes),
+        collections=None if caller.collections is None else sorted(caller.collections),
+        needs_key=service.needs_key or bool(service.token),
+        version=thresher.__version__,
+        collection=service.front.collection,
+        recipe=service.front.recipe,
+        chat_model=configured.llm.model if configured.llm.configured else None,
+        max_upload_bytes=int(service.settings.max_upload_megabytes * MEBIBYTE),
+        max_question_characters=service.settings.max_question_characters,
+    )

@@ -1,4 +1,4 @@
-"""Jobs: list, follow, cancel."""
+"""Jobs: start a calibration, list, follow, cancel."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse, Response
 from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from thresher_server.jobs import Jobs, wake
-from thresher_server.jobs.store import Job
-from thresher_server.naming import LONGEST_NAME, READING, Served
+from thresher import recipes
+from thresher_server.jobs.store import Job, Jobs, Progress
+from thresher_server.jobs.worker import started, wake
+from thresher_server.naming import LONGEST_NAME, READING, Opened, Served
 from thresher_server.problems import Problem, replies
-from thresher_server.security.access import caller_of
+from thresher_server.security.access import Writer, caller_of
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
-from thresher_server.shapes import EVENT_STREAM, Told
+from thresher_server.shapes import EVENT_STREAM, Body, JobStarted, Told
 
-router = APIRouter(prefix="/api/jobs", tags=["jobs"])
+router = APIRouter(tags=["jobs"])
 
 LOOK_SECONDS = 0.3
 """Between two polls of a job's file, which another process may write."""
@@ -33,16 +34,7 @@ Known = Annotated[Caller, Depends(caller_of)]
 JobId = Annotated[str, Path(max_length=100, examples=["20260105T101500-1f6c0a3e"])]
 
 
-class ProgressReply(Told):
-    """Progress of a job."""
-
-    files: int
-    done: int
-    bytes: int
-    of_bytes: int
-    chunks: int
-    file: str
-    seconds_left: float | None
+MOST_QUESTIONS = 5000
 
 
 class JobReply(Told):
@@ -55,7 +47,7 @@ class JobReply(Told):
     made: str
     started: str | None
     ended: str | None
-    progress: ProgressReply
+    progress: Progress
     log: list[str]
     result: dict[str, Any] | None = Field(description="the report of an indexing, or the calibration")
     error: dict[str, Any] | None
@@ -67,7 +59,7 @@ class JobList(Told):
     jobs: list[JobReply]
 
 
-@router.get("", summary="List jobs", responses=replies(), dependencies=[READING])
+@router.get("/api/jobs", summary="List jobs", responses=replies(), dependencies=[READING])
 def listed(
     caller: Known,
     service: Served,
@@ -79,13 +71,13 @@ def listed(
     return JobList(jobs=[JobReply(**job.to_dict([])) for job in found[:limit]])
 
 
-@router.get("/{job}", summary="One job", responses=replies(404))
+@router.get("/api/jobs/{job}", summary="One job", responses=replies(404))
 def one(caller: Known, job: JobId, service: Served) -> JobReply:
     """A job with its progress, the last lines of its log, and its report once it has ended."""
     return JobReply(**_told(service, caller, job))
 
 
-@router.post("/{job}/cancel", summary="Cancel a job", responses=replies(404))
+@router.post("/api/jobs/{job}/cancel", summary="Cancel a job", responses=replies(404))
 def cancel(caller: Known, job: JobId, service: Served) -> JobReply:
     """The job ends between two documents; committed documents stay. A job that has ended does not change."""
     found = _seen(service, caller, job)
@@ -98,7 +90,7 @@ def cancel(caller: Known, job: JobId, service: Served) -> JobReply:
 
 
 @router.get(
-    "/{job}/events",
+    "/api/jobs/{job}/events",
     summary="Follow a job",
     response_class=Response,
     responses=replies(404) | {200: {"content": EVENT_STREAM, "description": "events"}},
@@ -141,3 +133,29 @@ def _seen(service: Service, caller: Caller, id_: str) -> Job:
 
 def _may_see(caller: Caller, job: Job) -> bool:
     return caller.may(Scope.READ, job.collection) or caller.may(Scope.WRITE, job.collection)
+
+
+class CalibrateBody(Body):
+    """Options of a calibration."""
+
+    recipe: str | None = Field(None, max_length=100)
+    number: int = Field(200, ge=40, le=MOST_QUESTIONS, description="questions to make where none are given")
+    questions: Annotated[list[tuple[str, bool]], Field(min_length=1, max_length=MOST_QUESTIONS)] | None = Field(
+        None,
+        description="questions, each with whether the documents answer it",
+        examples=[[["When was the lighthouse built?", True]]],
+    )
+
+
+@router.post(
+    "/api/collections/{collection}/calibrate",
+    summary="Calibrate",
+    status_code=202,
+    responses=replies(404, 507),
+    response_model=JobStarted,
+)
+async def calibrate(caller: Writer, collection: Opened, body: CalibrateBody, service: Served) -> JSONResponse:
+    """Starts a job that calibrates the recipe's judge on the collection; later questions use and report the result."""
+    recipe = recipes.get(body.recipe or service.front.recipe).name
+    arguments = {"recipe": recipe, "number": body.number, "questions": body.questions}
+    return await started(service, caller, collection.name, "calibrate", arguments)

@@ -6,12 +6,11 @@ Both follow what `open_webui.retrieval` sends and reads (`loaders/external_docum
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 from urllib.parse import unquote
 
-from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi import APIRouter, Header, Query, Request
 from pydantic import BaseModel, Field
 
 from thresher.documents.reading_process import ProcessLimits, ReadingProcess
@@ -22,13 +21,13 @@ from thresher.home.settings import CollectionSettings
 from thresher.recipes.registry import settings_keys
 from thresher.settings import resolved
 from thresher.types import Document, Hit
-from thresher_server.asking import worked
-from thresher_server.connected import while_connected
+from thresher_server.asking import while_connected, worked
+from thresher_server.naming import Served
 from thresher_server.openai.conversation import Text
 from thresher_server.problems import Problem, replies
 from thresher_server.searching import found
 from thresher_server.security.access import Asker, Reader
-from thresher_server.service import Service, service_of
+from thresher_server.service import Service
 from thresher_server.shapes import Foreign
 
 router = APIRouter(tags=["open webui"])
@@ -83,7 +82,7 @@ BINARY: dict[str, Any] = {
 async def process(
     request: Request,
     caller: Asker,
-    service: Annotated[Service, Depends(service_of)],
+    service: Served,
     x_filename: Annotated[str, Header(description="the file's name, percent-encoded", examples=["notes.md"])] = "",
     content_type: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> list[LoadedText]:
@@ -99,7 +98,7 @@ async def search(
     asked: WebSearch,
     request: Request,
     caller: Reader,
-    service: Annotated[Service, Depends(service_of)],
+    service: Served,
     collection: Annotated[str | None, Query(description="COLLECTION or COLLECTION/RECIPE")] = None,
 ) -> list[WebResult]:
     """Passages of a collection, best first; the snippet is the whole passage."""
@@ -126,28 +125,22 @@ def _read(service: Service, data: bytes, name: str, content_type: str) -> list[L
     hints = Hints(content_type="" if PurePosixPath(name).suffix else content_type)
     texts: list[LoadedText] = []
     failed: list[str] = []
-    with _told(name), ReadingProcess(_limits(service)) as process:
-        for read in process.read(item, data, hints):
-            if isinstance(read, Document):
-                texts.extend(_texts(read))
-            else:
-                failed.append(str(read))
+    try:
+        with ReadingProcess(_limits(service)) as process:
+            for read in process.read(item, data, hints):
+                if isinstance(read, Document):
+                    texts.extend(_texts(read))
+                else:
+                    failed.append(str(read))
+    except DocumentError as error:
+        if "no text" not in error.what:
+            raise
+        raise Problem(422, f"{NO_TEXT}: {error.what}", subject=name, next_step=error.next_step) from error
     if not texts:
         raise Problem(422, failed[0] if failed else NO_TEXT, subject=name, next_step="check its content")
     if failed:
         texts[0].metadata["failed"] = "; ".join(failed)
     return texts
-
-
-@contextmanager
-def _told(name: str) -> Iterator[None]:
-    """Report a file without text in Open WebUI's words."""
-    try:
-        yield
-    except DocumentError as error:
-        if "no text" not in error.what:
-            raise
-        raise Problem(422, f"{NO_TEXT}: {error.what}", subject=name, next_step=error.next_step) from error
 
 
 def _limits(service: Service) -> ProcessLimits:

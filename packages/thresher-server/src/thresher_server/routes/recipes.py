@@ -12,9 +12,8 @@ from thresher import recipes
 from thresher.collection import Collection
 from thresher.settings import fields
 from thresher_server.naming import LONGEST_NAME, NAME_PATTERN, Served
-from thresher_server.permitted import may_change
 from thresher_server.problems import Problem, replies
-from thresher_server.security.access import caller_of, check
+from thresher_server.security.access import caller_of, check, may_change
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.shapes import Told
 

@@ -6,21 +6,21 @@ unless fewer are asked for: clients such as Open WebUI sort by `index` and read 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 from uuid import uuid4
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from thresher.models.encoders import token_count
 from thresher.recipes.rerank import RankedText, Reranker
-from thresher_server.asking import check_length, worked
-from thresher_server.connected import while_connected
+from thresher_server.asking import check_length, while_connected, worked
+from thresher_server.naming import Served
 from thresher_server.openai.conversation import Text
 from thresher_server.openai.problems import OpenAIRoute, openai_replies
 from thresher_server.problems import Problem
 from thresher_server.security.access import Asker
-from thresher_server.service import Service, service_of
+from thresher_server.service import Service
 from thresher_server.shapes import Foreign
 
 router = APIRouter(tags=["rerank"], route_class=OpenAIRoute)
@@ -81,47 +81,14 @@ class Ranked(BaseModel):
     relevant_spans: list[Span] | None = Field(None, description="best first")
 
 
-class ApiVersion(BaseModel):
-    """Version of Cohere's API."""
-
-    version: str = "2"
-
-
-class BilledUnits(BaseModel):
-    """The cost in Cohere's units."""
-
-    search_units: int = 1
-
-
-class Tokens(BaseModel):
-    """Tokens read."""
-
-    input_tokens: int
-
-
-class Meta(BaseModel):
-    """Metadata in Cohere's format."""
-
-    api_version: ApiVersion = ApiVersion()
-    billed_units: BilledUnits = BilledUnits()
-    tokens: Tokens
-
-
-class RerankUsage(BaseModel):
-    """Usage in Jina's format."""
-
-    prompt_tokens: int
-    total_tokens: int
-
-
 class RerankReply(BaseModel):
     """Documents, best first; ties keep the order of the request."""
 
     id: str
     model: str = MODEL
     results: list[Ranked]
-    meta: Meta
-    usage: RerankUsage
+    meta: dict[str, dict[str, str | int]] = Field(description="version, cost and tokens, as Cohere's client reads them")
+    usage: dict[str, int] = Field(description="tokens, as Jina's client reads them")
 
 
 class RankedByTEI(BaseModel):
@@ -148,7 +115,7 @@ ERRORS = openai_replies()
     "/v2/rerank", summary="Rank texts with the bundled judge", responses=ERRORS, response_model_exclude_none=True
 )
 async def rerank(
-    asked: RerankRequest, request: Request, caller: Asker, service: Annotated[Service, Depends(service_of)]
+    asked: RerankRequest, request: Request, caller: Asker, service: Served
 ) -> RerankReply | list[RankedByTEI]:
     """Texts, best first, each with the probability that it suffices to answer, independent of the other texts."""
     texts = _texts(asked, service)
@@ -166,8 +133,8 @@ async def rerank(
     return RerankReply(
         id=str(uuid4()),
         results=[_result(one, asked) for one in ranked],
-        meta=Meta(tokens=Tokens(input_tokens=tokens)),
-        usage=RerankUsage(prompt_tokens=tokens, total_tokens=tokens),
+        meta={"api_version": {"version": "2"}, "billed_units": {"search_units": 1}, "tokens": {"input_tokens": tokens}},
+        usage={"prompt_tokens": tokens, "total_tokens": tokens},
     )
 
 

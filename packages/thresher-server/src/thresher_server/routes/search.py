@@ -10,13 +10,11 @@ from fastapi.responses import JSONResponse
 from pydantic import Field
 
 from thresher.opened import PUBLIC_URL
-from thresher_server.asking import check_length, worked
-from thresher_server.connected import while_connected
+from thresher_server.asking import check_length, while_connected, worked
 from thresher_server.naming import Opened, Served
-from thresher_server.permitted import check_settings
 from thresher_server.problems import replies
 from thresher_server.searching import address_of
-from thresher_server.security.access import Asker, Reader
+from thresher_server.security.access import Asker, Reader, check_settings
 from thresher_server.shapes import Body, CheckReply, SearchReply
 
 router = APIRouter(prefix="/api/collections/{collection}", tags=["search"])

@@ -11,11 +11,10 @@ from pydantic import Field
 
 from thresher.collection import Collection
 from thresher.errors import StoreError, UsageError
-from thresher_server.askers import Askers
 from thresher_server.asking import worked
 from thresher_server.naming import READING, Opened, Served
 from thresher_server.problems import Problem, replies
-from thresher_server.security.access import Asker
+from thresher_server.security.access import Asker, Askers
 from thresher_server.security.keys import Caller
 from thresher_server.service import Service
 from thresher_server.shapes import Body, ExplainReply, FeedbackReply, ReplayReply, Told, TraceLine

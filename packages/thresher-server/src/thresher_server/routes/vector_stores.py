@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, Field
 
 from thresher.file_names import file_name
 from thresher.types import Hit
-from thresher_server.conditions import among, compared, joined, negated
+from thresher_server.naming import Served
 from thresher_server.openai.conversation import Text
 from thresher_server.openai.problems import OpenAIRoute, openai_replies
 from thresher_server.problems import Problem
-from thresher_server.searching import found, share
+from thresher_server.searching import among, compared, found, joined, negated, share
 from thresher_server.security.access import Reader
-from thresher_server.service import Service, service_of
 from thresher_server.shapes import Foreign
 
 router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
@@ -98,7 +97,7 @@ async def search(
     vector_store_id: Annotated[str, Path(description="COLLECTION or COLLECTION/RECIPE", examples=["default"])],
     request: Request,
     caller: Reader,
-    service: Annotated[Service, Depends(service_of)],
+    service: Served,
 ) -> StoreHits:
     """Passages of a collection for a question, filtered by the recipe's judge if it has one; scores from 0 to 1."""
     queries = [asked.query] if isinstance(asked.query, str) else asked.query

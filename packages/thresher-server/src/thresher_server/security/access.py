@@ -1,15 +1,24 @@
-"""Identifies the caller of a request and checks its rights."""
+"""The caller of a request and its rights: collections, scopes, the settings it may change, the traces it may see.
+
+A trace is visible to its askers and the operator: for each asker there is an empty file in `server/askers` of the home.
+The same question of two callers is one trace, visible to both.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import hmac
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 
+from thresher.home.places import Home, home_files
+from thresher.settings import dotted
+from thresher.trusted import guarded
 from thresher_server.problems import Problem
 from thresher_server.security.keys import ANYBODY, OPERATOR, Caller, Scope
 from thresher_server.service import Service, service_of
@@ -18,6 +27,27 @@ _bearer = HTTPBearer(
     auto_error=False, description="a key from `thresher keys add`, or the token of a server on loopback"
 )
 _header = APIKeyHeader(name="X-API-Key", auto_error=False)
+
+
+TABLES = ("answer", "combine", "critic", "dedup", "dense", "fuse", "kdm", "lexical", "protect", "refine")
+"""Tables of settings that anyone may change for a question."""
+
+SINGLE = (
+    "actions",
+    "coarse",
+    "fine",
+    "lower",
+    "min_keep",
+    "min_probability",
+    "rewrite",
+    "score_floor",
+    "threshold",
+    "upper",
+)
+"""Single settings; none for models, addresses, keys, chunking, encoding, or the use of processes and the web."""
+
+MOST_SETTINGS = 200
+"""Of one request; recipes have fewer."""
 
 
 def caller_of(
@@ -77,3 +107,59 @@ Reader = Annotated[Caller, Depends(allowed(Scope.READ))]
 Asker = Annotated[Caller, Depends(allowed(Scope.ASK))]
 Writer = Annotated[Caller, Depends(allowed(Scope.WRITE))]
 Admin = Annotated[Caller, Depends(allowed(Scope.ADMIN))]
+
+
+def may_change(key: str, value: Any = None) -> bool:
+    """Whether anyone may change a setting for a question."""
+    table, dot, _ = key.partition(".")
+    known = (bool(dot) and table in TABLES) or key in SINGLE
+    return known and not guarded({key: value})
+
+
+def check_settings(caller: Caller, settings: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The settings by dotted key. Raises Problem 403 for one that only an admin may change, 422 for too many."""
+    given = dict(islice(dotted(settings or {}), MOST_SETTINGS + 1))
+    if len(given) > MOST_SETTINGS:
+        raise Problem(422, f"are more than {MOST_SETTINGS}", subject="the settings", next_step="bring fewer")
+    refused = [key for key, value in given.items() if not may_change(key, value)]
+    if refused and not caller.may(Scope.ADMIN):
+        raise Problem(
+            403,
+            "is the operator's to set",
+            subject=f"setting {refused[0]}",
+            next_step="leave it out; GET /api/recipes/NAME says which may be changed",
+        )
+    return given
+
+
+class Askers:
+    """Records of who asked, by collection."""
+
+    def __init__(self, home: Home) -> None:
+        self._files = home_files(home).below("server").below("askers")
+
+    def note(self, caller: Caller, collection: str, trace: str) -> None:
+        """Record that a caller asked for this answer; an answer without a trace is not recorded."""
+        if trace:
+            self._files.create(f"{collection}/{_hash(caller)}/{trace}", b"")
+
+    def may_see(self, caller: Caller, collection: str, trace: str) -> bool:
+        """Whether a caller may see a trace."""
+        if caller.may(Scope.ADMIN, collection):
+            return True
+        return self._files.find(f"{collection}/{_hash(caller)}/{trace}") is not None
+
+    def rename(self, collection: str, new: str) -> None:
+        """Move the records of a collection to its new name."""
+        self.forget(new)
+        for file in self._files.list(f"{collection}/"):
+            self._files.create(f"{new}{file.name.removeprefix(collection)}", b"")
+        self.forget(collection)
+
+    def forget(self, collection: str) -> None:
+        """Remove the records of a collection."""
+        self._files.remove(file.name for file in self._files.list(f"{collection}/"))
+
+
+def _hash(caller: Caller) -> str:
+    return hashlib.sha256(caller.identity.encode()).hexdigest()[:16]

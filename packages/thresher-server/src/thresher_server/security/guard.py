@@ -1,4 +1,4 @@
-"""Middleware before every route: checks host, origin and body, adds headers, and writes the audit log.
+"""What is refused before any route: idle connections, strange hosts and origins, large and slow bodies.
 
 - A page of another site may reach a server on this machine through a name that points at it (DNS rebinding): a
   request with a host that is not ours is refused (421).
@@ -6,27 +6,38 @@
   to our pages work: a visit receives only the page itself.
 - A body larger than its route allows is refused (413), by its declared length and as it arrives; one without room
   beside those in progress must come again (429); the body of an unknown caller is not read.
+
+The guard also adds headers to every reply, and writes each request to the audit log.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from ipaddress import ip_address
 from time import monotonic
+from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
 
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from thresher_server.problems import Problem
-from thresher_server.security.admission import RETRY_SECONDS
-from thresher_server.service import Service, is_loopback
+from thresher_server.security.access import identify
+from thresher_server.service import RETRY_SECONDS, Service, is_loopback
+
+HEAD_SECONDS = 15.0
+"""From the connection, or the first bytes of a later request, to the whole head."""
+
+MOST_OF_ADDRESS = 128
+"""Open connections of one address in a process; a browser opens six, a proxy some dozens."""
 
 MEBIBYTE = 1_048_576
 
@@ -67,12 +78,12 @@ HEADERS = {
 class Bounds:
     """What the guard allows."""
 
-    names: Sequence[str] = ()
+    names: Sequence[str]
     """Hosts and addresses besides loopback; `*.example.org` matches every name below."""
-    origins: Sequence[str] = ()
-    body: int = 4 * MEBIBYTE
-    upload: int = 200 * MEBIBYTE
-    headers: dict[str, str] = field(default_factory=lambda: dict(HEADERS))
+    origins: Sequence[str]
+    body: int
+    """Bytes of a body at most, and of an upload."""
+    upload: int
 
 
 def bounds_of(service: Service) -> Bounds:
@@ -87,20 +98,11 @@ def bounds_of(service: Service) -> Bounds:
 class Guard:
     """Middleware that admits or refuses a request."""
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        bounds: Bounds,
-        *,
-        is_known: Callable[[str | None], bool] = lambda _: True,
-        keep: Callable[[str, str, int], None] = lambda *_: None,
-    ) -> None:
-        """`is_known` checks a key; `keep` receives caller, request and status."""
+    def __init__(self, app: ASGIApp, service: Service) -> None:
         self.app = app
-        self.bounds = bounds
-        self._is_known = is_known
-        self._keep = keep
-        self._room = TOGETHER * bounds.body
+        self.service = service
+        self.bounds = bounds_of(service)
+        self._room = TOGETHER * self.bounds.body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The ASGI call."""
@@ -146,7 +148,7 @@ class Guard:
         """The largest body allowed, in bytes. Raises Problem."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        if not self._is_ours(host):
+        if not is_ours(host, self.bounds.names):
             raise Problem(
                 421,
                 "is not a name of this server",
@@ -170,8 +172,11 @@ class Guard:
             raise _too_large(most)
         return most
 
-    def _is_ours(self, host: str) -> bool:
-        return is_ours(host, self.bounds.names)
+    def _is_known(self, key: str | None) -> bool:
+        try:
+            return bool(identify(self.service, key))
+        except Problem:
+            return False
 
     def _may_call(self, origin: str, host: str) -> bool:
         return origin in self.bounds.origins or urlsplit(origin).netloc.casefold() == host.casefold() != ""
@@ -182,9 +187,9 @@ class Guard:
                 if message["status"] >= 400 or not UNWATCHED.fullmatch(scope["path"]):
                     caller = scope["state"].get("caller")
                     what = f"{scope.get('method', 'GET')} {quote(scope['path'][:LONGEST_PATH])}"
-                    self._keep("" if caller is None else caller.name, what, message["status"])
+                    self.service.audit.write("" if caller is None else caller.name, what, status=message["status"])
                 headers = MutableHeaders(scope=message)
-                for name, value in self.bounds.headers.items():
+                for name, value in HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
 
@@ -269,3 +274,45 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+class Bounded(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """uvicorn's protocol, which closes idle connections and those beyond the limit of an address."""
+
+    head_seconds: ClassVar[float] = HEAD_SECONDS
+    most_of_address: ClassVar[int] = MOST_OF_ADDRESS
+    open_of: ClassVar[Counter[str]] = Counter()
+
+    def connection_made(self, transport: Any) -> None:
+        """As in asyncio."""
+        super().connection_made(transport)
+        self._late: asyncio.TimerHandle | None = None
+        peer = transport.get_extra_info("peername")
+        self._address = peer[0] if isinstance(peer, tuple) else ""
+        self.open_of[self._address] += 1
+        if self.open_of[self._address] > self.most_of_address:
+            transport.abort()
+            return
+        self._wait_for_head()
+
+    def data_received(self, data: bytes) -> None:
+        """As in asyncio."""
+        super().data_received(data)
+        if self.cycle is None or self.cycle.response_complete:
+            self._wait_for_head()
+        elif self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """As in asyncio."""
+        if self._late is not None:
+            self._late.cancel()
+        self.open_of[self._address] -= 1
+        if not self.open_of[self._address]:
+            del self.open_of[self._address]
+        super().connection_lost(exc)
+
+    def _wait_for_head(self) -> None:
+        if self._late is None:  # further bytes do not extend the deadline
+            self._late = asyncio.get_running_loop().call_later(self.head_seconds, self.transport.abort)

@@ -6,7 +6,6 @@ it. No file of this machine can be named.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Annotated
 
@@ -20,14 +19,14 @@ from thresher.file_names import file_name
 from thresher.home.files import make_folder
 from thresher.indexing.ingest import Report
 from thresher.indexing.store import DocumentStore
-from thresher_server.mcp.addresses import found, parts, resource
-from thresher_server.mcp.desk import Desk, told
-from thresher_server.mcp.fitting import Reply
+from thresher_server.mcp.desk import Desk
+from thresher_server.mcp.resources import found, parts, resource
 from thresher_server.mcp.shapes import AddedDocument, DeletedDocument
-from thresher_server.mcp.tools.arguments import CollectionName, described
-from thresher_server.originals import Originals
+from thresher_server.mcp.tools import CollectionName
+from thresher_server.mcp.wording import replied
 from thresher_server.security.keys import Scope
-from thresher_server.uploads import Uploads
+from thresher_server.service import Service
+from thresher_server.uploads import Originals, Uploads
 
 LONGEST_TEXT = 1_000_000
 """Characters; about 400 pages."""
@@ -41,24 +40,9 @@ DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempoten
 
 def add(server: MCPServer, desk: Desk) -> None:
     """Register both tools."""
-    changing = Changing(desk)
-    for tool, title, hints in (
-        (changing.add_document, "Add a document", WRITES),
-        (changing.delete_document, "Delete a document", DELETES),
-    ):
-        server.add_tool(tool, title=title, description=described(tool), annotations=hints)
-        desk.scopes[tool.__name__] = Scope.WRITE
 
-
-@dataclass(frozen=True, slots=True)
-class Changing:
-    """The tools that write."""
-
-    desk: Desk
-
-    @told
+    @desk.tool(server, Scope.WRITE, "Add a document", WRITES)
     async def add_document(
-        self,
         text: Annotated[str | None, Field(max_length=LONGEST_TEXT, description="the document; or give `url`")] = None,
         url: Annotated[
             str | None, Field(max_length=4096, pattern=r"^[hH][tT][tT][pP][sS]?://\S+$", description="a page or file")
@@ -73,23 +57,20 @@ class Changing:
         Call it only when the person wants something kept. A text of a name that is there already replaces it. Do not
         call it for notes of your own.
         """
-        there = self._writable(collection)
+        there = _writable(desk, collection)
         if (text is None) == (url is None):
             raise ToolError("give either `text` with a `name`, or `url`")
         if url is not None:
-            address = url
-            report = await self.desk.worked(lambda: there.add(address, public_only=True))
-            return self._added(there, address, report)
+            report = await desk.worked(lambda: there.add(url, public_only=True))
+            return _added(desk, there, url, report)
         if not name or not text or not text.strip():
             raise ToolError("a text needs words, and a `name` such as minutes.md")
-        place = Uploads(self.desk.service.home, there).place(_with_ending(name))
-        content = text
-        report = await self.desk.worked(lambda: _kept(there, place, content))
-        return self._added(there, str(place), report)
+        place = Uploads(desk.service.home, there).place(_with_ending(name))
+        report = await desk.worked(lambda: _kept(there, place, text))
+        return _added(desk, there, str(place), report)
 
-    @told
+    @desk.tool(server, Scope.WRITE, "Delete a document", DELETES)
     async def delete_document(
-        self,
         document: Annotated[
             str, Field(min_length=1, description="`document` of list_documents, an id or a file's name")
         ],
@@ -100,47 +81,49 @@ class Changing:
         Call it only when the person names the document and wants it gone; it cannot be undone here.
         """
         in_address, named = parts(document)
-        there = self.desk.named(in_address or collection, Scope.WRITE)
-        gone = await self.desk.worked(lambda: self._forgotten(there, named))
-        self.desk.did("delete", there, sources=gone)
-        result = DeletedDocument(collection=there.name, deleted=gone)
-        return Reply(f"Forgotten in collection {there.name}: {', '.join(gone)}.", result).result()
+        there = desk.named(in_address or collection, Scope.WRITE)
+        gone = await desk.worked(lambda: _forgotten(desk.service, there, named))
+        desk.did("delete", there, sources=gone)
+        forgotten = f"Forgotten in collection {there.name}: {', '.join(gone)}."
+        return replied(forgotten, DeletedDocument(collection=there.name, deleted=gone))
 
-    def _writable(self, name: str | None) -> Collection:
-        """The collection to add to. The first document may make a collection that the key names, or the default one."""
-        caller = self.desk.caller
-        wanted = name or self.desk.service.front.collection
-        is_new = wanted not in self.desk.service.engine.collections.names
-        may_be_made = caller.may(Scope.WRITE, wanted) and (caller.collections is not None or name is None)
-        return self.desk.service.collection(wanted) if is_new and may_be_made else self.desk.named(name, Scope.WRITE)
 
-    def _added(self, collection: Collection, source: str, report: Report) -> CallToolResult:
-        if report.failed:
-            failed = report.failed[0]
-            raise ToolError(f"{PurePosixPath(source).name}: not added: {failed.what}; {failed.next_step}")
-        self.desk.did("add", collection, sources=[source])
-        ids = [one.id for one in DocumentStore(collection.folder).records() if source in (one.source, *one.also)]
-        result = AddedDocument(
-            collection=collection.name,
-            name=PurePosixPath(source).name,
-            state=_state(report),
-            documents=[resource(collection.name, id_) for id_ in ids],
-            chunks=report.chunks,
-            seconds=report.seconds,
+def _writable(desk: Desk, name: str | None) -> Collection:
+    """The collection to add to. The first document may make a collection that the key names, or the default one."""
+    wanted = name or desk.service.front.collection
+    is_new = wanted not in desk.service.engine.collections.names
+    may_be_made = desk.caller.may(Scope.WRITE, wanted) and (desk.caller.collections is not None or name is None)
+    return desk.service.collection(wanted) if is_new and may_be_made else desk.named(name, Scope.WRITE)
+
+
+def _added(desk: Desk, collection: Collection, source: str, report: Report) -> CallToolResult:
+    if report.failed:
+        failed = report.failed[0]
+        raise ToolError(f"{PurePosixPath(source).name}: not added: {failed.what}; {failed.next_step}")
+    desk.did("add", collection, sources=[source])
+    ids = [one.id for one in DocumentStore(collection.folder).records() if source in (one.source, *one.also)]
+    result = AddedDocument(
+        collection=collection.name,
+        name=PurePosixPath(source).name,
+        state=_state(report),
+        documents=[resource(collection.name, id_) for id_ in ids],
+        chunks=report.chunks,
+        seconds=report.seconds,
+    )
+    return replied(f"{result.name}: {result.state} in collection {collection.name}.", result)
+
+
+def _forgotten(service: Service, collection: Collection, named: str) -> list[str]:
+    record = found(collection, named)
+    places = Originals(collection).places(record.id)
+    if any(place.container for place in places):
+        corpus = file_name(places[0].container)
+        raise ToolError(
+            f"{record.source} is a row of {corpus}, which is forgotten as a whole by the operator: thresher delete"
         )
-        return Reply(f"{result.name}: {result.state} in collection {collection.name}.", result).result()
-
-    def _forgotten(self, collection: Collection, named: str) -> list[str]:
-        record = found(collection, named)
-        places = Originals(collection).places(record.id)
-        if any(place.container for place in places):
-            corpus = file_name(places[0].container)
-            raise ToolError(
-                f"{record.source} is a row of {corpus}, which is forgotten as a whole by the operator: thresher delete"
-            )
-        gone = collection.delete(*(place.source for place in places))
-        Uploads(self.desk.service.home, collection).forget_unread(place.file for place in places)
-        return sorted(map(file_name, gone))
+    gone = collection.delete(*(place.source for place in places))
+    Uploads(service.home, collection).forget_unread(place.file for place in places)
+    return sorted(map(file_name, gone))
 
 
 def _state(report: Report) -> str:

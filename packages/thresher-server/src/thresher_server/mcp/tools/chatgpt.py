@@ -7,7 +7,7 @@ result: `metadata.next_id` has it. Collections are those that the operator named
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 from urllib.parse import quote, unquote
 
@@ -18,14 +18,12 @@ from pydantic import Field
 
 from thresher.collection import Collection
 from thresher.file_names import file_name
-from thresher.indexing.records import DocumentRecord
 from thresher.types import Hit
 from thresher_server.asking import check_length
-from thresher_server.mcp.addresses import found, opened, whole
-from thresher_server.mcp.desk import Desk, told
-from thresher_server.mcp.fitting import MOST_TOKENS, Reply, beginning, fitted
+from thresher_server.mcp.desk import Desk
+from thresher_server.mcp.resources import found, opened, whole
 from thresher_server.mcp.shapes import FetchedPage, FoundPage, FoundPages
-from thresher_server.mcp.tools.arguments import READS, described
+from thresher_server.mcp.wording import MOST_TOKENS, beginning, fitted, replied
 from thresher_server.searching import share
 from thresher_server.security.keys import Scope
 
@@ -40,45 +38,33 @@ ID = re.compile(r"(?P<collection>[^/@]+)/(?P<document>[^/@]+)(?:@(?P<start>[0-9]
 
 def add(server: MCPServer, desk: Desk) -> None:
     """Register both tools."""
-    tools = ForChatGPT(desk)
-    for tool, title in ((tools.search, "Search"), (tools.fetch, "Fetch")):
-        server.add_tool(tool, title=title, description=described(tool), annotations=READS)
-        desk.scopes[tool.__name__] = Scope.READ
 
-
-@dataclass(frozen=True, slots=True)
-class ForChatGPT:
-    """The tools `search` and `fetch`."""
-
-    desk: Desk
-
-    @told
+    @desk.tool(server, Scope.READ, "Search")
     async def search(
-        self, query: Annotated[str, Field(min_length=1, description="one question, in whole words")]
+        query: Annotated[str, Field(min_length=1, description="one question, in whole words")],
     ) -> Annotated[CallToolResult, FoundPages]:
         """Find documents of the person that answer a question; the judge drops the others.
 
         No results mean that the documents do not say it. Fetch a result to read it.
         """
-        desk = self.desk
         check_length(desk.service, query)
         hits: list[tuple[Collection, Hit]] = []
-        for there in self._searched():
-            hits += [(there, hit) for hit in await desk.worked(lambda: _hits(desk, there, query))]  # noqa: B023
+        for there in _searched(desk):
+            hits += [(there, hit) for hit in await desk.worked(partial(_hits, desk, there, query))]
             desk.did("search", there)
         hits.sort(key=lambda one: share(one[1].score), reverse=True)
         results: dict[str, FoundPage] = {}
         for there, hit in hits:
             page = _page(there, hit)
             results.setdefault(page.id, page)
-        return _as_json(FoundPages(results=list(results.values())[:MOST_FOUND])).result()
+        pages = FoundPages(results=list(results.values())[:MOST_FOUND])
+        return replied(pages.model_dump_json(), pages)
 
-    @told
+    @desk.tool(server, Scope.READ, "Fetch")
     async def fetch(
-        self, id: Annotated[str, Field(min_length=1, max_length=400, description="the id of a result of search")]
+        id: Annotated[str, Field(min_length=1, max_length=400, description="the id of a result of search")],
     ) -> Annotated[CallToolResult, FetchedPage]:
         """Read a document that search found. If `metadata.next_id` is there, fetch it for the rest."""
-        desk = self.desk
         parts = ID.fullmatch(id)
         if parts is None:
             raise ToolError(f"{id!r} is no id; take one that search returned")
@@ -87,22 +73,27 @@ class ForChatGPT:
         record = await desk.worked(lambda: found(there, unquote(parts["document"])))
         document = await desk.worked(lambda: there.document(record.id))
         rest = beginning(document.text[start:], MOST_TOKENS / 2)  # a result contains it twice
-        url = whole(desk.asking.public_url, there.name, record)
+        known = {"source": record.source, "kind": record.kind, "collection": there.name, "date": record.date or ""}
 
-        def reply(number: int) -> Reply:
+        def fetched(number: int) -> FetchedPage:
             end = start + number
-            more = {"next_id": f"{_id(there.name, record.id)}@{end}"} if end < len(document.text) else {}
-            return _as_json(_fetched(id, there, record, url, rest[:number], more))
+            next_id = f"{_id(there.name, record.id)}@{end}" if end < len(document.text) else ""
+            return FetchedPage(
+                id=id,
+                title=record.title or file_name(record.source),
+                text=rest[:number],
+                url=whole(desk.asking.public_url, there.name, record),
+                metadata={name: value for name, value in {**known, "next_id": next_id}.items() if value},
+            )
 
-        return fitted(reply, len(rest))
+        return fitted(fetched, len(rest), FetchedPage.model_dump_json)
 
-    def _searched(self) -> list[Collection]:
-        """The collections that the operator or the key names; without names the default one."""
-        named = self.desk.caller.collections
-        if named is None:
-            return [self.desk.named(None, Scope.READ)]
-        there = [name for name in self.desk.names() if name in named]
-        return [self.desk.service.collection(name) for name in there[:SEARCHED]] or [self.desk.named(None, Scope.READ)]
+
+def _searched(desk: Desk) -> list[Collection]:
+    """The collections that the operator or the key names; without names the default one."""
+    named = desk.caller.collections or ()
+    there = [desk.service.collection(name) for name in desk.names() if name in named]
+    return there[:SEARCHED] or [desk.named(None, Scope.READ)]
 
 
 def _hits(desk: Desk, collection: Collection, query: str) -> tuple[Hit, ...]:
@@ -121,17 +112,5 @@ def _page(collection: Collection, hit: Hit) -> FoundPage:
     )
 
 
-def _fetched(
-    id_: str, collection: Collection, record: DocumentRecord, url: str, text: str, more: dict[str, str]
-) -> FetchedPage:
-    known = {"source": record.source, "kind": record.kind, "collection": collection.name, "date": record.date}
-    metadata = {name: value for name, value in known.items() if value} | more
-    return FetchedPage(id=id_, title=record.title or file_name(record.source), text=text, url=url, metadata=metadata)
-
-
 def _id(collection: str, document: str) -> str:
     return f"{quote(collection, safe='')}/{quote(document, safe='')}"
-
-
-def _as_json(page: FoundPages | FetchedPage) -> Reply:
-    return Reply(page.model_dump_json(), page)
