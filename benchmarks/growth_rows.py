@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.text.terms import chunk_terms, query_terms
+from thresher.text.terms import TITLE_WEIGHT, chunk_terms, index_terms, query_terms
 from thresher.types import Chunk, ChunkRow
 
 DIMENSION = 384

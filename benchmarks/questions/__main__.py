@@ -1,6 +1,5 @@
 """Ask the question set and count what came of it, by rule.
 
-python -m benchmarks.questions documents FOLDER
 python -m benchmarks.questions ask --recipe corrective --out ROWS --home HOME
 python -m benchmarks.questions table ROWS
 """
@@ -29,10 +28,6 @@ def main() -> None:
     """Run the command that is named."""
     parser = argparse.ArgumentParser(prog="benchmarks.questions", description=__doc__)
     commands = parser.add_subparsers(required=True)
-
-    one = commands.add_parser("documents", help="write the made documents")
-    one.add_argument("folder", type=Path)
-    one.set_defaults(run=lambda options: documents.make(options.folder))
 
     one = commands.add_parser("ask", help="ask all questions; what is in --out already is not asked again")
     one.add_argument("--recipe", default="corrective")

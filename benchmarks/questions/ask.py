@@ -58,13 +58,12 @@ class Asked(Protocol):
 
 
 def prepared(home: Path, papers: Path, collections: Sequence[str], recipes: Sequence[str]) -> None:
-    """Make the documents and index what is not indexed yet, in a home folder."""
+    """Index what is not indexed yet, in a home folder."""
     import thresher
 
-    documents.make(home / "made")
     for name in collections:
         with thresher.open(home=home, collection=name) as collection:
-            collection.add(*documents.sources(name, home / "made", papers), recipe=recipes)
+            collection.add(*documents.sources(name, papers), recipe=recipes)
 
 
 def ask_all(questions: Sequence[Question], opened: Callable[[str], Asked], recipe: str, out: Path) -> Iterator[Row]:
