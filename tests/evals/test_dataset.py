@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,13 +27,6 @@ Write = Callable[[Path, list[Any]], Path]
 )
 def test_a_key_has_the_split_computed_by_hand(key: str, split: str) -> None:
     assert split_of(key) == split
-
-
-def test_three_fifths_train_one_tunes_and_one_is_final() -> None:
-    counted = Counter(split_of(str(number)) for number in range(5000))
-    assert counted["train"] == pytest.approx(3000, abs=150)
-    assert counted["tune"] == pytest.approx(1000, abs=100)
-    assert counted["final"] == pytest.approx(1000, abs=100)
 
 
 def test_questions_without_a_subject_go_by_their_id_and_the_splits_share_nothing(

@@ -21,11 +21,3 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="directory"):
         write_whole(tmp_path / "run.json", b"two")
     assert (tmp_path / "run.json").read_bytes() == b"one"
-
-
-def test_what_another_process_is_writing_is_not_touched(tmp_path: Path) -> None:
-    other = tmp_path / "run.json.1.new"
-    other.write_bytes(b"half")
-    write_whole(tmp_path / "run.json", b"whole")
-    assert other.read_bytes() == b"half"
-    assert unfinished(tmp_path / "run.json") != other

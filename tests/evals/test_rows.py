@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from thresher.errors import StoreError, UsageError
+from thresher.errors import UsageError
 from thresher.types import Origin, Verdict
 from thresher_evals.dataset import Gold, Question
 from thresher_evals.rows import Context, Row, RowLog, read_rows, read_run, run_log
@@ -67,17 +67,6 @@ def test_what_a_killed_process_left_of_the_description_is_nothing_to_go_on_with(
     with pytest.raises(UsageError, match="already holds something; give another `out`"):
         log.is_begun(resume=False)
     assert log.is_begun(resume=True)
-
-
-def test_a_file_is_no_folder(log: RowLog[dict[str, Any]]) -> None:
-    log.folder.touch()
-    with pytest.raises(UsageError, match="is not a folder"):
-        log.is_begun(resume=True)
-
-
-def test_only_one_process_writes_into_a_folder(log: RowLog[dict[str, Any]]) -> None:
-    with log.locked(), pytest.raises(StoreError, match="another process is writing into it; wait for it"), log.locked():
-        pass
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------

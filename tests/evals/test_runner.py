@@ -133,38 +133,6 @@ def test_a_killed_run_resumed_equals_one_that_was_not(
     assert len(asked) == sum(report.asked.values())
 
 
-@pytest.mark.parametrize("torn", [1, 20, 200])
-def test_a_torn_last_line_is_cut_and_its_question_asked_again(
-    scripted: Scripted, beir: Path, tmp_path: Path, torn: int
-) -> None:
-    dataset, out = load(f"beir:{beir}"), tmp_path / "out"
-    run(scripted(HITS), dataset, ["rag"], out)
-    path = out / "rows" / "rag.jsonl"
-    before = kept(path)
-    path.write_bytes(path.read_bytes()[:-torn])
-    assert len(read_rows(out, "rag")) == 2
-    report = run(scripted(HITS), dataset, ["rag"], out, resume=True)
-    assert report.asked == {"rag": 1}
-    assert kept(path) == before
-
-
-def test_a_line_that_was_damaged_otherwise_is_named(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    run(scripted(HITS), load(f"beir:{beir}"), ["rag"], out)
-    path = out / "rows" / "rag.jsonl"
-    path.write_bytes(b"\x00" + path.read_bytes())
-    with pytest.raises(UsageError, match=r"rag\.jsonl:1: not a row"):
-        read_rows(out, "rag")
-
-
-def test_of_two_rows_of_one_question_the_first_counts(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    run(scripted(HITS), load(f"beir:{beir}"), ["rag"], out)
-    path = out / "rows" / "rag.jsonl"
-    path.write_bytes(path.read_bytes() * 2)
-    assert len(read_rows(out, "rag")) == 3
-
-
 def test_a_folder_is_never_overwritten(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
     dataset, out = load(f"beir:{beir}"), tmp_path / "out"
     out.mkdir()
@@ -214,24 +182,6 @@ def test_where_recipes_may_look_outside_is_kept_and_not_changed_on_the_way(
     assert run(scripted(), dataset, ["rag"], out, outside="collection:x", resume=True).asked == {"rag": 1}
     again = run(scripted(), dataset, ["rag"], out, outside="collection:x", resume=True)
     assert (again.asked, again.skipped) == ({"rag": 0}, {"rag": 2})
-
-
-def test_a_run_of_an_earlier_version_that_never_went_outside_can_be_resumed(
-    scripted: Scripted, beir: Path, tmp_path: Path
-) -> None:
-    dataset, out = load(f"beir:{beir}"), tmp_path / "out"
-    run(scripted(HITS), dataset, ["rag"], out)
-    forget(out, "outside")
-    assert run(scripted(), dataset, ["rag"], out, resume=True).skipped == {"rag": 3}
-
-
-def test_gold_places_outside_are_kept_and_read_again(scripted: Scripted, popqa: Path, tmp_path: Path) -> None:
-    dataset = load(f"routing:{popqa}")
-    run(scripted(), dataset, ["rag"], tmp_path / "out")
-    outside, inside = read_rows(tmp_path / "out", "rag")
-    assert [outside.question.gold, inside.question.gold] == [question.gold for question in dataset.questions]
-    assert outside.ranking is None  # nothing to find inside: not searched
-    assert inside.ranking == ()
 
 
 def test_a_recipe_can_be_added_to_a_run(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
@@ -284,29 +234,6 @@ def test_recipes_are_asked_one_after_the_other_or_in_turn(
     assert json.loads((tmp_path / "out" / "run.json").read_text())["together"] is together
 
 
-def test_a_run_that_asks_in_turn_goes_on_with_the_recipe_that_was_next(
-    scripted: Scripted, beir: Path, tmp_path: Path
-) -> None:
-    dataset, recipes = load(f"beir:{beir}"), ["rag", "hybrid"]
-    with pytest.raises(KeyboardInterrupt):
-        run(scripted(HITS, die_after=3), dataset, recipes, tmp_path / "out", together=True)
-    again = scripted(HITS)
-    report = run(again, dataset, recipes, tmp_path / "out", together=True, resume=True)
-    assert [(question, recipe) for _, question, recipe in again.asked] == [
-        ("question 2", "hybrid"),
-        ("question 4", "rag"),
-        ("question 4", "hybrid"),
-    ]
-    assert (report.asked, report.skipped) == ({"rag": 1, "hybrid": 2}, {"rag": 2, "hybrid": 1})
-
-
-def test_a_run_is_not_resumed_in_the_other_order(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
-    dataset, out = load(f"beir:{beir}"), tmp_path / "out"
-    run(scripted(HITS), dataset, ["rag"], out, together=True)
-    with pytest.raises(UsageError, match=r"order of asking \(was question by question, now recipe by recipe\)"):
-        run(scripted(), dataset, ["rag"], out, resume=True)
-
-
 def test_a_run_of_an_earlier_version_was_asked_recipe_by_recipe(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
     dataset, out = load(f"beir:{beir}"), tmp_path / "out"
     run(scripted(HITS), dataset, ["rag"], out)
@@ -317,11 +244,6 @@ def test_a_run_of_an_earlier_version_was_asked_recipe_by_recipe(scripted: Script
 
 
 # --- at the same time -------------------------------------------------------------------------------------------------
-
-
-def test_fewer_than_one_question_at_a_time_is_refused(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="parallel is 0"):
-        run(scripted(), load(f"qa:{qa}"), ["rag"], tmp_path / "out", parallel=0)
 
 
 def test_two_processes_do_not_add_rows_to_one_folder(scripted: Scripted, qa: Path, tmp_path: Path) -> None:

@@ -101,15 +101,6 @@ def test_a_collection_that_is_named_is_used_and_nothing_outside_is_indexed_unles
     assert command(*given, "--out", tmp_path / "b", "--split", "neither") == 2
 
 
-def test_a_run_that_never_looks_outside_refuses_a_place_that_is_not_there(
-    popqa: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    given = ("eval", "run", "--dataset", f"routing:{popqa}", "--recipe", "rag", "--home", tmp_path / "home")
-    assert command(*given, "--out", tmp_path / "out", "--outside", "collection:typo") == 2
-    assert "--outside collection:typo: holds no documents yet" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
 # --- retrieval made worse on purpose ----------------------------------------------------------------------------------
 
 
@@ -143,12 +134,6 @@ def test_a_degraded_question_does_not_find_its_gold_document(home: Path, notes: 
         assert len(found(worse, other)) == 3
 
 
-def test_no_question_is_degraded_where_all_may_find_their_documents(home: Path, notes: Path) -> None:
-    with asked_of(home, notes) as collection:
-        assert hidden(collection, [places(["lighthouse.md"])], 1.0) == {}
-        assert hidden(collection, [places(["elsewhere.md"]), places([])], 0.0) == {}
-
-
 def test_questions_of_one_text_hide_the_documents_of_those_that_are_not_in_the_share(home: Path, notes: Path) -> None:
     with asked_of(home, notes) as collection:
         lighthouse, railway = places(["lighthouse.md"]), places(["railway.txt"], id="q2")
@@ -178,15 +163,3 @@ def test_a_source_with_a_quotation_mark_is_hidden_like_any_other(tmp_path: Path)
         question = places(["o'hara.txt"], text="Who built the mill?")
         assert found(CollectionAsker(collection, {}), question) == ["o'hara.txt"]
         assert found(CollectionAsker(collection, {}, degraded=0.0, questions=[question]), question) == []
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.5])
-def test_what_is_no_share_is_refused(home: Path, share: float) -> None:
-    with Collection(home, "default") as collection, pytest.raises(UsageError, match="from 0 to 1"):
-        CollectionAsker(collection, {}, degraded=share)
-
-
-def test_the_share_is_told_among_the_settings_of_a_run(home: Path) -> None:
-    with Collection(home, "default") as collection:
-        assert CollectionAsker(collection, {}, degraded=0.4).settings_of("rag")["degraded"] == 0.4
-        assert "degraded" not in CollectionAsker(collection, {}).settings_of("rag")

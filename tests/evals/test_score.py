@@ -19,7 +19,7 @@ from thresher.errors import ThresherError, UnknownSetting, UsageError
 from thresher_evals.dataset import Split, split_of
 from thresher_evals.datasets.registry import load
 from thresher_evals.judges.judgements import Judgement, answer_of, judgement_log
-from thresher_evals.rows import models_of, read_rows
+from thresher_evals.rows import read_rows
 from thresher_evals.runner import run
 from thresher_evals.score import score
 
@@ -112,14 +112,6 @@ def test_the_baseline_can_be_chosen_and_several_comparisons_are_corrected(
         score(tmp_path / "out", baseline="hybird")
 
 
-def test_a_run_killed_on_the_way_is_scored_on_what_it_has(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        run(scripted({"question 1": ["a"]}, die_after=4), load(f"beir:{beir}"), ["rag", "hybrid"], tmp_path / "out")
-    scored = score(tmp_path / "out")
-    assert (scored["n"], scored["asked"]) == (3, {"rag": 3, "hybrid": 1})
-    assert scored["against"]["recipes"]["hybrid"]["MRR"]["n"] == 1
-
-
 def test_scoring_needs_no_dataset_and_only_the_measures_asked_for(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
     run(scripted(), load(f"qa:{qa}"), ["rag"], tmp_path / "out")
     qa.unlink()
@@ -127,15 +119,6 @@ def test_scoring_needs_no_dataset_and_only_the_measures_asked_for(scripted: Scri
     assert list(score(Path(moved), measures=["abstained", "R@100"])["recipes"]["rag"]) == ["abstained", "R@100"]
     with pytest.raises(UnknownSetting, match="'match'"):
         score(Path(moved), measures=["mach"])
-
-
-def test_the_same_rows_give_the_same_scores_in_any_order(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
-    hits = {"question 1": ["b", "x", "a"], "question 2": ["x", "d"], "question 4": ["e"]}
-    run(scripted(hits), load(f"beir:{beir}"), ["rag"], tmp_path / "out")
-    before = score(tmp_path / "out")
-    path = tmp_path / "out" / "rows" / "rag.jsonl"
-    path.write_text("".join(reversed(path.read_text().splitlines(keepends=True))))
-    assert score(tmp_path / "out") == before
 
 
 def test_a_folder_without_a_run_or_without_rows_is_refused(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
@@ -216,14 +199,6 @@ def test_what_became_of_the_questions_is_counted(
     }
 
 
-def test_searches_are_answered_when_they_did_not_fail(
-    scripted: Scripted, failure: ThresherError, beir: Path, tmp_path: Path
-) -> None:
-    run(scripted({"question 1": failure}), load(f"beir:{beir}"), ["rag"], tmp_path / "out")
-    outcomes = score(tmp_path / "out")["outcomes"]["rag"]
-    assert (outcomes["answered"], outcomes["refused"], outcomes["failed"]) == (2, 0, 1)
-
-
 def test_answers_of_different_generators_are_not_compared(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
     recipes = ["rag", "hybrid", "third"]
     run(scripted({}, {"Who?": "Ada Lovelace"}), load(f"qa:{qa}"), recipes, tmp_path / "out")
@@ -247,17 +222,3 @@ def test_what_was_judged_is_scored_with_the_rows(scripted: Scripted, qa: Path, t
     assert (scored["unsupported"]["value"], scored["unsupported"]["n"]) == (0.25, 2)
     assert (scored["judged_correct"]["value"], scored["judged_correct"]["n"]) == (1.0, 1)
     assert "factscore" not in scored
-
-
-def test_every_comparison_carries_the_tests_that_apply(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
-    run(scripted({"Who?": ["ada.pdf"]}), load(f"qa:{qa}"), ["rag", "hybrid"], tmp_path / "out")
-    compared = score(tmp_path / "out")["against"]["recipes"]["hybrid"]
-    assert compared["em"]["tests"] == {"permutation": 1.0, "sign": 1.0, "McNemar": 1.0}
-    assert compared["em"]["p"] == compared["em"]["tests"]["McNemar"]
-    assert "micro_F1@5" not in compared  # a number of all questions together
-
-
-def test_which_reader_answered_is_no_other_generator_and_a_model_that_failed_once_is_still_the_same() -> None:
-    assert models_of(["reader"]) == ["reader"]
-    assert models_of(["model-a", "reader"]) == ["model-a"]
-    assert models_of([]) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from tests.real_data import DATA
 from thresher.errors import UsageError
 from thresher.types import Origin
 from thresher_evals.dataset import Dataset, Question, normalise
-from thresher_evals.datasets.derived import divided, side_of
+from thresher_evals.datasets.derived import divided
 from thresher_evals.datasets.open_domain import Candidate
 from thresher_evals.datasets.registry import load
 from thresher_evals.runner import collection_of, files, outside_of
@@ -39,17 +38,6 @@ def test_what_holds_subject_and_answer_moves_outside_and_neighbours_stay(popqa: 
     assert "1 without a first gold passage" in dataset.note
 
 
-def test_rankings_are_measured_on_questions_inside_only(popqa: Path) -> None:
-    outside, inside = load(f"routing:{popqa}").questions
-    assert (outside.relevance, inside.relevance) == ({}, {"ben": 1.0})
-
-
-def test_questions_without_subjects_are_routed_by_their_labels(nq: Path) -> None:
-    dataset = load(f"routing:{nq}")
-    assert ids(dataset, Origin.OUTSIDE) == ["ada", "ada2"]
-    assert [(question.id, question.category) for question in dataset.questions] == [("q1", "outside"), ("q2", "inside")]
-
-
 def test_a_paragraph_is_on_one_side_and_questions_that_need_it_on_the_other_are_left_out(squad: Path) -> None:
     dataset = load(f"routing:{squad}")
     texts = {origin: [passage.text for passage in corpus.passages] for origin, corpus in dataset.corpora.items()}
@@ -62,12 +50,6 @@ def test_a_paragraph_is_on_one_side_and_questions_that_need_it_on_the_other_are_
             text = {passage.id: passage.text for passage in dataset.corpora[origin].passages}[place.source]
             assert text[place.start : place.end] in question.answers
     assert "whose evidence is needed on the other side" in dataset.note
-
-
-def test_the_half_of_a_question_is_the_parity_of_its_hash() -> None:
-    for id in ("q1", "0", "test_3283"):
-        odd = int(hashlib.sha1(f"route:{id}".encode()).hexdigest(), 16) % 2
-        assert side_of(id) == ("outside" if odd else "inside")
 
 
 NAMES = st.sampled_from("abcdef")
@@ -144,12 +126,3 @@ def test_the_real_questions_are_divided_and_nothing_leaks() -> None:
         subject = f" {normalise(question.group)} "
         words = [f" {normalise(answer)} " for answer in question.answers if normalise(answer)]
         assert not [text for text in texts if subject in text and any(word in text for word in words)], question.id
-
-
-@pytest.mark.skipif(not (DATA / "squad").is_dir(), reason=f"needs real data: no {DATA}/squad (THRESHER_DATA)")
-def test_the_real_paragraphs_are_divided() -> None:
-    dataset = load(f"routing:{DATA / 'squad' / 'answered.jsonl'}")
-    assert dataset.categories == {"inside": 309, "outside": 283}
-    assert sum(len(corpus.passages) for corpus in dataset.corpora.values()) == 259
-    with pytest.raises(UsageError, match="give a file of questions with answers"):
-        load(f"routing:{DATA / 'squad' / 'questions_only.jsonl'}")

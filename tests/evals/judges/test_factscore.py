@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import pytest
@@ -11,7 +10,7 @@ from thresher.models.structured import Unreadable
 from thresher_evals.dataset import Question
 from thresher_evals.judges.base import Case, Outcome
 from thresher_evals.judges.factscore import Knowledge, checked_facts
-from thresher_evals.judges.llm import read_bullets, read_facts, read_verdict
+from thresher_evals.judges.llm import read_facts, read_verdict
 from thresher_evals.rows import Reply, Row
 
 ADA = ("Ada Moor was a Danish painter. She was born in 1900.", "The Ada Moor was a ship. It sank in 1931.")
@@ -51,11 +50,6 @@ def test_a_reply_to_true_or_false_is_read_as_factscore_reads_it(reply: str, supp
     assert read_verdict(reply) is supported
 
 
-def test_lines_that_speak_to_the_reader_are_no_facts() -> None:
-    reply = "Sure!\n- Ada Moor was Danish.\n* Here are more\n1. Ada Moor painted.\n- Please ask again\nno bullet"
-    assert read_bullets(reply) == ["Ada Moor was Danish.", "Ada Moor painted."]
-
-
 @pytest.mark.parametrize(
     ("reply", "facts"),
     [
@@ -73,20 +67,6 @@ def test_facts_are_read_of_an_object_or_of_bullets(reply: str, facts: list[str])
 def test_other_replies_have_no_readable_facts(reply: str) -> None:
     with pytest.raises(Unreadable):
         read_facts(reply)
-
-
-def test_few_facts_are_penalised() -> None:
-    told = checked_facts(case("Ada Moor was a Danish painter. It sank in 1931. She sang."), lambda one: [one], by_words)
-    assert told.detail["supported"] == 2
-    assert told.detail["facts"] == 3
-    assert told.detail["unsupported_facts"] == ["She sang."]
-    assert told.values == {"responded": 1.0, "factscore": pytest.approx(2 / 3 * math.exp(1 - 10 / 3))}
-    assert math.exp(1 - 10 / 3) == pytest.approx(0.097, abs=0.0005)
-
-
-def test_gamma_0_penalises_nothing() -> None:
-    told = checked_facts(case("She was born in 1900. She sang."), lambda one: [one], by_words, gamma=0)
-    assert told.values["factscore"] == 0.5
 
 
 def test_a_sentence_may_state_several_facts_or_none() -> None:

@@ -84,11 +84,6 @@ def test_a_sheet_names_no_recipe_and_shows_the_words_of_answers(run: Path, tmp_p
     assert set(read_key(run)) == {line["code"] for line in lines}
 
 
-def test_the_context_is_shown_when_asked_for(run: Path, tmp_path: Path) -> None:
-    write_sheet(run, ROWS, tmp_path / "sheet.csv", context=True)
-    assert {line["context"] for line in lines_of(tmp_path / "sheet.csv")} == {"'=context"}
-
-
 def test_one_seed_makes_one_sheet_and_another_another_order(run: Path, tmp_path: Path) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         write_sheet(run, ROWS, tmp_path / f"{name}.csv", seed=seed)
@@ -96,12 +91,6 @@ def test_one_seed_makes_one_sheet_and_another_another_order(run: Path, tmp_path:
     assert first == again
     assert first != other
     assert len(read_key(run)) == 8, "the codes of both sheets are kept"
-
-
-def test_a_sample_takes_the_answers_of_all_recipes_to_its_questions(run: Path, tmp_path: Path) -> None:
-    done = write_sheet(run, ROWS, tmp_path / "sheet.csv", sample=1)
-    assert done.questions == 1
-    assert len({line["question"] for line in lines_of(tmp_path / "sheet.csv")}) == 1
 
 
 def test_a_sheet_that_may_hold_ratings_is_not_written_over(run: Path, tmp_path: Path) -> None:
@@ -127,14 +116,6 @@ def test_ratings_are_told_whose_answers_they_rate(run: Path, filled: Callable[..
     assert rated["agreement"]["coherence"]["n"] == 4
     assert rated["agreement"]["coherence"]["same"] == 0.25
     assert rated == json.loads((run / "ratings" / "ratings.json").read_text(encoding="utf-8"))
-
-
-def test_kappa_is_for_two_and_alpha_for_more(run: Path, filled: Callable[..., Path]) -> None:
-    sheets = [filled(name, lambda *place: GIVEN[place]) for name in ("ada", "ben", "cato")]
-    told = rate(run, sheets)["agreement"]["correctness"]
-    assert told["kappa"] is None
-    assert told["alpha_interval"] == told["alpha_ordinal"] == 1.0
-    assert rate(run, sheets[:2])["agreement"]["correctness"]["kappa"] == pytest.approx(1)
 
 
 def test_what_is_not_rated_is_counted(run: Path, filled: Callable[..., Path]) -> None:
@@ -216,15 +197,6 @@ def test_a_key_that_cannot_be_written_leaves_no_sheet_without_one(run: Path, tmp
     with pytest.raises(OSError, match="directory"):
         write_sheet(run, ROWS, tmp_path / "sheet.csv")
     assert not (tmp_path / "sheet.csv").exists()
-
-
-def test_a_key_that_cannot_be_replaced_stays_as_it_was(run: Path, tmp_path: Path) -> None:
-    write_sheet(run, ROWS, tmp_path / "sheet.csv")
-    before = read_key(run)
-    unfinished(run / "ratings" / "KEY.json").mkdir()
-    with pytest.raises(OSError, match="directory"):
-        write_sheet(run, ROWS, tmp_path / "another.csv", seed=1)
-    assert read_key(run) == before
 
 
 def test_a_sheet_that_is_missing_or_no_csv_is_wrong_usage(

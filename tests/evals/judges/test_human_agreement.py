@@ -23,12 +23,6 @@ def test_alpha_of_four_observers_is_what_krippendorff_prints() -> None:
     assert krippendorff_alpha(units, "ordinal") == pytest.approx(0.815, abs=0.0005)
 
 
-def test_alpha_of_two_ratings_by_hand() -> None:
-    # Pairs (1, 1), (1, 2): observed 1 of 4 values differs by 1 on average: (0 + 0 + 1 + 1) = 2.
-    # Values 1, 1, 1, 2: expected 2 * 3 * 1 * 1 = 6; alpha = 1 - 3 * 2 / 6.
-    assert krippendorff_alpha([[1, 1], [1, 2]]) == pytest.approx(0)
-
-
 def test_quadratic_kappa_by_hand() -> None:
     # Disagreements: observed (0 + 1 + 0 + 4) / 4 = 1.25; expected over all 16 pairs of (1, 2, 3, 5) and (1, 3, 3, 3):
     # (0+4+4+4 + 1+1+1+1 + 4+0+0+0 + 16+4+4+4) / 16 = 3.

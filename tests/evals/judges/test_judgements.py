@@ -53,14 +53,6 @@ def test_what_was_written_is_read_again(run: Path) -> None:
     assert read_judgements(run, "rag") == {"q1": {"unsupported": 0.5, "judge_failed": 1.0}}
 
 
-def test_without_judgements_there_is_nothing_to_read(run: Path) -> None:
-    assert read_judgements(run, "rag") == {}
-
-
-def test_a_recipe_whose_name_is_no_file_name_has_its_file(run: Path) -> None:
-    assert judgement_log(run).path("a/b").name == rows_path(run, "a/b").name
-
-
 def test_later_lines_add_measures_to_earlier_ones(run: Path) -> None:
     row = make_row()
     add(run, said(row, unsupported=0.5))
@@ -88,15 +80,6 @@ def test_the_judge_that_was_asked_last_counts(run: Path) -> None:
 def test_a_judgement_of_an_answer_that_is_no_longer_there_is_left_out(run: Path) -> None:
     add(run, said(make_row("q1", text="London"), judged_correct=0.0))
     assert read_judgements(run, "rag") == {}
-
-
-def test_a_torn_last_line_is_cut_before_more_is_written(run: Path) -> None:
-    add(run, said(make_row("q1"), unsupported=0.0))
-    with judgement_log(run).path("rag").open("ab") as stream:
-        stream.write(b'{"id": "q2", "jud')
-    assert list(read_judgements(run, "rag")) == ["q1"]
-    add(run, said(make_row("q2"), unsupported=1.0))
-    assert list(read_judgements(run, "rag")) == ["q1", "q2"]
 
 
 def test_only_what_this_judge_has_not_said_is_missing() -> None:

@@ -51,15 +51,3 @@ def test_answers_of_one_confidence_are_taken_together() -> None:
     assert risk_coverage(rows) == [(0.5, 0.5, 0.5), (1.0, 0.5, 0.4)]
     assert parse("aurc").summarise(rows).value == 0.5
     assert parse("aurc").summarise(rows[::-1]) == parse("aurc").summarise(rows)
-
-
-def test_an_option_is_right_by_its_label_and_not_by_its_words() -> None:
-    claim = Question("c", "Claim.", ("false",), options=("true", "false"))
-    rows = [said("not true", 0.9, claim), said("true, not false", 0.8, claim)]
-    assert [point.risk for point in risk_coverage(rows)] == [0, 0.5]
-
-
-def test_without_confidences_there_is_no_curve() -> None:
-    rows = [said("Paris", None), said("Rome", None)]
-    assert risk_coverage(rows) == []
-    assert parse("aurc").summarise(rows).n == 0

@@ -8,24 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher_evals.dataset import Gold, Question
+from thresher_evals.dataset import Question
 from thresher_evals.metrics.registry import parse
 from thresher_evals.metrics.retrieval import documents
 from thresher_evals.rows import Place, Row
 
 MakeRow = Callable[..., Row]
 LABELLED = Question("q", "?", grades={"a": 1, "b": 1, "c": 1, "d": 0})
-
-
-def test_a_document_stands_where_its_best_chunk_stands() -> None:
-    _, scores = documents([Place("b"), Place("a"), Place("b"), Place("c")], {"a": 1})
-    assert sorted(scores.values(), reverse=True) == [3.0, 2.0, 1.0]
-    assert scores["a"] == 2.0
-
-
-def test_a_label_may_name_any_source_of_a_document() -> None:
-    grades, scores = documents([Place("/x/first.pdf", also=("/y/copy.pdf",))], {"copy.pdf": 2})
-    assert (grades, scores) == ({"copy.pdf": 2}, {"copy.pdf": 1.0})
 
 
 def test_two_labels_of_one_document_are_one_relevant_document() -> None:
@@ -56,16 +45,6 @@ def test_a_question_with_no_result_counts_as_zero(make_row: MakeRow) -> None:
     rows = [make_row(LABELLED, ranking=[]), make_row(LABELLED), make_row(LABELLED, ranking=["z", "d"])]
     for name in ("nDCG@10", "P@5", "R@5", "F1@5", "MRR"):
         assert parse(name).values(rows) == [0.0, 0.0, 0.0]
-
-
-def test_a_question_without_labels_is_not_measured(make_row: MakeRow) -> None:
-    rows = [make_row(Question("q", "?"), ranking=["a"]), make_row(LABELLED, ranking=["z", "a"])]
-    assert parse("MRR").values(rows) == [None, 0.5]
-
-
-def test_gold_sources_are_labels_where_there_are_no_grades(make_row: MakeRow) -> None:
-    question = Question("q", "?", gold=(Gold("ada.pdf", page=2), Gold("ada.pdf", page=3)))
-    assert parse("R@5").values([make_row(question, ranking=["/x/ada.pdf"])]) == [1.0]
 
 
 @given(

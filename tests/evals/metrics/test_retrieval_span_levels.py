@@ -44,23 +44,10 @@ def test_a_hit_is_relevant_when_it_shares_a_character_with_a_gold_span(make_row:
     assert parse("chunk_R@6").values([row]) == [1.0]
 
 
-def test_one_hit_may_cover_several_gold_spans(make_row: MakeRow) -> None:
-    row = make_row(TWO_SPANS, ranking=[hit("a.pdf", 0, 100, 1)])
-    assert counts(row, 5, "span") == Counts(1, 5, 2, 2)
-    assert counts(row, 5, "chunk") == Counts(1, 5, 1, 2)
-
-
 def test_without_offsets_the_document_is_the_span_and_without_a_page_it_is_the_page(make_row: MakeRow) -> None:
     row = make_row(Question("q", "?", gold=(Gold("a", page=2), Gold("b"))), ranking=[hit("a", 0, 9, 1), hit("b", 0, 9)])
     assert counts(row, 5, "span") == Counts(2, 5, 2, 2)
     assert counts(row, 5, "chunk") == Counts(1, 5, 1, 2)
-
-
-def test_several_spans_on_a_page_are_one_place_at_chunk_level(make_row: MakeRow) -> None:
-    question = Question("q", "?", gold=(Gold("a", 2, 0, 5), Gold("a", 2, 7, 9), Gold("a", 2, 7, 9)))
-    row = make_row(question, ranking=[hit("a", 0, 6, 2)])
-    assert counts(row, 5, "span") == Counts(1, 5, 1, 2)
-    assert counts(row, 5, "chunk") == Counts(1, 5, 1, 1)
 
 
 def test_places_outside_the_collection_cannot_be_found_and_do_not_count(make_row: MakeRow) -> None:

@@ -111,13 +111,6 @@ def test_cells_fields_and_lists_are_asked_for_by_their_names() -> None:
     }
 
 
-def test_a_table_by_quarters_is_asked_for_what_its_caption_says() -> None:
-    table = "| Segment | Q3 2024 |\n|---|---|\n| New boats | 12.6 |\n| Charter | 2 |"
-    text = f"Results\n\nRevenue by segment, in euros\n\n{table}"
-    (made, _) = table_questions(document(text), "Results")
-    assert (made.question, made.answer) == ("What was the revenue for New boats in Q3 2024?", "12.6")
-
-
 def test_what_is_made_stands_where_it_says_and_is_not_told_by_its_question() -> None:
     documents = [document(BOATS, "b"), document(FERRY, "f")]
     found = QuestionMaker(documents, seed=1).made(100)
