@@ -81,7 +81,7 @@ def test_scores_the_report_and_the_comparison_agree_on_the_same_rows() -> None:
     assert {name: number for name, number in compared.items() if number} == expected
 
     block = Block("run", "qa", "ask", "model", "rag", {"rag": rows}, {"rag": {}}, {})
-    table = outcome_table(block, "run")
+    table = outcome_table(block)
     printed = dict(zip(table.columns, table.rows[0], strict=True))
     assert {str(came): printed[str(came)] for came in expected} == expected
 
@@ -115,5 +115,5 @@ def test_doing_without_a_chat_model_that_is_not_configured_is_no_degradation() -
         replace(row_of(CAPITAL, "Paris"), degraded=(offline,)),
         replace(row_of(NEVER, None), degraded=(offline, "correct: the search failed")),
     ]
-    table = outcome_table(Block("run", "qa", "ask", "model", "rag", {"rag": rows}, {"rag": {}}, {}), "x")
+    table = outcome_table(Block("run", "qa", "ask", "model", "rag", {"rag": rows}, {"rag": {}}, {}))
     assert table.rows[0][table.columns.index("degraded")] == 1

@@ -104,7 +104,7 @@ def test_what_papers_print_stands_apart_and_in_italics(write_run: Write, tmp_pat
     assert ("ChunkRAG", "*0.649*") in {(row["system"], row["claimed"]) for row in claimed}
     assert not any("*" in cell for row in tables["Answers"] for cell in row.values())
     assert "claimed" not in (told.tables[0]).read_text(encoding="utf-8")
-    assert "0.649 claimed" in told.html.read_text(encoding="utf-8")
+    assert "<i>0.649</i>" in told.html.read_text(encoding="utf-8")
 
 
 # --- the files --------------------------------------------------------------------------------------------------------
