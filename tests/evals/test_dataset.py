@@ -39,14 +39,6 @@ def test_questions_without_a_subject_go_by_their_id_and_the_splits_share_nothing
     assert len(load(spec, split="tune", sample=5).questions) == 5
 
 
-def test_questions_about_one_subject_stay_together(tmp_path: Path, write_lines: Write) -> None:
-    lines = [{"id": n, "question": f"{n}?", "subject": "George Rankin"} for n in range(20)]
-    spec = f"qa:{write_lines(tmp_path / 'one.jsonl', lines)}"
-    assert len(load(spec, split="train").questions) == 20
-    with pytest.raises(UsageError, match="no questions in its split final"):
-        load(spec, split="final")
-
-
 def test_an_unknown_split_names_the_known_ones(qa: Path) -> None:
     with pytest.raises(UsageError, match="splits are train, tune, final, all"):
         load(f"qa:{qa}", split="test")

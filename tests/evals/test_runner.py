@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from thresher.errors import BudgetSpent, MissingExtra, StoreError, ThresherError, UsageError
+from thresher.errors import MissingExtra, StoreError, ThresherError, UsageError
 from thresher.types import Step
 from thresher_evals.asker import written_by
 from thresher_evals.datasets.registry import load
@@ -66,19 +66,6 @@ def test_an_answer_is_kept_beside_a_ranking(scripted: Scripted, qa: Path, tmp_pa
     assert asker.limits == {5}
 
 
-def test_run_json_says_what_was_asked_of_what(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
-    dataset = load(f"qa:{qa}", sample=2, seed=5)
-    run(scripted(), dataset, ["rag"], tmp_path / "out", settings={"rag": {"k": 5}})
-    described = json.loads((tmp_path / "out" / "run.json").read_text())
-    assert described["dataset"]["spec"] == f"qa:{qa}"
-    assert described["dataset"]["sha256"] == dataset.sha256
-    assert (described["dataset"]["questions"], described["dataset"]["sample"], described["seed"]) == (2, 2, 5)
-    assert described["settings"] == {"rag": {"k": 5}}
-    assert {"thresher", "python", "onnxruntime", "lancedb", "kreuzberg"} == set(described["versions"])
-    assert described["started"]
-    assert described["machine"]["cores"]
-
-
 def test_an_error_is_a_row_and_the_run_goes_on(
     scripted: Scripted, failure: ThresherError, qa: Path, tmp_path: Path
 ) -> None:
@@ -90,13 +77,6 @@ def test_an_error_is_a_row_and_the_run_goes_on(
     assert (second.reply is not None, second.ranking, second.timed_out) == (True, None, True)
     assert third.error is None
     assert report.failed == {"rag": 2}
-
-
-def test_waiting_too_long_is_told_from_other_errors(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
-    late = BudgetSpent("out of seconds")
-    late.__cause__ = TimeoutError()
-    run(scripted(answers={"Who?": late}), load(f"qa:{qa}"), ["rag"], tmp_path / "out")
-    assert [row.timed_out for row in read_rows(tmp_path / "out", "rag")] == [True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -193,14 +173,6 @@ def test_a_recipe_can_be_added_to_a_run(scripted: Scripted, beir: Path, tmp_path
     assert (described["recipes"], described["settings"]) == (["rag", "hybrid"], {"rag": {}, "hybrid": {"k": 8}})
 
 
-def test_a_run_wants_a_recipe_and_a_limit_from_one(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no recipe"):
-        run(scripted(), load(f"beir:{beir}"), [], tmp_path / "out")
-    with pytest.raises(UsageError, match="limit is 0"):
-        run(scripted(), load(f"beir:{beir}"), ["rag"], tmp_path / "out", limit=0)
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("parallel", [2, 5])
 def test_rows_keep_the_order_of_the_questions_however_many_are_asked_at_a_time(
@@ -216,22 +188,6 @@ def test_rows_keep_the_order_of_the_questions_however_many_are_asked_at_a_time(
 
 
 # --- question by question ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("together", "order"),
-    [
-        (False, ["1 rag", "2 rag", "4 rag", "1 hybrid", "2 hybrid", "4 hybrid"]),
-        (True, ["1 rag", "1 hybrid", "2 rag", "2 hybrid", "4 rag", "4 hybrid"]),
-    ],
-)
-def test_recipes_are_asked_one_after_the_other_or_in_turn(
-    scripted: Scripted, beir: Path, tmp_path: Path, together: bool, order: list[str]
-) -> None:
-    asker = scripted(HITS)
-    run(asker, load(f"beir:{beir}"), ["rag", "hybrid"], tmp_path / "out", together=together)
-    assert [f"{question.removeprefix('question ')} {recipe}" for _, question, recipe in asker.asked] == order
-    assert json.loads((tmp_path / "out" / "run.json").read_text())["together"] is together
 
 
 def test_a_run_of_an_earlier_version_was_asked_recipe_by_recipe(scripted: Scripted, beir: Path, tmp_path: Path) -> None:

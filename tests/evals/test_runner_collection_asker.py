@@ -13,7 +13,7 @@ from thresher import recipes
 from thresher.cli.app import main
 from thresher.collection import Collection
 from thresher.errors import UsageError
-from thresher_evals.asker import CollectionAsker, hidden
+from thresher_evals.asker import CollectionAsker, Variant, hidden, parse_variant
 from thresher_evals.dataset import Gold, Question
 
 
@@ -144,18 +144,6 @@ def test_questions_of_one_text_hide_the_documents_of_those_that_are_not_in_the_s
         assert one_kept == hidden(collection, [railway, lighthouse], 0.5) == hidden(collection, [railway], 0.0)
 
 
-def test_a_share_keeps_about_as_many_and_those_of_every_lower_share(home: Path, notes: Path) -> None:
-    with asked_of(home, notes) as collection:
-        questions = [places(["lighthouse.md"], id=str(at), text=f"{at}?") for at in range(500)]
-        kept = {
-            share: {one.question for one in questions} - set(hidden(collection, questions, share))
-            for share in (0.1, 0.4, 0.6)
-        }
-    assert kept[0.1] < kept[0.4] < kept[0.6]
-    for share, those in kept.items():
-        assert abs(len(those) / 500 - share) < 0.06
-
-
 def test_a_source_with_a_quotation_mark_is_hidden_like_any_other(tmp_path: Path) -> None:
     (tmp_path / "o'hara.txt").write_text("O'Hara built the mill in 1802.", encoding="utf-8")
     with Collection(tmp_path / "home", "default") as collection:
@@ -163,3 +151,22 @@ def test_a_source_with_a_quotation_mark_is_hidden_like_any_other(tmp_path: Path)
         question = places(["o'hara.txt"], text="Who built the mill?")
         assert found(CollectionAsker(collection, {}), question) == ["o'hara.txt"]
         assert found(CollectionAsker(collection, {}, degraded=0.0, questions=[question]), question) == []
+
+
+# --- variants ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_plain_recipe_has_no_settings() -> None:
+    assert parse_variant("crag") == Variant("crag", {})
+
+
+def test_settings_stand_in_brackets() -> None:
+    assert parse_variant("crag[upper=0.6, decompose=selection]") == Variant(
+        "crag", {"upper": "0.6", "decompose": "selection"}
+    )
+
+
+@pytest.mark.parametrize("name", ["", "[upper=1]", "crag[upper]", "crag[upper=1", "crag[upper=1] more"])
+def test_what_is_no_variant_says_what_one_looks_like(name: str) -> None:
+    with pytest.raises(UsageError, match=r"e\.g\."):
+        parse_variant(name)

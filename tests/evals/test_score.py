@@ -8,15 +8,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from thresher.answer import Answer
-from thresher.errors import ThresherError, UnknownSetting, UsageError
-from thresher_evals.dataset import Split, split_of
+from thresher.errors import ThresherError, UnknownSetting
 from thresher_evals.datasets.registry import load
 from thresher_evals.judges.judgements import Judgement, answer_of, judgement_log
 from thresher_evals.rows import read_rows
@@ -121,31 +119,6 @@ def test_scoring_needs_no_dataset_and_only_the_measures_asked_for(scripted: Scri
         score(Path(moved), measures=["mach"])
 
 
-def test_a_folder_without_a_run_or_without_rows_is_refused(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no run in it"):
-        score(tmp_path)
-    with pytest.raises(KeyboardInterrupt):
-        run(scripted(die_after=0), load(f"qa:{qa}"), ["rag"], tmp_path / "out")
-    with pytest.raises(UsageError, match="no rows yet"):
-        score(tmp_path / "out")
-
-
-def test_a_split_without_questions_is_named_with_the_run_and_what_to_do(
-    scripted: Scripted, qa: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "out"
-    dataset = load(f"qa:{qa}")
-    (split,) = {split_of(question.group or question.id) for question in dataset.questions[:1]}
-    run(scripted(), replace(dataset, questions=dataset.questions[:1]), ["rag"], out)
-    assert score(out, split=split)["n"] == 1
-    other: Split = "tune" if split != "tune" else "final"
-    with pytest.raises(UsageError) as refused:
-        score(out, split=other)
-    told = str(refused.value)
-    assert told.startswith(f"{out}: none of the 1 questions with a row is of the split {other}")
-    assert f"score those of the `split` all, or run it with the `split` {other}" in told
-
-
 def test_a_run_does_not_need_the_packages_of_scoring() -> None:
     code = (
         "import sys, thresher_evals.runner, thresher_evals.datasets.registry\n"
@@ -176,27 +149,6 @@ def rewrite(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> N
     """Change every row of a file."""
     lines = [json.dumps(change(json.loads(line))) for line in path.read_text().splitlines()]
     path.write_text("".join(f"{line}\n" for line in lines))
-
-
-def test_measures_that_apply_to_no_row_are_left_out_unless_they_are_named(
-    scripted: Scripted, qa: Path, tmp_path: Path
-) -> None:
-    run(scripted({"Who?": ["ada.pdf"]}, {"Who?": "Ada Lovelace"}), load(f"qa:{qa}"), ["rag"], tmp_path / "out")
-    scored = score(tmp_path / "out")["recipes"]["rag"]
-    assert {"em", "span_F1@5", "refusal_recall"} < set(scored)
-    assert not {"label_accuracy", "factscore", "aurc", "likert_coherence"} & set(scored)
-    assert scored["auroc"]["value"] is None  # a measure that every reader may look for
-    assert score(tmp_path / "out", measures=["auroc"])["recipes"]["rag"]["auroc"]["n"] == 0
-
-
-def test_what_became_of_the_questions_is_counted(
-    scripted: Scripted, failure: ThresherError, qa: Path, tmp_path: Path
-) -> None:
-    asker = scripted({}, {"Who?": "late", "Where?": failure})
-    run(asker, load(f"qa:{qa}"), ["rag"], tmp_path / "out")
-    assert score(tmp_path / "out")["outcomes"] == {
-        "rag": {"answered": 1, "refused": 1, "failed": 1, "timed_out": 1, "unreadable": 2}
-    }
 
 
 def test_answers_of_different_generators_are_not_compared(scripted: Scripted, qa: Path, tmp_path: Path) -> None:

@@ -60,13 +60,6 @@ def test_what_is_spent_is_added_up_and_what_is_left_is_estimated(make_row: Calla
     )
 
 
-def test_a_run_that_is_done_has_no_estimate_and_one_without_a_model_spends_nothing(
-    make_row: Callable[..., Row],
-) -> None:
-    assert str(spending(make_row, {"rag": 10, "crag": 10}, USED)) == "spent: 20 model calls, 2000 tokens, 0.2 in money"
-    assert str(spending(make_row, {"rag": 5}, Usage())) == ""
-
-
 @pytest.mark.parametrize(
     "command", [("run", "--recipe", "rag", "--dataset"), ("compare", "--recipe", "hybrid", "--questions")]
 )

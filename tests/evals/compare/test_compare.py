@@ -120,16 +120,6 @@ def test_better_retrieval_is_not_taken_for_correction() -> None:
     assert (told.recipe, told.certain) == ("hybrid", True)
 
 
-def test_what_a_wrong_answer_costs_can_turn_the_recommendation() -> None:
-    found = {"rag": rows("+" * 30 + "-" * 10), "corrective": rows("+" * 20 + "0" * 20, "corrective")}
-    told = {costs: weigh(found, "rag", wrong_costs=costs)["recommend"] for costs in (0.0, 1.0, 5.0)}
-    assert {costs: (one["recipe"], one["certain"]) for costs, one in told.items()} == {
-        0.0: ("rag", True),
-        1.0: ("rag", False),
-        5.0: ("corrective", True),
-    }
-
-
 def test_more_questions_show_smaller_differences() -> None:
     seen = [detectable(values, 1) for values in ([1.0, 0.0, -1.0, 0.0] * 5, [1.0, 0.0, -1.0, 0.0] * 50)]
     assert seen[0] > 3 * seen[1]
@@ -161,16 +151,6 @@ def test_what_is_worse_than_silence_is_said_with_what_was_wrong() -> None:
     one = weigh({"rag": rows("+++-"), "hybrid": rows("---0", "hybrid")}, "rag")
     assert list(silence(one)) == ["  Worse than silence on these questions: hybrid (a value below 0)."]
     assert not list(silence(weigh({"rag": rows("+++-")}, "rag")))
-
-
-def test_bounds_are_recommended_only_where_the_checked_half_does_not_get_worse() -> None:
-    helped = {"rag": rows("-" * 20 + "+" * 20), "corrective": rows("+" * 40, "corrective")}
-    bounds = {"tried": True, "chosen_on": 20, "settings": {"lower": 0.4}, "certain": False, "why": "so"}
-    kept = with_tuning(weigh(helped, "rag"), {"bounds": {**bounds, "adopt": False}})
-    assert kept["recommend"]["settings"] == {}
-    taken = with_tuning(weigh(helped, "rag"), {"bounds": {**bounds, "adopt": True}})
-    assert taken["recommend"]["settings"] == {"lower": 0.4}
-    assert taken["recommend"]["certain"] is False
 
 
 # --- bounds -----------------------------------------------------------------------------------------------------------

@@ -16,23 +16,6 @@ from thresher_evals.datasets.registry import load
 Write = Callable[[Path, list[Any]], Path]
 
 
-def test_only_queries_with_judgements_are_asked(beir: Path) -> None:
-    dataset = load(f"beir:{beir}")
-    assert [question.id for question in dataset.questions] == ["1", "2", "4"]
-    assert (dataset.kind, dataset.name, dataset.task, dataset.corpus) == (
-        "beir",
-        "small",
-        "search",
-        beir / "corpus.jsonl",
-    )
-
-
-def test_a_grade_of_zero_is_kept_and_is_not_gold(beir: Path) -> None:
-    first = load(f"beir:{beir}").questions[0]
-    assert first.grades == {"a": 3, "b": 1, "c": 0}
-    assert first.gold == (Gold("a"), Gold("b"))
-
-
 def test_judgements_are_also_found_in_the_qrels_folder_and_without_a_header(beir: Path, write_lines: Write) -> None:
     (beir / "qrels.tsv").unlink()
     write_lines(beir / "qrels" / "test.tsv", ["3\tf\t2"])
@@ -122,6 +105,7 @@ def test_a_folder_without_its_files_says_which_are_missing(beir: Path) -> None:
         load(f"beir:{beir}")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (DATA / "cranfield").is_dir(), reason=f"needs real data: no {DATA}/cranfield (THRESHER_DATA)")
 def test_the_real_collections_are_read() -> None:
     cranfield = load(f"beir:{DATA / 'cranfield'}")

@@ -284,17 +284,6 @@ def test_wikipedia_counts_the_first_gold_passage_of_a_subject_and_every_silver_o
     assert (without.gold, without.answers, without.answerable) == ((), ("singer",), True)
 
 
-def test_question_files_of_one_pool_share_a_collection_that_only_its_own_name_gets_indexed(
-    popqa: Path, nq: Path, tmp_path: Path
-) -> None:
-    dataset = load(f"wikipedia:{popqa}")
-    name = collection_of(dataset)
-    assert name == collection_of(load(f"wikipedia:{nq}"))
-    assert name.startswith("wikipedia-")
-    assert list(files(dataset, tmp_path, name, outside="none")) == [(popqa.parent / "corpus.jsonl", name)]
-    assert list(files(dataset, tmp_path, "mine", outside="none")) == []
-
-
 def test_asqa_takes_every_short_answer_and_asks_the_pool_where_there_is_one(popqa: Path, write_lines: Write) -> None:
     pairs = [{"short_answers": ["Ada", "A. Moor"]}, {"short_answers": ["Ben", "Ada"]}]
     lines = [
@@ -323,15 +312,6 @@ def test_biography_checks_facts_against_the_entity_s_own_page_or_all_that_was_re
     assert [question.topic for question in dataset.questions] == ["ada moor", "Bo", "Cy"]
     assert dataset.questions[0].answers == ()
     assert "1 of 3 have passages of their own page" in dataset.note
-
-
-@pytest.mark.parametrize("kind", ["wikipedia", "biography"])
-def test_a_missing_pool_says_what_to_get_and_where_it_goes(popqa: Path, kind: str) -> None:
-    (popqa.parent / "corpus.jsonl").unlink()
-    with pytest.raises(
-        UsageError, match=r"passages are missing.*put a corpus\.jsonl .* beside the file, or in the fol"
-    ):
-        load(f"{kind}:{popqa}")
 
 
 # --- papers -----------------------------------------------------------------------------------------------------------
@@ -366,6 +346,7 @@ def test_the_questions_about_papers_come_along_and_the_papers_are_asked_for(
 # --- all of them ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (DATA / "arc").is_dir(), reason=f"needs real data: no {DATA}/arc (THRESHER_DATA)")
 @pytest.mark.parametrize(
     ("spec", "questions", "gold", "inside", "outside"),

@@ -127,13 +127,6 @@ def test_the_offline_judge_counts_what_the_context_does_not_support() -> None:
     assert told.detail["unsupported_sentences"][0] == "The lighthouse of Vik is 34 metres high."
 
 
-def test_rows_without_context_are_held_against_their_quotes() -> None:
-    row = make_row("q", "The lighthouse of Vik was built in 1871 [1].", context=None, quotes=[CONTEXT[0]])
-    told = judged(offline_judge(), "unsupported", Case(row))
-    assert told.values == {"unsupported": 0.0}
-    assert told.detail["context"] == "quotes of the citations"
-
-
 def test_offline_facts_are_sentences_and_say_so() -> None:
     row = make_row("q", "The lighthouse of Vik was built in 1871. It was painted by Maria Berg.", topic="Vik")
     told = judged(offline_judge(gamma=0), "factscore", Case(row, CONTEXT))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from thresher.errors import UnknownSetting
-from thresher.types import Origin, Usage, Verdict
+from thresher.types import Verdict
 from thresher_evals.dataset import Gold, Question
-from thresher_evals.metrics.registry import MEASURES, measures_of, parse
-from thresher_evals.rows import Cited, Context, Place, Reply, Row
+from thresher_evals.metrics.registry import MEASURES, measures_of, parse, risk_coverage
+from thresher_evals.rows import Context, Place, Reply, Row
 
 MakeRow = Callable[..., Row]
 CAPITAL = Question("q1", "Capital?", ("Paris",), gold=(Gold("france.pdf", page=2), Gold("france.pdf", page=7)))
@@ -108,19 +109,6 @@ def test_refusals_have_a_precision_and_a_recall(make_row: MakeRow) -> None:
         assert interval.n == n
 
 
-def test_seconds_count_failures_and_calls_do_not(make_row: MakeRow) -> None:
-    rows = [make_row(CAPITAL, text="x", seconds=1.0, llm_calls=4), make_row(CAPITAL, seconds=9.0)]
-    assert parse("seconds_p50").summarise(rows).value == 5.0
-    assert parse("seconds_p95").summarise(rows).value == pytest.approx(8.6)
-    assert parse("llm_calls").summarise(rows).value == 4.0
-
-
-def test_nothing_measured_is_none_with_no_questions(make_row: MakeRow) -> None:
-    for measure in MEASURES.values():
-        interval = measure.summarise([])
-        assert (interval.value, interval.low, interval.high, interval.n) == (None, None, None, 0)
-
-
 def judged(category: str | None, verdict: str | None, confidence: float | None = None) -> Row:
     """A row whose recipe gave a verdict."""
     reply = Reply("x", abstained=False, verdict=Verdict(verdict) if verdict else None, confidence=confidence)
@@ -172,15 +160,6 @@ def test_confidence_is_measured_over_all_questions_of_known_whereabouts(make_row
     assert (auroc.value, auroc.n) == (pytest.approx(3.5 / 4), 4)
     assert (ece.value, ece.n) == (pytest.approx(0.4 / 4), 4)
     assert parse("auroc").summarise(rows[:2]).value is None
-
-
-def test_an_answer_from_outside_is_told_from_others(make_row: MakeRow) -> None:
-    def citing(*origins: str) -> Row:
-        reply = Reply("x", abstained=False, citations=tuple(Cited("a", origin=Origin(origin)) for origin in origins))
-        return Row(CAPITAL, "crag", "c0ffee", 1.0, reply=reply)
-
-    rows = [citing("inside"), citing("inside", "outside"), citing(), make_row(CAPITAL, abstained=True), make_row()]
-    assert parse("outside_used").values(rows) == [0.0, 1.0, 0.0, None, None]
 
 
 # --- documents, spans, pages: all questions together -----------------------------------------------------------------
@@ -272,16 +251,65 @@ def test_what_was_handed_on_holds_an_answer_or_not_whatever_was_said(make_row: M
     assert parse("context_match").values([unanswerable]) == [None]
 
 
-# --- what it cost -----------------------------------------------------------------------------------------------------
+# --- risk and coverage ------------------------------------------------------------------------------------------------
 
 
-def test_costs_are_read_from_the_row_and_none_where_they_are_not_kept(make_row: MakeRow) -> None:
-    reply = Reply("x", abstained=False, usage=Usage(prompt_tokens=30, completion_tokens=4))
-    pieces = (Context("a", 0, 4, "four"), Context("b", 0, 3, "and"))
-    kept = replace(make_row(CAPITAL), reply=reply, context=pieces, cpu_seconds=0.5, memory_mib=300.0)
-    rows = [kept, replace(kept, memory_mib=200.0, context=()), make_row(CAPITAL)]
-    assert parse("prompt_tokens").values(rows) == [30.0, 30.0, None]
-    assert parse("completion_tokens").values(rows) == [4.0, 4.0, None]
-    assert parse("context_characters").values(rows) == [7.0, 0.0, None]
-    assert parse("cpu_seconds").values(rows) == [0.5, 0.5, None]
-    assert parse("memory_mib").summarise(rows).value == 300.0
+def said(text: str | None, confidence: float | None, question: Question = CAPITAL) -> Row:
+    """An answer with a confidence; None is a refusal."""
+    reply = Reply(text or "", abstained=text is None, confidence=confidence)
+    return Row(question, "crag", "c0ffee", 1.0, reply=reply)
+
+
+ROWS = [
+    said("Paris", 0.9),
+    said("Rome", 0.6),
+    said("Paris", 0.8),
+    said("Paris", 0.7, replace(NEVER, answers=("Paris",))),  # wrong, although the words are there
+    said(None, 0.1),
+    Row(CAPITAL, "crag", "c0ffee", 1.0, error="failed"),
+    said("Paris", 0.95, Question("free", "Tell me.")),  # nobody knows whether that is right
+]
+
+
+def test_the_curve_by_hand() -> None:
+    assert risk_coverage(ROWS) == [
+        pytest.approx((1 / 6, 0, 0.9)),
+        pytest.approx((2 / 6, 0, 0.8)),
+        pytest.approx((3 / 6, 1 / 3, 0.7)),
+        pytest.approx((4 / 6, 2 / 4, 0.6)),
+    ]
+
+
+def test_its_area_is_the_mean_risk_over_the_answers() -> None:
+    area = parse("aurc").summarise(ROWS)
+    assert (area.value, area.n) == (pytest.approx((0 + 0 + 1 / 3 + 2 / 4) / 4), 4)
+    assert area.low is not None
+    assert area.high is not None
+    assert 0 <= area.low <= (0 + 0 + 1 / 3 + 2 / 4) / 4 <= area.high <= 1
+
+
+def test_answers_of_one_confidence_are_taken_together() -> None:
+    rows = [said("Paris", 0.5), said("Rome", 0.5), said("Paris", 0.4), said("Rome", 0.4)]
+    assert risk_coverage(rows) == [(0.5, 0.5, 0.5), (1.0, 0.5, 0.4)]
+    assert parse("aurc").summarise(rows).value == 0.5
+    assert parse("aurc").summarise(rows[::-1]) == parse("aurc").summarise(rows)
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "measures.md"
+
+
+def test_the_table_lists_every_measure_with_its_meaning_source_range_and_questions() -> None:
+    printed = [
+        line
+        for line in PAGE.read_text(encoding="utf-8").splitlines()
+        if line.startswith("| `") and line.count("|") == 8
+    ]
+    told = [
+        f"| `{measure}` | {measure.meaning} | {measure.better or ''} | {measure.source} | {measure.bounds}"
+        f" | {measure.questions} | {', '.join(measure.tasks) or 'on request'} |"
+        for measure in MEASURES.values()
+    ]
+    assert printed == told

@@ -47,11 +47,6 @@ def test_the_best_recipe_is_significantly_better_than_each_other_one(measured: C
     assert (block.leading("match"), block.best("match")) == ("corrective", "corrective")
 
 
-def test_the_first_of_several_that_chance_explains_is_not_the_best(measured: Callable[..., Run]) -> None:
-    block = measured(rag=0, crag=11, corrective=10).blocks[0]
-    assert (block.leading("match"), block.best("match")) == ("crag", None)
-
-
 def test_differences_are_ours_minus_the_others_with_wins_and_losses(write_run: Write, answered: Answered) -> None:
     rows = {name: answered(name, right) for name, right in (("rag", 4), (FAIR, 12), ("corrective", 10))}
     run = read_measured(write_run(rows=rows), "run")

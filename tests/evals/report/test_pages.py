@@ -49,22 +49,11 @@ def test_the_summary_has_a_row_for_each_run_and_a_column_for_each_rival(measured
     assert second[4] == "10 / 10 / 0 / 0 / 0 / 0 / 0"
 
 
-def test_the_summary_says_plainly_where_others_are_better(measured: Callable[..., Run]) -> None:
-    text = said([measured("here", rag=20, crag=11, corrective=10)])
-    assert "it is significantly better in 0, not distinguishable in 1, significantly worse in 1" in text
-    assert "Others are significantly better: rag on here (match 1 against 0.5, p = 0.00" in text
-
-
 def test_costs_are_told_of_runs_that_say_what_an_answer_took(write_run: Write) -> None:
     alone, in_turn = (read_measured(write_run(f"{together}", together=together), "run") for together in (False, True))
     assert "Median seconds a question on run, n = 5: rag 3" in said([alone])
     assert "seconds" not in said([in_turn]).lower()
     assert "Calls of a language model a question on run" in said([in_turn])
-
-
-def test_a_recipe_that_was_not_asked_yet_is_told_of(write_run: Write, answered: Answered) -> None:
-    run = read_measured(write_run(rows={"rag": answered("rag", 5), "crag": []}), "run")
-    assert "Unfinished: crag has 0 of 20 questions. Its numbers are of those." in [*warnings(run)]
 
 
 def test_a_run_of_several_generators_warns(write_run: Write) -> None:
@@ -97,12 +86,6 @@ def test_ablations_are_one_table_with_the_printed_ones_apart(
     assert worse["match, difference"].startswith("−0.4 ★ [")
     assert worse["right / wrong / refused / unchecked / unreadable / late / failed"] == "2 / 18 / 0 / 0 / 0 / 0 / 0"
     assert tables["Ablations of CRAG as printed"][0]["claimed"] == "*0.549*"
-
-
-def test_variants_without_the_recipe_itself_are_compared_with_nothing(write_run: Write, answered: Answered) -> None:
-    rows = {name: answered(name, 3) for name in ("crag[decompose=selection]", "crag[actions=only-correct]")}
-    ((section,),) = (page.sections for page in dataset_pages([read_measured(write_run(rows=rows), "run")], 0))
-    assert "crag as it is was not asked" in section.tables[0].note
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from thresher.cli.app import main
-from thresher.errors import UnknownSetting, UsageError
+from thresher.errors import UsageError
 from thresher_evals.report.blocks import Number
 from thresher_evals.report.data import read_measured
 from thresher_evals.report.pages import command, small_print
@@ -74,19 +73,6 @@ def test_every_number_and_its_p_stand_in_the_csv_as_eval_score_has_them(report: 
     assert not lines["rag", "match", ""]["p"], "the baseline is compared with nothing"
 
 
-def test_differences_are_those_of_eval_score(report: Report, run: Path) -> None:
-    told = score(run)["against"]["recipes"]["crag[upper=0.9]"]["f1"]
-    (line,) = (
-        line
-        for line in lines_of(report.tables[1])
-        if (line["recipe"], line["against"], line["measure"], line["category"]) == ("crag[upper=0.9]", "rag", "f1", "")
-    )
-    assert all(close(line[name], told[name]) for name in ("difference", "low", "high", "p", "p_holm"))
-    assert all(line[name] == str(told[name]) for name in ("better", "worse", "n"))
-    assert line["test"] == told["test"]
-    assert close(line["permutation"], told["tests"]["permutation"])
-
-
 def test_refusals_failures_and_late_questions_are_in_the_outcomes(report: Report, tables_in: Read) -> None:
     table = tables_in(report.pages[0])["What became of the questions"]
     crag = next(row for row in table if row["recipe"] == "crag")
@@ -118,12 +104,6 @@ def test_the_page_fetches_nothing_and_shows_answers_as_text(report: Report) -> N
     assert "<script" not in html
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
     assert "<title>Numbers &amp; &lt;names&gt;</title>" in html
-
-
-def test_markdown_shows_answers_as_text_too(report: Report) -> None:
-    text = report.pages[0].read_text(encoding="utf-8")
-    assert "<script" not in text
-    assert "Ben Hill \\| \\*chef\\* &lt;script>" in text
 
 
 def test_what_the_page_links_to_is_there(report: Report) -> None:
@@ -176,22 +156,6 @@ def test_a_run_of_one_recipe_is_compared_with_nothing(
     assert not any("minus" in title for title in tables_in(told.pages[0]))
 
 
-def test_a_run_in_which_everything_failed_says_so(
-    write_run: Write, answered: Callable[..., list[Row]], tables_of: Callable[..., Tables]
-) -> None:
-    failed = [Row(row.question, "rag", "c0ffee", 1.0, error="ThresherError: no") for row in answered("rag", 0)]
-    (row,) = tables_of(write_run(rows={"rag": failed, "crag": []}))["What became of the questions"]
-    assert {row[name] for name in ("right", "wrong", "refused wrongly", "unreadable", "timed out")} == {"0"}
-    assert (row["n"], row["failed"]) == ("20", "20")
-
-
-def test_a_search_run_tells_what_moved(write_run: Write, tmp_path: Path, ranked: Mapping[str, list[Row]]) -> None:
-    told = write_report([write_run("found", kind="beir", rows=ranked, task="search")], tmp_path / "out")
-    text = told.pages[0].read_text(encoding="utf-8")
-    assert "**Lost: q1?**" in text
-    assert "  - hybrid: ranked (nDCG@10 0) (sources: x; y)" in text
-
-
 def test_what_an_answer_took_is_left_out_where_the_recipes_were_asked_in_turn(
     write_run: Write, tables_of: Callable[..., Tables]
 ) -> None:
@@ -234,27 +198,9 @@ def test_a_damaged_study_is_refused(tmp_path: Path, about: str, table: str | Non
         write_report([tmp_path], tmp_path / "out")
 
 
-def test_a_baseline_no_run_has_is_refused(write_run: Write, tmp_path: Path) -> None:
-    with pytest.raises(UnknownSetting, match="grag"):
-        write_report([write_run()], tmp_path / "out", baseline="grag")
-
-
 def test_damaged_ratings_are_told_of(run: Path, tmp_path: Path) -> None:
     damaged = shutil.copytree(run, tmp_path / "damaged")
     (damaged / "ratings").mkdir()
     (damaged / "ratings" / "ratings.json").write_text("{}", encoding="utf-8")
     with pytest.raises(UsageError, match="damaged"):
         write_report([damaged], tmp_path / "out")
-
-
-def test_the_command_tells_what_it_wrote_as_json(
-    write_run: Write, ranked: Mapping[str, list[Row]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    directory = write_run("found", kind="beir", rows=ranked, task="search")
-    with pytest.raises(SystemExit) as stopped:
-        main(["eval", "report", str(directory), "--out", str(tmp_path / "out"), "--title", "Found", "--json"])
-    told = json.loads(capsys.readouterr().out)
-    assert not stopped.value.code
-    assert set(told) == {"html", "markdown", "pages", "tables"}
-    assert Path(told["html"]).read_text(encoding="utf-8").count("<h1>Found</h1>") == 1
-    assert all(Path(path).is_file() for path in (told["markdown"], *told["pages"], *told["tables"]))
