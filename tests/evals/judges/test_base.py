@@ -19,8 +19,7 @@ from thresher.models.usage import Meter
 from thresher_evals.dataset import Question
 from thresher_evals.datasets.registry import references_of
 from thresher_evals.judges.base import VALUES, Case, Judge, Outcome, judged
-from thresher_evals.judges.judgements import judgement_log, judgements_of, read_judgements, rows_of
-from thresher_evals.judges.judging import judge_run
+from thresher_evals.judges.judgements import judge_run, judgement_log, judgements_of, read_judgements, rows_of
 from thresher_evals.judges.llm import judge_model, judge_settings, llm_judge, marked, read_qualities, read_supports
 from thresher_evals.judges.rules import NOTE, offline_judge
 from thresher_evals.rows import Context, Row, read_reply, rows_path, written
