@@ -13,6 +13,7 @@ from tests.conftest import Run
 from thresher.errors import UsageError
 from thresher.recipes.calibrate import answerable
 from thresher.tracing.feedback import Label, LabelledPassage
+from thresher_training.labels import of_feedback
 
 RAG = ("--recipe", "rag")
 QUESTION = "When was the Kõpu lighthouse built?"
