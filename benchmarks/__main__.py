@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-MODULES = ("speed", "scifact", "checker", "evidence")
+MODULES = ("speed", "checker", "evidence")
 
 
 def run(modules: Sequence[str]) -> int:

@@ -1,8 +1,7 @@
 """What a chunk table costs as it grows: 10,000 to a million rows, on LanceDB, in a bucket and on PostgreSQL.
 
-    .venv/bin/python -m benchmarks.growth measure --store lance --rows synthetic --sizes 10000 100000 --label before
+    .venv/bin/python -m benchmarks.growth measure --store lance --sizes 10000 100000 --label before
     .venv/bin/python -m benchmarks.growth table
-    .venv/bin/python -m benchmarks.growth fits
 
 The rows, and what a search of them has to find, are those of `benchmarks.growth_rows`. Each size has a table of its own
 and goes through these phases, each in a process of its own:
@@ -41,7 +40,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from benchmarks.growth_rows import BATCH, DIMENSION, KIND, KINDS, Question, Rows, changes, exact
+from benchmarks.growth_rows import BATCH, DIMENSION, KIND, Question, Synthetic, changes, exact
 from benchmarks.machine import CACHE, keep, kept, tell
 from thresher.errors import StoreError
 from thresher.filters import Comparison, Filter
@@ -294,13 +293,8 @@ class Task:
     """What every phase is about."""
 
     place: Place
-    rows: Rows
+    rows: Synthetic
     size: int
-    vector_index: bool = True
-
-    def open(self) -> ChunkTable:
-        """The table as an index run and a question open it."""
-        return self.place.open(vector_index=self.vector_index)
 
 
 def hybrid(table: ChunkTable, question: Question, where: Filter | None = None) -> None:
@@ -329,7 +323,7 @@ def load(task: Task) -> dict[str, Any]:
 
 def build(task: Task) -> dict[str, Any]:
     """Upkeep of the full table."""
-    table = task.open()
+    table = task.place.open()
     hybrid(table, task.rows.questions()[0])
     before = megabytes()
     print("begun", flush=True)
@@ -348,7 +342,7 @@ def build(task: Task) -> dict[str, Any]:
 
 def beside(task: Task) -> dict[str, Any]:
     """Ask until the standard input is closed."""
-    table, asked = task.open(), task.rows.questions()
+    table, asked = task.place.open(), task.rows.questions()
     taken: list[float] = []
     errors: list[str] = []
     hybrid(table, asked[0])
@@ -366,7 +360,7 @@ def beside(task: Task) -> dict[str, Any]:
 
 def check(task: Task) -> dict[str, Any]:
     """What is there after a kill."""
-    table = task.open()
+    table = task.place.open()
     question = task.rows.questions()[0]
     found = [
         len(table.nearest(question.vector, limit=LIMIT)),
@@ -379,7 +373,7 @@ def ask(task: Task) -> dict[str, Any]:
     """A new process that asks."""
     asked, before = task.rows.questions(), megabytes()
     tables: list[ChunkTable] = []
-    opening = clocked(task.place, lambda: tables.append(task.open()))
+    opening = clocked(task.place, lambda: tables.append(task.place.open()))
     table = tables[0]
     first = clocked(task.place, lambda: hybrid(table, asked[-1]))
     results: dict[str, Any] = {"rss_before_mb": before, "open": opening, "first": first}
@@ -435,7 +429,7 @@ def expectation(task: Task, *, changed: bool) -> dict[str, Any]:
 
 def change(task: Task) -> dict[str, Any]:
     """Change the full table in a process that has asked before."""
-    table, asked, planned = task.open(), task.rows.questions(), changes(task.rows, task.size)
+    table, asked, planned = task.place.open(), task.rows.questions(), changes(task.rows, task.size)
     for question in asked[:WARM_UP]:
         hybrid(table, question)
     results: dict[str, Any] = {
@@ -498,18 +492,16 @@ PHASES: Mapping[str, Callable[[Task], dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Run:
-    """One store, kind of rows and size."""
+    """One store and size."""
 
     store: str
-    rows: str
     size: int
     address: str
-    vector_index: bool
     kill_seconds: float
 
     def started(self, phase: str) -> subprocess.Popen[str]:
         """A phase in a process of its own, which waits for nothing but its standard input."""
-        task = [self.store, self.rows, str(self.size), self.address, str(int(self.vector_index))]
+        task = [self.store, str(self.size), self.address]
         command = [sys.executable, "-m", "benchmarks.growth", "phase", phase, *task]
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
@@ -576,15 +568,14 @@ def measure(given: argparse.Namespace) -> None:
     """Measure the sizes one after another; a row of the same name is replaced."""
     tell()
     for size in given.sizes:
-        name = {"label": given.label, "store": given.store, "rows": given.rows, "size": size}
+        name = {"label": given.label, "store": given.store, "rows": "synthetic", "size": size}
         print(name, flush=True)
         loads = [os.getloadavg()[0]]
         made: AbstractContextManager[str] = STORES[given.store].made()
         with made as address:
-            run = Run(given.store, given.rows, size, address, not given.no_vector_index, given.kill_seconds)
-            results = run.measured()
+            results = Run(given.store, size, address, given.kill_seconds).measured()
         loads.append(os.getloadavg()[0])
-        row = {**name, "vector_index": not given.no_vector_index, "load_average": loads, **results}
+        row = {**name, "vector_index": True, "load_average": loads, **results}
         others = [one for one in measurements() if any(one[key] != name[key] for key in name)]
         keep("growth", {"rows": [*others, row]})
 
@@ -592,8 +583,7 @@ def measure(given: argparse.Namespace) -> None:
 def phase(given: argparse.Namespace) -> None:
     """One phase, in this process."""
     place = STORES[given.store](given.address)
-    task = Task(place, KINDS[given.rows](), given.size, bool(given.vector_index))
-    print(json.dumps(PHASES[given.name](task)))
+    print(json.dumps(PHASES[given.name](Task(place, Synthetic(), given.size))))
 
 
 # --- what was measured ------------------------------------------------------------------------------------------------
@@ -660,14 +650,6 @@ def value(row: Mapping[str, Any], path: str) -> float | None:
     return at if isinstance(at, int | float) else None
 
 
-def groups() -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """The measured rows of each store and kind of rows, by size and in the order they were measured."""
-    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in sorted(measurements(), key=lambda row: row["size"]):
-        found.setdefault((row["store"], row["rows"]), []).append(row)
-    return found
-
-
 def shown(number: float | None) -> str:
     """A number as it is printed: three digits that count."""
     if number is None:
@@ -677,36 +659,14 @@ def shown(number: float | None) -> str:
 
 def table() -> None:
     """Everything in Markdown, the labels of a size side by side."""
-    for (store, rows), measured in groups().items():
+    for store in STORES:
+        measured = sorted((row for row in measurements() if row["store"] == store), key=lambda row: row["size"])
         heads = [f"{row['size']:,} {row['label']}" for row in measured]
-        print(f"\n### {store}, {rows} rows\n\n| | {' | '.join(heads)} |\n|---|{'---:|' * len(heads)}")
+        print(f"\n### {store}\n\n| | {' | '.join(heads)} |\n|---|{'---:|' * len(heads)}")
         for name, path in {**MEASURES, "load average at the end": ""}.items():
             numbers = [value(row, path) if path else row["load_average"][1] for row in measured]
             if any(number is not None for number in numbers):
                 print(f"| {name} | {' | '.join(map(shown, numbers))} |")
-
-
-def fits() -> None:
-    """Exponents of the size for everything that takes time or room, by label."""
-    for (store, rows), measured in groups().items():
-        labels = list(dict.fromkeys(row["label"] for row in measured))
-        print(f"\n### {store}, {rows} rows: size to the power of\n")
-        print(f"| | {' | '.join(labels)} |\n|---|{'---:|' * len(labels)}")
-        for name, path in MEASURES.items():
-            if not name.endswith((" s", " ms", " MB")):
-                continue
-            exponents = [exponent([row for row in measured if row["label"] == label], path) for label in labels]
-            if any(exponents):
-                print(f"| {name} | {' | '.join(exponents)} |")
-
-
-def exponent(measured: Sequence[Mapping[str, Any]], path: str) -> str:
-    """The slope of the logarithms by least squares; empty with fewer than two sizes."""
-    points = [(row["size"], number) for row in measured if (number := value(row, path))]
-    if len({size for size, _ in points}) < 2:
-        return ""
-    sizes, numbers = np.log(np.array(points, np.float64)).T
-    return f"{np.polyfit(sizes, numbers, 1)[0]:.2f}"
 
 
 def main() -> None:
@@ -715,25 +675,15 @@ def main() -> None:
     parts = parser.add_subparsers(dest="part", required=True)
     measuring = parts.add_parser("measure", help="measure some sizes of one store")
     measuring.add_argument("--store", choices=sorted(STORES), default="lance")
-    measuring.add_argument("--rows", choices=sorted(KINDS), default="synthetic")
     measuring.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000], help="in thousands of rows")
     measuring.add_argument("--label", required=True, help="what was measured, such as `before`")
-    measuring.add_argument("--no-vector-index", action="store_true", help="compare all vectors at every size")
     measuring.add_argument("--kill-seconds", type=float, default=5.0, help="of upkeep before it is killed")
     measuring.set_defaults(call=measure)
     one = parts.add_parser("phase", help="a phase, started by `measure`")
-    for name, type_ in {
-        "name": str,
-        "store": str,
-        "rows": str,
-        "size": int,
-        "address": str,
-        "vector_index": int,
-    }.items():
+    for name, type_ in {"name": str, "store": str, "size": int, "address": str}.items():
         one.add_argument(name, type=type_)
     one.set_defaults(call=phase)
-    for name, call in {"table": table, "fits": fits}.items():
-        parts.add_parser(name, help=str(call.__doc__)).set_defaults(call=lambda _, call=call: call())
+    parts.add_parser("table", help=str(table.__doc__)).set_defaults(call=lambda _: table())
     given = parser.parse_args()
     given.call(given)
 

@@ -1,33 +1,27 @@
 """Rows of any number for `benchmarks.growth`, and what a search of them has to find, computed without a store.
 
-Two kinds, both the same at every run and made in batches, so that the memory does not grow with their number:
-
-* synthetic: words of a vocabulary of 200,000 by Zipf's law, 40 to 120 in a chunk, five chunks in a document. The 50
-  most frequent ranks are left out, as stop words are: the most frequent word stands in about 17 % of the chunks.
-  A vector is one of 2,000 centres, the document's own direction (.7) and the chunk's (.5). All of them have the
-  variance of (1 + j/16)^-1.5 along the j-th of 384 directions (about 80 effective ones, as encoders have, not 384).
-* text: the Wikipedia pool in chunks of 900 characters, again and again with other titles. The vectors are no encoder's:
-  each passage has a random centre near one of 500 topics, which its copies share, and each chunk is a random direction
-  around it.
+They are the same at every run and made in batches, so that the memory does not grow with their number: words of a
+vocabulary of 200,000 by Zipf's law, 40 to 120 in a chunk, five chunks in a document. The 50 most frequent ranks are
+left out, as stop words are: the most frequent word stands in about 17 % of the chunks. A vector is one of 2,000
+centres, the document's own direction (.7) and the chunk's (.5). All of them have the variance of (1 + j/16)^-1.5 along
+the j-th of 384 directions (about 80 effective ones, as encoders have, not 384).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
-from itertools import islice, product
-from typing import Any, Protocol
+from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.machine import rows as data_rows
-from thresher.chunking.fixed import RecursiveChunker
 from thresher.text.terms import TITLE_WEIGHT, chunk_terms, index_terms, query_terms
-from thresher.types import Chunk, ChunkRow, Document
+from thresher.types import Chunk, ChunkRow
 
 DIMENSION = 384
 BATCH = 1000
@@ -41,7 +35,7 @@ ADDED = 100
 """Rows that are added to a full table."""
 
 CHUNKS = 5
-"""Of a synthetic document, and rows that replace those of a changed one."""
+"""Of a document, and rows that replace those of a changed one."""
 
 DELETED, REPLACED = 400, 600
 """Rows whose documents are removed and replaced."""
@@ -66,32 +60,6 @@ class Tokens:
 
     flat: NDArray[np.int32]
     lengths: NDArray[np.int64]
-
-
-class Rows(Protocol):
-    """A kind of rows."""
-
-    @property
-    def numbers(self) -> Mapping[str, int]:
-        """The number of each index term."""
-
-    def id_of(self, row: int) -> str:
-        """The chunk's id of a row by its number."""
-
-    def batch(self, number: int) -> list[ChunkRow]:
-        """The rows from `number * BATCH` on."""
-
-    def kinds(self, number: int) -> NDArray[np.str_]:
-        """The kinds of the documents of a batch's rows."""
-
-    def vectors(self, number: int) -> Matrix:
-        """The vectors of a batch."""
-
-    def tokens(self, number: int) -> Tokens:
-        """The index terms of a batch."""
-
-    def questions(self) -> list[Question]:
-        """What is asked."""
 
 
 def hexadecimal(*parts: object) -> str:
@@ -223,110 +191,6 @@ class Synthetic:
         return asked
 
 
-# --- real text --------------------------------------------------------------------------------------------------------
-
-CHARACTERS = 900
-TOPICS = 500
-NOISE = 0.6
-ASKED_PASSAGES = 9000
-"""The passages near which is asked are in the smallest table."""
-
-
-class Text:
-    """The Wikipedia pool, again and again with other titles."""
-
-    @cached_property
-    def _chunks(self) -> list[tuple[int, Chunk]]:
-        """The chunks of the pool, each with the number of its passage."""
-        cut = RecursiveChunker(CHARACTERS, 0)
-        documents = (
-            Document(str(row["_id"]), str(row["_id"]), row["title"], row["text"], "text")
-            for row in data_rows("wikipedia/corpus.jsonl")
-        )
-        return [(passage, chunk) for passage, document in enumerate(documents) for chunk in cut(document)]
-
-    def _placed(self, number: int) -> Iterator[tuple[int, int]]:
-        """For each row of a batch the copy of the pool, and which of its chunks it is."""
-        return (divmod(row, len(self._chunks)) for row in range(number * BATCH, (number + 1) * BATCH))
-
-    def _title(self, copy: int, chunk: Chunk) -> str:
-        return f"{chunk.title} (part {copy})" if copy else chunk.title
-
-    def id_of(self, row: int) -> str:
-        """The chunk's id of a row by its number."""
-        copy, at = divmod(row, len(self._chunks))
-        return hexadecimal(copy, self._chunks[at][1].id)
-
-    def batch(self, number: int) -> list[ChunkRow]:
-        """The rows from `number * BATCH` on."""
-        vectors = self.vectors(number)
-        return [self._row(number * BATCH + row, vectors[row]) for row in range(BATCH)]
-
-    def _row(self, row: int, vector: Matrix) -> ChunkRow:
-        copy, at = divmod(row, len(self._chunks))
-        passage, chunk = self._chunks[at]
-        document = hexadecimal(copy, chunk.document_id)
-        one = replace(chunk, id=self.id_of(row), document_id=document, source=document, title=self._title(copy, chunk))
-        return ChunkRow(one, kind_of(passage), "2026-01-01", None, vector)
-
-    def kinds(self, number: int) -> NDArray[np.str_]:
-        """The kinds of the documents of a batch's rows."""
-        return np.array([kind_of(self._chunks[at][0]) for _, at in self._placed(number)])
-
-    @cached_property
-    def _centres(self) -> Matrix:
-        passages = self._chunks[-1][0] + 1
-        random = np.random.default_rng(7)
-        topics = unit(random.standard_normal((TOPICS, DIMENSION), np.float32))
-        own = unit(random.standard_normal((passages, DIMENSION), np.float32))
-        return unit(topics[random.integers(0, TOPICS, passages)] + own)
-
-    def vectors(self, number: int) -> Matrix:
-        """The vectors of a batch."""
-        passages = [self._chunks[at][0] for _, at in self._placed(number)]
-        noise = unit(np.random.default_rng([8, number]).standard_normal((BATCH, DIMENSION), np.float32))
-        return unit(self._centres[passages] + np.float32(NOISE) * noise)
-
-    @cached_property
-    def _terms(self) -> tuple[list[NDArray[np.int32]], dict[str, int]]:
-        """The terms of each chunk of the pool without the number of its copy, and the numbers of all."""
-        numbers: dict[str, int] = {}
-        of_chunks = []
-        for _, chunk in self._chunks:
-            terms = chunk_terms(chunk.title, chunk.text)
-            of_chunks.append(np.array([numbers.setdefault(term, len(numbers)) for term in terms], np.int32))
-        for copy in range(1, 1_000_000 // len(self._chunks) + 2):
-            for term in index_terms(f"(part {copy})"):
-                numbers.setdefault(term, len(numbers))
-        return of_chunks, numbers
-
-    @property
-    def numbers(self) -> Mapping[str, int]:
-        """The number of each index term."""
-        return self._terms[1]
-
-    def tokens(self, number: int) -> Tokens:
-        """The index terms of a batch."""
-        of_chunks, numbers = self._terms
-        rows = []
-        for copy, at in self._placed(number):
-            added = index_terms(f"(part {copy})") * TITLE_WEIGHT if copy else []
-            rows.append(np.concatenate([of_chunks[at], [numbers[term] for term in added]]).astype(np.int32))
-        return Tokens(np.concatenate(rows), np.array([len(row) for row in rows]))
-
-    def questions(self) -> list[Question]:
-        """The first questions of Natural Questions, and directions around centres of passages."""
-        random = np.random.default_rng(9)
-        passages = random.integers(0, ASKED_PASSAGES, QUESTIONS)
-        noise = unit(random.standard_normal((QUESTIONS, DIMENSION), np.float32))
-        vectors = unit(self._centres[passages] + np.float32(NOISE) * noise)
-        asked = islice(data_rows("wikipedia/nq.jsonl"), QUESTIONS)
-        return [Question(row["question"], vector) for row, vector in zip(asked, vectors, strict=True)]
-
-
-KINDS: Mapping[str, type[Synthetic] | type[Text]] = {"synthetic": Synthetic, "text": Text}
-
-
 # --- changes ----------------------------------------------------------------------------------------------------------
 
 
@@ -345,7 +209,7 @@ class Changes:
     """Its new rows."""
 
 
-def changes(rows: Rows, size: int) -> Changes:
+def changes(rows: Synthetic, size: int) -> Changes:
     """Rows that follow the last one, and two documents of the first batch."""
     first, extra = rows.batch(0), rows.batch(size // BATCH)
     deleted, replaced = (first[at].chunk.document_id for at in (DELETED, REPLACED))
@@ -359,7 +223,7 @@ def changes(rows: Rows, size: int) -> Changes:
 class Exact:
     """Neighbours and BM25 of the questions over the rows made so far, in numpy."""
 
-    def __init__(self, rows: Rows, size: int, *, changed: bool) -> None:
+    def __init__(self, rows: Synthetic, size: int, *, changed: bool) -> None:
         """The first `size` rows, and with `changed` those of `changes` in place of what they remove."""
         self._rows, self._questions = rows, rows.questions()
         self._batches = [*range(size // BATCH)]
@@ -456,7 +320,7 @@ class Exact:
                     raise SystemExit(f"the terms of row {row.chunk.id} are not those that a store indexes")
 
 
-def exact(rows: Rows, size: int, *, changed: bool) -> dict[str, Any]:
+def exact(rows: Synthetic, size: int, *, changed: bool) -> dict[str, Any]:
     """What the questions have to find."""
     computed = Exact(rows, size, changed=changed)
     computed.check()

@@ -33,7 +33,7 @@ from typing import Any
 
 import thresher
 from benchmarks.evidence import RECIPES
-from benchmarks.machine import CACHE, DATA, keep, rows, tell
+from benchmarks.machine import CACHE, keep, rows, tell
 from benchmarks.questions import documents, rules
 from benchmarks.questions.ask import handed_on
 from thresher.answer import Answer
@@ -168,7 +168,7 @@ def squad() -> list[Asked]:
 
 def papers() -> list[Asked]:
     """Questions to papers that the question set has as well."""
-    here = {Path(source).name for source in documents.sources("papers", FOLDER / "made", DATA / "papers")}
+    here = {Path(source).name for source in documents.sources("papers")}
     file = Path(__file__).parents[1] / "packages/thresher-evals/src/thresher_evals/datasets/papers.jsonl"
     every = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     return [
@@ -185,10 +185,9 @@ def own() -> list[Asked]:
 
 def index(chosen: Sequence[Asked], recipes: Sequence[str]) -> None:
     """Make the collections that the questions are put to, where they are not there yet."""
-    documents.make(FOLDER / "made")
     for name in dict.fromkeys(asked.collection for asked in chosen):
         if name in documents.COLLECTIONS:
-            sources = documents.sources(name, FOLDER / "made", DATA / "papers")
+            sources = documents.sources(name)
         else:
             sources = [corpus(name, [asked.id for asked in chosen if asked.collection == name])]
         with thresher.open(home=FOLDER / "home", collection=name) as collection:

@@ -1,29 +1,19 @@
-"""How long things take, and what a question costs.
+"""What a question costs: calls, tokens and seconds, recipe by recipe, with a chat model that takes 500 ms a reply.
 
-    .venv/bin/python -m benchmarks.speed [start-up|store|costs]
+    .venv/bin/python -m benchmarks.speed
 
-* start-up: a fresh process: `import thresher`, `thresher --help`, and a question of an existing collection.
-* store: up to how many rows exact vector search is fast enough, and what an approximate index then costs in recall.
-  Vectors are random directions around 1,000 centres, 384 dimensions, as unlike real text as is still clustered.
-* costs: calls, tokens and seconds per question, recipe by recipe, with a chat model that takes 500 ms for every reply.
-  The model is scripted: it reads each prompt, replies in the form that was asked for, and goes by shared words. So the
-  number of calls and the size of prompts are those of a real question, the quality of the answers is not. It counts a
-  word as a token, as the scripted server does; a real tokenizer counts about 1.3. Questions are put to SQuAD
-  paragraphs: some are answered there, some not. Those of the second table may also look into a collection outside,
-  which is no web request. The third table is `chunkrag` with exactly 20 chunks left to judge, one chunk a call against
-  20 a call.
+The model is scripted: it reads each prompt, replies in the form that was asked for, and goes by shared words. So the
+number of calls and the size of prompts are those of a real question, the quality of the answers is not. It counts a
+word as a token, as the scripted server does; a real tokenizer counts about 1.3. Questions are put to SQuAD paragraphs:
+some are answered there, some not. Those of the second table may also look into a collection outside, which is no web
+request. The third table is `chunkrag` with exactly 20 chunks left to judge, one chunk a call against 20 a call.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
-import shutil
-import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,128 +22,24 @@ from statistics import mean
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import thresher as engine
-from benchmarks.commands import HOME, THRESHER, thresher
-from benchmarks.machine import CACHE, DATA, ROOT, keep, tell
+from benchmarks.commands import HOME
+from benchmarks.machine import DATA, keep, tell
 from thresher.answer import Answer
 from thresher.answering.chat_model import PARAMETRIC_SYSTEM
 from thresher.answering.chat_model import SYSTEM as GROUNDED
 from thresher.answering.checked_answer import NOT_FOUND
 from thresher.collection import Collection
 from thresher.correction.search_query import MOST_WORDS, content_words
-from thresher.filters import IsNull, Not
 from thresher.judging.thresholds import SYSTEM as THRESHOLD
-from thresher.stores.lance import LanceStore
-from thresher.stores.lance_chunks import LanceChunkTable
 from thresher.text.terms import index_terms
-from thresher.types import Chunk, ChunkRow, Step
+from thresher.types import Step
 from thresher_evals import runner
 from thresher_evals.asker import CollectionAsker
 from thresher_evals.dataset import Dataset
 from thresher_evals.datasets import registry as datasets
 from thresher_testing.llm_server import Reply, ScriptedServer
-
-# --- start-up ---------------------------------------------------------------------------------------------------------
-
-RUNS = 9
-
-
-def start_up() -> None:
-    """Wall seconds of each of `RUNS` runs, after one that is not counted."""
-    thresher("index", str(ROOT / "README.md"), str(ROOT / "docs"), "--collection", "start-up")
-    question = "What happens to an input that cannot be read?"
-    commands = {
-        "python -c pass": [sys.executable, "-c", "pass"],
-        "import thresher": [sys.executable, "-c", "import thresher"],
-        "thresher --help": [str(THRESHER), "--help"],
-        "thresher ask": [str(THRESHER), "ask", question, "--collection", "start-up", "--home", str(HOME)],
-    }
-    results = {}
-    for name, command in commands.items():
-        times = []
-        for _ in range(RUNS + 1):
-            started = time.perf_counter()
-            subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-            times.append(time.perf_counter() - started)
-        times = times[1:]
-        results[name] = {"median": statistics.median(times), "low": min(times), "high": max(times), "n": len(times)}
-        median, low, high = (results[name][key] for key in ("median", "low", "high"))
-        print(f"{name:<18} median {median:.3f} s, {low:.3f} to {high:.3f}, n={len(times)}")
-    keep("start_up", results)
-
-
-# --- the store --------------------------------------------------------------------------------------------------------
-
-DIMENSION = 384
-VECTOR_QUESTIONS, LIMIT = 100, 10
-SIZES = (50_000, 100_000, 200_000)
-FOLDER, TABLE = CACHE / "store", "chunks_bench"
-NEVER = 10**9
-EVERYTHING = Not(IsNull("id"))  # a filter keeps the table from being searched in memory
-
-Matrix = NDArray[np.float32]
-
-
-def store(sizes: Sequence[int] = SIZES) -> None:
-    """Milliseconds of exact and of approximate search, and the recall of the latter, by number of rows."""
-    questions = vectors(VECTOR_QUESTIONS, 999_983)
-    results = {}
-    for rows in sizes:
-        exact_ms, exact = timed(filled(rows), questions)
-        started = time.perf_counter()
-        opened(ann_rows=1).maintain()
-        build = time.perf_counter() - started
-        ann_ms, approximate = timed(opened(ann_rows=1), questions)
-        recall = mean(len(a & b) / LIMIT for a, b in zip(exact, approximate, strict=True))
-        results[rows] = {"exact_ms": exact_ms, "ann_ms": ann_ms, "recall@10": recall, "build_seconds": build}
-        speeds = f"exact {exact_ms:.1f} ms, approximate {ann_ms:.1f} ms"
-        print(f"{rows:>9} rows: {speeds}, recall@10 {recall:.3f}, built in {build:.0f} s")
-    keep("store", {"rows": results})
-
-
-def vectors(count: int, seed: int) -> Matrix:
-    """(count, 384), rows of unit length."""
-    generator = np.random.default_rng(seed)
-    centres = np.random.default_rng(0).standard_normal((1000, DIMENSION))
-    rows = centres[generator.integers(0, len(centres), count)] + generator.standard_normal((count, DIMENSION))
-    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
-
-
-def opened(*, ann_rows: int) -> LanceChunkTable:
-    """The table, searched through an index from so many rows on."""
-    return LanceStore(FOLDER, ann_rows=ann_rows).open(TABLE)
-
-
-def filled(rows: int) -> LanceChunkTable:
-    """A new table of so many rows, which has no index."""
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    LanceStore(FOLDER).create(TABLE, dimension=DIMENSION)
-    table = opened(ann_rows=NEVER)
-    for at in range(0, rows, 10_000):
-        batch = vectors(min(10_000, rows - at), at + 1)
-        table.append([row(at + number, vector) for number, vector in enumerate(batch)])
-    return table
-
-
-def row(number: int, vector: Matrix) -> ChunkRow:
-    """A row with nothing in it but its vector."""
-    chunk = Chunk(f"{number:024x}", f"d{number // 10}", "s", "", 0, 1, "x")
-    return ChunkRow(chunk, "text", "2026-01-01", None, vector)
-
-
-def timed(table: LanceChunkTable, questions: Matrix) -> tuple[float, list[set[str]]]:
-    """Median milliseconds and the ids that were found."""
-    table.nearest(questions[0], limit=LIMIT, where=EVERYTHING)
-    times, found = [], []
-    for question in questions:
-        started = time.perf_counter()
-        hits = table.nearest(question, limit=LIMIT, where=EVERYTHING)
-        times.append(1000 * (time.perf_counter() - started))
-        found.append({chunk.id for chunk, _ in hits})
-    return statistics.median(times), found
-
 
 # --- what a question costs: the scripted model ------------------------------------------------------------------------
 
@@ -391,18 +277,6 @@ def costs() -> None:
     )
 
 
-def main() -> None:
-    """The part that is named, or all of them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", nargs="?", choices=("start-up", "store", "costs", "all"), default="all")
-    parser.add_argument("--rows", type=int, nargs="+", default=SIZES, help="sizes of the store")
-    given = parser.parse_args()
-    tell()
-    parts = {"start-up": start_up, "store": lambda: store(given.rows), "costs": costs}
-    for name, part in parts.items():
-        if given.part in (name, "all"):
-            part()
-
-
 if __name__ == "__main__":
-    main()
+    tell()
+    costs()

@@ -1,4 +1,4 @@
-"""Pools of passages with the questions that are put to them, judges without a model, and how a judge is measured.
+"""Pools of passages with the questions that are put to them, and how a judge is measured.
 
 Every question is asked twice: of the pool as it is, and with the passages that answer it out of reach (PopQA: all that
 hold subject and alias; NQ and TriviaQA: all that hold an answer and are known or come up; SQuAD: the paragraph). The
@@ -22,7 +22,6 @@ import numpy as np
 
 from benchmarks.machine import DATA, RESEARCH, rows
 from thresher.judging.calibration import Calibration
-from thresher.judging.scorers import LocalRelevance
 from thresher.models.encoders import DIMENSION, BundledEncoder
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import TITLE_WEIGHT, index_terms, query_terms
@@ -31,7 +30,6 @@ from thresher_evals.dataset import sha1_number
 
 FOLDER = RESEARCH / ".cache" / "calibration"
 LIST_DEPTH, CANDIDATES = 20, 10
-CUTOFF = 10
 WORDS = 90  # of a packed piece, about
 K1, B = 1.2, 0.75
 WEIGHTS = (0.4, 0.6)  # dense and lexical, as in the hybrid recipe without a cross-encoder
@@ -209,62 +207,6 @@ def squad(encoder: BundledEncoder) -> tuple[Pool, list[Question], list[Question]
     return pool, asked[True][:SQUAD_QUESTIONS], asked[False][: SQUAD_QUESTIONS // 3]
 
 
-# --- labels and measures of retrieval ---------------------------------------------------------------------------------
-
-
-def grades(name: str) -> dict[str, dict[str, int]]:
-    """Query to the documents that are relevant to it, of a folder in BEIR's layout."""
-    found: dict[str, dict[str, int]] = {}
-    for line in (DATA / name / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
-        query, document, grade = line.split("\t")[:3]
-        if int(grade) > 0:
-            found.setdefault(query, {})[document] = int(grade)
-    return found
-
-
-def ndcg(order: Sequence[int], grades: Mapping[int, int]) -> float:
-    """Of the first ten, gains as they are (trec_eval), over the best order of all that is known to be relevant."""
-    gains = [grades.get(row, 0) for row in order[:CUTOFF]]
-    return discounted(gains) / discounted(sorted(grades.values(), reverse=True)[:CUTOFF])
-
-
-def discounted(gains: Sequence[int]) -> float:
-    """Sum of gains, each divided by log2(rank + 1)."""
-    return float(sum(gain / np.log2(rank + 1) for rank, gain in enumerate(gains, start=1)))
-
-
-def by_words(text: str) -> list[str]:
-    """Whole sentences up to about `WORDS` words."""
-    pieces: list[list[str]] = [[]]
-    for start, end in sentence_spans(text):
-        if sum(len(sentence.split()) for sentence in pieces[-1]) > WORDS:
-            pieces.append([])
-        pieces[-1].append(text[start:end])
-    return [" ".join(piece) for piece in pieces if piece]
-
-
-# --- judges -----------------------------------------------------------------------------------------------------------
-
-Judge = Callable[[str, Pool, Sequence[Candidate]], list[float]]
-
-
-def best_cosine(question: str, pool: Pool, found: Sequence[Candidate]) -> list[float]:
-    """The cosine of each candidate, 0 to 1."""
-    return [min(1.0, max(0.0, one.cosine)) for one in found]
-
-
-def bm25_share(question: str, pool: Pool, found: Sequence[Candidate]) -> list[float]:
-    """BM25 as a share of what the question's terms could reach."""
-    ceiling = sum(pool.rarity(question).values()) * (K1 + 1) or 1.0
-    return [min(1.0, one.bm25 / ceiling) for one in found]
-
-
-def confidence(question: str, pool: Pool, found: Sequence[Candidate]) -> list[float]:
-    """ECRAG's C on absolute scores (X8, X10 in docs/methods.md)."""
-    pairs = zip(best_cosine(question, pool, found), bm25_share(question, pool, found), strict=True)
-    return [0.7 * cosine + 0.3 * lexical for cosine, lexical in pairs]
-
-
 class Remembered:
     """The bundled encoder with its vectors kept on disk: sentences come up again and again."""
 
@@ -294,16 +236,27 @@ class Remembered:
         self.file.write_bytes(pickle.dumps(self.known))
 
 
-def local(encoder: Any) -> Judge:
-    """Our judge without a model."""
+# --- labels, and texts cut into pieces -------------------------------------------------------------------------------
 
-    def judge(question: str, pool: Pool, found: Sequence[Candidate]) -> list[float]:
-        chunks = [pool.chunks[one.row] for one in found]
-        relevance = LocalRelevance(encoder, index_terms, pool.rarity, sentence_spans)
-        cosines = [one.cosine for one in found]
-        return relevance(question, [c.text for c in chunks], [c.title for c in chunks], cosines=cosines)
 
-    return judge
+def grades(name: str) -> dict[str, dict[str, int]]:
+    """Query to the documents that are relevant to it, of a folder in BEIR's layout."""
+    found: dict[str, dict[str, int]] = {}
+    for line in (DATA / name / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        query, document, grade = line.split("\t")[:3]
+        if int(grade) > 0:
+            found.setdefault(query, {})[document] = int(grade)
+    return found
+
+
+def by_words(text: str) -> list[str]:
+    """Whole sentences up to about `WORDS` words."""
+    pieces: list[list[str]] = [[]]
+    for start, end in sentence_spans(text):
+        if sum(len(sentence.split()) for sentence in pieces[-1]) > WORDS:
+            pieces.append([])
+        pieces[-1].append(text[start:end])
+    return [" ".join(piece) for piece in pieces if piece]
 
 
 # --- scores -----------------------------------------------------------------------------------------------------------
@@ -321,16 +274,6 @@ class Scores:
     def kinds(self) -> tuple[list[float], list[float]]:
         """Raw scores of the answerable, and of the others."""
         return self.raw[self.answerable].tolist(), self.raw[~self.answerable].tolist()
-
-
-def best_scores(judges: dict[str, Judge], pool: Pool, questions: Sequence[Question]) -> dict[str, np.ndarray]:
-    """(n_questions, 2): best raw score as it is, and with what answers out of reach."""
-    best: dict[str, list[list[float]]] = {name: [] for name in judges}
-    for asked in questions:
-        both = [candidates(pool, asked.text, asked.vector, out) for out in (frozenset[int](), asked.answered_by)]
-        for name, judge in judges.items():
-            best[name].append([max(judge(asked.text, pool, found)) for found in both])
-    return {name: np.array(values) for name, values in best.items()}
 
 
 def of_slices(best: np.ndarray, questions: Sequence[Question], slices: Sequence[int]) -> Scores:

@@ -34,8 +34,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from research.export_encoder import download
-from thresher_training.losses import mean, span_loss
-from thresher_training.network import Judge, mixed, optimiser, rate
+from thresher_training.network import Judge, mean, mixed, optimiser, rate, span_loss
 from thresher_training.tokens import Pair, Reader, padded
 
 SEED = 11

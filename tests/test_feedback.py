@@ -13,7 +13,7 @@ from tests.conftest import Run
 from thresher.errors import UsageError
 from thresher.recipes.calibrate import answerable
 from thresher.tracing.feedback import Label, LabelledPassage
-from thresher_training.feedback import passages
+from thresher_training.labels import of_feedback
 
 RAG = ("--recipe", "rag")
 QUESTION = "When was the Kõpu lighthouse built?"
@@ -96,7 +96,7 @@ def test_labels_say_which_questions_the_collection_answers() -> None:
 
 
 def test_chunks_of_right_answers_answer_and_those_of_wrong_ones_do_not() -> None:
-    found = {one.question: one for one in passages(LABELS)}
+    found = {one.question: one for one in of_feedback(LABELS)}
     assert list(found) == ["a?", "b?", "c?", "d?"]
     texts = {
         question: ([p.text for p in one.relevant], [p.text for p in one.irrelevant]) for question, one in found.items()

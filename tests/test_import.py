@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from research.structure import loaded_by as entered_by
-
 HEAVY = {"numpy", "pyarrow", "lancedb", "onnxruntime", "tokenizers", "fastembed", "openai", "httpx", "kreuzberg"}
 HEAVY |= {"pydantic", "sqlglot", "scipy", "sentencex", "ray", "thresher_ray"}
 
@@ -53,6 +51,8 @@ def test_the_package_can_be_run_as_a_module() -> None:
 # --- files that a command enters: each is time before the answer, and something to read -------------------------------
 
 ROOT = Path(__file__).parents[1]
+
+
 BUDGETS = {
     "--help": (["--help"], 19),
     "index": (["index", "NOTE"], 98),
@@ -68,9 +68,7 @@ def test_commands_enter_no_more_files_than_their_budgets(tmp_path: Path) -> None
     note = tmp_path / "note.md"
     note.write_text("The cellar has no light. Bring a lamp.\n", encoding="utf-8")
     entered = {
-        name: entered_by(
-            ROOT, Path(sys.executable), [str(note) if one == "NOTE" else one for one in arguments], tmp_path
-        )
+        name: entered_by([str(note) if one == "NOTE" else one for one in arguments], tmp_path)
         for name, (arguments, _) in BUDGETS.items()
     }
-    assert {name: counted["files"] for name, counted in entered.items() if counted["files"] > BUDGETS[name][1]} == {}
+    assert {name: files for name, files in entered.items() if files > BUDGETS[name][1]} == {}

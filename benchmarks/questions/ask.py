@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 from typing import Any, Protocol
 
 from benchmarks.questions import documents, rules
-from benchmarks.questions.rules import Question
+from benchmarks.questions.rules import Mark, Question
 from thresher.answer import Answer
 from thresher.types import Refined
+from thresher_evals.stats import Forecast, ece_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +58,12 @@ class Asked(Protocol):
 
 
 def prepared(home: Path, papers: Path, collections: Sequence[str], recipes: Sequence[str]) -> None:
-    """Make the documents and index what is not indexed yet, in a home folder."""
+    """Index what is not indexed yet, in a home folder."""
     import thresher
 
-    documents.make(home / "made")
     for name in collections:
         with thresher.open(home=home, collection=name) as collection:
-            collection.add(*documents.sources(name, home / "made", papers), recipe=recipes)
+            collection.add(*documents.sources(name, papers), recipe=recipes)
 
 
 def ask_all(questions: Sequence[Question], opened: Callable[[str], Asked], recipe: str, out: Path) -> Iterator[Row]:
@@ -117,3 +119,36 @@ def read(path: Path) -> list[Row]:
     """Rows of a file, in the order they were written."""
     rows: list[Mapping[str, Any]] = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     return [Row(**{**row, "also": tuple(row.get("also", ()))}) for row in rows]
+
+
+# --- counts -----------------------------------------------------------------------------------------------------------
+
+
+def table(questions: Sequence[Question], rows: Sequence[Row], *, by: str) -> str:
+    """Lines of counts for each value of a field of the questions, for all, and the calibration of the certainty."""
+    lines = [f"{by:<14} right partly wrong refused | wrong under correct | unanswerable refused | evidence holds"]
+    row_of = {row.id: row for row in rows}
+    there = [question for question in questions if question.id in row_of]
+    for name in (*dict.fromkeys(getattr(question, by) for question in there), "all"):
+        asked = [one for one in there if name in ("all", getattr(one, by))]
+        answerable = [row_of[one.id] for one in asked if one.answerable]
+        others = [row_of[one.id] for one in asked if not one.answerable]
+        marks = Counter(row.mark for row in answerable)
+        correct = [row for row in (*answerable, *others) if row.verdict == "correct" and not row.abstained]
+        wrong = [row for row in correct if row.mark == Mark.WRONG]
+        holds = [row.evidence_holds for row in answerable if row.evidence_holds is not None]
+        lines.append(
+            f"{name:<14} {marks[Mark.RIGHT]:5d} {marks[Mark.PARTLY]:6d} {marks[Mark.WRONG]:5d} "
+            f"{marks[Mark.REFUSED]:7d} | {sum(row in answerable for row in wrong):3d} "
+            f"({len(wrong):2d} of {len(correct):3d}) | {sum(row.mark == Mark.REFUSED for row in others):9d} of "
+            f"{len(others):2d} | {sum(holds):5d} of {len(holds):3d}"
+        )
+    sure = [(row.certainty, row.mark == Mark.RIGHT) for row in rows if not row.abstained and row.certainty is not None]
+    ece = ece_interval([Forecast(value, float(right)) for value, right in sure]).value
+    error = "no certainties" if ece is None else f"certainty: ECE {ece:.3f} over {len(sure)} answers"
+    return "\n".join([*lines, f"{error}; median {median(row.seconds for row in rows):.2f} s"])
+
+
+def told(row: Row) -> str:
+    """A row on one line, while questions are asked."""
+    return f"{row.id:<14} {row.mark:<8} {row.seconds:5.1f} s  {' '.join(row.answer.split())[:90]}"

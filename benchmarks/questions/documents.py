@@ -1,19 +1,17 @@
-"""The five collections that are asked: 25 papers as they lie, and four folders of documents made here."""
+"""The five collections that are asked: 25 papers of the data folder, and four folders of documents in `made`.
+
+What the made documents say is invented. They are as the scripts wrote them that stood here until commit 2ebb4b8.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.questions import lookalikes, office
-from benchmarks.questions.writers import written
+from benchmarks.machine import DATA
 
-MADE = {
-    "office": office.files,
-    "reports": lookalikes.reports,
-    "invoices": lookalikes.invoices,
-    "records": lookalikes.suppliers,
-}
+FOLDER = Path(__file__).with_name("made")
+MADE = ("office", "reports", "invoices", "records")
 COLLECTIONS = ("papers", *MADE)
 
 PAPERS = (
@@ -46,14 +44,6 @@ PAPERS = (
 """Of the folder `papers` of the data: families whose members are easily mistaken for each other."""
 
 
-def make(folder: Path) -> None:
-    """Write the four made collections below a folder; the same bytes every time."""
-    for name, files in MADE.items():
-        written(folder / name, files())
-
-
-def sources(collection: str, made: Path, papers: Path) -> Sequence[Path]:
+def sources(collection: str, papers: Path = DATA / "papers") -> Sequence[Path]:
     """What is indexed for a collection."""
-    if collection == "papers":
-        return [papers / f"{name}.pdf" for name in PAPERS]
-    return [made / collection]
+    return [papers / f"{name}.pdf" for name in PAPERS] if collection == "papers" else [FOLDER / collection]

@@ -14,8 +14,8 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.machine import DATA
-from benchmarks.questions import rules, verdicts
-from benchmarks.questions.ask import ask_all, read
+from benchmarks.questions import ask as asking
+from benchmarks.questions import rules
 from benchmarks.questions.rules import Mark
 from benchmarks.real_text import documents, questions
 
@@ -46,14 +46,14 @@ def ask(options: argparse.Namespace) -> None:
         collection.add(*documents.sources(papers=options.papers), recipe=[options.recipe])
     print(f"indexed in {perf_counter() - started:.0f} s", flush=True)
     chosen = [one for one in questions.load() if one.part == options.part]
-    for row in ask_all(chosen, lambda name: thresher.open(options.home, name), options.recipe, options.out):
-        print(f"{row.id:<14} {row.mark:<8} {row.seconds:5.1f} s  {verdicts.one_line(row.answer)[:90]}", flush=True)
+    for row in asking.ask_all(chosen, lambda name: thresher.open(options.home, name), options.recipe, options.out):
+        print(asking.told(row), flush=True)
 
 
 def table(options: argparse.Namespace) -> None:
     """Print the counts by rule."""
-    rows = read(options.rows)
-    print(verdicts.table(questions.load(), rows, verdicts.judged(rows, {}), by=options.by))
+    rows = asking.read(options.rows)
+    print(asking.table(questions.load(), rows, by=options.by))
     answered = [row for row in rows if not row.abstained]
     wrong = sum(row.mark != Mark.RIGHT for row in answered)
     asked = {one.id: one for one in questions.load()}

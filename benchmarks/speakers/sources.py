@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import thresher
-from benchmarks.machine import CACHE, DATA
+from benchmarks.machine import CACHE
 from benchmarks.questions import documents
 
 FOLDER = CACHE / "who_speaks"
@@ -46,12 +46,7 @@ def manual() -> list[Path]:
 
 def sources(collection: str) -> Sequence[Path]:
     """What is indexed for a collection."""
-    if collection == "manual":
-        return manual()
-    made = FOLDER / "made"
-    if collection in documents.MADE and not (made / collection).is_dir():
-        documents.make(made)
-    return documents.sources(collection, made, DATA / "papers")
+    return manual() if collection == "manual" else documents.sources(collection)
 
 
 def index(collections: Iterable[str], recipes: Iterable[str]) -> None:

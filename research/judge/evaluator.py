@@ -10,36 +10,39 @@ from typing import Any
 
 import numpy as np
 
-from research.judge.readings import Data, Logits, shown, slices_of
 from research.pools import (
     CANDIDATES,
     FINAL,
     TUNE,
-    Judge,
     Pool,
     Question,
     Remembered,
     Scores,
-    best_cosine,
     best_threshold,
-    bm25_share,
     candidates,
-    confidence,
     of_slices,
     probabilities,
+    squad,
+    wikipedia,
     with_interval,
 )
 from thresher.judging.calibration import auroc, calibration_error, fit
 from thresher.judging.logistic import log_odds, logistic_weights, sigmoid
 from thresher.judging.scorers import LocalRelevance
+from thresher.models.encoders import BundledEncoder
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
+from thresher.types import Chunk
 from thresher_evals.stats import Forecast, auroc_interval
 
 FOLDS, ROUNDS = 5, 20
 TRAINED, REFERENCE = "trained judge", "local"
 
 PUBLISHED = "CRAG's evaluator on PopQA, accuracy: T5-large 0.843, ChatGPT 0.580 to 0.647 (Yan et al. 2024, table 4)"
+
+
+Logits = Callable[[str, Sequence[Chunk]], list[float]]
+"""The judge's logit for each chunk of a question."""
 
 
 @dataclass(frozen=True)
@@ -59,19 +62,15 @@ class Read:
         return np.array([asked.slice in slices for asked in self.questions])
 
 
-def read(
-    pool: Pool, questions: list[Question], judges: Mapping[str, Judge], logits: Logits, encoder: Remembered
-) -> Read:
+def read(pool: Pool, questions: list[Question], logits: Logits, encoder: Remembered) -> Read:
     """Judges the ten best hybrid candidates of every question, twice."""
     relevance = LocalRelevance(encoder, index_terms, pool.rarity, sentence_spans)
-    best: dict[str, list[float]] = {name: [] for name in (*judges, REFERENCE, TRAINED)}
+    best: dict[str, list[float]] = {REFERENCE: [], TRAINED: []}
     for asked in questions:
         for out in (frozenset[int](), asked.answered_by):
             found = candidates(pool, asked.text, asked.vector, out)
             chunks, cosines = [pool.chunks[one.row] for one in found], [one.cosine for one in found]
             texts, titles = [chunk.text for chunk in chunks], [chunk.title for chunk in chunks]
-            for name, judge in judges.items():
-                best[name].append(max(judge(asked.text, pool, found)))
             best[REFERENCE].append(max(relevance(asked.text, texts, titles, cosines=cosines)))
             best[TRAINED].append(float(sigmoid(np.max(logits(asked.text, chunks)))))
     return Read(questions, {name: np.array(values).reshape(-1, 2) for name, values in best.items()})
@@ -111,18 +110,18 @@ def of_kinds(path: Path) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def evaluator(data: Data, logits: Logits, *, final: bool, candidates_of: Path | None = None) -> dict[str, Any]:
+def evaluator(logits: Logits, *, final: bool, candidates_of: Path | None = None) -> dict[str, Any]:
     """Can it tell whether what was retrieved suffices?"""
-    pool, sets = data.wikipedia
-    paragraphs, answerable, tricks = data.squad
-    encoder = Remembered(data.encoder)
-    judges: dict[str, Judge] = {"best cosine": best_cosine, "BM25 share": bm25_share, "ECRAG C": confidence}
+    bundled, slices_read = BundledEncoder(), TUNE + FINAL if final else TUNE
+    pool, sets = wikipedia(bundled)
+    paragraphs, answerable, tricks = squad(bundled)
+    encoder = Remembered(bundled)
     found = {}
     for name, questions in {**sets, "SQuAD": answerable}.items():
-        wanted = [asked for asked in questions if asked.slice in slices_of(final)]
-        found[name] = read(paragraphs if name == "SQuAD" else pool, wanted, judges, logits, encoder)
-    marked = [asked for asked in tricks if asked.slice in slices_of(final)]
-    unanswerable = read(paragraphs, marked, judges, logits, encoder)
+        wanted = [asked for asked in questions if asked.slice in slices_read]
+        found[name] = read(paragraphs if name == "SQuAD" else pool, wanted, logits, encoder)
+    marked = [asked for asked in tricks if asked.slice in slices_read]
+    unanswerable = read(paragraphs, marked, logits, encoder)
     own = listed(candidates_of, logits, encoder) if candidates_of else {}
     encoder.save()
     found |= own
@@ -144,7 +143,7 @@ def evaluator(data: Data, logits: Logits, *, final: bool, candidates_of: Path | 
         even([values[one.answerable == side].tolist() for values, one in zip(odds, tune, strict=True)])
         for side in (True, False)
     ]
-    results["calibration"] = fit(*kinds, judge="trained", encoder=data.encoder.name, source="shipped").to_dict()
+    results["calibration"] = fit(*kinds, judge="trained", encoder=bundled.name, source="shipped").to_dict()
     print(f"calibration: {results['calibration']}")
     results["squad_marked_unanswerable"] = {
         part: against_marked(part, found["SQuAD"], unanswerable, slices)
@@ -267,7 +266,7 @@ def against_marked(part: str, one: Read, unanswerable: Read, slices: Sequence[in
         results[score] = {"answerable": len(answered), "marked": len(marked), "auroc": area.to_dict()}
         print(
             f"SQuAD answerable ({len(answered)}) against marked unanswerable ({len(marked)}), {part}: {score:<23} "
-            f"AUROC {shown(area)}"
+            f"AUROC {area.value:.3f} [{area.low:.3f}, {area.high:.3f}]"
         )
     return results
 

@@ -109,14 +109,6 @@ def windows(text: str) -> list[str]:
     return [stretch(text, spans[at : at + SENTENCES]) for at in (*range(0, last, STRIDE), last)] if spans else []
 
 
-def by_sentences(text: str) -> list[str]:
-    """Up to `SENTENCES` sentences to a piece, none in two; the pages that a web context is made of stay apart."""
-    pages = [(page, sentence_spans(page)) for page in text.split(" ; ")]
-    return [
-        stretch(page, spans[at : at + SENTENCES]) for page, spans in pages for at in range(0, len(spans), SENTENCES)
-    ]
-
-
 def stretch(text: str, spans: Sequence[tuple[int, int]]) -> str:
     """The text from the first span's beginning to the last one's end."""
     return text[spans[0][0] : spans[-1][1]]

@@ -27,10 +27,12 @@ from research.reader.readings import (
     sureness,
     windows,
 )
+from thresher.judging.logistic import logistic_weights
 from thresher_evals.dataset import split_of
 from thresher_evals.metrics.answers import exact_match, f1
 from thresher_evals.stats import Forecast, auroc_interval
 
+RIDGE = 1e-3  # only keeps the weights finite
 POWERS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 
 
@@ -48,8 +50,8 @@ Rule = Callable[[Answered], float]
 """Higher for answers that are better given than withheld."""
 
 
-JUDGED_BY = {"whole": "relevance", "windows": "relevance"}
-"""Readers that may refuse, and what the number is called that they always have."""
+REFUSING = ("whole", "windows")
+"""Readers that may refuse."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def squad(readings: Readings, *, final: bool) -> dict[str, Any]:
         asked = [row for row in found if split_of(row["title"]) == split]
         read = read_paragraphs(readings, asked)
         if split == "tune":
-            rules = {reader: refusals(read, reader) for reader in JUDGED_BY}
+            rules = {reader: refusals(read, reader) for reader in REFUSING}
             results["thresholds"] = {
                 reader: {name: threshold for name, (_, threshold) in own.items()} for reader, own in rules.items()
             }
@@ -137,16 +139,22 @@ def refusals(read: Paragraphs, reader: str) -> dict[str, tuple[Rule, float]]:
     def tuned(rule: Rule) -> tuple[float, float]:
         return best_threshold(np.array([rule(answer) for answer in answers]), *gains)
 
-    rules: dict[str, Rule] = {JUDGED_BY[reader]: lambda answer: answer.relevance}
-    if JUDGED_BY[reader] == "relevance":
-        rules["certainty"] = lambda answer: answer.log_certainty
-        products = {power: product(power) for power in POWERS}
-        power = max(POWERS, key=lambda power: tuned(products[power])[1])
-        rules[f"sigmoid(relevance) * certainty^{power:g}"] = products[power]
-        features = np.array([(answer.relevance, answer.log_certainty) for answer in answers])
-        slope, certain, _ = fitted(features, read.answerable.astype(float))
-        name = f"{slope:.2f} relevance + {certain:.2f} log certainty"
-        rules[name] = lambda answer: slope * answer.relevance + certain * answer.log_certainty
+    products = {power: product(power) for power in POWERS}
+    power = max(POWERS, key=lambda power: tuned(products[power])[1])
+    features = np.array([(answer.relevance, answer.log_certainty) for answer in answers])
+    slope, certain, _ = logistic_weights(
+        np.column_stack([features, np.ones(len(features))]),
+        read.answerable.astype(float),
+        precision=np.array([RIDGE] * 3),
+    )
+    rules: dict[str, Rule] = {
+        "relevance": lambda answer: answer.relevance,
+        "certainty": lambda answer: answer.log_certainty,
+        f"sigmoid(relevance) * certainty^{power:g}": products[power],
+        f"{slope:.2f} relevance + {certain:.2f} log certainty": lambda answer: (
+            slope * answer.relevance + certain * answer.log_certainty
+        ),
+    }
     return {name: (rule, tuned(rule)[0]) for name, rule in rules.items()}
 
 
@@ -164,18 +172,6 @@ def best_threshold(scores: np.ndarray, answered: np.ndarray, refused: np.ndarray
     worth[1:-1][falling[:-1] == falling[1:]] = -np.inf  # equal scores are answered or refused together
     best = int(worth.argmax())
     return float((edges[best] + edges[best + 1]) / 2), float(worth[best])
-
-
-def fitted(features: np.ndarray, outcomes: np.ndarray, *, ridge: float = 1e-3, steps: int = 30) -> np.ndarray:
-    """Weights and intercept of a logistic regression, by Newton's method."""
-    table = np.column_stack([features, np.ones(len(features))])
-    weights = np.zeros(table.shape[1])
-    for _ in range(steps):
-        chances = 1 / (1 + np.exp(-np.clip(table @ weights, -30, 30)))
-        slope = table.T @ (outcomes - chances) - ridge * weights
-        curve = (table * (chances * (1 - chances))[:, None]).T @ table + ridge * np.eye(len(weights))
-        weights = weights + np.linalg.solve(curve, slope)
-    return weights
 
 
 def refusing(read: Paragraphs, reader: str, rule: Rule, threshold: float) -> dict[str, Any]:

@@ -38,8 +38,7 @@ from research.train.batches import CLAIM_TOKENS, QUESTION_TOKENS, Claims, Groups
 from research.train.tune import tuned, without_doubtful
 from research.train_judge import POSITIVE_WEIGHT, save
 from thresher_training.export import floats_of
-from thresher_training.losses import support_loss
-from thresher_training.network import Judge, optimiser, rate
+from thresher_training.network import Judge, optimiser, rate, support_loss
 
 SEED = 35
 BUNDLED = Path(__file__).parents[2] / "src/thresher/models/weights/thresher-judge-int8"

@@ -24,7 +24,7 @@ from research.checker_data import CONTRADICTED, SUPPORTED, UNVERIFIED, row_of
 from research.export_encoder import PROJECT
 from research.train.groups import Group, held_back, held_back_groups, streams
 from research.train_judge import read
-from thresher_training.losses import LABELS
+from thresher_training.network import LABELS
 from thresher_training.tokens import tokens_of
 
 TOKENIZER = PROJECT / "src/thresher/models/weights/thresher-judge-int8/tokenizer.json"

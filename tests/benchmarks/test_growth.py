@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import growth
 from benchmarks.growth_rows import BATCH, DIMENSION, KIND, Exact, Synthetic, changes
 from thresher.filters import Comparison
 from thresher.protocols import ChunkTable
@@ -46,9 +45,3 @@ def agree(table: ChunkTable, *, changed: bool) -> None:
         assert set(of_kind[at]) == {chunk.id for chunk, _ in found}
         best = dict(list(words[at].items())[:10])
         assert best == pytest.approx({chunk.id: score for chunk, score in table.matching(question.text, limit=10)})
-
-
-def test_a_fit_tells_the_power_of_the_size() -> None:
-    measured = [{"size": size, "load": {"append": {"cpu": 3e-4 * size**1.5}}} for size in (10, 100, 1000)]
-    assert growth.exponent(measured, "load append cpu") == "1.50"
-    assert growth.exponent(measured[:1], "load append cpu") == ""

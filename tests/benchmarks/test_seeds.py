@@ -11,7 +11,7 @@ from benchmarks.seeds import page, rows, stored
 from benchmarks.seeds.__main__ import MEASURING
 from benchmarks.seeds.hallucinations import Inventing, asked_about, responses
 from benchmarks.seeds.rows import Measured, Provenance
-from benchmarks.seeds.sections import Section, difference, footing, mean, needed, table
+from benchmarks.seeds.sections import table
 from benchmarks.seeds.sweeps import evaluated, passages
 
 MADE = Provenance("abc1234", "2026-01-31", "a machine, 2 cores")
@@ -66,13 +66,6 @@ def test_stored_rows_are_small_enough_to_be_read_and_can_be_measured_again(name:
     assert bool(found.lines) != bool(found.found)
 
 
-def test_rows_come_back_as_they_were_written(tmp_path: Path) -> None:
-    measured = Measured("some", MADE, "of nothing", {"rag": {"match": [1.0, None, 0.25]}}, [{"recipe": "rag"}])
-    rows.write(measured, folder=tmp_path)
-    assert rows.read("some", folder=tmp_path) == measured
-    assert rows.read("other", folder=tmp_path) is None
-
-
 def test_more_rows_than_can_be_read_are_not_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="more than 50000"):
         rows.write(Measured("some", MADE, "", {"rag": {"match": [0.123] * 10_000}}), folder=tmp_path)
@@ -89,15 +82,6 @@ def test_a_measure_of_a_page_is_read_by_recipe_with_its_number_of_questions(tmp_
         stored.column("papers", "em", folder=tmp_path)
 
 
-def test_a_mean_says_how_many_questions_it_is_of_where_some_have_no_value() -> None:
-    assert mean([1.0, 1.0, None]) == "1 [0.342, 1], n = 2"
-    assert mean([1.0, 1.0]) == "1 [0.342, 1]"
-
-
-def test_a_difference_is_of_the_questions_that_both_have() -> None:
-    assert difference([0.0, 1.0, None], [1.0, 1.0, 0.0]).startswith("+0.500 [")
-
-
 def test_scores_of_passages_are_kept_in_thousandths_and_come_back_by_question() -> None:
     def row(split: str, *scores: float | None) -> dict[str, object]:
         told = [{"gold": at == 0, "scores": {"local": score}} for at, score in enumerate(scores)]
@@ -112,20 +96,6 @@ def test_scores_of_passages_are_kept_in_thousandths_and_come_back_by_question() 
     ]
     assert second["passages"][0]["scores"] == {"local": None}
     assert set(kept) == {"tune", "final"}
-
-
-def test_a_section_without_rows_names_the_command_that_makes_them() -> None:
-    section = Section("Table 9: nothing", "What it shows.", ours=lambda: footing(needed("never-measured")))
-    assert section.markdown().endswith(
-        "**Ours.** Not measured yet: `python -m benchmarks.seeds --measure never-measured`."
-    )
-
-
-def test_a_footing_tells_number_date_commit_and_command() -> None:
-    told = footing(Measured("some", MADE, "of nothing", {"rag": {"match": [1.0, 0.0]}}))
-    assert told.startswith(
-        "*n = 2; 2026-01-31, commit abc1234; `python -m benchmarks.seeds --measure some`: of nothing."
-    )
 
 
 # --- figure 10: a scripted model that makes answers up ----------------------------------------------------------------

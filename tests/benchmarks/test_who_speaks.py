@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from benchmarks.questions.rules import plain
-from benchmarks.speakers.doubles import FAULTLESS, LIARS, Double, concerns, sentences_of
+from benchmarks.speakers.doubles import FAULTLESS, LIARS, Double, concerns
 from benchmarks.speakers.measuring import counted, fate, row, unmarked
-from benchmarks.speakers.prompts import Known, asked, other_reply
+from benchmarks.speakers.prompts import Known, other_reply
 from benchmarks.speakers.questions import Question, chosen, load
 from thresher.judging.llm_scorers import GRADES, PROMPT, LLMRelevance
 from thresher.models.chat import ChatModel
@@ -66,17 +66,6 @@ def said(double: str, question: Question = KOPU) -> tuple[str, ...]:
 
 
 # --- reading a prompt -------------------------------------------------------------------------------------------------
-
-
-def test_the_numbered_evidence_and_the_question_are_read_out_of_the_prompt() -> None:
-    read = asked(prompt(KOPU.question, evidence()))
-    assert read is not None
-    assert read.question == KOPU.question
-    assert [(one.number, one.source) for one in read.passages] == [(1, "Island, part 0"), (2, "Island, part 1")]
-    held = read.holding(KOPU)
-    assert held is not None
-    assert held.number == 2
-    assert read.holding(MISS) is None
 
 
 def test_a_question_is_known_again_with_its_spelling_mended() -> None:
@@ -136,17 +125,6 @@ def test_liars_say_what_is_wrong_and_cite_what_is_right() -> None:
     assert [double for double in (*FAULTLESS, *LIARS) if concerns(double, MISS)] == ["plain", "nearest"]
 
 
-def test_what_is_copied_are_whole_sentences_items_and_rows_without_references() -> None:
-    assert sentences_of(
-        "It uses dropout [27] of\n0.1 (78.4% vs. 59.1%). We follow [3, 5].\n- An item\n| E2 | low |\n"
-    ) == [
-        "It uses dropout of 0.1 (78.4% vs. 59.1%).",
-        "We follow.",
-        "An item",
-        "E2 | low",
-    ]
-
-
 # --- what became of it ------------------------------------------------------------------------------------------------
 
 
@@ -173,14 +151,6 @@ def test_a_sentence_is_shown_marked_or_removed() -> None:
         ("contradicted", False, False, True),
         ("", False, False, True),
     ]
-
-
-def test_an_answer_that_does_not_tell_states_is_compared_by_its_text() -> None:
-    told = {"text": "Perhaps: The lighthouse was built in 1531. [1]", "abstained": False}
-    found = fate("The lighthouse was built in 1531 [2].", told)
-    assert (found.state, found.shown, found.caught) == ("", True, False)
-    refused = {"text": "The documents do not say that the lighthouse was built in 1531.", "abstained": True}
-    assert not fate("The lighthouse was built in 1531 [2].", refused).shown
 
 
 @pytest.mark.parametrize("told", [True, False])

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer  # type: ignore[import-untyped, unused-ignore]
 from sklearn.metrics import (  # type: ignore[import-untyped, unused-ignore]
     average_precision_score,
     label_ranking_average_precision_score,
     ndcg_score,
 )
 
+from thresher.retrieval.wrappers import tfidf
 from thresher_evals.dataset import Question
 from thresher_evals.metrics.registry import parse
 from thresher_evals.rows import Place, Row
@@ -74,3 +76,22 @@ def test_the_self_made_ideal_hides_what_was_missed() -> None:
     gained = sum(1 / np.log2(rank + 1) for rank in range(1, 6))
     assert parse("nDCG@5").values([row]) == [pytest.approx(gained / (gained + 3 + 3 / np.log2(3)))]
     assert parse("nDCG@5").values([row])[0] == pytest.approx(0.376, abs=0.0005)
+
+
+# --- TF-IDF -----------------------------------------------------------------------------------------------------------
+
+
+TEXTS = [
+    "the cat sat on the mat",
+    "the cat sat on the mat today",
+    "a dog ran in the park",
+    "the cat sat on the mat",
+    "",
+]
+
+
+def test_tfidf_is_that_of_scikit_learn() -> None:
+    vectorizer = TfidfVectorizer(tokenizer=str.split, token_pattern=None, lowercase=False)
+    theirs = vectorizer.fit_transform(TEXTS).toarray()
+    ours = tfidf(TEXTS, str.split)
+    assert ours @ ours.T == pytest.approx(theirs @ theirs.T)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,13 +29,6 @@ def test_a_key_has_the_split_computed_by_hand(key: str, split: str) -> None:
     assert split_of(key) == split
 
 
-def test_three_fifths_train_one_tunes_and_one_is_final() -> None:
-    counted = Counter(split_of(str(number)) for number in range(5000))
-    assert counted["train"] == pytest.approx(3000, abs=150)
-    assert counted["tune"] == pytest.approx(1000, abs=100)
-    assert counted["final"] == pytest.approx(1000, abs=100)
-
-
 def test_questions_without_a_subject_go_by_their_id_and_the_splits_share_nothing(
     tmp_path: Path, write_lines: Write
 ) -> None:
@@ -45,14 +37,6 @@ def test_questions_without_a_subject_go_by_their_id_and_the_splits_share_nothing
     assert sorted(id for part in parts for id in part) == sorted(map(str, range(100)))
     assert all(split_of(id) == "tune" for id in parts[1])
     assert len(load(spec, split="tune", sample=5).questions) == 5
-
-
-def test_questions_about_one_subject_stay_together(tmp_path: Path, write_lines: Write) -> None:
-    lines = [{"id": n, "question": f"{n}?", "subject": "George Rankin"} for n in range(20)]
-    spec = f"qa:{write_lines(tmp_path / 'one.jsonl', lines)}"
-    assert len(load(spec, split="train").questions) == 20
-    with pytest.raises(UsageError, match="no questions in its split final"):
-        load(spec, split="final")
 
 
 def test_an_unknown_split_names_the_known_ones(qa: Path) -> None:

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from thresher.errors import StoreError, UsageError
+from thresher.errors import UsageError
 from thresher.types import Origin, Verdict
 from thresher_evals.dataset import Gold, Question
+from thresher_evals.jsonl import unfinished, write_whole
 from thresher_evals.rows import Context, Row, RowLog, read_rows, read_run, run_log
 from thresher_evals.score import score
 
@@ -67,17 +68,6 @@ def test_what_a_killed_process_left_of_the_description_is_nothing_to_go_on_with(
     with pytest.raises(UsageError, match="already holds something; give another `out`"):
         log.is_begun(resume=False)
     assert log.is_begun(resume=True)
-
-
-def test_a_file_is_no_folder(log: RowLog[dict[str, Any]]) -> None:
-    log.folder.touch()
-    with pytest.raises(UsageError, match="is not a folder"):
-        log.is_begun(resume=True)
-
-
-def test_only_one_process_writes_into_a_folder(log: RowLog[dict[str, Any]]) -> None:
-    with log.locked(), pytest.raises(StoreError, match="another process is writing into it; wait for it"), log.locked():
-        pass
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
@@ -135,3 +125,20 @@ def test_a_row_without_what_is_needed_is_none(tmp_path: Path, make_row: Callable
     path.write_text(json.dumps(line) + "\n", encoding="utf-8")
     with pytest.raises(UsageError, match=r"rag\.jsonl:1: not a row of a run"):
         read_rows(tmp_path, "rag")
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+    for content in (b"one", b"two"):
+        write_whole(tmp_path / "run.json", content)
+        assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("run.json", content)]
+
+
+def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> None:
+    write_whole(tmp_path / "run.json", b"one")
+    unfinished(tmp_path / "run.json").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_whole(tmp_path / "run.json", b"two")
+    assert (tmp_path / "run.json").read_bytes() == b"one"

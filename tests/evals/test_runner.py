@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from thresher.errors import BudgetSpent, MissingExtra, StoreError, ThresherError, UsageError
+from thresher.errors import MissingExtra, StoreError, ThresherError, UsageError
 from thresher.types import Step
 from thresher_evals.asker import written_by
 from thresher_evals.datasets.registry import load
@@ -66,19 +66,6 @@ def test_an_answer_is_kept_beside_a_ranking(scripted: Scripted, qa: Path, tmp_pa
     assert asker.limits == {5}
 
 
-def test_run_json_says_what_was_asked_of_what(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
-    dataset = load(f"qa:{qa}", sample=2, seed=5)
-    run(scripted(), dataset, ["rag"], tmp_path / "out", settings={"rag": {"k": 5}})
-    described = json.loads((tmp_path / "out" / "run.json").read_text())
-    assert described["dataset"]["spec"] == f"qa:{qa}"
-    assert described["dataset"]["sha256"] == dataset.sha256
-    assert (described["dataset"]["questions"], described["dataset"]["sample"], described["seed"]) == (2, 2, 5)
-    assert described["settings"] == {"rag": {"k": 5}}
-    assert {"thresher", "python", "onnxruntime", "lancedb", "kreuzberg"} == set(described["versions"])
-    assert described["started"]
-    assert described["machine"]["cores"]
-
-
 def test_an_error_is_a_row_and_the_run_goes_on(
     scripted: Scripted, failure: ThresherError, qa: Path, tmp_path: Path
 ) -> None:
@@ -90,13 +77,6 @@ def test_an_error_is_a_row_and_the_run_goes_on(
     assert (second.reply is not None, second.ranking, second.timed_out) == (True, None, True)
     assert third.error is None
     assert report.failed == {"rag": 2}
-
-
-def test_waiting_too_long_is_told_from_other_errors(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
-    late = BudgetSpent("out of seconds")
-    late.__cause__ = TimeoutError()
-    run(scripted(answers={"Who?": late}), load(f"qa:{qa}"), ["rag"], tmp_path / "out")
-    assert [row.timed_out for row in read_rows(tmp_path / "out", "rag")] == [True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -131,38 +111,6 @@ def test_a_killed_run_resumed_equals_one_that_was_not(
     assert sum(finished) == 6
     asked = [call for call in again.asked if call[0] == "ask"]
     assert len(asked) == sum(report.asked.values())
-
-
-@pytest.mark.parametrize("torn", [1, 20, 200])
-def test_a_torn_last_line_is_cut_and_its_question_asked_again(
-    scripted: Scripted, beir: Path, tmp_path: Path, torn: int
-) -> None:
-    dataset, out = load(f"beir:{beir}"), tmp_path / "out"
-    run(scripted(HITS), dataset, ["rag"], out)
-    path = out / "rows" / "rag.jsonl"
-    before = kept(path)
-    path.write_bytes(path.read_bytes()[:-torn])
-    assert len(read_rows(out, "rag")) == 2
-    report = run(scripted(HITS), dataset, ["rag"], out, resume=True)
-    assert report.asked == {"rag": 1}
-    assert kept(path) == before
-
-
-def test_a_line_that_was_damaged_otherwise_is_named(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    run(scripted(HITS), load(f"beir:{beir}"), ["rag"], out)
-    path = out / "rows" / "rag.jsonl"
-    path.write_bytes(b"\x00" + path.read_bytes())
-    with pytest.raises(UsageError, match=r"rag\.jsonl:1: not a row"):
-        read_rows(out, "rag")
-
-
-def test_of_two_rows_of_one_question_the_first_counts(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    run(scripted(HITS), load(f"beir:{beir}"), ["rag"], out)
-    path = out / "rows" / "rag.jsonl"
-    path.write_bytes(path.read_bytes() * 2)
-    assert len(read_rows(out, "rag")) == 3
 
 
 def test_a_folder_is_never_overwritten(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
@@ -216,24 +164,6 @@ def test_where_recipes_may_look_outside_is_kept_and_not_changed_on_the_way(
     assert (again.asked, again.skipped) == ({"rag": 0}, {"rag": 2})
 
 
-def test_a_run_of_an_earlier_version_that_never_went_outside_can_be_resumed(
-    scripted: Scripted, beir: Path, tmp_path: Path
-) -> None:
-    dataset, out = load(f"beir:{beir}"), tmp_path / "out"
-    run(scripted(HITS), dataset, ["rag"], out)
-    forget(out, "outside")
-    assert run(scripted(), dataset, ["rag"], out, resume=True).skipped == {"rag": 3}
-
-
-def test_gold_places_outside_are_kept_and_read_again(scripted: Scripted, popqa: Path, tmp_path: Path) -> None:
-    dataset = load(f"routing:{popqa}")
-    run(scripted(), dataset, ["rag"], tmp_path / "out")
-    outside, inside = read_rows(tmp_path / "out", "rag")
-    assert [outside.question.gold, inside.question.gold] == [question.gold for question in dataset.questions]
-    assert outside.ranking is None  # nothing to find inside: not searched
-    assert inside.ranking == ()
-
-
 def test_a_recipe_can_be_added_to_a_run(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
     dataset, out = load(f"beir:{beir}"), tmp_path / "out"
     run(scripted(HITS), dataset, ["rag"], out)
@@ -241,14 +171,6 @@ def test_a_recipe_can_be_added_to_a_run(scripted: Scripted, beir: Path, tmp_path
     assert report.asked == {"hybrid": 3}
     described = json.loads((out / "run.json").read_text())
     assert (described["recipes"], described["settings"]) == (["rag", "hybrid"], {"rag": {}, "hybrid": {"k": 8}})
-
-
-def test_a_run_wants_a_recipe_and_a_limit_from_one(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no recipe"):
-        run(scripted(), load(f"beir:{beir}"), [], tmp_path / "out")
-    with pytest.raises(UsageError, match="limit is 0"):
-        run(scripted(), load(f"beir:{beir}"), ["rag"], tmp_path / "out", limit=0)
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("together", [False, True])
@@ -268,45 +190,6 @@ def test_rows_keep_the_order_of_the_questions_however_many_are_asked_at_a_time(
 # --- question by question ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("together", "order"),
-    [
-        (False, ["1 rag", "2 rag", "4 rag", "1 hybrid", "2 hybrid", "4 hybrid"]),
-        (True, ["1 rag", "1 hybrid", "2 rag", "2 hybrid", "4 rag", "4 hybrid"]),
-    ],
-)
-def test_recipes_are_asked_one_after_the_other_or_in_turn(
-    scripted: Scripted, beir: Path, tmp_path: Path, together: bool, order: list[str]
-) -> None:
-    asker = scripted(HITS)
-    run(asker, load(f"beir:{beir}"), ["rag", "hybrid"], tmp_path / "out", together=together)
-    assert [f"{question.removeprefix('question ')} {recipe}" for _, question, recipe in asker.asked] == order
-    assert json.loads((tmp_path / "out" / "run.json").read_text())["together"] is together
-
-
-def test_a_run_that_asks_in_turn_goes_on_with_the_recipe_that_was_next(
-    scripted: Scripted, beir: Path, tmp_path: Path
-) -> None:
-    dataset, recipes = load(f"beir:{beir}"), ["rag", "hybrid"]
-    with pytest.raises(KeyboardInterrupt):
-        run(scripted(HITS, die_after=3), dataset, recipes, tmp_path / "out", together=True)
-    again = scripted(HITS)
-    report = run(again, dataset, recipes, tmp_path / "out", together=True, resume=True)
-    assert [(question, recipe) for _, question, recipe in again.asked] == [
-        ("question 2", "hybrid"),
-        ("question 4", "rag"),
-        ("question 4", "hybrid"),
-    ]
-    assert (report.asked, report.skipped) == ({"rag": 1, "hybrid": 2}, {"rag": 2, "hybrid": 1})
-
-
-def test_a_run_is_not_resumed_in_the_other_order(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
-    dataset, out = load(f"beir:{beir}"), tmp_path / "out"
-    run(scripted(HITS), dataset, ["rag"], out, together=True)
-    with pytest.raises(UsageError, match=r"order of asking \(was question by question, now recipe by recipe\)"):
-        run(scripted(), dataset, ["rag"], out, resume=True)
-
-
 def test_a_run_of_an_earlier_version_was_asked_recipe_by_recipe(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
     dataset, out = load(f"beir:{beir}"), tmp_path / "out"
     run(scripted(HITS), dataset, ["rag"], out)
@@ -317,11 +200,6 @@ def test_a_run_of_an_earlier_version_was_asked_recipe_by_recipe(scripted: Script
 
 
 # --- at the same time -------------------------------------------------------------------------------------------------
-
-
-def test_fewer_than_one_question_at_a_time_is_refused(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="parallel is 0"):
-        run(scripted(), load(f"qa:{qa}"), ["rag"], tmp_path / "out", parallel=0)
 
 
 def test_two_processes_do_not_add_rows_to_one_folder(scripted: Scripted, qa: Path, tmp_path: Path) -> None:

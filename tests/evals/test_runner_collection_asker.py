@@ -13,7 +13,7 @@ from thresher import recipes
 from thresher.cli.app import main
 from thresher.collection import Collection
 from thresher.errors import UsageError
-from thresher_evals.asker import CollectionAsker, hidden
+from thresher_evals.asker import CollectionAsker, Variant, hidden, parse_variant
 from thresher_evals.dataset import Gold, Question
 
 
@@ -101,15 +101,6 @@ def test_a_collection_that_is_named_is_used_and_nothing_outside_is_indexed_unles
     assert command(*given, "--out", tmp_path / "b", "--split", "neither") == 2
 
 
-def test_a_run_that_never_looks_outside_refuses_a_place_that_is_not_there(
-    popqa: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    given = ("eval", "run", "--dataset", f"routing:{popqa}", "--recipe", "rag", "--home", tmp_path / "home")
-    assert command(*given, "--out", tmp_path / "out", "--outside", "collection:typo") == 2
-    assert "--outside collection:typo: holds no documents yet" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
 # --- retrieval made worse on purpose ----------------------------------------------------------------------------------
 
 
@@ -143,12 +134,6 @@ def test_a_degraded_question_does_not_find_its_gold_document(home: Path, notes: 
         assert len(found(worse, other)) == 3
 
 
-def test_no_question_is_degraded_where_all_may_find_their_documents(home: Path, notes: Path) -> None:
-    with asked_of(home, notes) as collection:
-        assert hidden(collection, [places(["lighthouse.md"])], 1.0) == {}
-        assert hidden(collection, [places(["elsewhere.md"]), places([])], 0.0) == {}
-
-
 def test_questions_of_one_text_hide_the_documents_of_those_that_are_not_in_the_share(home: Path, notes: Path) -> None:
     with asked_of(home, notes) as collection:
         lighthouse, railway = places(["lighthouse.md"]), places(["railway.txt"], id="q2")
@@ -157,18 +142,6 @@ def test_questions_of_one_text_hide_the_documents_of_those_that_are_not_in_the_s
         one_kept = hidden(collection, [lighthouse, railway], 0.5)
         # sha1 keeps q1 at one half and not q2; the other order says the same.
         assert one_kept == hidden(collection, [railway, lighthouse], 0.5) == hidden(collection, [railway], 0.0)
-
-
-def test_a_share_keeps_about_as_many_and_those_of_every_lower_share(home: Path, notes: Path) -> None:
-    with asked_of(home, notes) as collection:
-        questions = [places(["lighthouse.md"], id=str(at), text=f"{at}?") for at in range(500)]
-        kept = {
-            share: {one.question for one in questions} - set(hidden(collection, questions, share))
-            for share in (0.1, 0.4, 0.6)
-        }
-    assert kept[0.1] < kept[0.4] < kept[0.6]
-    for share, those in kept.items():
-        assert abs(len(those) / 500 - share) < 0.06
 
 
 def test_a_source_with_a_quotation_mark_is_hidden_like_any_other(tmp_path: Path) -> None:
@@ -180,13 +153,20 @@ def test_a_source_with_a_quotation_mark_is_hidden_like_any_other(tmp_path: Path)
         assert found(CollectionAsker(collection, {}, degraded=0.0, questions=[question]), question) == []
 
 
-@pytest.mark.parametrize("share", [-0.1, 1.5])
-def test_what_is_no_share_is_refused(home: Path, share: float) -> None:
-    with Collection(home, "default") as collection, pytest.raises(UsageError, match="from 0 to 1"):
-        CollectionAsker(collection, {}, degraded=share)
+# --- variants ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_share_is_told_among_the_settings_of_a_run(home: Path) -> None:
-    with Collection(home, "default") as collection:
-        assert CollectionAsker(collection, {}, degraded=0.4).settings_of("rag")["degraded"] == 0.4
-        assert "degraded" not in CollectionAsker(collection, {}).settings_of("rag")
+def test_a_plain_recipe_has_no_settings() -> None:
+    assert parse_variant("crag") == Variant("crag", {})
+
+
+def test_settings_stand_in_brackets() -> None:
+    assert parse_variant("crag[upper=0.6, decompose=selection]") == Variant(
+        "crag", {"upper": "0.6", "decompose": "selection"}
+    )
+
+
+@pytest.mark.parametrize("name", ["", "[upper=1]", "crag[upper]", "crag[upper=1", "crag[upper=1] more"])
+def test_what_is_no_variant_says_what_one_looks_like(name: str) -> None:
+    with pytest.raises(UsageError, match=r"e\.g\."):
+        parse_variant(name)

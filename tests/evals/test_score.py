@@ -8,18 +8,16 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from thresher.answer import Answer
-from thresher.errors import ThresherError, UnknownSetting, UsageError
-from thresher_evals.dataset import Split, split_of
+from thresher.errors import ThresherError, UnknownSetting
 from thresher_evals.datasets.registry import load
 from thresher_evals.judges.judgements import Judgement, answer_of, judgement_log
-from thresher_evals.rows import models_of, read_rows
+from thresher_evals.rows import read_rows
 from thresher_evals.runner import run
 from thresher_evals.score import score
 
@@ -112,14 +110,6 @@ def test_the_baseline_can_be_chosen_and_several_comparisons_are_corrected(
         score(tmp_path / "out", baseline="hybird")
 
 
-def test_a_run_killed_on_the_way_is_scored_on_what_it_has(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        run(scripted({"question 1": ["a"]}, die_after=4), load(f"beir:{beir}"), ["rag", "hybrid"], tmp_path / "out")
-    scored = score(tmp_path / "out")
-    assert (scored["n"], scored["asked"]) == (3, {"rag": 3, "hybrid": 1})
-    assert scored["against"]["recipes"]["hybrid"]["MRR"]["n"] == 1
-
-
 def test_scoring_needs_no_dataset_and_only_the_measures_asked_for(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
     run(scripted(), load(f"qa:{qa}"), ["rag"], tmp_path / "out")
     qa.unlink()
@@ -127,40 +117,6 @@ def test_scoring_needs_no_dataset_and_only_the_measures_asked_for(scripted: Scri
     assert list(score(Path(moved), measures=["abstained", "R@100"])["recipes"]["rag"]) == ["abstained", "R@100"]
     with pytest.raises(UnknownSetting, match="'match'"):
         score(Path(moved), measures=["mach"])
-
-
-def test_the_same_rows_give_the_same_scores_in_any_order(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
-    hits = {"question 1": ["b", "x", "a"], "question 2": ["x", "d"], "question 4": ["e"]}
-    run(scripted(hits), load(f"beir:{beir}"), ["rag"], tmp_path / "out")
-    before = score(tmp_path / "out")
-    path = tmp_path / "out" / "rows" / "rag.jsonl"
-    path.write_text("".join(reversed(path.read_text().splitlines(keepends=True))))
-    assert score(tmp_path / "out") == before
-
-
-def test_a_folder_without_a_run_or_without_rows_is_refused(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no run in it"):
-        score(tmp_path)
-    with pytest.raises(KeyboardInterrupt):
-        run(scripted(die_after=0), load(f"qa:{qa}"), ["rag"], tmp_path / "out")
-    with pytest.raises(UsageError, match="no rows yet"):
-        score(tmp_path / "out")
-
-
-def test_a_split_without_questions_is_named_with_the_run_and_what_to_do(
-    scripted: Scripted, qa: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "out"
-    dataset = load(f"qa:{qa}")
-    (split,) = {split_of(question.group or question.id) for question in dataset.questions[:1]}
-    run(scripted(), replace(dataset, questions=dataset.questions[:1]), ["rag"], out)
-    assert score(out, split=split)["n"] == 1
-    other: Split = "tune" if split != "tune" else "final"
-    with pytest.raises(UsageError) as refused:
-        score(out, split=other)
-    told = str(refused.value)
-    assert told.startswith(f"{out}: none of the 1 questions with a row is of the split {other}")
-    assert f"score those of the `split` all, or run it with the `split` {other}" in told
 
 
 def test_a_run_does_not_need_the_packages_of_scoring() -> None:
@@ -195,35 +151,6 @@ def rewrite(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> N
     path.write_text("".join(f"{line}\n" for line in lines))
 
 
-def test_measures_that_apply_to_no_row_are_left_out_unless_they_are_named(
-    scripted: Scripted, qa: Path, tmp_path: Path
-) -> None:
-    run(scripted({"Who?": ["ada.pdf"]}, {"Who?": "Ada Lovelace"}), load(f"qa:{qa}"), ["rag"], tmp_path / "out")
-    scored = score(tmp_path / "out")["recipes"]["rag"]
-    assert {"em", "span_F1@5", "refusal_recall"} < set(scored)
-    assert not {"label_accuracy", "factscore", "aurc", "likert_coherence"} & set(scored)
-    assert scored["auroc"]["value"] is None  # a measure that every reader may look for
-    assert score(tmp_path / "out", measures=["auroc"])["recipes"]["rag"]["auroc"]["n"] == 0
-
-
-def test_what_became_of_the_questions_is_counted(
-    scripted: Scripted, failure: ThresherError, qa: Path, tmp_path: Path
-) -> None:
-    asker = scripted({}, {"Who?": "late", "Where?": failure})
-    run(asker, load(f"qa:{qa}"), ["rag"], tmp_path / "out")
-    assert score(tmp_path / "out")["outcomes"] == {
-        "rag": {"answered": 1, "refused": 1, "failed": 1, "timed_out": 1, "unreadable": 2}
-    }
-
-
-def test_searches_are_answered_when_they_did_not_fail(
-    scripted: Scripted, failure: ThresherError, beir: Path, tmp_path: Path
-) -> None:
-    run(scripted({"question 1": failure}), load(f"beir:{beir}"), ["rag"], tmp_path / "out")
-    outcomes = score(tmp_path / "out")["outcomes"]["rag"]
-    assert (outcomes["answered"], outcomes["refused"], outcomes["failed"]) == (2, 0, 1)
-
-
 def test_answers_of_different_generators_are_not_compared(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
     recipes = ["rag", "hybrid", "third"]
     run(scripted({}, {"Who?": "Ada Lovelace"}), load(f"qa:{qa}"), recipes, tmp_path / "out")
@@ -247,17 +174,3 @@ def test_what_was_judged_is_scored_with_the_rows(scripted: Scripted, qa: Path, t
     assert (scored["unsupported"]["value"], scored["unsupported"]["n"]) == (0.25, 2)
     assert (scored["judged_correct"]["value"], scored["judged_correct"]["n"]) == (1.0, 1)
     assert "factscore" not in scored
-
-
-def test_every_comparison_carries_the_tests_that_apply(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
-    run(scripted({"Who?": ["ada.pdf"]}), load(f"qa:{qa}"), ["rag", "hybrid"], tmp_path / "out")
-    compared = score(tmp_path / "out")["against"]["recipes"]["hybrid"]
-    assert compared["em"]["tests"] == {"permutation": 1.0, "sign": 1.0, "McNemar": 1.0}
-    assert compared["em"]["p"] == compared["em"]["tests"]["McNemar"]
-    assert "micro_F1@5" not in compared  # a number of all questions together
-
-
-def test_which_reader_answered_is_no_other_generator_and_a_model_that_failed_once_is_still_the_same() -> None:
-    assert models_of(["reader"]) == ["reader"]
-    assert models_of(["model-a", "reader"]) == ["model-a"]
-    assert models_of([]) == []

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from thresher.answer import Answer
-from thresher.cli import progress
 from thresher.types import Usage
 from thresher_evals.asker import CollectionAsker
 from thresher_evals.dataset import Question
@@ -59,42 +58,6 @@ def test_what_is_spent_is_added_up_and_what_is_left_is_estimated(make_row: Calla
     assert str(spending(make_row, {"rag": 5}, USED)) == (
         "spent: 5 model calls, 500 tokens, 0.05 in money; about 0.2 in money in all"
     )
-
-
-def test_where_no_price_is_known_tokens_are_estimated(make_row: Callable[..., Row]) -> None:
-    assert str(spending(make_row, {"rag": 5}, replace(USED, cost=None))).endswith(
-        "500 tokens; about 2000 tokens in all"
-    )
-
-
-def test_a_run_that_is_done_has_no_estimate_and_one_without_a_model_spends_nothing(
-    make_row: Callable[..., Row],
-) -> None:
-    assert str(spending(make_row, {"rag": 10, "crag": 10}, USED)) == "spent: 20 model calls, 2000 tokens, 0.2 in money"
-    assert str(spending(make_row, {"rag": 5}, Usage())) == ""
-
-
-def test_rows_of_before_are_seen_too(scripted: Callable[..., Any], qa: Path, tmp_path: Path) -> None:
-    dataset, seen = load(f"qa:{qa}"), list[Row]()
-    with pytest.raises(KeyboardInterrupt):
-        put(scripted(die_after=3), dataset, ["rag"], tmp_path / "out")
-    put(scripted(), dataset, ["rag"], tmp_path / "out", resume=True, seen=seen.append)
-    assert [row.question.id for row in seen] == ["q1", "q2", "3"]
-
-
-def test_a_line_of_progress_says_what_is_spent(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
-    with progress.counting(3, "questions", note=lambda: "spent: 7 tokens") as count:
-        count(1)
-        count(1)
-    assert "2 of 3 questions, about 0 s left; spent: 7 tokens" in capsys.readouterr().err
-
-
-def test_the_command_says_what_it_will_ask(run: Callable[..., Any], qa: Path, home: Path, tmp_path: Path) -> None:
-    done = run("eval", "run", "--dataset", f"qa:{qa}", "--recipe", "rag", "--home", home, "--out", tmp_path / "out")
-    assert "3 answers: 3 questions to 1 recipe; no chat model is configured" in done.out
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -61,11 +60,6 @@ def test_a_line_that_is_no_label_is_named_with_the_form_it_should_have(tmp_path:
         read_labels(path)
 
 
-def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no such file"):
-        read_labels(tmp_path / "none.jsonl")
-
-
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 
@@ -103,8 +97,3 @@ def test_labels_of_one_kind_alone_are_told() -> None:
     only_wrong = [Group(f"q{at}", (), (Passage("", f"wrong {at}"),)) for at in range(120)]
     with pytest.raises(UsageError, match="0 of 120 questions have a passage that answers them"):
         parted(only_wrong)
-
-
-def test_a_group_comes_back_from_json() -> None:
-    (group,) = groups(1)
-    assert Group.from_dict(json.loads(json.dumps(asdict(group)))) == group

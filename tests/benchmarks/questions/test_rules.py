@@ -55,12 +55,6 @@ def test_a_refusal_is_right_only_where_there_is_no_answer() -> None:
     assert rules.marked(UNANSWERABLE, "In 1950 it was Ada.", abstained=False).mark is Mark.WRONG
 
 
-def test_a_refusal_that_names_the_language_is_right_where_that_is_asked_for() -> None:
-    asked = Question("o-1", "office", "language", "Wie hoch?", True, (("9",),), refusal_says="language")
-    assert rules.marked(asked, "Nothing.", abstained=True, reason="Another language.").mark is Mark.RIGHT
-    assert rules.marked(asked, "Nothing.", abstained=True, reason="Too little.").mark is Mark.REFUSED
-
-
 def test_evidence_holds_an_answer_when_its_pieces_together_do() -> None:
     assert rules.holds(ASKED, ["15 employees", "97.5 million"])
     assert not rules.holds(ASKED, ["15 employees"])

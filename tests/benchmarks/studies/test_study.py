@@ -24,13 +24,11 @@ from benchmarks.studies.study import (
     read_study,
     split_names,
     split_numbers,
-    study_log,
 )
 from thresher.cli.app import main
-from thresher.errors import StoreError, UsageError
+from thresher.errors import UsageError
 from thresher_evals.cli import Study as StudyCommand
 from thresher_evals.datasets.registry import load
-from thresher_evals.report.study import is_study
 
 QUESTIONS = (
     ("q1", "When was the Kõpu lighthouse built?", "1531", "lighthouse.md"),
@@ -174,15 +172,6 @@ def test_actions_reads_each_context_and_pastes_it_beside(
     assert done["section"]["tables"][1]["rows"][2][1].startswith("1 [")
 
 
-def test_questions_without_contexts_cannot_be_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "plain.jsonl"
-    file.write_text('{"id": "q1", "question": "Who?", "answers": ["Ada"]}\n', encoding="utf-8")
-    code, error = study("actions", tmp_path / "out", capsys, "--questions", file)
-    assert code == 2
-    assert "plain.jsonl:1" in error
-    assert not (tmp_path / "out").exists()
-
-
 def test_growth_counts_distinct_documents_only(
     questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -259,18 +248,6 @@ def test_a_study_that_fails_leaves_its_rows_or_nothing(questions: Path, tmp_path
     assert not rows or "1 rows" in (out / "about.json").read_text(encoding="utf-8")
 
 
-def test_a_study_that_another_one_measures_is_left_to_it(questions: Path, tmp_path: Path) -> None:
-    def measure(materials: Materials, done: Set[str]) -> Iterator[Row]:
-        with pytest.raises(StoreError, match="another process"):
-            conduct(made, materials, out, resume=True)
-        yield {"id": "q1"}
-
-    made, out = made_up(measure), tmp_path / "out"
-    materials = made.prepare(load(f"qa:{questions}"), {}, home=tmp_path, collection=None, seed=0)
-    assert conduct(made, materials, out).measured == 1
-    assert is_study(out)
-
-
 def test_another_study_is_not_mixed_in(
     cut: Path, questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -281,18 +258,6 @@ def test_another_study_is_not_mixed_in(
     assert code == 2
     assert "ecrag: fine (was 10, now 3)" in error
     assert study("evaluator", out, capsys, *options)[0] == 2
-
-
-def test_two_processes_do_not_measure_one_study(
-    cut: Path, questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "out"
-    options = ("--home", cut, "--questions", questions, "--resume")
-    assert study("retrieved", out, capsys, *options)[0] == 0
-    with study_log(out).locked():
-        code, error = study("retrieved", out, capsys, *options)
-    assert code == 1
-    assert "another process is writing into it" in error
 
 
 def test_a_study_says_what_it_was_and_hides_keys(

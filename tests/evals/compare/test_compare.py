@@ -24,12 +24,11 @@ from thresher_evals.compare.tuning import (
     OPEN,
     Bounds,
     Replay,
-    halves,
     usual_bounds,
     with_tuning,
 )
 from thresher_evals.dataset import Gold, Question
-from thresher_evals.metrics.answers import Outcome, outcome
+from thresher_evals.metrics.answers import Outcome
 from thresher_evals.rows import Row, read_reply
 
 USAGE = {"llm_calls": 0, "prompt_tokens": 10, "completion_tokens": 2, "web_requests": 0, "hosts": []}
@@ -75,24 +74,6 @@ def values(marks: str) -> dict[str, float]:
 # --- outcomes ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (row(1, "Yes."), Outcome.RIGHT),
-        (row(1, "no"), Outcome.WRONG),
-        (row(1, None), Outcome.REFUSED_WRONGLY),
-        (row(1, "yes", error="fell over"), Outcome.FAILED),
-        (row(1, "yes", answerable=False, answers=()), Outcome.WRONG),
-        (row(1, None, answerable=False, answers=()), Outcome.REFUSED_RIGHTLY),
-        (row(1, "x", answers=(), gold=["a.pdf"], cited="/papers/a.pdf"), Outcome.RIGHT),
-        (row(1, "x", answers=(), gold=["a.pdf"], cited="/papers/b.pdf"), Outcome.WRONG),
-        (row(1, "x", answers=()), Outcome.UNCHECKED),
-    ],
-)
-def test_what_came_of_a_question(given: Row, expected: Outcome) -> None:
-    assert outcome(given) is expected
-
-
 def test_a_wrong_answer_is_worth_less_than_none_by_what_it_costs() -> None:
     worth = {one: value(one) for one in Outcome if value(one)}
     assert worth == {"right": 1.0, "unchecked": 1.0, "wrong": -1.0, "unreadable": -1.0}
@@ -120,22 +101,10 @@ def test_correction_that_hurts_is_advised_against_for_certain() -> None:
     assert "correction makes answers worse" in told.why
 
 
-def test_no_questions_in_common_tell_nothing() -> None:
-    told = recommend({"rag": values("+"), "corrective": {"other": 1.0}}, "rag", CORRECTS)
-    assert (told.recipe, told.certain) == ("rag", False)
-
-
 def test_a_handful_of_questions_tells_nothing_even_when_all_got_better() -> None:
     told = recommend({"rag": values("-00"), "corrective": values("+++")}, "rag", CORRECTS)
     assert (told.recipe, told.certain) == ("rag", False)
     assert detectable([2.0, 1.0, 1.0]) > 1
-
-
-def test_as_many_answers_lost_as_gained_tells_nothing() -> None:
-    found = {"rag": values("+" * 10 + "0" * 10 + "+" * 20), "corrective": values("0" * 10 + "+" * 30)}
-    told = recommend(found, "rag", CORRECTS)
-    assert (told.recipe, told.certain) == ("rag", False)
-    assert "10 questions came out better and 10 worse" in told.why
 
 
 def test_better_retrieval_is_not_taken_for_correction() -> None:
@@ -151,16 +120,6 @@ def test_better_retrieval_is_not_taken_for_correction() -> None:
     assert (told.recipe, told.certain) == ("hybrid", True)
 
 
-def test_what_a_wrong_answer_costs_can_turn_the_recommendation() -> None:
-    found = {"rag": rows("+" * 30 + "-" * 10), "corrective": rows("+" * 20 + "0" * 20, "corrective")}
-    told = {costs: weigh(found, "rag", wrong_costs=costs)["recommend"] for costs in (0.0, 1.0, 5.0)}
-    assert {costs: (one["recipe"], one["certain"]) for costs, one in told.items()} == {
-        0.0: ("rag", True),
-        1.0: ("rag", False),
-        5.0: ("corrective", True),
-    }
-
-
 def test_more_questions_show_smaller_differences() -> None:
     seen = [detectable(values, 1) for values in ([1.0, 0.0, -1.0, 0.0] * 5, [1.0, 0.0, -1.0, 0.0] * 50)]
     assert seen[0] > 3 * seen[1]
@@ -171,21 +130,6 @@ def test_more_questions_show_smaller_differences() -> None:
 
 
 # --- weighing and telling ---------------------------------------------------------------------------------------------
-
-
-def test_rows_are_weighed_by_hand_and_told_in_words() -> None:
-    found = weigh({"rag": rows("+-0+"), "corrective": rows("++00", "corrective")}, "rag")
-    assert found["n"] == 4
-    came = {name: number for name, number in found["recipes"]["rag"]["outcomes"].items() if number}
-    assert came == {"right": 2, "wrong": 1, "refused wrongly": 1}
-    assert found["recipes"]["rag"]["value"]["value"] == pytest.approx(0.25)
-    assert found["gained"]["corrective"]["value"]["difference"] == pytest.approx(0.25)
-    assert found["cost"]["corrective"]["tokens"] == 12
-    (lost,) = found["hurt"]
-    assert (lost["id"], lost["category"]) == ("q3", "made")
-    assert lost["before"] == {"outcome": "right", "text": "yes"}
-    assert lost["after"] == {"outcome": "refused wrongly", "text": "too little"}
-    assert found["recommend"]["certain"] is False
 
 
 def test_what_is_worse_than_silence_is_said_with_what_was_wrong() -> None:
@@ -209,16 +153,6 @@ def test_what_is_worse_than_silence_is_said_with_what_was_wrong() -> None:
     assert not list(silence(weigh({"rag": rows("+++-")}, "rag")))
 
 
-def test_bounds_are_recommended_only_where_the_checked_half_does_not_get_worse() -> None:
-    helped = {"rag": rows("-" * 20 + "+" * 20), "corrective": rows("+" * 40, "corrective")}
-    bounds = {"tried": True, "chosen_on": 20, "settings": {"lower": 0.4}, "certain": False, "why": "so"}
-    kept = with_tuning(weigh(helped, "rag"), {"bounds": {**bounds, "adopt": False}})
-    assert kept["recommend"]["settings"] == {}
-    taken = with_tuning(weigh(helped, "rag"), {"bounds": {**bounds, "adopt": True}})
-    assert taken["recommend"]["settings"] == {"lower": 0.4}
-    assert taken["recommend"]["certain"] is False
-
-
 # --- bounds -----------------------------------------------------------------------------------------------------------
 
 
@@ -231,14 +165,6 @@ def test_a_lower_bound_is_found_that_withholds_what_is_wrong() -> None:
     assert 0.4 < bounds.lower <= 0.7
     assert bounds.abstain_below == 0.3  # it gains nothing, so it stays
     assert gain == pytest.approx(5 / 15)
-
-
-def test_the_certainty_of_the_reader_can_be_the_better_bound() -> None:
-    sure = [row(number, "yes", best=0.5, certainty=0.9) for number in range(10)]
-    misled = [row(number, "no", best=0.5, certainty=0.5) for number in range(10, 15)]
-    bounds, gain = Replay({INSIDE: [*sure, *misled]}, 1.0).best(Bounds(0.2, None, 0.3))
-    assert (bounds.lower, gain) == (0.2, pytest.approx(5 / 15))
-    assert 0.5 < bounds.abstain_below <= 0.9
 
 
 def test_an_upper_bound_is_found_that_looks_outside_where_that_helps() -> None:
@@ -254,12 +180,6 @@ def test_an_upper_bound_is_found_that_looks_outside_where_that_helps() -> None:
     assert gain == pytest.approx(1.0)
 
 
-def test_bounds_that_are_as_good_stay_the_usual_ones() -> None:
-    all_right = [row(number, "yes", best=0.9, certainty=0.9) for number in range(10)]
-    usual = Bounds(0.2, None, 0.3)
-    assert Replay({INSIDE: all_right}, 1.0).best(usual) == (usual, 0.0)
-
-
 def test_open_recipes_and_chosen_ones_are_recipes_with_settings_that_exist() -> None:
     from thresher import recipes
 
@@ -267,14 +187,6 @@ def test_open_recipes_and_chosen_ones_are_recipes_with_settings_that_exist() -> 
         parsed = parse_variant(name)
         assert recipes.get(parsed.recipe).configured(parsed.settings)
     assert Bounds(0.2, None, 0.3).variant == "corrective[lower=0.2,answer.abstain_below=0.3]"
-
-
-def test_halves_keep_what_belongs_together() -> None:
-    questions = [Question(str(number), "?", group=str(number // 4)) for number in range(200)]
-    first, second = halves(questions)
-    assert len(first) + len(second) == 200
-    assert not {question.group for question in first} & {question.group for question in second}
-    assert 60 < len(first) < 140
 
 
 # --- the command ------------------------------------------------------------------------------------------------------

@@ -11,10 +11,9 @@ import pytest
 
 from thresher.cli.app import main
 from thresher.collection import Collection
-from thresher.errors import UnknownSetting
 from thresher.types import Document
 from thresher_evals.compare.draft_questions import draft_questions, drafting_model, without_references
-from thresher_evals.compare.drafters import Draft, by_rules, near_miss, passages, sentences
+from thresher_evals.compare.drafters import by_rules, passages, sentences
 from thresher_evals.dataset import Question
 from thresher_evals.datasets.registry import load
 from thresher_evals.questions.question_maker import QuestionMaker
@@ -64,15 +63,6 @@ def test_of_a_list_its_items_are_told() -> None:
     assert "no smoking" in draft.stands_in
 
 
-def test_a_near_miss_has_no_answer_and_no_place() -> None:
-    built = document("The Long Bridge was built by Karl Meyer in 1905.", "The Long Bridge")
-    found = QuestionMaker([built], seed=0).near_misses(5)
-    drafts = [near_miss(one) for one in found]
-    assert {(draft.made, draft.category, draft.answerable, draft.gold) for draft in drafts} == {
-        ("near miss", "other year", False, ())
-    }
-
-
 def test_no_two_drafts_have_one_id(tmp_path: Path) -> None:
     stations = [
         {"station": name, "height_m": 8.5 + n} for n, name in enumerate(("North Beacon", "Old Mole", "Slipway"))
@@ -103,11 +93,6 @@ def test_passages_are_spans_of_the_document_and_hold_every_sentence() -> None:
         assert long.text[passage.start : passage.end] == passage.text
         assert len(passage.text) <= 1500
     assert all(any(passage.start <= one.start and one.end <= passage.end for passage in cut) for one in found)
-
-
-def test_an_answer_in_the_question_is_noticed_whatever_its_case() -> None:
-    assert Draft("Who built the Long Bridge?", "text", "name", ("the long bridge",)).tells_its_answer
-    assert not Draft("Who built the Long Bridge?", "text", "name", ("Longest",)).tells_its_answer
 
 
 def asked(question: Question) -> tuple[object, ...]:
@@ -184,8 +169,3 @@ def test_a_collection_without_sentences_says_so(tmp_path: Path, capsys: pytest.C
     assert command("eval", "make-questions", "--home", home, "--out", tmp_path / "q.jsonl") == 2
     assert "no questions can be drafted" in capsys.readouterr().err
     assert not (tmp_path / "q.jsonl").exists()
-
-
-def test_an_unknown_setting_is_refused_before_anything_is_drafted(tmp_path: Path) -> None:
-    with pytest.raises(UnknownSetting, match="lllm"):
-        drafting_model(Collection(tmp_path, "default"), {"lllm.model": "m"})

@@ -11,7 +11,7 @@ import pytest
 
 from thresher.errors import UsageError
 from thresher_evals.dataset import Gold, passage_id
-from thresher_evals.datasets.open_domain import Pool, holds, read_material, words_of
+from thresher_evals.datasets.open_domain import holds, read_material, words_of
 
 Write = Callable[[Path, list[Any]], Path]
 
@@ -31,14 +31,6 @@ Write = Callable[[Path, list[Any]], Path]
 )
 def test_a_text_holds_a_phrase_word_by_word(text: str, phrase: str, held: bool) -> None:
     assert holds(words_of(text), words_of(phrase)) is held
-
-
-def test_a_pool_finds_the_texts_that_hold_a_phrase() -> None:
-    texts = {"a": "Ada Moor painted", "b": "Moor Ada", "c": "of Ada Moor's", "d": "nothing"}
-    words = {id: words_of(text) for id, text in texts.items()}
-    wanted, blank = words_of("Ada Moor"), words_of("?")
-    assert Pool(words, [wanted, blank]).holding(wanted) == ["a", "c"]
-    assert Pool(words, [wanted, blank]).holding(blank) == []
 
 
 def test_a_subject_is_answered_by_every_passage_that_holds_it_and_the_answer(popqa: Path) -> None:
@@ -105,17 +97,3 @@ def test_an_answer_that_does_not_stand_where_it_should_is_named(squad: Path, wri
     write_lines(squad, [{**line, "answers": answers}])
     with pytest.raises(UsageError, match=r"squad\.jsonl:1: .* is no place in the context"):
         read_material(squad)
-
-
-def test_questions_without_known_answers_are_not_enough(squad: Path, write_lines: Write) -> None:
-    line = json.loads(squad.read_text().splitlines()[0])
-    write_lines(squad, [{**line, "answers": [], "unanswerable": None}])
-    with pytest.raises(UsageError, match="give a file of questions with answers"):
-        read_material(squad)
-
-
-def test_an_id_that_stands_twice_is_named(popqa: Path) -> None:
-    with popqa.open("a") as stream:
-        stream.write(popqa.read_text().splitlines()[0] + "\n")
-    with pytest.raises(UsageError, match=r"popqa\.jsonl:4: the id 'q1' stands on an earlier line"):
-        read_material(popqa)

@@ -65,12 +65,6 @@ def test_a_question_keeps_its_id_wherever_it_stands(tmp_path: Path) -> None:
     assert [one.id for one in read_questions(tmp_path / "q.jsonl")] == [second.id, first.id]
 
 
-def test_given_ids_are_kept_beside_made_ones(tmp_path: Path) -> None:
-    (tmp_path / "q.csv").write_text("id,question\n7,What is a?\n,What is b?\n", encoding="utf-8")
-    first, second = read_questions(tmp_path / "q.csv")
-    assert (first.id, len(second.id)) == ("7", 12)
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,34 +16,11 @@ from thresher_evals.datasets.registry import load
 Write = Callable[[Path, list[Any]], Path]
 
 
-def test_only_queries_with_judgements_are_asked(beir: Path) -> None:
-    dataset = load(f"beir:{beir}")
-    assert [question.id for question in dataset.questions] == ["1", "2", "4"]
-    assert (dataset.kind, dataset.name, dataset.task, dataset.corpus) == (
-        "beir",
-        "small",
-        "search",
-        beir / "corpus.jsonl",
-    )
-
-
-def test_a_grade_of_zero_is_kept_and_is_not_gold(beir: Path) -> None:
-    first = load(f"beir:{beir}").questions[0]
-    assert first.grades == {"a": 3, "b": 1, "c": 0}
-    assert first.gold == (Gold("a"), Gold("b"))
-
-
 def test_judgements_are_also_found_in_the_qrels_folder_and_without_a_header(beir: Path, write_lines: Write) -> None:
     (beir / "qrels.tsv").unlink()
     write_lines(beir / "qrels" / "test.tsv", ["3\tf\t2"])
     (question,) = load(f"beir:{beir}").questions
     assert (question.id, question.grades) == ("3", {"f": 2})
-
-
-def test_the_hash_is_of_the_question_files(beir: Path, qa: Path) -> None:
-    files = (beir / "queries.jsonl").read_bytes() + (beir / "qrels.tsv").read_bytes()
-    assert load(f"beir:{beir}").sha256 == hashlib.sha256(files).hexdigest()
-    assert load(f"qa:{qa}", sample=1).sha256 == hashlib.sha256(qa.read_bytes()).hexdigest()
 
 
 def test_gold_ids_are_gold_sources_and_blank_answers_are_left_out(qa: Path) -> None:
@@ -61,7 +37,6 @@ def test_a_sample_is_seeded_keeps_the_order_and_lies_within_a_larger_one(tmp_pat
     assert set(ten) < set(twenty)
     assert ten == sorted(ten, key=int)
     assert ten != [question.id for question in load(spec, sample=10, seed=4).questions]
-    assert [question.id for question in load(spec, limit_questions=3).questions] == ["0", "1", "2"]
     assert len(load(spec, sample=100).questions) == 50
 
 
@@ -107,13 +82,6 @@ def test_a_file_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
         load(f"qa:{path}")
 
 
-def test_an_empty_file_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "empty.jsonl"
-    path.write_text("\n\n")
-    with pytest.raises(UsageError, match="no questions"):
-        load(f"qa:{path}")
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -137,6 +105,7 @@ def test_a_folder_without_its_files_says_which_are_missing(beir: Path) -> None:
         load(f"beir:{beir}")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (DATA / "cranfield").is_dir(), reason=f"needs real data: no {DATA}/cranfield (THRESHER_DATA)")
 def test_the_real_collections_are_read() -> None:
     cranfield = load(f"beir:{DATA / 'cranfield'}")
@@ -147,11 +116,6 @@ def test_the_real_collections_are_read() -> None:
     popqa = load(f"qa:{DATA / 'wikipedia' / 'popqa.jsonl'}")
     assert len(popqa.questions) == 470
     assert all(question.gold and question.answers for question in popqa.questions)
-
-
-def test_a_folder_instead_of_a_file_is_wrong_usage(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be read"):
-        load(f"qa:{tmp_path}")
 
 
 def test_an_id_that_utf_8_cannot_write_is_sampled_as_any_other(

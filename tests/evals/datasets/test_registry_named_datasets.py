@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from tests.real_data import DATA
 from thresher.errors import UsageError
 from thresher.types import Origin
-from thresher_evals.dataset import Dataset, Gold, passage_id
+from thresher_evals.dataset import Dataset, Gold
 from thresher_evals.datasets.qa import QUESTIONS
-from thresher_evals.datasets.records import Articles, Passages, sides
-from thresher_evals.datasets.registry import KINDS, load
+from thresher_evals.datasets.records import Articles
+from thresher_evals.datasets.registry import load
 from thresher_evals.runner import collection_of, files, outside_of
 
 Write = Callable[[Path, list[Any]], Path]
@@ -42,12 +42,6 @@ def quoted(dataset: Dataset, place: Gold) -> str:
 # --- collections out of lines -----------------------------------------------------------------------------------------
 
 
-def test_a_text_that_comes_again_is_the_same_passage() -> None:
-    passages = Passages()
-    assert passages.add("One", "same words") == passages.add("Two", "same words") == passage_id("One", "same words")
-    assert [passage.title for passage in passages.corpus.passages] == ["One"]
-
-
 @given(st.lists(st.tuples(st.sampled_from("AB"), st.text(min_size=1).filter(str.strip)), min_size=1))
 def test_every_sentence_stands_in_its_article_where_its_place_says(sentences: list[tuple[str, str]]) -> None:
     articles = Articles()
@@ -59,31 +53,10 @@ def test_every_sentence_stands_in_its_article_where_its_place_says(sentences: li
         assert (passage.title, passage.text[place.start : place.end]) == (title, sentence)
 
 
-def test_articles_of_one_title_and_two_addresses_are_two() -> None:
-    articles = Articles()
-    articles.add("News", "A fact.", address="https://a.example/1")
-    articles.add("News", "A fact.", address="https://b.example/1")
-    assert len({passage.id for passage in articles.corpus.passages}) == 2
-
-
-def test_a_side_without_passages_is_left_out() -> None:
-    inside, nothing = Passages(), Passages()
-    inside.add("", "words")
-    assert list(sides(inside, nothing)) == [Origin.INSIDE]
-    assert sides(nothing) == {}
-
-
 # --- options and labels -----------------------------------------------------------------------------------------------
 
 PLANET = {"id": "p1", "question": "Which is a planet?"}
 TEXTS = ["the Moon", "Mars", "the Sun"]
-
-
-def test_labels_are_named_in_the_question(tmp_path: Path, write_lines: Write) -> None:
-    line = {"id": 7, "question": "Is it so?", "labels": ["yes", "no"], "answer": "no"}
-    (question,) = load(f"choice:{write_lines(tmp_path / 'c.jsonl', [line])}").questions
-    assert question.question == "Is it so?\nAnswer with one of these labels: yes, no."
-    assert (question.id, question.answers, question.options) == ("7", ("no",), ("yes", "no"))
 
 
 def test_contexts_of_all_choices_are_one_collection_and_without_any_the_named_one_is_asked(
@@ -311,25 +284,6 @@ def test_wikipedia_counts_the_first_gold_passage_of_a_subject_and_every_silver_o
     assert (without.gold, without.answers, without.answerable) == ((), ("singer",), True)
 
 
-def test_a_labelled_passage_that_is_not_in_the_pool_is_no_label(popqa: Path) -> None:
-    corpus = popqa.parent / "corpus.jsonl"
-    corpus.write_text("".join(line for line in corpus.read_text().splitlines(keepends=True) if '"cato"' not in line))
-    dataset = load(f"wikipedia:{popqa}")
-    assert dataset.questions[2].gold == ()
-    assert "a pool of 5 passages; 1 of 3 questions" in dataset.note
-
-
-def test_question_files_of_one_pool_share_a_collection_that_only_its_own_name_gets_indexed(
-    popqa: Path, nq: Path, tmp_path: Path
-) -> None:
-    dataset = load(f"wikipedia:{popqa}")
-    name = collection_of(dataset)
-    assert name == collection_of(load(f"wikipedia:{nq}"))
-    assert name.startswith("wikipedia-")
-    assert list(files(dataset, tmp_path, name, outside="none")) == [(popqa.parent / "corpus.jsonl", name)]
-    assert list(files(dataset, tmp_path, "mine", outside="none")) == []
-
-
 def test_asqa_takes_every_short_answer_and_asks_the_pool_where_there_is_one(popqa: Path, write_lines: Write) -> None:
     pairs = [{"short_answers": ["Ada", "A. Moor"]}, {"short_answers": ["Ben", "Ada"]}]
     lines = [
@@ -358,15 +312,6 @@ def test_biography_checks_facts_against_the_entity_s_own_page_or_all_that_was_re
     assert [question.topic for question in dataset.questions] == ["ada moor", "Bo", "Cy"]
     assert dataset.questions[0].answers == ()
     assert "1 of 3 have passages of their own page" in dataset.note
-
-
-@pytest.mark.parametrize("kind", ["wikipedia", "biography"])
-def test_a_missing_pool_says_what_to_get_and_where_it_goes(popqa: Path, kind: str) -> None:
-    (popqa.parent / "corpus.jsonl").unlink()
-    with pytest.raises(
-        UsageError, match=r"passages are missing.*put a corpus\.jsonl .* beside the file, or in the fol"
-    ):
-        load(f"{kind}:{popqa}")
 
 
 # --- papers -----------------------------------------------------------------------------------------------------------
@@ -398,31 +343,10 @@ def test_the_questions_about_papers_come_along_and_the_papers_are_asked_for(
     assert {name for _, name in asked} == {"papers"}
 
 
-def test_other_questions_about_papers_are_taken_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write_lines: Write
-) -> None:
-    monkeypatch.setenv("THRESHER_DATA", str(tmp_path))
-    (tmp_path / "papers").mkdir()
-    path = write_lines(tmp_path / "mine.jsonl", [{"id": 1, "question": "Who?", "answerable": False}])
-    dataset = load(f"papers:{path}")
-    assert (dataset.name, collection_of(dataset)) == ("mine", "papers")
-
-
 # --- all of them ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS))
-def test_a_file_that_is_not_there_says_where_to_read_about_its_set(kind: str) -> None:
-    with pytest.raises(UsageError, match=rf"no such file.*docs/datasets\.md says what {kind} is made of"):
-        load(f"{kind}:/nowhere/questions.jsonl")
-
-
-@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"papers"}))
-def test_only_a_set_that_comes_along_needs_no_path(kind: str) -> None:
-    with pytest.raises(UsageError, match="not KIND:PATH"):
-        load(kind)
-
-
+@pytest.mark.slow
 @pytest.mark.skipif(not (DATA / "arc").is_dir(), reason=f"needs real data: no {DATA}/arc (THRESHER_DATA)")
 @pytest.mark.parametrize(
     ("spec", "questions", "gold", "inside", "outside"),

@@ -13,14 +13,13 @@ from typing import Any
 import pytest
 
 from thresher.cli.app import main
-from thresher.errors import ProviderError, StoreError, UsageError
+from thresher.errors import ProviderError, UsageError
 from thresher.models.structured import Unreadable
 from thresher.models.usage import Meter
 from thresher_evals.dataset import Question
 from thresher_evals.datasets.registry import references_of
 from thresher_evals.judges.base import VALUES, Case, Judge, Outcome, judged
-from thresher_evals.judges.judgements import judgement_log, judgements_of, read_judgements, rows_of
-from thresher_evals.judges.judging import judge_run, summary
+from thresher_evals.judges.judgements import judge_run, judgement_log, judgements_of, read_judgements, rows_of
 from thresher_evals.judges.llm import judge_model, judge_settings, llm_judge, marked, read_qualities, read_supports
 from thresher_evals.judges.rules import NOTE, offline_judge
 from thresher_evals.rows import Context, Row, read_reply, rows_path, written
@@ -125,19 +124,6 @@ def test_the_offline_judge_counts_what_the_context_does_not_support() -> None:
     assert told.detail["verbatim"] == 1
     assert told.detail["context"] == "all"
     assert told.detail["unsupported_sentences"][0] == "The lighthouse of Vik is 34 metres high."
-
-
-def test_a_name_alone_is_not_supported_for_standing_somewhere() -> None:
-    row = make_row("q", "Jon Dahl", question="Who painted the Mona Lisa?")
-    told = judged(offline_judge(), "unsupported", Case(row))
-    assert (told.values["unsupported"], told.detail["verbatim"]) == (1.0, 0)
-
-
-def test_rows_without_context_are_held_against_their_quotes() -> None:
-    row = make_row("q", "The lighthouse of Vik was built in 1871 [1].", context=None, quotes=[CONTEXT[0]])
-    told = judged(offline_judge(), "unsupported", Case(row))
-    assert told.values == {"unsupported": 0.0}
-    assert told.detail["context"] == "quotes of the citations"
 
 
 def test_offline_facts_are_sentences_and_say_so() -> None:
@@ -287,14 +273,6 @@ def test_of_a_long_passage_the_first_thousand_characters_are_graded_and_it_is_co
     assert '"cut": 1' in stored
 
 
-def test_a_ranking_with_a_grade_that_cannot_be_read_has_no_number(make_run: Callable[..., Path]) -> None:
-    row = make_row("q1", "1871")
-    run = make_run(row)
-    with ScriptedServer(['{"relevance": 4}', "well", "well"]) as server:
-        judge_run(run, scripted_judge(server, run), {"rag": [row]}, ["judged_relevance"], gamma=10, references={})
-    assert read_judgements(run, "rag")["q1"] == {"judged_relevance": 4.0, "judge_failed": 1.0}
-
-
 def test_factscore_counts_what_the_references_support(make_run: Callable[..., Path]) -> None:
     row = make_row("q1", "It was built in 1871 and it stands in Oslo. Sure it does.", topic="Vik")
     run = make_run(row)
@@ -344,16 +322,6 @@ def test_a_judging_that_was_killed_goes_on_where_it_was(make_run: Callable[..., 
     assert [values["judged_correct"] for values in read_judgements(run, "rag").values()] == [1, 0, 0, 0]
 
 
-def test_two_processes_do_not_judge_one_run(make_run: Callable[..., Path]) -> None:
-    row = make_row("q1", "It was built in 1871.")
-    run = make_run(row)
-    judge = offline_judge(gamma=10)
-    with judgement_log(run).locked(), pytest.raises(StoreError, match="another process is writing into it"):
-        judge_run(run, judge, {"rag": [row]}, ["unsupported"], gamma=10, references={})
-    assert judgements_of(run, "rag") == []
-    assert not (run / "judgements" / "judge.json").exists()
-
-
 def test_answers_that_the_server_fails_at_are_left_for_the_next_time(make_run: Callable[..., Path]) -> None:
     rows = [make_row(f"q{number}", f"It was built in {1870 + number}.") for number in range(1, 4)]
     run = make_run(*rows)
@@ -363,15 +331,6 @@ def test_answers_that_the_server_fails_at_are_left_for_the_next_time(make_run: C
     with ScriptedServer([Reply(status=403)]) as server, pytest.raises(ProviderError, match="403"):
         judge_run(run, scripted_judge(server, run), {"rag": rows}, ["likert"], gamma=10, references={})
     assert len(judgements_of(run, "rag")) == 2
-
-
-def test_judging_several_answers_at_once_says_the_same(make_run: Callable[..., Path]) -> None:
-    rows = [make_row(f"q{number}", f"It was built in {1865 + number}.") for number in range(12)]
-    run = make_run(*rows)
-    with ScriptedServer(scripted) as server:
-        judge = scripted_judge(server, run, workers=4)
-        judge_run(run, judge, {"rag": rows}, ["judged_correct"], gamma=10, references={})
-    assert summary(run, judge, {"rag": rows})["rag"]["values"]["judged_correct"]["value"] == pytest.approx(1 / 12)
 
 
 def test_a_model_does_not_judge_its_own_answers_unasked(
@@ -431,8 +390,3 @@ def test_references_come_from_the_file_that_was_asked(make_run: Callable[..., Pa
     (run / "run.json").write_text(json.dumps(described), encoding="utf-8")
     with pytest.raises(UsageError, match="is not the file that was asked"):
         references_of(described["dataset"], [row.question for row in rows_of(run)["rag"]])
-
-
-def test_without_topics_no_dataset_is_opened() -> None:
-    asked = [make_row("q1", "1871").question]
-    assert references_of({"spec": "qa:nowhere.jsonl", "sha256": ""}, asked) == {}

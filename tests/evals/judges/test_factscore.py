@@ -6,12 +6,14 @@ import math
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from thresher.models.structured import Unreadable
 from thresher_evals.dataset import Question
 from thresher_evals.judges.base import Case, Outcome
-from thresher_evals.judges.factscore import Knowledge, checked_facts
-from thresher_evals.judges.llm import read_bullets, read_facts, read_verdict
+from thresher_evals.judges.factscore import Knowledge, checked_facts, factscore
+from thresher_evals.judges.llm import read_facts, read_verdict
 from thresher_evals.rows import Reply, Row
 
 ADA = ("Ada Moor was a Danish painter. She was born in 1900.", "The Ada Moor was a ship. It sank in 1931.")
@@ -51,11 +53,6 @@ def test_a_reply_to_true_or_false_is_read_as_factscore_reads_it(reply: str, supp
     assert read_verdict(reply) is supported
 
 
-def test_lines_that_speak_to_the_reader_are_no_facts() -> None:
-    reply = "Sure!\n- Ada Moor was Danish.\n* Here are more\n1. Ada Moor painted.\n- Please ask again\nno bullet"
-    assert read_bullets(reply) == ["Ada Moor was Danish.", "Ada Moor painted."]
-
-
 @pytest.mark.parametrize(
     ("reply", "facts"),
     [
@@ -75,37 +72,15 @@ def test_other_replies_have_no_readable_facts(reply: str) -> None:
         read_facts(reply)
 
 
-def test_few_facts_are_penalised() -> None:
-    told = checked_facts(case("Ada Moor was a Danish painter. It sank in 1931. She sang."), lambda one: [one], by_words)
-    assert told.detail["supported"] == 2
-    assert told.detail["facts"] == 3
-    assert told.detail["unsupported_facts"] == ["She sang."]
-    assert told.values == {"responded": 1.0, "factscore": pytest.approx(2 / 3 * math.exp(1 - 10 / 3))}
-    assert math.exp(1 - 10 / 3) == pytest.approx(0.097, abs=0.0005)
-
-
-def test_gamma_0_penalises_nothing() -> None:
-    told = checked_facts(case("She was born in 1900. She sang."), lambda one: [one], by_words, gamma=0)
-    assert told.values["factscore"] == 0.5
-
-
 def test_a_sentence_may_state_several_facts_or_none() -> None:
     facts = {"Here are two facts.": ["never asked"], "Ada Moor was a Danish painter.": ["Ada Moor", "a Danish painter"]}
     told = checked_facts(case(" ".join([*facts, "Hm 1."])), lambda one: facts.get(one, []), by_words)
     assert (told.detail["supported"], told.detail["facts"]) == (2, 2)
 
 
-def test_an_answer_that_states_no_facts_does_not_respond_and_leaves_the_mean() -> None:
-    assert checked_facts(case("Well, who knows."), lambda one: [], by_words).values == {"responded": 0.0}
-
-
 def test_a_sentence_that_cannot_be_cut_leaves_the_answer_without_a_score() -> None:
     told = checked_facts(case("She was born in 1900."), lambda one: None, by_words)
     assert told == Outcome({"responded": 1.0}, {"unreadable": 1}, failed=True)
-
-
-def test_without_references_there_is_no_score() -> None:
-    assert checked_facts(case("She sang.", references=()), lambda one: [one], by_words).values == {"responded": 1.0}
 
 
 def test_the_best_passage_stands_last_and_five_are_shown() -> None:
@@ -126,3 +101,26 @@ def test_passages_are_packed_from_whole_sentences_and_stay_in_their_text() -> No
     assert held.passages == ("One two three. Four five.", "Six seven eight nine.", "Ten.")
     assert held.nearest("nine", limit=1) == ["Six seven eight nine."]
     assert Knowledge([]).nearest("nine") == []
+
+
+# --- the penalty ------------------------------------------------------------------------------------------------------
+
+
+def test_three_facts_keep_a_tenth_of_their_precision_and_ten_all_of_it() -> None:
+    assert factscore(3, 3) == pytest.approx(0.097, abs=0.0005)
+    assert factscore(3, 3) == pytest.approx(math.exp(1 - 10 / 3))
+    assert factscore(2, 3) == pytest.approx(2 / 3 * math.exp(1 - 10 / 3))
+    assert factscore(10, 10) == 1
+    assert factscore(9, 12) == 0.75
+    assert factscore(0, 0) == 0
+
+
+def test_more_facts_cannot_be_supported_than_there_are() -> None:
+    with pytest.raises(ValueError, match="4 of 3"):
+        factscore(4, 3)
+
+
+@given(st.integers(0, 40), st.integers(0, 40), st.floats(0, 30))
+def test_the_score_is_never_above_the_precision(supported: int, others: int, gamma: float) -> None:
+    facts = supported + others
+    assert 0 <= factscore(supported, facts, gamma) <= (supported / facts if facts else 0) + 1e-12

@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from thresher.cli.app import main
 from thresher.errors import UsageError
 from thresher_evals.dataset import Question
 from thresher_evals.jsonl import unfinished
-from thresher_evals.judges.human import harmless, rate, read_key, write_sheet
+from thresher_evals.judges.human import harmless, krippendorff_alpha, rate, read_key, weighted_kappa, write_sheet
 from thresher_evals.rows import Cited, Context, Reply, Row, written
 
 DIMENSIONS = ("correctness", "coherence", "relevance")
@@ -84,26 +86,6 @@ def test_a_sheet_names_no_recipe_and_shows_the_words_of_answers(run: Path, tmp_p
     assert set(read_key(run)) == {line["code"] for line in lines}
 
 
-def test_the_context_is_shown_when_asked_for(run: Path, tmp_path: Path) -> None:
-    write_sheet(run, ROWS, tmp_path / "sheet.csv", context=True)
-    assert {line["context"] for line in lines_of(tmp_path / "sheet.csv")} == {"'=context"}
-
-
-def test_one_seed_makes_one_sheet_and_another_another_order(run: Path, tmp_path: Path) -> None:
-    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        write_sheet(run, ROWS, tmp_path / f"{name}.csv", seed=seed)
-    first, again, other = ((tmp_path / f"{name}.csv").read_bytes() for name in "abc")
-    assert first == again
-    assert first != other
-    assert len(read_key(run)) == 8, "the codes of both sheets are kept"
-
-
-def test_a_sample_takes_the_answers_of_all_recipes_to_its_questions(run: Path, tmp_path: Path) -> None:
-    done = write_sheet(run, ROWS, tmp_path / "sheet.csv", sample=1)
-    assert done.questions == 1
-    assert len({line["question"] for line in lines_of(tmp_path / "sheet.csv")}) == 1
-
-
 def test_a_sheet_that_may_hold_ratings_is_not_written_over(run: Path, tmp_path: Path) -> None:
     (tmp_path / "sheet.csv").write_text("mine", encoding="utf-8")
     with pytest.raises(UsageError, match="is there already"):
@@ -127,22 +109,6 @@ def test_ratings_are_told_whose_answers_they_rate(run: Path, filled: Callable[..
     assert rated["agreement"]["coherence"]["n"] == 4
     assert rated["agreement"]["coherence"]["same"] == 0.25
     assert rated == json.loads((run / "ratings" / "ratings.json").read_text(encoding="utf-8"))
-
-
-def test_kappa_is_for_two_and_alpha_for_more(run: Path, filled: Callable[..., Path]) -> None:
-    sheets = [filled(name, lambda *place: GIVEN[place]) for name in ("ada", "ben", "cato")]
-    told = rate(run, sheets)["agreement"]["correctness"]
-    assert told["kappa"] is None
-    assert told["alpha_interval"] == told["alpha_ordinal"] == 1.0
-    assert rate(run, sheets[:2])["agreement"]["correctness"]["kappa"] == pytest.approx(1)
-
-
-def test_what_is_not_rated_is_counted(run: Path, filled: Callable[..., Path]) -> None:
-    sheets = [filled("ada", lambda *place: GIVEN[place]), filled("ben", lambda *place: "" if "q1" in place else 4)]
-    rated = rate(run, sheets)
-    assert rated["missing"] == {"ada": 0, "ben": 6}
-    assert rated["agreement"]["correctness"]["n"] == 2
-    assert rated["answers"]["rag"]["q1"]["correctness"] == 5.0, "of those who rated it"
 
 
 @pytest.mark.parametrize("rating", ["0", "6", "4.5", "four", "-1", "4 or 5", "٤"])
@@ -183,11 +149,6 @@ def test_one_rater_is_not_enough_and_two_have_two_names(run: Path, filled: Calla
         rate(run, [ada, ada])
 
 
-def test_ratings_without_a_key_mean_nothing(run: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no sheet was written"):
-        rate(run, [tmp_path / "a.csv", tmp_path / "b.csv"])
-
-
 def thresher(*arguments: object) -> int:
     """The exit code of a command."""
     with pytest.raises(SystemExit) as ended:
@@ -218,15 +179,6 @@ def test_a_key_that_cannot_be_written_leaves_no_sheet_without_one(run: Path, tmp
     assert not (tmp_path / "sheet.csv").exists()
 
 
-def test_a_key_that_cannot_be_replaced_stays_as_it_was(run: Path, tmp_path: Path) -> None:
-    write_sheet(run, ROWS, tmp_path / "sheet.csv")
-    before = read_key(run)
-    unfinished(run / "ratings" / "KEY.json").mkdir()
-    with pytest.raises(OSError, match="directory"):
-        write_sheet(run, ROWS, tmp_path / "another.csv", seed=1)
-    assert read_key(run) == before
-
-
 def test_a_sheet_that_is_missing_or_no_csv_is_wrong_usage(
     run: Path, filled: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -237,3 +189,56 @@ def test_a_sheet_that_is_missing_or_no_csv_is_wrong_usage(
     huge.write_text(f"code,correctness,coherence,relevance\n{'x' * (csv.field_size_limit() + 1)},1,1,1\n")
     with pytest.raises(UsageError, match="is no CSV"):
         rate(run, [one, huge])
+
+
+# --- agreement --------------------------------------------------------------------------------------------------------
+
+
+OBSERVERS = (
+    (1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None),
+    (1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3),
+    (None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None),
+    (1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None),
+)
+"""Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", section E: four observers, twelve units."""
+
+
+def test_alpha_of_four_observers_is_what_krippendorff_prints() -> None:
+    units = [[rating for rating in unit if rating is not None] for unit in zip(*OBSERVERS, strict=True)]
+    assert krippendorff_alpha(units, "interval") == pytest.approx(0.849, abs=0.0005)
+    assert krippendorff_alpha(units, "ordinal") == pytest.approx(0.815, abs=0.0005)
+
+
+def test_quadratic_kappa_by_hand() -> None:
+    # Disagreements: observed (0 + 1 + 0 + 4) / 4 = 1.25; expected over all 16 pairs of (1, 2, 3, 5) and (1, 3, 3, 3):
+    # (0+4+4+4 + 1+1+1+1 + 4+0+0+0 + 16+4+4+4) / 16 = 3.
+    assert weighted_kappa([1, 2, 3, 5], [1, 3, 3, 3]) == pytest.approx(1 - 1.25 / 3)
+
+
+@pytest.mark.parametrize("units", [[], [[3]], [[4, 4], [4, 4, 4]]])
+def test_alpha_says_nothing_where_nothing_can_differ(units: list[list[int]]) -> None:
+    assert krippendorff_alpha(units) is None
+
+
+@pytest.mark.parametrize(("first", "second"), [([], []), ([4, 4], [4, 4])])
+def test_kappa_says_nothing_where_nothing_can_differ(first: list[int], second: list[int]) -> None:
+    assert weighted_kappa(first, second) is None
+
+
+ratings = st.integers(1, 5)
+
+
+@given(
+    st.lists(ratings, min_size=2).filter(lambda values: len(set(values)) > 1), st.sampled_from(["interval", "ordinal"])
+)
+def test_people_who_say_the_same_agree_fully(values: list[int], level: str) -> None:
+    assert krippendorff_alpha([[one, one] for one in values], level) == pytest.approx(1)  # type: ignore[arg-type]
+    assert weighted_kappa(values, values) == pytest.approx(1)
+
+
+@given(st.lists(st.lists(ratings, min_size=1, max_size=4), max_size=8), st.sampled_from(["interval", "ordinal"]))
+def test_alpha_is_at_most_one_and_does_not_know_who_said_what(units: list[list[int]], level: str) -> None:
+    alpha = krippendorff_alpha(units, level)  # type: ignore[arg-type]
+    turned = krippendorff_alpha([unit[::-1] for unit in units][::-1], level)  # type: ignore[arg-type]
+    assert (alpha is None) == (turned is None)
+    assert alpha is None or (alpha == pytest.approx(turned) and alpha <= 1 + 1e-12)

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher_evals.dataset import normalise
 from thresher_evals.metrics.answers import exact_match, f1, match, match_norm, unquoted, without_markers
 
 TEXTS = st.text(alphabet="ab aTthe.,é\n", max_size=30)
@@ -57,10 +56,6 @@ def test_quotation_marks_of_a_citation_are_not_letters_and_others_stay() -> None
     assert unquoted("the “Iron Duke” fell [1]") == "the “Iron Duke” fell [1]"
 
 
-def test_articles_inside_words_stay() -> None:
-    assert normalise("The theatre, an anthem: a U.S. one") == "theatre anthem us one"
-
-
 @given(TEXTS, st.lists(TEXTS, max_size=3))
 def test_measures_agree_with_each_other(text: str, golds: list[str]) -> None:
     assert 0 <= f1(text, golds) <= 1
@@ -68,12 +63,6 @@ def test_measures_agree_with_each_other(text: str, golds: list[str]) -> None:
         assert f1(text, golds) == 1
     if match_norm(text, golds):
         assert f1(text, golds) > 0
-
-
-@given(TEXTS, st.lists(TEXTS, max_size=4))
-def test_the_order_of_gold_answers_does_not_matter(text: str, golds: list[str]) -> None:
-    for measure in (match, match_norm, exact_match, f1):
-        assert measure(text, golds) == measure(text, golds[::-1])
 
 
 @given(TEXTS)

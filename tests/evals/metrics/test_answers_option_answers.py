@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher_evals.metrics.answers import read_option, same_label
+from thresher_evals.metrics.answers import read_option
 
 LETTERS = ("A", "B", "C", "D")
 TRUTH = ("true", "false")
@@ -105,11 +105,6 @@ def test_letters(text: str, option: str | None) -> None:
 )
 def test_labels(text: str, options: tuple[str, ...], option: str | None) -> None:
     assert read_option(text, options) == option
-
-
-def test_labels_are_the_same_whatever_separates_their_words() -> None:
-    assert same_label("NOT_ENOUGH_INFO", "not enough  info")
-    assert not same_label("true", "untrue")
 
 
 @given(st.text(max_size=60), st.sampled_from([LETTERS, TRUTH, PUBHEALTH, CLIMATE, (*TRUTH, "A", "."), ()]))

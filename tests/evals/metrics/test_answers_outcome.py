@@ -11,8 +11,8 @@ from thresher_evals.compare.compare import weigh
 from thresher_evals.dataset import Gold, Question
 from thresher_evals.metrics.answers import Outcome, is_right, outcome
 from thresher_evals.metrics.registry import MEASURES, parse
-from thresher_evals.report.data import Block, changes
-from thresher_evals.report.tables import OUTCOMES_IN_SHORT, outcome_table, outcomes_in_short
+from thresher_evals.report.data import Block
+from thresher_evals.report.tables import outcome_table
 from thresher_evals.rows import Cited, Reply, Row
 from thresher_evals.score import outcomes
 
@@ -81,7 +81,7 @@ def test_scores_the_report_and_the_comparison_agree_on_the_same_rows() -> None:
     assert {name: number for name, number in compared.items() if number} == expected
 
     block = Block("run", "qa", "ask", "model", "rag", {"rag": rows}, {"rag": {}}, {})
-    table = outcome_table(block, "run")
+    table = outcome_table(block)
     printed = dict(zip(table.columns, table.rows[0], strict=True))
     assert {str(came): printed[str(came)] for came in expected} == expected
 
@@ -109,28 +109,11 @@ def test_every_measure_says_which_side_is_better_and_what_it_is_about() -> None:
     assert parse("chunk_P@3").family == "Retrieval, gold pages"
 
 
-def test_the_report_gains_and_loses_the_questions_that_compare_does() -> None:
-    said = (("PARIS", "Paris"), ("Rome", None), ("Paris", "Rome"), (None, "Paris"), (None, None))
-    asked = [replace(CAPITAL, id=f"q{n}") for n in range(len(said))]
-    before, after = ([row_of(one, text[n]) for one, text in zip(asked, said, strict=True)] for n in (0, 1))
-    rows = {"rag": before, "corrective": [replace(row, recipe="corrective") for row in after]}
-    told = weigh(rows, "rag")["gained"]["corrective"]["value"]
-    block = Block("run", "qa", "ask", "model", "rag", rows, {name: {} for name in rows}, {})
-    gained = Counter(one.gained for one in changes(block, "corrective"))
-    assert (gained[True], gained[False]) == (told["better"], told["worse"]) == (2, 1)
-
-
 def test_doing_without_a_chat_model_that_is_not_configured_is_no_degradation() -> None:
     offline = "generate: no chat model is configured (llm.base_url, llm.model); answered by quoting"
     rows = [
         replace(row_of(CAPITAL, "Paris"), degraded=(offline,)),
         replace(row_of(NEVER, None), degraded=(offline, "correct: the search failed")),
     ]
-    table = outcome_table(Block("run", "qa", "ask", "model", "rag", {"rag": rows}, {"rag": {}}, {}), "x")
+    table = outcome_table(Block("run", "qa", "ask", "model", "rag", {"rag": rows}, {"rag": {}}, {}))
     assert table.rows[0][table.columns.index("degraded")] == 1
-
-
-def test_the_outcomes_in_short_add_up_to_all_questions() -> None:
-    rows = [row_of(question, text, cited) for question, text, cited, *_ in CASES]
-    assert sum(map(int, outcomes_in_short(rows).split(" / "))) == len(rows)
-    assert len(OUTCOMES_IN_SHORT.split(" / ")) == len(outcomes_in_short(rows).split(" / "))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from thresher.errors import UnknownSetting
-from thresher.types import Origin, Usage, Verdict
+from thresher.types import Verdict
 from thresher_evals.dataset import Gold, Question
-from thresher_evals.metrics.registry import MEASURES, measures_of, parse
-from thresher_evals.rows import Cited, Context, Place, Reply, Row
+from thresher_evals.metrics.registry import MEASURES, measures_of, parse, risk_coverage
+from thresher_evals.rows import Context, Place, Reply, Row
 
 MakeRow = Callable[..., Row]
 CAPITAL = Question("q1", "Capital?", ("Paris",), gold=(Gold("france.pdf", page=2), Gold("france.pdf", page=7)))
@@ -70,17 +71,6 @@ def test_refusals_and_failures_of_answerable_questions_are_wrong(make_row: MakeR
         assert parse(name).values(rows) == [1.0, 0.0, 0.0, None]
 
 
-def test_a_citation_marker_cannot_be_the_answer(make_row: MakeRow) -> None:
-    row = make_row(Question("q", "How many?", ("1",)), text="Seven [1].", cited=[Place("a")])
-    assert parse("match").values([row]) == [0.0]
-
-
-def test_the_last_word_of_a_quoted_answer_counts(make_row: MakeRow) -> None:
-    row = make_row(Question("q", "Who?", ("a cook",)), text="“A cook.” [1]", cited=[Place("a")])
-    for name in ("match_norm", "em", "f1"):
-        assert parse(name).values([row]) == [1.0]
-
-
 @pytest.mark.parametrize(
     ("cited", "page", "source"),
     [
@@ -96,14 +86,6 @@ def test_only_the_first_citation_counts(make_row: MakeRow, cited: list[Place], p
     rows = [make_row(CAPITAL, text="Paris", cited=cited)]
     assert parse("gold_page").values(rows) == [page]
     assert parse("gold_source").values(rows) == [source]
-
-
-def test_a_gold_page_of_one_document_is_not_a_page_of_another(make_row: MakeRow) -> None:
-    question = Question("q", "?", gold=(Gold("a.pdf", page=2), Gold("b.pdf")))
-    cited_b, cited_a = (make_row(question, text="!", cited=[Place(source, page=2)]) for source in ("b.pdf", "a.pdf"))
-    assert parse("gold_page").values([cited_b, cited_a]) == [0.0, 1.0]
-    unpaged = make_row(Question("q", "?", gold=(Gold("b.pdf"),)), text="!", cited=[Place("b.pdf")])
-    assert parse("gold_page").values([unpaged]) == [None]
 
 
 def test_refusals_have_a_precision_and_a_recall(make_row: MakeRow) -> None:
@@ -125,37 +107,6 @@ def test_refusals_have_a_precision_and_a_recall(make_row: MakeRow) -> None:
         interval = parse(name).summarise(rows)
         assert interval.value == pytest.approx(value)
         assert interval.n == n
-
-
-def test_lengths_leave_out_refusals_and_markers(make_row: MakeRow) -> None:
-    rows = [
-        make_row(CAPITAL, text="one two [1]", cited=[Place("a")]),
-        make_row(CAPITAL, text="one two three four"),
-        make_row(NEVER, text="I am very sorry but no", abstained=True),
-    ]
-    assert parse("words_median").summarise(rows).value == 3.0
-
-
-def test_seconds_count_failures_and_calls_do_not(make_row: MakeRow) -> None:
-    rows = [make_row(CAPITAL, text="x", seconds=1.0, llm_calls=4), make_row(CAPITAL, seconds=9.0)]
-    assert parse("seconds_p50").summarise(rows).value == 5.0
-    assert parse("seconds_p95").summarise(rows).value == pytest.approx(8.6)
-    assert parse("llm_calls").summarise(rows).value == 4.0
-
-
-def test_money_is_counted_of_the_questions_whose_tokens_have_a_price(make_row: MakeRow) -> None:
-    free = make_row(CAPITAL, text="x", llm_calls=4)
-    reply = free.reply
-    assert reply is not None
-    paid = replace(free, reply=replace(reply, usage=Usage(llm_calls=4, cost=0.25)))
-    cost = parse("cost").summarise([free, paid])
-    assert (cost.value, cost.n) == (0.25, 1)
-
-
-def test_nothing_measured_is_none_with_no_questions(make_row: MakeRow) -> None:
-    for measure in MEASURES.values():
-        interval = measure.summarise([])
-        assert (interval.value, interval.low, interval.high, interval.n) == (None, None, None, 0)
 
 
 def judged(category: str | None, verdict: str | None, confidence: float | None = None) -> Row:
@@ -211,15 +162,6 @@ def test_confidence_is_measured_over_all_questions_of_known_whereabouts(make_row
     assert parse("auroc").summarise(rows[:2]).value is None
 
 
-def test_an_answer_from_outside_is_told_from_others(make_row: MakeRow) -> None:
-    def citing(*origins: str) -> Row:
-        reply = Reply("x", abstained=False, citations=tuple(Cited("a", origin=Origin(origin)) for origin in origins))
-        return Row(CAPITAL, "crag", "c0ffee", 1.0, reply=reply)
-
-    rows = [citing("inside"), citing("inside", "outside"), citing(), make_row(CAPITAL, abstained=True), make_row()]
-    assert parse("outside_used").values(rows) == [0.0, 1.0, 0.0, None, None]
-
-
 # --- documents, spans, pages: all questions together -----------------------------------------------------------------
 
 GRADED = (
@@ -259,13 +201,6 @@ def test_published_precision_divides_by_what_was_returned(make_row: MakeRow) -> 
     assert parse("P@5").values(rows) == [pytest.approx(0.2), 0.0, 0.0, None]
 
 
-def test_a_ranking_without_what_matters_has_full_gain_when_only_the_retrieved_count(make_row: MakeRow) -> None:
-    rows = [make_row(GRADED[0], ranking=["x", "b"]), make_row(GRADED[0], ranking=["b", "x"])]
-    assert parse("nDCG_retrieved@10").values(rows) == [pytest.approx(1 / 1.5849625), 1.0]
-    pooled = parse("nDCG@10").values(rows)[1]
-    assert pooled == pytest.approx(1 / (3 + 2 / 1.5849625 + 1 / 2))
-
-
 # --- what was answered ------------------------------------------------------------------------------------------------
 
 CLAIM = Question("c", "Claim.", ("false",), options=("true", "false"))
@@ -295,18 +230,6 @@ def test_the_majority_label_is_what_always_naming_it_would_score(make_row: MakeR
     assert parse("majority_label").values(rows[3:]) == [None]
 
 
-def test_wrong_against_gold_is_about_answers_to_answerable_questions(make_row: MakeRow) -> None:
-    rows = [
-        make_row(CAPITAL, text="It is PARIS."),
-        make_row(CAPITAL, text="Rome"),
-        make_row(CAPITAL, abstained=True),
-        make_row(CAPITAL),
-        make_row(NEVER, text="Paris"),
-        make_row(Question("free", "?"), text="Paris"),
-    ]
-    assert parse("wrong").values(rows) == [0.0, 1.0, None, None, None, None]
-
-
 def test_what_a_judge_said_is_read_and_only_responding_answers_have_a_factscore(make_row: MakeRow) -> None:
     said = [
         {"responded": 1.0, "factscore": 0.75, "unsupported": 0.5, "likert_coherence": 4.0},
@@ -328,16 +251,65 @@ def test_what_was_handed_on_holds_an_answer_or_not_whatever_was_said(make_row: M
     assert parse("context_match").values([unanswerable]) == [None]
 
 
-# --- what it cost -----------------------------------------------------------------------------------------------------
+# --- risk and coverage ------------------------------------------------------------------------------------------------
 
 
-def test_costs_are_read_from_the_row_and_none_where_they_are_not_kept(make_row: MakeRow) -> None:
-    reply = Reply("x", abstained=False, usage=Usage(prompt_tokens=30, completion_tokens=4))
-    pieces = (Context("a", 0, 4, "four"), Context("b", 0, 3, "and"))
-    kept = replace(make_row(CAPITAL), reply=reply, context=pieces, cpu_seconds=0.5, memory_mib=300.0)
-    rows = [kept, replace(kept, memory_mib=200.0, context=()), make_row(CAPITAL)]
-    assert parse("prompt_tokens").values(rows) == [30.0, 30.0, None]
-    assert parse("completion_tokens").values(rows) == [4.0, 4.0, None]
-    assert parse("context_characters").values(rows) == [7.0, 0.0, None]
-    assert parse("cpu_seconds").values(rows) == [0.5, 0.5, None]
-    assert parse("memory_mib").summarise(rows).value == 300.0
+def said(text: str | None, confidence: float | None, question: Question = CAPITAL) -> Row:
+    """An answer with a confidence; None is a refusal."""
+    reply = Reply(text or "", abstained=text is None, confidence=confidence)
+    return Row(question, "crag", "c0ffee", 1.0, reply=reply)
+
+
+ROWS = [
+    said("Paris", 0.9),
+    said("Rome", 0.6),
+    said("Paris", 0.8),
+    said("Paris", 0.7, replace(NEVER, answers=("Paris",))),  # wrong, although the words are there
+    said(None, 0.1),
+    Row(CAPITAL, "crag", "c0ffee", 1.0, error="failed"),
+    said("Paris", 0.95, Question("free", "Tell me.")),  # nobody knows whether that is right
+]
+
+
+def test_the_curve_by_hand() -> None:
+    assert risk_coverage(ROWS) == [
+        pytest.approx((1 / 6, 0, 0.9)),
+        pytest.approx((2 / 6, 0, 0.8)),
+        pytest.approx((3 / 6, 1 / 3, 0.7)),
+        pytest.approx((4 / 6, 2 / 4, 0.6)),
+    ]
+
+
+def test_its_area_is_the_mean_risk_over_the_answers() -> None:
+    area = parse("aurc").summarise(ROWS)
+    assert (area.value, area.n) == (pytest.approx((0 + 0 + 1 / 3 + 2 / 4) / 4), 4)
+    assert area.low is not None
+    assert area.high is not None
+    assert 0 <= area.low <= (0 + 0 + 1 / 3 + 2 / 4) / 4 <= area.high <= 1
+
+
+def test_answers_of_one_confidence_are_taken_together() -> None:
+    rows = [said("Paris", 0.5), said("Rome", 0.5), said("Paris", 0.4), said("Rome", 0.4)]
+    assert risk_coverage(rows) == [(0.5, 0.5, 0.5), (1.0, 0.5, 0.4)]
+    assert parse("aurc").summarise(rows).value == 0.5
+    assert parse("aurc").summarise(rows[::-1]) == parse("aurc").summarise(rows)
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "measures.md"
+
+
+def test_the_table_lists_every_measure_with_its_meaning_source_range_and_questions() -> None:
+    printed = [
+        line
+        for line in PAGE.read_text(encoding="utf-8").splitlines()
+        if line.startswith("| `") and line.count("|") == 8
+    ]
+    told = [
+        f"| `{measure}` | {measure.meaning} | {measure.better or ''} | {measure.source} | {measure.bounds}"
+        f" | {measure.questions} | {', '.join(measure.tasks) or 'on request'} |"
+        for measure in MEASURES.values()
+    ]
+    assert printed == told

@@ -99,7 +99,6 @@ def write_folder(
         "note": "by hand",
         "split": "all",
         "sample": sample,
-        "limit_questions": None,
     }
     settings = {recipe: {"upper": 0.9 if "upper" in recipe else 0.7, "bounds": "blog"} for recipe in of}
     described = {"dataset": dataset, "recipes": list(of), "settings": settings, "limit": 5, "together": together}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from thresher_evals.report.data import Run, read_measured
-from thresher_evals.report.questions import question_lines, telling
+from thresher_evals.report.questions import telling
 from thresher_evals.rows import Row
 
 Write = Callable[..., Path]
@@ -28,15 +28,6 @@ def measured(write_run: Write, answered: Answered) -> Callable[..., Run]:
     return make
 
 
-def test_a_recipe_that_only_refuses_stands_with_the_one_generator_there_is(
-    write_run: Write, answered: Answered
-) -> None:
-    rows = {"no-retrieval": answered("no-retrieval", 0, refused=True), "rag": answered("rag", 10)}
-    run = read_measured(write_run(rows=rows), "run")
-    assert [(block.generator, block.recipes) for block in run.blocks] == [("model-a", ["no-retrieval", "rag"])]
-    assert run.blocks[0].against_baseline("match")["rag"].better == 10
-
-
 def test_nothing_of_one_generator_is_compared_with_another(write_run: Write, answered: Answered) -> None:
     rows = {
         "rag": answered("rag", 10),
@@ -51,27 +42,9 @@ def test_nothing_of_one_generator_is_compared_with_another(write_run: Write, ans
     assert all(one.p is None for one in run.blocks[1].measurements.values())
 
 
-def test_where_no_generator_is_known_there_is_one_block(write_run: Write, answered: Answered) -> None:
-    rows = {recipe: answered(recipe, 5, generator="") for recipe in ("rag", "crag")}
-    assert [block.recipes for block in read_measured(write_run(rows=rows), "run").blocks] == [["rag", "crag"]]
-
-
-def test_the_report_is_about_ours_or_the_best_recipe(measured: Callable[..., Run], tmp_path: Path) -> None:
-    assert measured(rag=9, corrective=3).blocks[0].subject == "corrective"
-
-
-def test_without_ours_it_is_about_the_best_recipe(measured: Callable[..., Run]) -> None:
-    assert measured(rag=9, crag=3, hybrid=11).blocks[0].subject == "hybrid"
-
-
 def test_the_best_recipe_is_significantly_better_than_each_other_one(measured: Callable[..., Run]) -> None:
     block = measured(rag=0, crag=8, corrective=20).blocks[0]
     assert (block.leading("match"), block.best("match")) == ("corrective", "corrective")
-
-
-def test_the_first_of_several_that_chance_explains_is_not_the_best(measured: Callable[..., Run]) -> None:
-    block = measured(rag=0, crag=11, corrective=10).blocks[0]
-    assert (block.leading("match"), block.best("match")) == ("crag", None)
 
 
 def test_differences_are_ours_minus_the_others_with_wins_and_losses(write_run: Write, answered: Answered) -> None:
@@ -110,9 +83,3 @@ def test_the_most_telling_losses_are_those_where_the_others_are_right(write_run:
         ("q11", True),
     ]
     assert len(telling(block, "corrective", 99)) == 10
-
-
-def test_a_search_that_failed_and_a_refusal_have_their_outcomes(write_run: Write, answered: Answered) -> None:
-    rows = {"rag": [*answered("rag", 1)[:1], *answered("rag", 0, refused=True)[1:2]]}
-    lines = list(question_lines(read_measured(write_run(rows=rows), "run")))
-    assert [line["outcome"] for line in lines] == ["right", "refused wrongly"]

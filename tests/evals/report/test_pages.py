@@ -49,41 +49,11 @@ def test_the_summary_has_a_row_for_each_run_and_a_column_for_each_rival(measured
     assert second[4] == "10 / 10 / 0 / 0 / 0 / 0 / 0"
 
 
-def test_the_summary_says_plainly_where_others_are_better(measured: Callable[..., Run]) -> None:
-    text = said([measured("here", rag=20, crag=11, corrective=10)])
-    assert "it is significantly better in 0, not distinguishable in 1, significantly worse in 1" in text
-    assert "Others are significantly better: rag on here (match 1 against 0.5, p = 0.00" in text
-
-
-def test_a_variant_stands_in_the_last_column(
-    measured: Callable[..., Run], write_run: Write, answered: Answered
-) -> None:
-    rows = {name: answered(name, right) for name, right in (("rag", 4), (FAIR, 12), ("corrective", 10))}
-    (table,) = summary([read_measured(write_run(rows=rows), "run")])[0].tables
-    assert str(table.rows[0][-1]).startswith("crag[judge=calibrated…] −0.1 [")
-
-
 def test_costs_are_told_of_runs_that_say_what_an_answer_took(write_run: Write) -> None:
     alone, in_turn = (read_measured(write_run(f"{together}", together=together), "run") for together in (False, True))
     assert "Median seconds a question on run, n = 5: rag 3" in said([alone])
     assert "seconds" not in said([in_turn]).lower()
     assert "Calls of a language model a question on run" in said([in_turn])
-
-
-def test_warnings_stand_once_with_the_runs_they_are_about(measured: Callable[..., Run]) -> None:
-    text = said([measured("one", rag=1, crag=2), measured("two", rag=1, crag=3)])
-    assert "one, two: These are all the questions of the dataset, and few: n = 20." in text
-
-
-def test_a_recipe_that_was_not_asked_yet_is_told_of(write_run: Write, answered: Answered) -> None:
-    run = read_measured(write_run(rows={"rag": answered("rag", 5), "crag": []}), "run")
-    assert "Unfinished: crag has 0 of 20 questions. Its numbers are of those." in [*warnings(run)]
-
-
-def test_a_sample_as_large_as_the_dataset_is_all_of_it(run: Path) -> None:
-    told = read_measured(run, "run")
-    told.described["dataset"]["available"] = told.described["dataset"]["sample"]
-    assert [*warnings(told)] == ["These are all the questions of the dataset, and few: n = 5."]
 
 
 def test_a_run_of_several_generators_warns(write_run: Write) -> None:
@@ -104,11 +74,6 @@ def test_the_sentence_names_who_is_beaten_who_is_not_and_who_is_better(measured:
     )
 
 
-def test_runs_of_one_dataset_share_a_page(measured: Callable[..., Run]) -> None:
-    (page,) = dataset_pages([measured("one", rag=1, crag=2), measured("two", rag=1)], 0)
-    assert [section.title for section in page.sections] == ["one", "two"]
-
-
 def test_ablations_are_one_table_with_the_printed_ones_apart(
     write_run: Write, answered: Answered, tables_of: Callable[..., Tables]
 ) -> None:
@@ -121,13 +86,6 @@ def test_ablations_are_one_table_with_the_printed_ones_apart(
     assert worse["match, difference"].startswith("−0.4 ★ [")
     assert worse["right / wrong / refused / unchecked / unreadable / late / failed"] == "2 / 18 / 0 / 0 / 0 / 0 / 0"
     assert tables["Ablations of CRAG as printed"][0]["claimed"] == "*0.549*"
-
-
-def test_variants_without_the_recipe_itself_are_compared_with_nothing(write_run: Write, answered: Answered) -> None:
-    rows = {name: answered(name, 3) for name in ("crag[decompose=selection]", "crag[actions=only-correct]")}
-    ((section,),) = (page.sections for page in dataset_pages([read_measured(write_run(rows=rows), "run")], 0))
-    assert "crag as it is was not asked" in section.tables[0].note
-    assert not section.tables[0].figures
 
 
 @pytest.fixture
@@ -154,13 +112,6 @@ def test_runs_made_worse_are_one_table_from_the_highest_share(
     assert [(row["share"], row["run"]) for row in rows] == [("0.6", "high"), ("0.1", "low")]
     assert rows[1]["corrective"].startswith("0.2 [")
     assert rows[1]["corrective − rag"] == "0 [0, 0] p = 1"
-
-
-def test_they_are_drawn_and_have_no_row_in_the_summary(worse: list[Path]) -> None:
-    runs = [read_measured(path, path.name) for path in worse[:2]]
-    ((section,),) = (page.sections for page in dataset_pages(runs, 0))
-    assert [figure.title for figure in section.tables[0].figures] == ["match where retrieval is made worse"]
-    assert not summary(runs)[0].tables
 
 
 def test_a_run_can_be_made_again_with_what_stands_below_it(worse: list[Path]) -> None:

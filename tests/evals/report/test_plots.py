@@ -1,63 +1,17 @@
-"""What is drawn: measured bars are filled and have intervals, claimed ones are hollow and have none."""
+"""Names in drawings are data, files are small, numbers are short."""
 
 from __future__ import annotations
 
 import pytest
-from matplotlib.axes import Axes
-from matplotlib.colors import to_rgba
-from matplotlib.figure import Figure as Canvas
-from matplotlib.patches import Rectangle
 
 from thresher_evals.report.blocks import Figure, Number, shown
-from thresher_evals.report.plots import TALLEST, bars, canvas_of, render, small
-
-CLEAR = to_rgba("none")
-
-
-def drawn() -> Axes:
-    axes = Canvas().add_subplot()
-    told = [("crag", {"match": Number(0.6, 0.5, 0.7)}), ("CRAG", {"match": Number(0.549, claimed=True)})]
-    bars(axes, told, ["match"])
-    return axes
-
-
-def test_a_measured_bar_is_filled_and_a_claimed_one_is_not() -> None:
-    measured, claimed = (patch for patch in drawn().patches if isinstance(patch, Rectangle))
-    assert measured.get_facecolor() != CLEAR
-    assert claimed.get_facecolor() == CLEAR
-    assert claimed.get_linestyle() == "--"
-    assert (measured.get_width(), claimed.get_width()) == (0.6, 0.549)
-
-
-def test_only_a_measured_bar_has_its_interval() -> None:
-    (segments,) = drawn().collections
-    ((start, end),) = segments.get_segments()  # type: ignore[attr-defined]
-    assert (start[0], end[0]) == pytest.approx((0.5, 0.7))
+from thresher_evals.report.plots import render, small
 
 
 def test_names_are_data_and_no_formulas_or_markup() -> None:
     element = render(Figure("a", "a", lambda axes: axes.set_xlabel("$x$ <b> & 日本"), n=4))
     assert "$x$ &lt;b&gt; &amp; 日本" in element
     assert "n = 4: too few to conclude from" in element
-
-
-def test_thirty_questions_are_printed_without_the_warning_in_the_colours_of_the_page() -> None:
-    element = render(Figure("a", "a", lambda axes: None, n=30))
-    assert "n = 30<" in element
-    assert "too few" not in element
-    assert "currentColor" in element
-
-
-def test_no_drawing_is_taller_than_a_screen() -> None:
-    told = [(f"recipe {place}", {"match": Number(0.5, 0.4, 0.6)}) for place in range(40)]
-    sizes: list[float] = []
-
-    def draw(axes: Axes) -> None:
-        bars(axes, told, ["match"])
-        sizes.append(canvas_of(axes).get_figheight())
-
-    assert "recipe 39" in render(Figure("a", "a", draw))
-    assert sizes == [TALLEST]
 
 
 def test_a_drawing_keeps_its_words_and_what_it_points_at() -> None:

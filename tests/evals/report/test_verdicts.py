@@ -47,25 +47,11 @@ def test_a_score_on_a_bound_is_read_as_each_source_does(operators: Operators, st
     assert (one.stays(0.7)[0], one.goes(0.3)[1]) == (stays, goes)
 
 
-def test_an_empty_retrieval_stays_incorrect_whatever_the_bounds() -> None:
-    empty = questions((NAN, False, Verdict.INCORRECT), *LINES)
-    assert not empty.stays(0.0)[0]
-    assert empty.goes(0.0)[0]
-    assert empty.used == (0.3, 0.7)
-
-
 def test_staying_is_right_inside_and_going_is_right_outside() -> None:
     assert THREE.right(0.7).tolist() == [True, False, True]
     assert THREE.right(0.4).tolist() == [True, True, True]
     assert THREE.decided(0.3, 0.7).tolist() == [True, False, True]
     assert THREE.decided(0.0, 0.7).tolist() == [True, False, False], "undecided is right nowhere"
-
-
-def test_the_bounds_that_are_tried_cover_the_scale() -> None:
-    assert (THREE.grid[0], THREE.grid[-1], len(THREE.grid)) == (0.0, 1.0, STEPS + 1)
-    assert questions((-0.5, True, Verdict.INCORRECT)).grid[0] == -1.0
-    assert len(THREE.shares) == (STEPS + 1) * (STEPS + 2) / 2
-    assert THREE.shares[0.3, 0.4] == (1.0, 1.0)
 
 
 def test_verdicts_that_come_out_otherwise_than_in_the_rows_are_counted() -> None:

@@ -6,18 +6,17 @@ import csv
 import json
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from thresher.cli.app import main
-from thresher.errors import UnknownSetting, UsageError
+from thresher.errors import UsageError
 from thresher_evals.report.blocks import Number
 from thresher_evals.report.data import read_measured
 from thresher_evals.report.pages import command, small_print
 from thresher_evals.report.questions import question_lines
-from thresher_evals.report.write import CITE, Report, slug, unique, write_report
+from thresher_evals.report.write import Report, write_report
 from thresher_evals.rows import Row
 from thresher_evals.score import score
 
@@ -33,10 +32,6 @@ def lines_of(path: Path) -> list[dict[str, str]]:
 
 def close(text: str, value: float | None) -> bool:
     return text == "" if value is None else float(text) == pytest.approx(value, rel=1e-5)
-
-
-def test_a_report_says_where_it_stands_how_the_project_is_cited() -> None:
-    assert "CITATION.cff" in CITE
 
 
 # --- the numbers ------------------------------------------------------------------------------------------------------
@@ -78,26 +73,6 @@ def test_every_number_and_its_p_stand_in_the_csv_as_eval_score_has_them(report: 
     assert not lines["rag", "match", ""]["p"], "the baseline is compared with nothing"
 
 
-def test_differences_are_those_of_eval_score(report: Report, run: Path) -> None:
-    told = score(run)["against"]["recipes"]["crag[upper=0.9]"]["f1"]
-    (line,) = (
-        line
-        for line in lines_of(report.tables[1])
-        if (line["recipe"], line["against"], line["measure"], line["category"]) == ("crag[upper=0.9]", "rag", "f1", "")
-    )
-    assert all(close(line[name], told[name]) for name in ("difference", "low", "high", "p", "p_holm"))
-    assert all(line[name] == str(told[name]) for name in ("better", "worse", "n"))
-    assert line["test"] == told["test"]
-    assert close(line["permutation"], told["tests"]["permutation"])
-
-
-def test_the_chance_of_several_right_answers_in_a_row_is_a_measure(report: Report) -> None:
-    whole = (line for line in lines_of(report.tables[0]) if line["recipe"] == "crag" and not line["category"])
-    lines = {line["measure"]: line for line in whole}
-    one, three = lines["match"], lines["match^3"]
-    assert all(float(three[end]) == pytest.approx(float(one[end]) ** 3, abs=1e-5) for end in ("value", "low", "high"))
-
-
 def test_refusals_failures_and_late_questions_are_in_the_outcomes(report: Report, tables_in: Read) -> None:
     table = tables_in(report.pages[0])["What became of the questions"]
     crag = next(row for row in table if row["recipe"] == "crag")
@@ -108,17 +83,6 @@ def test_refusals_failures_and_late_questions_are_in_the_outcomes(report: Report
     }  # fmt: skip
 
 
-def test_every_question_of_every_recipe_has_a_line(report: Report) -> None:
-    lines = lines_of(report.tables[2])
-    assert len(lines) == 15
-    told = {(line["recipe"], line["id"]): line for line in lines}
-    assert (told["crag", "q4"]["outcome"], told["crag", "q4"]["value"]) == ("refused rightly", "1")
-    assert told["crag", "q4"]["right_answers"] == "(a refusal)"
-    assert (told["crag", "q5"]["outcome"], told["crag", "q5"]["timed_out"]) == ("timed out", "1")
-    assert told["crag", "q2"]["text"] == "Ben Hill | *chef* <script>alert(1)</script>"
-    assert (told["crag", "q1"]["verdict"], told["crag", "q1"]["llm_calls"]) == ("correct", "1")
-
-
 def test_what_papers_print_stands_apart_and_in_italics(write_run: Write, tmp_path: Path, tables_in: Read) -> None:
     told = write_report([write_run(kind="popqa-longtail")], tmp_path / "out")
     tables = tables_in(told.pages[0])
@@ -126,12 +90,7 @@ def test_what_papers_print_stands_apart_and_in_italics(write_run: Write, tmp_pat
     assert ("ChunkRAG", "*0.649*") in {(row["system"], row["claimed"]) for row in claimed}
     assert not any("*" in cell for row in tables["Answers"] for cell in row.values())
     assert "claimed" not in (told.tables[0]).read_text(encoding="utf-8")
-    assert "0.649 claimed" in told.html.read_text(encoding="utf-8")
-
-
-def test_other_datasets_have_no_printed_numbers_beside_theirs(report: Report, tables_in: Read) -> None:
-    assert not any("papers" in title for title in tables_in(report.pages[0]))
-    assert "claimed" not in report.html.read_text(encoding="utf-8")
+    assert "<i>0.649</i>" in told.html.read_text(encoding="utf-8")
 
 
 # --- the files --------------------------------------------------------------------------------------------------------
@@ -147,24 +106,11 @@ def test_the_page_fetches_nothing_and_shows_answers_as_text(report: Report) -> N
     assert "<title>Numbers &amp; &lt;names&gt;</title>" in html
 
 
-def test_markdown_shows_answers_as_text_too(report: Report) -> None:
-    text = report.pages[0].read_text(encoding="utf-8")
-    assert "<script" not in text
-    assert "Ben Hill \\| \\*chef\\* &lt;script>" in text
-
-
 def test_what_the_page_links_to_is_there(report: Report) -> None:
     for link in re.findall(r'href="([^"#]+)"', report.html.read_text(encoding="utf-8")):
         assert link.startswith("data:") or (report.html.parent / link).is_file(), link
     for link in re.findall(r"\]\(([^)]+)\)", report.markdown.read_text(encoding="utf-8")):
         assert (report.markdown.parent / link).is_file(), link
-
-
-def test_ids_in_the_page_occur_once_and_all_links_find_theirs(report: Report) -> None:
-    html = report.html.read_text(encoding="utf-8")
-    found = re.findall(r'\bid="([^"]+)"', html)
-    assert len(found) == len(set(found))
-    assert set(re.findall(r'href="#([^"]+)"', html)) <= set(found)
 
 
 def test_the_same_folder_gives_the_same_bytes(report: Report, run: Path) -> None:
@@ -199,16 +145,6 @@ def test_all_changes_are_written_where_they_are_asked_for(report: Report) -> Non
     assert told["crag", "q2"]["rag"]["text"] == "Nobody"
 
 
-def test_a_sample_is_announced_at_the_top(report: Report) -> None:
-    assert "--sample 5: a smoke run, not evidence. n = 5." in report.markdown.read_text(encoding="utf-8")
-    text = report.html.read_text(encoding="utf-8")
-    assert "--sample 5: a smoke run, not evidence. n = 5." in text[: text.index("<h2")]
-
-
-def test_later_folders_of_one_name_have_a_number() -> None:
-    assert unique([slug("a run"), slug("a-run"), slug("2")]) == ["a-run", "a-run-2", "run-2"]
-
-
 # --- runs of every kind -----------------------------------------------------------------------------------------------
 
 
@@ -218,28 +154,6 @@ def test_a_run_of_one_recipe_is_compared_with_nothing(
     told = write_report([write_run(rows={"rag": answered("rag", 5)})], tmp_path / "out")
     assert [path.name for path in told.tables] == ["measures.csv", "questions.csv"]
     assert not any("minus" in title for title in tables_in(told.pages[0]))
-
-
-def test_a_run_without_rows_is_refused(write_run: Write, tmp_path: Path) -> None:
-    empty: Mapping[str, Sequence[Row]] = {"rag": []}
-    with pytest.raises(UsageError, match="no rows yet"):
-        write_report([write_run(rows=empty)], tmp_path / "out")
-
-
-def test_a_run_in_which_everything_failed_says_so(
-    write_run: Write, answered: Callable[..., list[Row]], tables_of: Callable[..., Tables]
-) -> None:
-    failed = [Row(row.question, "rag", "c0ffee", 1.0, error="ThresherError: no") for row in answered("rag", 0)]
-    (row,) = tables_of(write_run(rows={"rag": failed, "crag": []}))["What became of the questions"]
-    assert {row[name] for name in ("right", "wrong", "refused wrongly", "unreadable", "timed out")} == {"0"}
-    assert (row["n"], row["failed"]) == ("20", "20")
-
-
-def test_a_search_run_tells_what_moved(write_run: Write, tmp_path: Path, ranked: Mapping[str, list[Row]]) -> None:
-    told = write_report([write_run("found", kind="beir", rows=ranked, task="search")], tmp_path / "out")
-    text = told.pages[0].read_text(encoding="utf-8")
-    assert "**Lost: q1?**" in text
-    assert "  - hybrid: ranked (nDCG@10 0) (sources: x; y)" in text
 
 
 def test_what_an_answer_took_is_left_out_where_the_recipes_were_asked_in_turn(
@@ -255,19 +169,6 @@ def test_what_an_answer_took_is_left_out_where_the_recipes_were_asked_in_turn(
     assert {line["seconds"] for line in question_lines(second)} == {None}
     assert any("the recipes were asked in turn" in line for line in small_print(second))
     assert [command(run).endswith(" --together") for run in (first, second)] == [False, True]
-
-
-def test_the_scores_of_recipes_asked_in_turn_are_printed_without_what_they_took(
-    write_run: Write, capsys: pytest.CaptureFixture[str]
-) -> None:
-    printed = []
-    for name, together in (("alone", False), ("in-turn", True)):
-        with pytest.raises(SystemExit):
-            main(["eval", "score", str(write_run(name, together=together))])
-        printed.append(capsys.readouterr().out)
-    measures = [{line.split("\t")[0] for line in text.splitlines()} for text in printed]
-    assert measures[0] - measures[1] == {"seconds_p50", "seconds_p95", "cpu_seconds", "memory_mib"}
-    assert "the recipes were asked in turn" in printed[1]
 
 
 def test_a_study_stands_on_a_page_of_its_own(tmp_path: Path, tables_in: Read) -> None:
@@ -297,32 +198,9 @@ def test_a_damaged_study_is_refused(tmp_path: Path, about: str, table: str | Non
         write_report([tmp_path], tmp_path / "out")
 
 
-def test_a_baseline_no_run_has_is_refused(write_run: Write, tmp_path: Path) -> None:
-    with pytest.raises(UnknownSetting, match="grag"):
-        write_report([write_run()], tmp_path / "out", baseline="grag")
-
-
-def test_a_folder_of_neither_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"run\.json is missing"):
-        write_report([tmp_path], tmp_path / "out")
-
-
 def test_damaged_ratings_are_told_of(run: Path, tmp_path: Path) -> None:
     damaged = shutil.copytree(run, tmp_path / "damaged")
     (damaged / "ratings").mkdir()
     (damaged / "ratings" / "ratings.json").write_text("{}", encoding="utf-8")
     with pytest.raises(UsageError, match="damaged"):
         write_report([damaged], tmp_path / "out")
-
-
-def test_the_command_tells_what_it_wrote_as_json(
-    write_run: Write, ranked: Mapping[str, list[Row]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    directory = write_run("found", kind="beir", rows=ranked, task="search")
-    with pytest.raises(SystemExit) as stopped:
-        main(["eval", "report", str(directory), "--out", str(tmp_path / "out"), "--title", "Found", "--json"])
-    told = json.loads(capsys.readouterr().out)
-    assert not stopped.value.code
-    assert set(told) == {"html", "markdown", "pages", "tables"}
-    assert Path(told["html"]).read_text(encoding="utf-8").count("<h1>Found</h1>") == 1
-    assert all(Path(path).is_file() for path in (told["markdown"], *told["pages"], *told["tables"]))

@@ -37,7 +37,7 @@ from thresher_evals.judges import JUDGES
 if TYPE_CHECKING:
     from thresher.models.usage import Meter
     from thresher_evals.judges.base import Judge
-    from thresher_evals.judges.judging import Done
+    from thresher_evals.judges.judgements import Done
 
 eval_app = typer.Typer(help="Measure recipes on questions with known answers.", no_args_is_help=True)
 
@@ -487,8 +487,7 @@ def eval_judge(
     from thresher.models.usage import Meter
     from thresher_evals.datasets.registry import references_of
     from thresher_evals.judges.base import FACTS, Bench, make_judge
-    from thresher_evals.judges.judgements import rows_of
-    from thresher_evals.judges.judging import generators_of, judge_run, summary
+    from thresher_evals.judges.judgements import generators_of, judge_run, rows_of, summary
     from thresher_evals.rows import read_run
 
     rows, meter = rows_of(directory, recipe), Meter()

@@ -128,7 +128,6 @@ class Dataset:
     """How the questions were chosen, for people."""
     split: str = "all"
     sample: int | None = None
-    limit_questions: int | None = None
     available: int = 0
     """Questions in the split before sampling; 0 if unknown."""
     seed: int = 0

@@ -388,7 +388,7 @@ def describe_run(
     command: str | None = None,
 ) -> dict[str, Any]:
     """run.json: what the rows mean and how to repeat the run; `command` is a command line for that."""
-    fields = ("spec", "kind", "name", "task", "sha256", "categories", "note", "split", "sample", "limit_questions")
+    fields = ("spec", "kind", "name", "task", "sha256", "categories", "note", "split", "sample")
     return {
         "dataset": {
             **{name: getattr(dataset, name) for name in (*fields, "available")},

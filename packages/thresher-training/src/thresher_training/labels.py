@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from thresher.errors import UsageError
 from thresher.text.terms import folded
+from thresher.tracing.feedback import Label
 
 LEAST_QUESTIONS = 100
 """Questions with a relevant passage: a fifth each is for tuning and held out, and a calibration needs 20."""
@@ -145,3 +146,24 @@ def parted(groups: Sequence[Group]) -> list[Group]:
 def _key(group: Group) -> str:
     key = group.relevant[0].text if group.relevant else group.question
     return key.encode("utf-8", "replace").decode("utf-8")
+
+
+# --- of people's feedback ---------------------------------------------------------------------------------------------
+
+
+def of_feedback(labels: Iterable[Label]) -> list[Labelled]:
+    """Questions with the chunks cited by right answers and by wrong ones, and the answers that people gave.
+
+    A right refusal means that nothing in the collection answers. Labels without such information are left out.
+    """
+    found = [_of_answer(label) for label in labels]
+    return [one for one in found if one is not None]
+
+
+def _of_answer(label: Label) -> Labelled | None:
+    cited = tuple(Passage(passage.title, passage.text) for passage in label.passages)
+    given: Sequence[str] = () if label.answer is None else (label.answer,)
+    if not (cited or given or (label.right and label.abstained)):
+        return None
+    right, wrong = (cited, ()) if label.right else ((), cited)
+    return Labelled(label.question, right, wrong, tuple(given))

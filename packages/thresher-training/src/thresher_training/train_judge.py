@@ -29,8 +29,7 @@ from thresher.text.terms import folded, term_set
 from thresher.tracing.feedback import Label
 from thresher.types import Public, Query
 from thresher_training.comparing import Case, Comparison, compared, fitted_judge
-from thresher_training.feedback import passages as labels_of
-from thresher_training.labels import Group, Labelled, PartName, Passage, parted, read_labels, together
+from thresher_training.labels import Group, Labelled, PartName, Passage, of_feedback, parted, read_labels, together
 
 if TYPE_CHECKING:
     from thresher_training.tuning import Run
@@ -101,7 +100,7 @@ def train(
         raise MissingExtra(error.name, extra="training") from error
     parts = parts.running(settings)
     counting = counting or silently
-    labels = together([*([] if file is None else read_labels(file)), *labels_of(feedback)])
+    labels = together([*([] if file is None else read_labels(file)), *of_feedback(feedback)])
     scorer = trained_scorer(settings, parts, parts.table(cuts.corrective(settings, parts)))
     identity = [labels, flat_public(settings), epochs, seed, scorer.reader.name, parts.store.version]
     short = hashlib.sha256(repr(identity).encode("utf-8", "replace")).hexdigest()[:HASH_CHARACTERS]

@@ -23,8 +23,7 @@ from torch.nn import functional
 from thresher.errors import ModelError
 from thresher_training.export import floats_of
 from thresher_training.labels import Group, Passage
-from thresher_training.losses import mean
-from thresher_training.network import Judge, mixed, optimiser, rate
+from thresher_training.network import Judge, mean, mixed, optimiser, rate
 from thresher_training.tokens import Pair, Reader, padded
 
 MAX_TOKENS = 192

@@ -23,11 +23,11 @@ from thresher.settings import check_known, own
 from thresher.types import Chunk, Document
 from thresher_evals.compare.drafters import Draft, ModelDrafter, by_rules, near_miss, passages, sentences
 from thresher_evals.datasets.derived import OFF_TOPIC
-from thresher_evals.datasets.question_tables import is_table
+from thresher_evals.datasets.qa import is_table
 from thresher_evals.questions.question_maker import QuestionMaker
 
 COLUMNS = ("id", "question", "answers", "items", "answerable", "source", "page", "category", "made")
-"""Columns of a table of drafts, as `thresher_evals.datasets.question_tables` reads them."""
+"""Columns of a table of drafts, as `thresher_evals.datasets.qa` reads them."""
 
 NUMBER = 80
 """Default number of questions: a person reads them in an hour."""

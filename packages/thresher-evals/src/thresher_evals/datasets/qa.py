@@ -1,17 +1,27 @@
 """Questions with answers and gold passages: `qa:FILE` (JSON Lines, CSV or Excel) and `papers`.
 
-The package contains the questions of `papers`, about AI papers, but not the PDFs.
+The package contains the questions of `papers`, about AI papers, but not the PDFs. A table (CSV, or the first sheet of
+an Excel workbook) has a question per row; its columns are the fields of a line, in any order and case: question;
+optionally id, answers (separated by ` | ` or a line break), items of a list (likewise), answerable (yes or no), source
+and page of the gold passage, category, subject. Other columns are ignored.
 """
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import io
 import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import Any
+from zipfile import BadZipFile
 
 from thresher.errors import UsageError
 from thresher_evals.dataset import Gold, Question, Split
-from thresher_evals.datasets.question_tables import identified, is_table, table_records
 from thresher_evals.datasets.records import Content, Record, records, unique
+from thresher_evals.jsonl import unreadable
 
 
 def load_qa(path: Path, split: Split) -> Content:
@@ -79,3 +89,123 @@ def load_papers(path: Path, split: Split) -> Content:
             next_step="put them there under these names; docs/datasets.md says which papers they are",
         )
     return Content(questions, corpus=folder, collection="papers")
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+TABLES = (".csv", ".tsv", ".xlsx")
+
+DELIMITERS = ",;\t"
+"""Excel writes semicolons where the comma is a decimal point."""
+
+YES_OR_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+
+ID_LENGTH = 12
+"""Hexadecimal digits of a question's hash used as an id."""
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file is a table, by its ending."""
+    return path.suffix.lower() in TABLES
+
+
+def table_records(path: Path) -> Iterator[Record]:
+    """The rows below the first non-empty one, as lines of a `qa:` file; empty rows are skipped.
+
+    Raises UsageError for a file that cannot be read and a table without the column `question`.
+    """
+    rows = enumerate(sheet_rows(path) if path.suffix.lower() == ".xlsx" else csv_rows(path), start=1)
+    filled = ((number, cells) for number, cells in rows if any(cells))
+    _, head = next(filled, (0, []))
+    names = [name.lower() for name in head]
+    if "question" not in names:
+        raise UsageError(
+            f"has no column `question`, its first row is: {', '.join(filter(None, head)) or 'empty'}",
+            subject=str(path),
+            next_step="name the columns in the first row: question, answers, answerable, source, page, category",
+        )
+    for number, cells in filled:
+        record = Record(path, number, dict(zip(names, cells, strict=False)))
+        yield replace(record, fields=fields_of(record))
+
+
+def fields_of(row: Record) -> dict[str, Any]:
+    """The cells of a row as the fields of a line."""
+    cells: Mapping[str, str] = row.fields
+    fields: dict[str, Any] = {
+        name: cells[name] for name in ("id", "question", "category", "subject") if cells.get(name)
+    }
+    answers = cells.get("answers") or cells.get("answer") or ""
+    fields["answers"], fields["items"] = _several(answers), _several(cells.get("items") or "")
+    if said := cells.get("answerable", "").lower():
+        if said not in YES_OR_NO:
+            raise row.bad(f"'answerable' is '{said}'", next_step="write yes or no")
+        fields["answerable"] = YES_OR_NO[said]
+    if source := cells.get("source"):
+        page = cells.get("page") or ""
+        if page and not page.isdigit():
+            raise row.bad(f"'page' is '{page}'", next_step="give a whole number from 1, or nothing")
+        fields["gold"] = [{"source": source, **({"page": int(page)} if page else {})}]
+    return fields
+
+
+def _several(cell: str) -> list[str]:
+    return [one.strip() for line in cell.splitlines() for one in line.split(" | ") if one.strip()]
+
+
+def identified(records: Iterable[Record]) -> Iterator[Record]:
+    """The records; one without an `id` gets a hash of its question, so the id does not depend on the position."""
+    made: set[str] = set()
+    for record in records:
+        if record.fields.get("id") in (None, ""):
+            id = hashlib.sha256(record.text("question").encode("utf-8", "backslashreplace")).hexdigest()[:ID_LENGTH]
+            if id in made:
+                raise record.bad("the question stands on an earlier line too", next_step="leave one out, or give ids")
+            made.add(id)
+            record = replace(record, fields={**record.fields, "id": id})
+        yield record
+
+
+# --- cells ------------------------------------------------------------------------------------------------------------
+
+
+def csv_rows(path: Path) -> Iterator[list[str]]:
+    """The cells of each row; the delimiter is the most frequent one in the first line."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except UnicodeDecodeError as error:
+        raise UsageError("is not UTF-8", subject=str(path), next_step="save it as CSV UTF-8, or as .xlsx") from error
+    delimiter = max(DELIMITERS, key=text.partition("\n")[0].count)
+    for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+        yield [cell.strip() for cell in row]
+
+
+def sheet_rows(path: Path) -> Iterator[list[str]]:
+    """The cells of each row of the first sheet, formulas as their cached values."""
+    from openpyxl import load_workbook
+
+    try:
+        # Bytes, not the path: a lazily read workbook keeps its file open.
+        sheet = load_workbook(io.BytesIO(path.read_bytes()), read_only=True, data_only=True).worksheets[0]
+        for row in sheet.iter_rows(values_only=True):
+            yield [in_text(cell) for cell in row]
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (BadZipFile, KeyError, IndexError, ValueError) as error:
+        raise UsageError("is no Excel workbook", subject=str(path), next_step="save it as .xlsx or .csv") from error
+
+
+def in_text(cell: object) -> str:
+    """A cell as typed: 3 rather than 3.0, yes rather than True."""
+    match cell:
+        case None:
+            return ""
+        case bool():
+            return "yes" if cell else "no"
+        case float() if cell.is_integer():
+            return str(int(cell))
+        case _:
+            return str(cell).strip()

@@ -41,10 +41,8 @@ COME_ALONG: Mapping[str, Path] = {"papers": QUESTIONS}
 """Kinds whose questions are in the package, so that the path may be omitted."""
 
 
-def load(
-    spec: str, *, split: str = "all", limit_questions: int | None = None, sample: int | None = None, seed: int = 0
-) -> Dataset:
-    """The questions of `KIND:PATH` in the split: a seeded random `sample` of them, then the first `limit_questions`.
+def load(spec: str, *, split: str = "all", sample: int | None = None, seed: int = 0) -> Dataset:
+    """The questions of `KIND:PATH` in the split, or a seeded random `sample` of them.
 
     A kind in `COME_ALONG` (`papers`) needs no path. `split` is train, tune, final or all; see `thresher_evals.dataset`.
     Raises UsageError for files that cannot be read, UnknownSetting for an unknown kind.
@@ -55,9 +53,8 @@ def load(
         raise UsageError("not KIND:PATH", subject=spec, next_step=f"kinds are {', '.join(KINDS)}")
     if kind not in KINDS:
         raise UnknownSetting(kind, KINDS, kind="kind of dataset")
-    for name, number in (("sample", sample), ("limit_questions", limit_questions)):
-        if number is not None and number < 1:
-            raise UsageError(f"{name} is {number}", subject=spec, next_step="give a number from 1")
+    if sample is not None and sample < 1:
+        raise UsageError(f"sample is {sample}", subject=spec, next_step="give a number from 1")
     path = own or Path(location).expanduser()
     if not path.exists():
         raise UsageError(
@@ -78,7 +75,7 @@ def load(
         spec,
         path,
         digest(*(content.files or (path,))),
-        (questions if sample is None else sampled(questions, sample, seed))[:limit_questions],
+        questions if sample is None else sampled(questions, sample, seed),
         content.task,
         content.corpus,
         content.collection,
@@ -87,7 +84,6 @@ def load(
         note=content.note,
         split=split,
         sample=sample,
-        limit_questions=limit_questions,
         available=len(questions),
         seed=seed,
     )

@@ -72,7 +72,7 @@ Cell = str | int | float | Number | Link | None
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawing: `draw` fills the given axes. Published numbers are hollow, measured ones filled."""
+    """A drawing: `draw` fills the given axes."""
 
     name: str
     """Unique on a page."""

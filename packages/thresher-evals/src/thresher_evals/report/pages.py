@@ -65,7 +65,7 @@ def run_sections(run: Run, shown_changes: int) -> Iterator[Section]:
         prefix = run.name if alone else f"{run.name}-{place}"
         title = run.name if alone else f"{run.name}, answers of {block.generator or 'a generator not named'}"
         if block.ablated is not None:
-            tables = [ablation_table(block, block.ablated, prefix), *claimed_ablations(run, block.ablated)]
+            tables = [ablation_table(block, block.ablated), *claimed_ablations(run, block.ablated)]
             yield Section(title, head, tables, details=details)
         else:
             tables = list(block_tables(run, block, prefix))
@@ -76,15 +76,15 @@ def run_sections(run: Run, shown_changes: int) -> Iterator[Section]:
 
 def block_tables(run: Run, block: Block, prefix: str) -> Iterator[Table]:
     """The tables of a block without ablations, as far as there is data."""
-    yield from rival_table(block, prefix)
-    yield outcome_table(block, prefix)
+    yield from rival_table(block)
+    yield outcome_table(block)
     yield from measure_table("Answers", block, ANSWERS)
     yield from measure_table("What was retrieved", block, RETRIEVED)
     yield from judged_table(block)
     yield from verdict_tables(run, block, prefix)
     yield from category_table(block)
     yield from cost_table(run, block)
-    yield from claimed_table(run, block, prefix)
+    yield from claimed_table(run, block)
     yield from answer_table(block)
 
 
@@ -207,8 +207,6 @@ def warnings(run: Run) -> Iterator[str]:
         else:
             worth = "a sample"
         yield f"--sample {sample}{of}: {worth}. n = {n}."
-    elif dataset.get("limit_questions"):
-        yield f"Only the first {dataset['limit_questions']} questions were asked. n = {n}."
     elif n < ENOUGH_FOR_ABLATIONS:
         yield f"These are all the questions of the dataset, and few: n = {n}."
     for recipe, rows in run.rows.items():

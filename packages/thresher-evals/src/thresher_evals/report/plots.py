@@ -1,7 +1,6 @@
-"""The five kinds of drawings, as small SVG in the colours of the surrounding page.
+"""Lines with bands and maps of shares, as small SVG in the colours of the surrounding page.
 
-Measured numbers are filled and have intervals; claimed ones are hollow or dashed and have none. The same numbers give
-the same bytes.
+The same numbers give the same bytes.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
 
-from thresher_evals.report.blocks import Figure, Number
+from thresher_evals.report.blocks import Figure
 
 COLOURS = ("#3b7dd8", "#d9772b", "#2f9e77", "#b85c9e", "#8a8f98", "#b59a1f", "#5aa7c7", "#c2504f")
 """Distinct on white and on black, also for most people with colour blindness (after Okabe and Ito 2008)."""
@@ -25,9 +24,7 @@ COLOURS = ("#3b7dd8", "#d9772b", "#2f9e77", "#b85c9e", "#8a8f98", "#b59a1f", "#5
 INK = "#123456"
 """Placeholder for the page's text colour, dark on light or light on dark."""
 
-WIDTH, ROW, BORDER, TALLEST = 7.2, 0.22, 0.8, 8.0  # inches: the page, a bar, axis and title, what a screen shows
-HEIGHT = 2.8  # inches, unless set by the number of rows
-ROOM = 1.3  # factor of an axis: room for numbers beside the longest bars
+WIDTH, HEIGHT = 7.2, 2.8  # inches
 FEW = 30  # a figure notes fewer questions than this
 
 STYLE: Any = {
@@ -46,71 +43,7 @@ STYLE: Any = {
     **dict.fromkeys(("axes.edgecolor", "axes.labelcolor", "text.color", "xtick.color", "ytick.color"), INK),
 }
 
-Rows = Sequence[tuple[str, Mapping[str, Number]]]
-"""A label with its number for each measure."""
-
-
-# --- 1: bars ----------------------------------------------------------------------------------------------------------
-
-
-def bars(axes: Axes, rows: Rows, measures: Sequence[str]) -> None:
-    """Bars for each measure, side by side, with their numbers: filled if measured, hollow if claimed."""
-    for place, (drawn, name) in enumerate(zip(side_by_side(axes, len(measures)), measures, strict=True)):
-        ends = [0.0]
-        for row, (_, numbers) in enumerate(rows):
-            if name not in numbers:
-                continue
-            one, colour = numbers[name], COLOURS[place % len(COLOURS)]
-            value, low, high = ends_of(one)
-            if one.claimed:
-                drawn.barh(row, value, height=0.8, facecolor="none", edgecolor=colour, linestyle="--", linewidth=1.2)
-            else:
-                drawn.barh(row, value, height=0.8, color=colour, xerr=[[value - low], [high - value]], ecolor=INK)
-            words = f"{one.shown} claimed" if one.claimed else one.shown
-            drawn.annotate(words, (high, row), (4, 0), textcoords="offset points", va="center", fontsize=8)
-            ends.append(high)
-        drawn.set_xlim(0, max(ends) * ROOM or 1)
-        name_rows(drawn, [label for label, _ in rows] if place == 0 else [""] * len(rows), name)
-
-
-# --- 2: differences ---------------------------------------------------------------------------------------------------
-
-
-def differences(axes: Axes, rows: Rows, measures: Sequence[str]) -> None:
-    """Differences with intervals, a drawing for each measure with a line at 0; grey if not significant."""
-    for place, (drawn, name) in enumerate(zip(side_by_side(axes, len(measures)), measures, strict=True)):
-        for row, (_, numbers) in enumerate(rows):
-            if name in numbers:
-                value, low, high = ends_of(numbers[name])
-                colour = COLOURS[0] if numbers[name].mark else COLOURS[4]
-                drawn.plot([low, high], [row, row], color=colour, linewidth=2)
-                drawn.plot([value], [row], marker="o", markersize=5, color=colour)
-        drawn.axvline(0, color=INK, linewidth=0.8)
-        drawn.locator_params(axis="x", nbins=4)
-        name_rows(drawn, [label for label, _ in rows] if place == 0 else [""] * len(rows), name)
-
-
-# --- 3: shares of a whole ---------------------------------------------------------------------------------------------
-
-
-def stacked(axes: Axes, rows: Sequence[tuple[str, Mapping[str, int]]], kinds: Mapping[str, str]) -> None:
-    """A bar for each label, divided into the counts of each kind."""
-    for row, (_, counts) in enumerate(rows):
-        start, whole = 0.0, sum(counts.values()) or 1
-        for kind, colour in kinds.items():
-            width = counts.get(kind, 0) / whole
-            axes.barh(row, width, left=start, height=0.8, color=colour, label=kind if row == 0 else None)
-            if width > 0.04:  # narrower ones have no room for a number
-                axes.annotate(str(counts[kind]), (start + width / 2, row), ha="center", va="center", fontsize=8)
-            start += width
-    axes.set_xlim(0, 1)
-    axes.set_xticks([])
-    axes.spines["bottom"].set_visible(False)
-    name_rows(axes, [label for label, _ in rows], "")
-    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
-
-
-# --- 4: lines ---------------------------------------------------------------------------------------------------------
+# --- lines ---------------------------------------------------------------------------------------------------------
 
 
 class Line(NamedTuple):
@@ -144,7 +77,7 @@ def lines(
         axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
 
 
-# --- 5: a map ---------------------------------------------------------------------------------------------------------
+# --- a map ---------------------------------------------------------------------------------------------------------
 
 
 def heat(
@@ -164,28 +97,12 @@ def heat(
 # --- shared helpers ---------------------------------------------------------------------------------------------------
 
 
-def ends_of(one: Number) -> tuple[float, float, float]:
-    """The number and the ends of its interval, or the number itself without one."""
-    low, high = (one.value if end is None else end for end in (one.low, one.high))
-    return one.value, min(one.value, low), max(one.value, high)
-
-
 def side_by_side(axes: Axes, count: int) -> list[Axes]:
     """`count` drawings in a row, the given one first."""
     canvas = canvas_of(axes)
     grid = canvas.add_gridspec(1, count)
     axes.set_subplotspec(grid[0])
     return [axes, *(canvas.add_subplot(grid[place]) for place in range(1, count))]
-
-
-def name_rows(axes: Axes, labels: Sequence[str], title: str) -> None:
-    """Named rows from the top, in a drawing of fitting height."""
-    axes.set_yticks(range(len(labels)), labels)
-    axes.set_ylim(len(labels) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
-    axes.set_title(title)
-    axes.grid(axis="x")
-    canvas_of(axes).set_size_inches(WIDTH, min(TALLEST, BORDER + ROW * len(labels)))
 
 
 def canvas_of(axes: Axes) -> Canvas:

@@ -30,7 +30,7 @@ from thresher_evals.report.data import (
     labels,
     legend,
 )
-from thresher_evals.report.plots import COLOURS, Line, bars, differences, heat, lines, stacked
+from thresher_evals.report.plots import Line, heat, lines
 from thresher_evals.report.verdicts import BoundsMap, bounds_map
 from thresher_evals.rows import Row
 from thresher_evals.stats import BINS, Comparison, proportion_interval, wilson_interval
@@ -45,20 +45,10 @@ SPENT = ("llm_calls", "prompt_tokens", "completion_tokens", "cost", "web_request
 ABLATION_MEASURES = ("f1", "nDCG@10", "R@5", "context_match", "abstained", "refusal_recall", "verdict_accuracy")
 """Shown beside the primary measure of an ablation, if they changed."""
 
-FIGURE_MEASURES = 3  # side by side
-NOT_DRAWN = ("em", "f1")  # their differences resemble the primary measure's
-
-OUTCOME_COLOURS = {
-    Outcome.RIGHT: COLOURS[2],
-    Outcome.REFUSED_RIGHTLY: COLOURS[6],
-    Outcome.UNCHECKED: COLOURS[5],
-    Outcome.RANKED: COLOURS[0],
-    Outcome.REFUSED_WRONGLY: COLOURS[4],
-    Outcome.WRONG: COLOURS[1],
-    Outcome.UNREADABLE: COLOURS[3],
-    Outcome.TIMED_OUT: COLOURS[5],
-    Outcome.FAILED: COLOURS[7],
-}
+OUTCOMES = (
+    *(Outcome.RIGHT, Outcome.REFUSED_RIGHTLY, Outcome.UNCHECKED, Outcome.RANKED, Outcome.REFUSED_WRONGLY),
+    *(Outcome.WRONG, Outcome.UNREADABLE, Outcome.TIMED_OUT, Outcome.FAILED),
+)
 SOMETIMES = {Outcome.UNCHECKED, Outcome.RANKED, Outcome.REFUSED_RIGHTLY}
 """Outcomes with a column only if they occur; all others always have one."""
 
@@ -131,12 +121,12 @@ def category_table(block: Block) -> list[Table]:
 # --- outcomes ---------------------------------------------------------------------------------------------------------
 
 
-def outcome_table(block: Block, prefix: str) -> Table:
+def outcome_table(block: Block) -> Table:
     """Counts of questions: refused, failed, late and unreadable ones are included."""
     counts = {recipe: Counter(map(outcome, rows)) for recipe, rows in block.rows.items()}
     ranked, names = block.task == "search", labels(block.recipes)
-    there = [kind for kind in OUTCOME_COLOURS if any(count[kind] for count in counts.values())]
-    kinds = [kind for kind in OUTCOME_COLOURS if kind in there or (not ranked and kind not in SOMETIMES)]
+    there = [kind for kind in OUTCOMES if any(count[kind] for count in counts.values())]
+    kinds = [kind for kind in OUTCOMES if kind in there or (not ranked and kind not in SOMETIMES)]
     cells: list[list[Cell]] = []
     for recipe, rows in block.rows.items():
         gained = Counter(one.gained for one in changes(block, recipe))
@@ -152,10 +142,7 @@ def outcome_table(block: Block, prefix: str) -> Table:
         "late, a reply of a model could not be read, something was done without (but for a chat model that is not "
         "configured). Gained and lost as `eval compare` counts: right before none, none before wrong."
     )
-    drawn = [(label, {str(kind): counts[recipe][kind] for kind in there}) for recipe, label in names.items()]
-    draw = partial(stacked, rows=drawn, kinds={str(kind): OUTCOME_COLOURS[kind] for kind in there})
-    figure = Figure(f"{prefix}-outcomes", "Shares of the questions", draw, block.n, legend=legend(names))
-    return Table("What became of the questions", heads, cells, note, [] if ranked else [figure])
+    return Table("What became of the questions", heads, cells, note)
 
 
 OUTCOMES_IN_SHORT = "right / wrong / refused / unchecked / unreadable / late / failed"
@@ -185,7 +172,7 @@ def moved(compared: Compared) -> Compared:
     }
 
 
-def rival_table(block: Block, prefix: str) -> list[Table]:
+def rival_table(block: Block) -> list[Table]:
     """The report's recipe minus each other one; empty if it is alone."""
     recipe, primary, names = block.subject, block.primary, labels(block.recipes)
     compared = moved({name: block.rivals(recipe, name) for name in dict.fromkeys((primary, *RIVAL_MEASURES))})
@@ -199,11 +186,10 @@ def rival_table(block: Block, prefix: str) -> list[Table]:
         f"On the questions both have, with p after Holm's correction for {len(rows)} recipes (★: p < 0.05). Higher / "
         f"lower: questions on which the {primary} of {recipe} is. Of wrong_refusals less is better."
     )
-    figures = difference_figure(f"{prefix}-rivals", block.n, compared)
-    return [Table(f"{recipe} minus each other recipe", ["against", "higher / lower", *compared], rows, note, figures)]
+    return [Table(f"{recipe} minus each other recipe", ["against", "higher / lower", *compared], rows, note)]
 
 
-def ablation_table(block: Block, base: str, prefix: str) -> Table:
+def ablation_table(block: Block, base: str) -> Table:
     """Each variant minus its recipe, if that was asked, with the outcomes."""
     compared: Compared = {}
     note = f"n = {block.n}. {base} as it is was not asked, so its variants are compared with nothing here."
@@ -216,20 +202,7 @@ def ablation_table(block: Block, base: str, prefix: str) -> Table:
         differing = [difference(of_recipes.get(recipe)) for of_recipes in compared.values()]
         rows.append([recipe, number(block.get(recipe, block.primary), block.n), *differing, outcomes_in_short(of)])
     heads = ["recipe", block.primary, *(f"{name}, difference" for name in compared), OUTCOMES_IN_SHORT]
-    return Table(f"Ablations of {base}", heads, rows, note, difference_figure(f"{prefix}-ablations", block.n, compared))
-
-
-def difference_figure(name: str, n: int, compared: Compared) -> list[Figure]:
-    """The first measures as a drawing; empty for a single difference."""
-    measures = [measure for measure in compared if measure not in NOT_DRAWN][:FIGURE_MEASURES]
-    names = labels(list(dict.fromkeys(recipe for measure in measures for recipe in compared[measure])))
-    rows = [
-        (label, {one: cell for one in measures if (cell := difference(compared[one].get(recipe)))})
-        for recipe, label in names.items()
-    ]
-    draw, note = partial(differences, rows=rows, measures=measures), "Blue: p < 0.05 after Holm's correction."
-    figure = Figure(name, "Differences with their intervals", draw, n, note, legend(names))
-    return [figure] if len(rows) > 1 else []
+    return Table(f"Ablations of {base}", heads, rows, note)
 
 
 # --- published numbers ------------------------------------------------------------------------------------------------
@@ -264,26 +237,14 @@ _PUBLISHED = json.loads(Path(__file__).with_name("published.json").read_text(enc
 CLAIMS, CRAG_ABLATIONS = (tuple(Claim(**claim) for claim in _PUBLISHED[part]) for part in ("claims", "crag ablations"))
 
 
-def claimed_table(run: Run, block: Block, prefix: str) -> list[Table]:
-    """Published numbers for this dataset, and a drawing with the recipes; empty for other datasets."""
+def claimed_table(run: Run, block: Block) -> list[Table]:
+    """Published numbers for this dataset; empty for other datasets."""
     claims = [one for one in CLAIMS if one.kind == run.dataset["kind"] and one.measure in block.measures]
     rows: list[list[Cell]] = [
         [one.system, one.generator, one.measure, Number(one.value, claimed=True), one.source] for one in claims
     ]
-    measures = [name for name in dict.fromkeys(one.measure for one in claims) if name not in COST][:FIGURE_MEASURES]
-    drawn: dict[str, dict[str, Number]] = {}
-    for name in measures:
-        for recipe, label in labels(block.recipes).items():
-            if cell := number(block.get(recipe, name)):
-                drawn.setdefault(label, {})[name] = cell
-    for one in claims:
-        if one.measure in measures:
-            drawn.setdefault(f"{one.system} ({one.generator})", {})[one.measure] = Number(one.value, claimed=True)
-    draw = partial(bars, rows=list(drawn.items()), measures=measures)
-    figure = Figure(f"{prefix}-claimed", "Measured (filled) and claimed (hollow)", draw, block.n, f"Hollow: {LABEL}.")
     heads, note = ["system", "generator", "measure", "claimed", "source"], f"{LABEL.capitalize()}."
-    title = "What papers print for this dataset"
-    return [Table(title, heads, rows, note, [figure] if measures else [])] if claims else []
+    return [Table("What papers print for this dataset", heads, rows, note)] if claims else []
 
 
 def claimed_ablations(run: Run, base: str) -> list[Table]:
