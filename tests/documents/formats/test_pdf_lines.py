@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from thresher.structure.lists import lists_of
-from thresher.structure.records import records_of
-from thresher.text.figures import between_figures, without_figures
 
 from benchmarks.pdf_figures import measured
 from tests.documents.making import needs_papers, read_paper
@@ -16,7 +13,9 @@ from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.documents.formats.pdf import parse_pages
 from thresher.documents.formats.pdf_lines import classify_all, figure_lines
 from thresher.structure.forms import form_of
+from thresher.text.sentences import between_figures, without_figures
 from thresher.types import Document
+from thresher_evals.questions.lists import lists_of
 
 PARAGRAPH = [
     "The mill grinds in four steps, of which the first two are done by wind and the other",
@@ -94,7 +93,6 @@ def test_no_list_and_no_form_is_read_from_a_figure() -> None:
     assert texts(document) == ["\n".join(labels)]
     for one, found in ((document, False), (replace(document, figures=()), True)):
         assert bool(list(lists_of(one))) is found
-        assert bool(list(records_of(one))) is found
         assert (form_of(one, ()) is not None) is found
 
 
