@@ -81,9 +81,9 @@ def entered_by(arguments: list[str], home: Path) -> int:
 
 BUDGETS = {
     "--help": (["--help"], 19),
-    "index": (["index", "NOTE"], 98),
-    "rag": (["ask", "Has the cellar light?", "--recipe", "rag"], 122),
-    "ask": (["ask", "Has the cellar light?"], 136),
+    "index": (["index", "NOTE"], 88),
+    "rag": (["ask", "Has the cellar light?", "--recipe", "rag"], 107),
+    "ask": (["ask", "Has the cellar light?"], 120),
 }
 """Files at most. Lower a number when fewer are entered; a higher one needs a reason: the last two are what tells
 versions of a document apart."""
