@@ -70,16 +70,18 @@ class Checker:
     def nearest(self, claim: str, piece: Evidence) -> tuple[int, int, float]:
         """Begin and end in the piece of its sentence that is nearest to a claim, and how near it is, 0 to 1.
 
-        Half of it is the probability, as the model reads it, that it supports or denies the claim, half shared terms.
+        Half of it is the probability, as the model reads it, that it supports the claim or, as far as it shares terms
+        with it, that it denies it; half is the share of the claim's terms that it has.
         """
         spans = [(start, end) for start, end in sentence_spans(piece.text) if not is_command(piece.text[start:end])]
         if not spans:
             return 0, len(piece.text), 0.0
         texts, title = [piece.text[start:end] for start, end in spans], piece.hit.chunk.title
         readings = self.read.check(claim, texts, [title] * len(texts))
+        shares = [term_share(claim, f"{title} {text}") for text in texts]
         near = [
-            (reading.supported + reading.contradicted + term_share(claim, f"{title} {text}")) / 2
-            for reading, text in zip(readings, texts, strict=True)
+            (reading.supported + share * reading.contradicted + share) / 2
+            for reading, share in zip(readings, shares, strict=True)
         ]
         best = max(range(len(spans)), key=lambda at: (near[at], -at))
         return *spans[best], near[best]
