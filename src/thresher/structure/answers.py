@@ -10,6 +10,7 @@ from thresher.structure.compute import worked_out
 from thresher.structure.forms import Form, asks_total, filled_in, form_of
 from thresher.structure.grid import Cell, Found, Grid, aligned, grid_of, is_money, with_unit
 from thresher.structure.lookup import YES_OR_NO, Look, is_period, look, still_to_come, terms_of
+from thresher.structure.records import records_of
 from thresher.text.terms import among
 from thresher.types import Document
 
@@ -32,7 +33,7 @@ def grids_near(document: Document, start: int, end: int) -> Iterator[Grid]:
     for table in document.tables:
         if start < table.end and table.start < end and (grid := grid_of(document, table)) is not None:
             yield grid
-    for grid in aligned(document, max(0, start), max(0, end)):
+    for grid in (*aligned(document, max(0, start), max(0, end)), *records_of(document, max(0, start), max(0, end))):
         if start < grid.end and grid.start < end:
             yield grid
 

@@ -92,9 +92,7 @@ def form_of(document: Document, items: Iterable[Grid]) -> Form | None:
     text = without_figures(document)
     if len(text) > LONGEST:
         return None
-    # The head of a mail says of the mail, not of what it is about.
-    head = next((mark.start for mark in document.marks if document.kind == "email" and mark.name != "header"), 0)
-    found = {label.text: (label, value) for label, value in fields_of(text, head)}
+    found = {label.text: (label, value) for label, value in fields_of(text, head_of(document), len(text))}
     if len(found) < LEAST:
         return None
     dated = [tuple(Cell(m[name], *m.span(name)) for name in ("label", "value")) for m in _UNTIL.finditer(text)]
@@ -104,9 +102,14 @@ def form_of(document: Document, items: Iterable[Grid]) -> Form | None:
     return Form(tuple(fields), tuple(items), document.title)
 
 
-def fields_of(text: str, low: int = 0) -> Iterator[Field]:
-    """Each line from a place on that is a field."""
-    for start, end in line_spans(text[low:]):
+def head_of(document: Document) -> int:
+    """Where the head of a mail ends, whose fields say of the mail, not of what it is about; 0 of other documents."""
+    return next((mark.start for mark in document.marks if document.kind == "email" and mark.name != "header"), 0)
+
+
+def fields_of(text: str, low: int, high: int) -> Iterator[Field]:
+    """Each line of a span that is a field."""
+    for start, end in line_spans(text[low:high]):
         found = _FIELD.fullmatch(text, low + start, low + end)
         if found is not None and len(found["label"].split()) <= LABEL_WORDS:
             label, value = (Cell(found[name].strip(), *found.span(name)) for name in ("label", "value"))
