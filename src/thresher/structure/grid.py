@@ -240,16 +240,22 @@ def _line_cells(text: str, spans: Sequence[tuple[int, int]]) -> list[list[Cell]]
 
 
 def _column_names(text: str, line: Sequence[Cell], width: int) -> list[Cell]:
-    """The names of the columns: of words with capitals each, or of one word each; the first may be missing."""
-    starts = [at for at, word in enumerate(line) if at == 0 or (len(word.text) > 1 and not word.text[0].islower())]
-    ends = [*starts[1:], len(line)]
-    if max(end - one for one, end in zip(starts, ends, strict=True)) > NAME_WORDS:
+    """The names of the columns, of words with capitals each or of one word each, behind that of the rows.
+
+    Turned down: the last names where there are more than columns. Of 6 such tables of papers one is read wrongly.
+    """
+    starts = [at for at, word in enumerate(line) if at == 0 or (len(word.text) > 1 and not _GOES_ON.match(word.text))]
+    spans = list(zip(starts, [*starts[1:], len(line)], strict=True))
+    if any(_is_value(word) or _NO_NAME.match(word.text) for word in line) or max(b - a for a, b in spans) > NAME_WORDS:
         return []
-    named = [_cell(text, line[one].start, line[end - 1].end) for one, end in zip(starts, ends, strict=True)]
+    named = [_cell(text, line[start].start, line[end - 1].end) for start, end in spans]
     found = next((names for names in (named, [*line]) if len(names) in (width, width + 1)), [])
-    if not found or any(map(_is_value, line)):
-        return []
-    return found if len(found) > width else [Cell("", found[0].start, found[0].start), *found]
+    return [Cell("", found[0].start, found[0].start), *found] if len(found) == width else found
+
+
+_GOES_ON = re.compile(r"[a-z(]")
+"""Begins a word that goes on with the name of a column."""
+_NO_NAME = re.compile(r"\d+\.\d|.*,$")
 
 
 def _is_value(word: Cell) -> bool:
