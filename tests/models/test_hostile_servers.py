@@ -256,6 +256,15 @@ def _redirect(status: int, location: str) -> bytes:
     return f"HTTP/1.1 {status} Elsewhere\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode()
 
 
+@pytest.mark.parametrize("call", CALLS)
+def test_it_is_reached_through_the_proxy_of_the_environment(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Hostile(lambda server: iter([b"HTTP/1.1 401 Who?\r\nContent-Length: 0\r\n\r\n"])) as proxy:
+        for address in (proxy.address, proxy.address.removeprefix("http://")):
+            monkeypatch.setenv("http_proxy", address)
+            with pytest.raises(ProviderError, match="status 401"):
+                call("http://model.invalid", Meter())
+
+
 # --- what it says
 
 
