@@ -204,11 +204,12 @@ def test_the_budget_of_a_question_ends_a_dripped_answer(call: Call) -> None:
         call(server.address, Meter(max_seconds=2 * SECONDS))
 
 
-def test_a_cancelled_question_ends_its_call_at_once() -> None:
+@pytest.mark.parametrize("call", [chat, stream, weigh, rank])
+def test_a_cancelled_question_ends_its_call_at_once(call: Call) -> None:
     meter = Meter()
     threading.Timer(SECONDS, meter.cancel).start()
     with Hostile(dripped_body) as server, quick(), pytest.raises((ProviderError, Cancelled)):
-        chat(server.address, meter)
+        call(server.address, meter, 2 * BUSY_SECONDS)
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -250,11 +250,10 @@ class EndpointCrossEncoder:
         self.meter.visit(self.url)
         seconds = self.meter.seconds_within(self.timeout_seconds)
         most_bytes = SPARE_BYTES + RESULT_BYTES * len(texts) + len(json.dumps(body))
+        server = Server(self.url, self.api_key)
+        self.meter.on_cancel(server.end)
         try:
-            with (
-                closing(Server(self.url, self.api_key)) as server,
-                server.asked("", body, Bounds(monotonic() + seconds, most_bytes)) as pieces,
-            ):
+            with closing(server), server.asked("", body, Bounds(monotonic() + seconds, most_bytes)) as pieces:
                 return _scores(parsed(pieces), len(texts))
         except NotFetched as error:
             what = _what(error, seconds, "a ranking of all texts")
