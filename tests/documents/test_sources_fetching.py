@@ -142,7 +142,7 @@ def test_a_name_and_password_in_the_address_are_used_and_no_source_shows_them(si
 
 
 def test_the_proxy_of_the_environment_is_used(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("http_proxy", site)
+    monkeypatch.setenv("http_proxy", site.removeprefix("http://"))  # with or without its scheme, as other programs
     data, hints = fetch(at("http://docs.example/hop/2"))
     assert (data, hints.url) == (b"<p>Oats.", "http://docs.example/page")
     with pytest.raises(DocumentError, match="not on the public internet"):

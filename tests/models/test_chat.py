@@ -39,7 +39,7 @@ def chatting(server: ScriptedServer, *, meter: Meter | None = None, **settings: 
 def test_a_reply_is_its_text_and_everything_is_counted(serve: Serve) -> None:
     server = serve("Two words")
     meter = Meter()
-    with chatting(server, meter=meter, api_key="k3y", temperature=0.1, max_tokens=9) as model:
+    with chatting(server, meter=meter, api_key=" k3y\n", temperature=0.1, max_tokens=9) as model:
         assert model.complete("be brief", "why is it so") == "Two words"
     (request,) = server.requests
     assert request.path == CHAT
@@ -94,6 +94,8 @@ NO_CHAT = ["{not json", "[]", "{}", '{"choices": null}', '{"choices": [{"message
     ("failure", "what"),
     [
         *((Reply(status=status), f"answered with status {status}") for status in (429, 500, 503)),
+        (Reply("<html>", status=503, headers={"Content-Encoding": "br"}), "answered with status 503"),
+        (Reply("a" * 5_000_000, status=503), "answered with status 503"),
         (Reply(dropped=True), "cannot be reached"),
         *((Reply(body=body), "not a chat completion|answered with no text") for body in NO_CHAT),
         (Reply("   "), "answered with no text"),
@@ -216,7 +218,7 @@ def test_a_refusal_shows_the_servers_words_without_the_key_and_says_what_to_do(
     serve: Serve, status: int, words: str, advice: str
 ) -> None:
     server = serve(refused(status, words))
-    with chatting(server, api_key="k3y", model=words) as model, pytest.raises(ProviderError, match=advice):
+    with chatting(server, api_key="k3y\n", model=words) as model, pytest.raises(ProviderError, match=advice):
         model.complete("s", "u", schema=SCHEMA if status == 400 and "not exist" not in words else None)
     assert len(server.requests) == (2 if "bad" in words else 1)
 

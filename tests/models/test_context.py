@@ -51,6 +51,14 @@ def test_a_server_that_does_not_tell_is_asked_once(serve: Callable[..., Scripted
     assert len(server.requests) == 1
 
 
+def test_a_server_that_a_cancelled_question_left_is_asked_again(serve: Callable[..., ScriptedServer]) -> None:
+    server = serve(pages={"/v1/models": listing({"id": "m", "max_model_len": 4096})})
+    left = Server(server.base_url)
+    left.end()
+    assert context_tokens(left, server.base_url, "m") is None
+    assert length(server) == 4096
+
+
 def test_a_real_server_tells_its_context(real_model: RealModel) -> None:
     assert (
         context_tokens(Server(real_model.base_url), real_model.base_url, real_model.model) == real_model.context_tokens

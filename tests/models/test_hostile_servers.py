@@ -204,11 +204,12 @@ def test_the_budget_of_a_question_ends_a_dripped_answer(call: Call) -> None:
         call(server.address, Meter(max_seconds=2 * SECONDS))
 
 
-def test_a_cancelled_question_ends_its_call_at_once() -> None:
+@pytest.mark.parametrize("call", [chat, stream, weigh, rank])
+def test_a_cancelled_question_ends_its_call_at_once(call: Call) -> None:
     meter = Meter()
     threading.Timer(SECONDS, meter.cancel).start()
     with Hostile(dripped_body) as server, quick(), pytest.raises((ProviderError, Cancelled)):
-        chat(server.address, meter)
+        call(server.address, meter, 2 * BUSY_SECONDS)
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -254,6 +255,15 @@ def test_nothing_is_sent_where_a_redirect_leads(serve: Serve, call: Call, status
 
 def _redirect(status: int, location: str) -> bytes:
     return f"HTTP/1.1 {status} Elsewhere\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode()
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_it_is_reached_through_the_proxy_of_the_environment(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Hostile(lambda server: iter([b"HTTP/1.1 401 Who?\r\nContent-Length: 0\r\n\r\n"])) as proxy:
+        for address in (proxy.address, proxy.address.removeprefix("http://")):
+            monkeypatch.setenv("http_proxy", address)
+            with pytest.raises(ProviderError, match="status 401"):
+                call("http://model.invalid", Meter())
 
 
 # --- what it says

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -73,6 +76,17 @@ def test_events_are_read_however_the_bytes_are_cut(size: int) -> None:
     assert list(events(sent[at : at + size] for at in range(0, len(sent), size))) == [{"a": 1}, {"b": 2}]
     with pytest.raises(ValueError, match="an error"):
         list(events([b'data: {"error": {"message": "overloaded"}}\n\n']))
+
+
+@pytest.mark.parametrize("end", [b'data: {"b": 2}', b'data: {"b": 2}\n', b'data: {"b": 2}\n\ndata: [DONE]\n'])
+def test_the_end_of_a_stream_needs_no_empty_line(end: bytes) -> None:
+    def pieces() -> Iterator[bytes]:
+        yield b'data: {"a": 1}\n\n' + end
+        assert b"[DONE]" not in end, "more is waited for"
+
+    assert list(events(pieces())) == [{"a": 1}, {"b": 2}]
+    with pytest.raises(json.JSONDecodeError):
+        list(events([b'data: {"a": 1}\n\ndata: {"b"']))
 
 
 def test_a_count_is_between_none_and_the_most_and_a_negative_one_the_most() -> None:

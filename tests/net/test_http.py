@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from ipaddress import ip_address
 from time import monotonic
+from traceback import format_exception
 
 import pytest
 
@@ -106,3 +107,13 @@ def test_an_endpoint_is_sent_what_it_is_for_and_a_redirect_is_not_followed(
     assert send("GET", f"{server.address}/a", bounds=Bounds(monotonic() + 5, 10_000)).status == 302
     assert send("GET", f"{server.address}/b", bounds=Bounds(monotonic() + 5, 10_000)).body == b"Oats."
     assert [request.path for request in server.requests] == ["/a", "/b"]
+    key = {"X-Key": "s3cret\n"}
+    with pytest.raises(NotFetched, match="line break") as refused:
+        send("GET", f"{server.address}/b", bounds=Bounds(monotonic() + 5, 10_000), headers=key)
+    assert "s3cret" not in "".join(format_exception(refused.value))
+
+
+def test_a_header_may_hold_any_character(serve: Callable[..., ScriptedServer]) -> None:
+    server = leads(serve, "/b")
+    send("GET", f"{server.address}/b", bounds=Bounds(monotonic() + 5, 10_000), headers={"X-Key": "schlüssel"})
+    assert server.requests[0].headers["x-key"].encode("latin-1").decode() == "schlüssel"

@@ -434,8 +434,8 @@ def words_of(body: Any, api_key: str | None) -> str:
     message = message.get("message", message.get("detail", "")) if isinstance(message, dict) else message
     line = " ".join(message.split()) if isinstance(message, str) else ""
     line = "".join(character for character in line if character.isprintable())
-    if api_key:
-        line = line.replace(api_key, "…")
+    if api_key and api_key.strip():
+        line = line.replace(api_key.strip(), "…")
     return line if len(line) <= LONGEST_WORDS else line[:LONGEST_WORDS] + "…"
 
 

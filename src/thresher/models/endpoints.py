@@ -9,6 +9,7 @@ import json
 import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from math import inf
 from time import monotonic
@@ -249,9 +250,10 @@ class EndpointCrossEncoder:
         self.meter.visit(self.url)
         seconds = self.meter.seconds_within(self.timeout_seconds)
         most_bytes = SPARE_BYTES + RESULT_BYTES * len(texts) + len(json.dumps(body))
+        server = Server(self.url, self.api_key)
+        self.meter.on_cancel(server.end)
         try:
-            server = Server(self.url, self.api_key)
-            with server.asked("", body, Bounds(monotonic() + seconds, most_bytes)) as pieces:
+            with closing(server), server.asked("", body, Bounds(monotonic() + seconds, most_bytes)) as pieces:
                 return _scores(parsed(pieces), len(texts))
         except NotFetched as error:
             what = _what(error, seconds, "a ranking of all texts")

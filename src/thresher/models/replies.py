@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -56,21 +57,21 @@ def is_deep(written: bytes) -> bool:
 
 
 def events(pieces: Iterable[bytes]) -> Iterator[Any]:
-    """The JSON of every event of a stream, up to its end. Raises one of MALFORMED."""
+    """The JSON of every event of a stream, up to its end. Raises one of MALFORMED, also where it ends in an event."""
     begun: list[bytes] = []
     data: list[bytes] = []
-    for piece in pieces:
+    for piece in chain(pieces, [b"\n\n"]):  # the last event may come without the empty line behind it
         *lines, rest = piece.split(b"\n")
         for line in lines:
             whole = b"".join((*begun, line)).rstrip(b"\r")
             begun.clear()
             if whole.startswith(b"data:"):
                 data.append(whole[len(b"data:") :].strip())
+                if data == [b"[DONE]"]:
+                    return
             elif not whole and data:
                 event = b"\n".join(data)
                 data.clear()
-                if event == b"[DONE]":
-                    return
                 yield _no_error(parsed([event]))
         begun.append(rest)
 

@@ -23,6 +23,7 @@ from thresher.net.http import (
     REDIRECTS,
     Bounds,
     Connections,
+    Late,
     NotFetched,
     Reply,
     anywhere,
@@ -61,9 +62,9 @@ class Server:
 
     def __init__(self, url: str, api_key: str | None = None) -> None:
         self._url = url
-        self._key = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._key = {"Authorization": f"Bearer {api_key.strip()}"} if api_key and api_key.strip() else {}
         self._connections: Connections | None = None
-        self._ended = False
+        self.ended = False  # whether `end` was called
         self._lock = threading.Lock()
 
     @contextmanager
@@ -99,7 +100,7 @@ class Server:
     def end(self) -> None:
         """Cut off the requests under way, from another thread; later ones fail too."""
         with self._lock:
-            self._ended = True
+            self.ended = True
             if self._connections is not None:
                 self._connections.end()
 
@@ -110,13 +111,19 @@ class Server:
                 tls = certificates() if url.scheme == "https" else None
                 self._connections = Connections(addresses, tls=tls, proxy=proxy_of(url))
                 weakref.finalize(self, self._connections.close)
-                if self._ended:
+                if self.ended:
                     self._connections.end()
             return self._connections
 
 
 def _body(pieces: Iterable[bytes]) -> Any:
-    written = b"".join(pieces)
+    """The body of a refusal; empty where it cannot be taken, since the status says enough."""
+    try:
+        written = b"".join(pieces)
+    except Late:
+        raise
+    except NotFetched:
+        return ""
     try:
         return parsed([written])
     except MALFORMED:
@@ -156,7 +163,8 @@ _reported: dict[tuple[str, str], int | None] = {}  # what servers stated of thei
 def context_tokens(server: Server, name: str, model: str, *, seconds_left: float | None = None) -> int | None:
     """Tokens of prompt and reply together; None if the server does not report it. It is asked once in a process.
 
-    A server (known by its `name`) that could not reply within `seconds_left` is asked again by the next call.
+    A server (known by its `name`) that could not reply within `seconds_left`, or before the question was cancelled, is
+    asked again by the next call.
     """
     key = (name, model)
     seconds = LISTING_SECONDS if seconds_left is None else min(LISTING_SECONDS, seconds_left)
@@ -166,7 +174,7 @@ def context_tokens(server: Server, name: str, model: str, *, seconds_left: float
                 size = _length(parsed(pieces), model)
         except NotFetched:  # the question itself will report it
             size = None
-        if size is not None or seconds == LISTING_SECONDS:
+        if size is not None or (seconds == LISTING_SECONDS and not server.ended):
             _reported[key] = size
         return size
     return _reported.get(key)

@@ -146,13 +146,12 @@ class Connections:
         sent = {"Host": url.netloc.decode("ascii"), "User-Agent": AGENT, "Accept-Encoding": "gzip", **headers}
         if content:
             sent["Content-Length"] = str(len(content))
+        written = [(name.encode(), value.encode()) for name, value in sent.items()]
         moments = dict.fromkeys(("connect", "read", "write"), bounds.deadline)
         timeouts = {"timeout": {**moments, "pool": bounds.seconds_left}}
         with (
             _in_words(),
-            self._pool.stream(
-                method, _target(url), headers=list(sent.items()), content=content, extensions=timeouts
-            ) as response,
+            self._pool.stream(method, _target(url), headers=written, content=content, extensions=timeouts) as response,
         ):
             head = Reply(response.status, _headers(response.headers))
             _log.debug("%s %s: %d", method, url.host, head.status)  # a path or query may hold a key
@@ -166,6 +165,8 @@ def _in_words() -> Iterator[None]:
         yield
     except httpcore.TimeoutException as error:
         raise Late("no complete answer in time") from error
+    except httpcore.LocalProtocolError:  # whose words, and those of its cause, quote the header: it may hold a key
+        raise NotFetched("cannot be sent: a header holds a line break or another control character") from None
     except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError) as error:
         raise NotFetched(f"cannot be reached ({str(error) or type(error).__name__})") from error
 
@@ -422,7 +423,9 @@ def proxy_of(url: httpx.URL) -> httpx.URL | None:
     """The HTTP proxy that the environment names for an address (`HTTPS_PROXY`, `NO_PROXY` and so on)."""
     proxies = getproxies()
     proxy = proxies.get(url.scheme) or proxies.get("all")
-    return None if not proxy or proxy_bypass(url.netloc.decode("ascii")) else parsed_address(proxy)
+    if not proxy or proxy_bypass(url.netloc.decode("ascii")):
+        return None
+    return parsed_address(proxy if "://" in proxy else f"http://{proxy}")
 
 
 def authorization(url: httpx.URL) -> dict[str, str]:
