@@ -183,6 +183,19 @@ def test_a_home_comes_back_whole(home: Path, tmp_path: Path, run: Run) -> None:
         packed.restore(new, file)
 
 
+def test_nobody_else_may_read_a_backup_while_it_is_made(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = set()
+
+    def look(*_: object, **__: object) -> None:
+        seen.update(file.stat().st_mode & 0o077 for file in tmp_path.glob(".home.backup.*"))
+
+    monkeypatch.setattr(tarfile.TarFile, "add", look)
+    packed.backup(home, tmp_path / "home.backup")
+    assert seen == {0}
+
+
 @pytest.mark.slow
 def test_a_home_is_written_while_another_process_indexes_deletes_and_asks(tmp_path: Path) -> None:
     home, texts = tmp_path / "home", tmp_path / "texts"

@@ -1,4 +1,4 @@
-"""Real commands in processes of their own: interrupted, at the same time, and on a full disk (killed: tests/kills)."""
+"""Real commands in processes of their own: killed, interrupted, at the same time, on a full disk (see tests/kills)."""
 
 from __future__ import annotations
 
@@ -87,6 +87,36 @@ def written(folder: Path, files: int, characters: int) -> dict[str, str]:
 def held(collection: Collection) -> dict[str, str]:
     """The text of every document, by source."""
     return {record.source: collection.document(record.id).text for record in collection.documents()}
+
+
+# --- killed -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_killed_command_loses_nothing_and_repeats_nothing(tmp_path: Path, encoder: dict[str, str]) -> None:
+    files, home = tmp_path / "files", tmp_path / "home"
+    texts = written(files, FILES, 8000)  # half a megabyte in all, so that a run commits several times
+    command = thresher_command("index", files, home=home, encoder=encoder)
+    before: dict[str, str] = {}
+    for commits in (1, 3, 2):
+        versions = len(list(home.glob("collections/*/lance/*/_versions/*"))) + commits
+        process = started(command)
+        deadline = time.monotonic() + SECONDS
+        while process.poll() is None and len(list(home.glob("collections/*/lance/*/_versions/*"))) < versions:
+            assert time.monotonic() < deadline
+            time.sleep(0.002)
+        process.kill()
+        _, told = process.communicate()
+        assert process.returncode == -signal.SIGKILL, told
+        with thresher.open(home) as collection:
+            assert before.items() <= (before := held(collection)).items() <= texts.items()
+    done = completed(command)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert (report["unchanged"], report["added"], report["failed"]) == (len(before), FILES - len(before), [])
+    with thresher.open(home) as collection:
+        assert held(collection) == texts
+    examined = completed(thresher_command("doctor", "--check", home=home, encoder=encoder))
+    assert json.loads(examined.stdout) == {"sound": True, "findings": []}
 
 
 # --- with worker processes --------------------------------------------------------------------------------------------
@@ -215,6 +245,24 @@ def test_two_processes_index_while_a_third_asks(tmp_path: Path, encoder: dict[st
         assert collection.doctor(repair=False, settings=encoder) == []
     assert sum(report["added"] for report in reports[:2]) == len(paths)
     assert all(report["failed"] == [] for report in reports)
+
+
+def test_a_reader_survives_purges_by_another_process(tmp_path: Path, encoder: dict[str, str]) -> None:
+    files, home = tmp_path / "files", tmp_path / "home"
+    texts = written(files, 12, 2000)
+    assert completed(thresher_command("index", files, home=home, encoder=encoder)).returncode == 0
+    gone = sorted(texts)[6:9]
+    with thresher.open(home) as collection:
+        collection.search("files1", recipe="hybrid", settings=encoder)  # cut anew for this recipe
+        purging = started(thresher_command("delete", *gone, "--purge", home=home, encoder=encoder))
+        searches = 0
+        while purging.poll() is None:
+            assert collection.search("files1", recipe="hybrid", settings=encoder).hits
+            searches += 1
+        _, told = purging.communicate()
+        assert purging.returncode == 0, told
+        assert searches
+        assert held(collection).keys() == texts.keys() - set(gone)
 
 
 # --- a full disk ------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -14,9 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.indexing.making import ENCODER, row
+from tests.indexing.making import ENCODER, bytes_holding, row
 from thresher.errors import StoreError
 from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or, holds
+from thresher.protocols import MOST_VERSIONS
 from thresher.stores.lance import LanceStore
 from thresher.stores.lance_chunks import LanceChunkTable
 from thresher.stores.lance_table import LanceRecords, store_error, to_sql
@@ -118,6 +120,33 @@ def test_an_approximate_index_is_built_above_its_number_of_rows_and_hides_nothin
 # --- upkeep and damage ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("index", ["terms_idx", "id_idx", "document_id_idx"])
+def test_a_lost_index_is_noticed_and_made_again(table: LanceChunkTable, index: str) -> None:
+    table._table.drop_index(index)
+    assert table.stale() == [f"the index of {index.removesuffix('_idx')} is missing"]
+    assert {chunk.id for chunk, _ in table.matching("coal", limit=5)} == {"c3", "c4"}
+    table.maintain()
+    assert table.stale() == []
+
+
+def test_a_purge_leaves_no_byte_of_the_deleted_text(store: LanceStore, table: LanceChunkTable, tmp_path: Path) -> None:
+    records = store.records("documents", key="id", columns={"id": "text", "text": "text"})
+    texts = {f"d{n}": f"Paragraph {n} says unmistakable{n}word and more." for n in range(50)}
+    table.append([row(f"c{id_}", text, document_id=id_) for id_, text in texts.items()])
+    records.append([{"id": id_, "text": text} for id_, text in texts.items()])
+    for one in (table, records):
+        one.maintain()
+    assert bytes_holding(tmp_path, b"unmistakable7word")
+    table.delete(["d7"])
+    records.merge([], remove=["d7"])
+    for one in (table, records):
+        one.maintain(drop_versions=True)
+    assert bytes_holding(tmp_path, b"unmistakable7word") == []
+    assert bytes_holding(tmp_path, b"unmistakable8word")
+    assert table.stale() == []
+    assert len(records.rows(["id"])) == 49
+
+
 def test_a_damaged_file_is_an_error_in_words(store: LanceStore, table: LanceChunkTable) -> None:
     for file in (store._folder / "chunks_t.lance" / "data").iterdir():
         file.write_bytes(b"no longer a table")
@@ -160,6 +189,18 @@ def changed(table: LanceChunkTable, times: int) -> None:
         table.delete(["dnew"])
         table.append([row(f"new{number}", f"A zeppelin {number}", document_id="dnew")])
         table.maintain()
+
+
+@pytest.mark.slow
+def test_upkeep_keeps_few_versions_and_few_files_however_often_a_document_changes(
+    table: LanceChunkTable, tmp_path: Path
+) -> None:
+    changed(table, 15)
+    files = sum(file.is_file() for file in tmp_path.rglob("*"))
+    changed(table, 15)
+    assert table.versions <= MOST_VERSIONS
+    assert sum(file.is_file() for file in tmp_path.rglob("*")) <= 1.2 * files
+    assert [chunk.id for chunk, _ in table.matching("zeppelin", limit=3)] == ["new14"]
 
 
 def test_a_reader_whose_version_goes_reads_on_and_tells_no_chunk_twice(
@@ -228,6 +269,26 @@ def test_a_reader_that_looks_for_versions_seldom_begins_again_at_the_newest_when
     written.merge([{"key": "a", "value": "last"}])
     written.maintain(drop_versions=True)
     assert LanceRecords(seldom, tmp_path, key="key").get(["a"])["a"]["value"] == "last"
+
+
+def test_a_reader_begins_again_when_the_newest_version_goes_while_it_is_looked_for(
+    store: LanceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = store.records("files", key="source", columns={"source": "text"})
+    records.merge([{"source": "a"}])
+    purged = iter([True, True])
+
+    def went(do: Callable[..., Any]) -> Callable[..., Any]:
+        def done(*given: Any) -> Any:
+            if next(purged, False):
+                raise RuntimeError("lance error: Not found: files.lance/_versions/1.manifest")
+            return do(*given)
+
+        return done
+
+    for method in ("search", "checkout_latest"):
+        monkeypatch.setattr(type(records._table), method, went(getattr(type(records._table), method)))
+    assert records.rows(["source"]) == [{"source": "a"}]
 
 
 # --- filters ----------------------------------------------------------------------------------------------------------

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 import thresher
+from tests.conftest import Run
 from tests.servers.bucket import KEY, SECRET, Weed
 from thresher.errors import StoreAway, StoreError, UsageError
 from thresher.home.places import home_of, working_folder
 from thresher_bucket.files import error_of
 from thresher_bucket.folder import BucketFolder
 from thresher_bucket.tables import BucketLanceStore
+from thresher_server.security.access import Askers
+from thresher_server.security.keys import Scope
+from thresher_server.service import make_service
+from thresher_server.uploads import Uploads
 
 QUESTION = "Who built the lighthouse of Kõpu?"
 
@@ -90,6 +97,42 @@ def test_collections_are_listed_and_dropped_and_not_moved(
         gone.ask(QUESTION, recipe="rag")
     with pytest.raises(StoreError, match="there are: two words"):
         homes.drop("one")
+
+
+def test_another_store_is_refused_there(folder: BucketFolder, lighthouse: Path) -> None:
+    with thresher.open(folder) as collection, pytest.raises(UsageError, match="keeps its tables in that bucket"):
+        collection.add(lighthouse, recipe="rag", settings={"store": "postgres"})
+
+
+def test_the_command_takes_an_address(folder: BucketFolder, lighthouse: Path, run: Run) -> None:
+    assert run("index", lighthouse, "--home", folder, "--recipe", "rag").code == 0
+    asked = run("ask", QUESTION, "--home", folder, "--recipe", "rag", "--json")
+    assert "Hanseatic" in json.loads(asked.out)["text"]
+
+
+def test_what_was_sent_to_one_server_is_read_by_another_over_the_same_bucket(
+    folder: BucketFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    one, other = make_service(folder), make_service(folder)
+    caller = other.keys.caller(one.keys.make("ann", [Scope.ASK], None))
+    assert caller is not None
+    Askers(folder).note(caller, "default", "ab12")
+    assert Askers(folder).may_see(caller, "default", "ab12")
+    uploads = Uploads(folder, one.collection())
+    sent = uploads.place("deep/report.txt")
+    sent.parent.mkdir(parents=True)
+    sent.write_text("The buoy is red.", encoding="utf-8")
+    uploads.share([str(sent)])
+    shutil.rmtree(tmp_path)  # the other machine has none of it
+    Uploads(folder, other.collection()).fetch([str(sent)])
+    assert sent.read_text(encoding="utf-8") == "The buoy is red."
+    Uploads(folder, other.collection()).forget([str(sent)])
+    sent.unlink(missing_ok=True)
+    uploads.fetch([str(sent)])
+    assert not sent.exists()
+    for service in (one, other):
+        service.close()
 
 
 def test_no_key_is_told_where_a_bucket_refuses_it(

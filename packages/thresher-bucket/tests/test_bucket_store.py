@@ -11,6 +11,7 @@ from typing import Any
 
 import obstore
 import pytest
+from obstore.exceptions import AlreadyExistsError, PreconditionError
 
 import thresher
 from tests.servers.bucket import Weed, running, why_not
@@ -80,6 +81,21 @@ def test_a_bucket_that_ignores_conditions_is_refused(
         for _ in range(2):
             with pytest.raises(StoreError, match=r"s3://tests: does not keep to conditional puts"):
                 collection.ask("Who?", recipe="rag")
+
+
+@pytest.mark.parametrize("error", [AlreadyExistsError, PreconditionError])
+def test_a_write_that_a_bucket_refuses_is_an_error_and_not_taken_for_done(
+    folder: BucketFolder, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    files = BucketFiles(folder)
+    files.write("kept", b"first")
+
+    def held(*_: Any, **__: Any) -> None:
+        raise error("status code: 409 Conflict: the object may not be replaced")  # a rule of the bucket
+
+    monkeypatch.setattr(obstore, "put", held)
+    with pytest.raises(StoreError, match="answers 409 Conflict"):
+        files.write("kept", b"second")
 
 
 @pytest.mark.slow

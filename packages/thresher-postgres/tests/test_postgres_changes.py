@@ -104,6 +104,15 @@ for line in sys.stdin:
 """
 
 
+def test_an_answer_that_a_change_overtook_is_not_remembered(warm: Database) -> None:
+    def overtaken() -> str:
+        warm.changes.forget()
+        return "old"
+
+    assert warm.changes.known("overtaken", overtaken) == "old"
+    assert warm.changes.known("overtaken", lambda: "new") == "new"
+
+
 def test_nothing_is_remembered_while_nobody_listens_and_listening_begins_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

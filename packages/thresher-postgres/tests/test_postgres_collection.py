@@ -7,15 +7,22 @@ import sys
 from pathlib import Path
 from uuid import uuid4
 
+import httpx
 import pytest
 
 import thresher
+from tests.server.jobs.test_worker import BATCH_CHARACTERS, DEFAULT, Served, ended
+from tests.server.jobs.test_worker import notes as notes_of
 from tests.servers.postgres import why_not
 from thresher.errors import UsageError
 from thresher.testing.fakes import HashEncoder
 from thresher.trusted import guarded, shown
-from thresher_server.conversations import Conversations
+from thresher_postgres.settings import PostgresSettings, of
+from thresher_server.conversations import Conversations, forget_collection
+from thresher_server.jobs.store import Jobs
+from thresher_server.security.access import Askers
 from thresher_server.security.keys import Keys, Scope
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 
@@ -83,16 +90,85 @@ def test_traces_labels_and_collections_are_shared(notes: Path, tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("around")
-def test_keys_and_conversations_are_shared(tmp_path: Path) -> None:
+def test_a_collection_on_lance_stays_in_its_folder(notes: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "one", tmp_path / "two"
+    with thresher.open(first, "own") as own:
+        own.add(notes / "lighthouse.md", recipe="rag", settings={"store": "lance"})
+        own.ask(QUESTION, recipe="rag")
+    assert list((first / "collections" / "own" / "traces").glob("*.json"))
+    assert thresher.collections(first).names == ["own"]
+    assert thresher.collections(second).names == []
+
+
+@pytest.mark.usefixtures("around")
+def test_keys_conversations_and_who_asked_are_shared(tmp_path: Path) -> None:
     first, second = tmp_path / "one", tmp_path / "two"
     secret = Keys(first).make("ann", [Scope.ASK], None)
     keys = Keys(second)
-    assert keys.caller(secret) is not None
+    caller = keys.caller(secret)
+    assert caller is not None
     Keys(first).revoke("ann")
     assert keys.caller(secret) is None
     begun = Conversations(first, "ann").begin("default")
     Conversations(second, "ann").add("default", begun.id, {"question": "Why?", "text": "Because.", "citations": []})
     assert Conversations(first, "ann").get("default", begun.id).history == [("Why?", "Because.")]
+    forget_collection(first, "default")
+    assert Conversations(second, "ann").of("default") == []
+    Askers(first).note(caller, "default", "ab12")
+    Askers(second).rename("default", "other")
+    assert Askers(first).may_see(caller, "other", "ab12")
+    assert not Askers(first).may_see(caller, "default", "ab12")
+
+
+@pytest.mark.usefixtures("around")
+def test_a_job_is_worked_on_where_its_files_are_and_by_one_at_a_time(tmp_path: Path) -> None:
+    first, second = (Jobs(tmp_path / name) for name in ("one", "two"))
+    elsewhere = tmp_path / "on another machine.txt"
+    waiting = first.make("add", "default", "ann", {"sources": [str(elsewhere)]})
+    job = first.make("add", "default", "ann", {"sources": ["https://example.org/"]})
+    with first.claimed() as claim, second.claimed() as none:
+        assert claim is not None
+        assert none is None
+        claim = claim.told(state="running")
+        assert second.cancel(job.id).state == "running"
+        assert claim.is_cancelled
+        claim.told(state="cancelled", ended="2026-01-05T10:15:00+00:00")
+    assert {one.id: one.state for one in second.all()} == {job.id: "cancelled", waiting.id: "queued"}
+    elsewhere.write_text("x")
+    with second.claimed() as claim:
+        assert claim is not None
+        assert claim.job.id == waiting.id
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("around")
+def test_a_job_whose_server_was_killed_is_taken_up_by_another_machines(tmp_path: Path) -> None:
+    homes = tmp_path / "one", tmp_path / "two"
+    padding = " The rest is sand." * (2 * BATCH_CHARACTERS // 40 // 18)  # two batches in forty files
+    files = notes_of(tmp_path / "notes", 40, padding)
+    pages: dict[str, str | Reply] = {"/buoy.txt": Reply("The buoy.", seconds=60)}
+    with ScriptedServer(pages=pages) as slow:
+        first = Served(homes[0])
+        job = Jobs(homes[0]).make("add", "default", "ann", {"sources": [*files, f"{slow.address}/buoy.txt"]})
+        with first.client.stream("GET", f"/api/jobs/{job.id}/events") as reply:
+            for _ in reply.iter_lines():
+                if httpx.get(f"{first.client.base_url}{DEFAULT}").json()["documents"]:
+                    break
+        second = Served(homes[1])
+        try:
+            with thresher.open(homes[1]) as collection:
+                committed = len(collection.documents())
+            assert 0 < committed < 41
+            assert second.client.get(f"/api/jobs/{job.id}").json()["state"] == "running"
+            pages["/buoy.txt"] = "The buoy."
+            first.kill()
+            told = ended(second, job.id)
+            assert told["state"] == "done", told
+            assert told["result"]["added"] == 41 - told["result"]["unchanged"]
+            assert told["result"]["unchanged"] >= committed
+            assert second.client.get(DEFAULT).json()["documents"] == 41
+        finally:
+            second.stop()
 
 
 @pytest.mark.usefixtures("around")
@@ -141,6 +217,14 @@ def test_a_collection_whose_database_nobody_names_says_so(
     home = tmp_path / "home"
     with thresher.open(home) as collection, pytest.raises(UsageError, match=r"nothing says where; set `postgres.dsn`"):
         collection.add(notes, recipe="rag", settings={"store": "postgres"})
+
+
+@pytest.mark.usefixtures("around")
+@pytest.mark.parametrize("given", ["", None])
+def test_an_empty_address_given_in_a_call_leaves_that_of_the_home(tmp_path: Path, given: str | None) -> None:
+    PostgresSettings.model_validate({"dsn": given, "tenant": "acme"}).heed(tmp_path / "collections" / "default")
+    found = of(tmp_path / "collections" / "default")
+    assert (found.dsn is not None, found.tenant) == (True, "acme")
 
 
 def test_the_address_is_guarded_and_never_shown() -> None:

@@ -1,4 +1,4 @@
-"""The store on PostgreSQL: writers beside each other, upkeep, and errors in words."""
+"""The store on PostgreSQL: writers beside each other, upkeep, the view for others, and errors in words."""
 
 from __future__ import annotations
 
@@ -285,6 +285,27 @@ def test_what_another_server_dropped_is_made_again(dsn: str, schema: str, store:
     store.files.write("a", b"y")
     assert store.files.read("a") == b"y"
     assert store.chunk_tables() == set()
+
+
+# --- others -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_view_answers_what_open_webui_asks(
+    schema: str, store: PostgresStore, table: PostgresChunkTable, asking: psycopg.Connection
+) -> None:
+    store.create("chunks_other", dimension=3)  # vectors of another length beside it
+    store.open("chunks_other")
+    vector = str(ENCODER.encode_query(TEXTS["c2"]).tolist())
+    found = asking.execute(
+        f"SELECT id, text, vmetadata, vector <=> %s::vector AS distance FROM {schema}.document_chunk"
+        " WHERE collection_name = %s ORDER BY distance LIMIT 2".encode(),
+        [vector, "chunks_t"],
+    ).fetchall()
+    id_, text, metadata, distance = found[0]
+    assert (id_, text, distance) == ("c2", TEXTS["c2"], pytest.approx(0, abs=1e-6))
+    assert metadata["source"]
+    assert metadata["document_id"] == "dc2"
+    assert len(found) == 2
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------

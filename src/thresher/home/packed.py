@@ -94,15 +94,17 @@ def _write(file: Path, kind: str, manifest: Mapping[str, str], members: Iterable
     """Pack files and folders, each under the name that goes with it; for their user alone if they are a home."""
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        with tarfile.open(beside, "w:gz", compresslevel=level) as packed:
+        mode = 0o600 if kind == HOME else 0o666
+        with (
+            open(beside, "wb", opener=lambda path, flags: os.open(path, flags, mode)) as opened,
+            tarfile.open(fileobj=opened, mode="w:gz", compresslevel=level) as packed,
+        ):
             content = json.dumps({"format": FORMAT, **manifest}).encode()
             header = tarfile.TarInfo(kind)
             header.size = len(content)
             packed.addfile(header, io.BytesIO(content))
             for path, name in members:
                 packed.add(path, name, filter=lambda member: member if member.isfile() or member.isdir() else None)
-        if kind == HOME:
-            os.chmod(beside, 0o600)
         os.replace(beside, file)
     finally:
         beside.unlink(missing_ok=True)

@@ -70,10 +70,11 @@ def store_errors(subject: str, in_our_words: InOurWords = store_error) -> Iterat
 def attempts(table: LanceTable) -> Iterator[AbstractContextManager[None]]:
     """Blocks to read a table in, until one ends well: each begins at the newest version, if the one before went."""
     for attempt in range(READ_ATTEMPTS):
+        last = attempt == READ_ATTEMPTS - 1
         if attempt:
-            with store_errors(table.name, table.in_our_words):
+            with _attempt(table, last=last):  # the newest may go, too
                 table.refresh()  # a bucket is asked for a newer version every few seconds only
-        yield _attempt(table, last=attempt == READ_ATTEMPTS - 1)
+        yield _attempt(table, last=last)
 
 
 @contextmanager

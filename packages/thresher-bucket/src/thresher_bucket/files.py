@@ -243,11 +243,15 @@ class BucketFiles:
 
     def create_tagged(self, name: str, content: bytes) -> Tag | None:
         """Write a new file and return its tag; None if it exists."""
-        return self._put(name, content, "create")
+        from obstore.exceptions import AlreadyExistsError
+
+        return self._put(name, content, "create", AlreadyExistsError)
 
     def swap(self, name: str, content: bytes, tag: Tag) -> Tag | None:
         """Replace a file that still has this tag, and return the new tag; None if it changed or is gone."""
-        return self._put(name, content, dict(tag))
+        from obstore.exceptions import PreconditionError
+
+        return self._put(name, content, dict(tag), PreconditionError)
 
     def find(self, name: str) -> StoredFile | None:
         """Metadata of a file; None if there is no such file."""
@@ -348,16 +352,15 @@ class BucketFiles:
                 for one in some:
                     yield _stored(one["path"][start:], one)
 
-    def _put(self, name: str, content: bytes, mode: Any) -> Tag | None:
-        """The tag of the new content; None if the bucket refuses the put by its condition."""
+    def _put(self, name: str, content: bytes, mode: Any, *refusal: type[Exception]) -> Tag | None:
+        """The tag of the new content; None if the bucket refuses the put by the condition in `mode`."""
         import obstore
-        from obstore.exceptions import AlreadyExistsError, PreconditionError
 
         key = self._key(name)
         with bucket_errors(self.where(name)):
             try:
                 return _tag(obstore.put(self._store, key, content, mode=mode, use_multipart=False))
-            except (AlreadyExistsError, PreconditionError):
+            except refusal:
                 return None
 
     @property
@@ -410,9 +413,9 @@ class RememberedFiles(BucketFiles):
         check_name(name)
         return RememberedFiles(self.folder / name)
 
-    def _put(self, name: str, content: bytes, mode: Any) -> Tag | None:
+    def _put(self, name: str, content: bytes, mode: Any, *refusal: type[Exception]) -> Tag | None:
         try:
-            return super()._put(name, content, mode)
+            return super()._put(name, content, mode, *refusal)
         finally:
             self._known.pop(name, None)
 

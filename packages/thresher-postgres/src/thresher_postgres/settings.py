@@ -53,8 +53,8 @@ def around(home: Path) -> PostgresSettings:
 
 def of(folder: Path) -> PostgresSettings:
     """The settings of the collection in a folder, two levels below its home. Raises UsageError without a database."""
-    given = _said.get(folder.absolute(), {})
-    found = PostgresSettings() if given.get("dsn") else around(folder.absolute().parents[1])
+    given = {name: value for name, value in _said.get(folder.absolute(), {}).items() if value or name != "dsn"}
+    found = PostgresSettings() if "dsn" in given else around(folder.absolute().parents[1])
     if not (found := found.model_copy(update=given)).dsn:
         raise UsageError(
             "is kept on PostgreSQL, and nothing says where",

@@ -9,7 +9,7 @@ from re import fullmatch
 from psycopg import sql
 
 from thresher.errors import StoreError
-from thresher_postgres import chunks, migrations, records
+from thresher_postgres import chunks, migrations, records, views
 from thresher_postgres.changes import CHANNEL
 from thresher_postgres.chunks import ANN_ROWS, PostgresChunkTable
 from thresher_postgres.connection import Connection, SharedLock, connected, store_errors
@@ -102,6 +102,7 @@ class PostgresStore:
         with store_errors(name), self._database.transaction() as connection:
             self._alone(connection)
             if chunks.create(connection, self._schema, name, dimension):
+                views.create(connection, self._schema, sorted({*self._dimensions(connection), name}))
                 migrations.protect(connection, self._schema, self._database.tenant)
 
     def open(self, name: str) -> PostgresChunkTable:
