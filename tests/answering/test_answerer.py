@@ -211,6 +211,66 @@ def test_a_passage_that_begins_within_a_table_has_no_header() -> None:
     assert shown(rows, SHEET.index("| Oak")) == "\n\n|  |  |\n|---|---|\n| Oak | 1450 |\n| Pine | 690 |\n\n"
 
 
+HEAD = "Terms of use\n\n"
+MARKS = """   5. Contributions. What you send in falls under this
+      licence, whatever you say elsewhere.
+
+   6. Trademarks. This licence does not grant permission to use the trade
+      names of the licensor, except as required.
+      It ends in:
+          a court
+          of law"""
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "lines"),
+    [
+        pytest.param(
+            MARKS,
+            "This licence does not grant permission to use the trade\n      names of the licensor, except as required.",
+            [
+                "“   5. Contributions. What you send in falls under this licence, whatever you say elsewhere.",
+                "",
+                "   6. Trademarks. **This licence does not grant permission to use the trade names of the licensor, "
+                "except as required.** It ends in:",
+                "          a court",
+                "          of law”",
+            ],
+            id="items",
+        ),
+        pytest.param(
+            "(a) You keep every notice\n       of the work;\n   (b) you state what you\n       changed.",
+            "(b) you state what you\n       changed.",
+            ["“(a) You keep every notice of the work;", "   **(b) you state what you changed.**”"],
+            id="a quote that begins behind an indent",
+        ),
+        pytest.param(
+            'Words:\n\n   "Use" means all the terms of\n   use, copying and distribution.\n\n   Short.\n   Another.',
+            '"Use" means all the terms of\n   use, copying and distribution.',
+            [
+                "“Words:",
+                "",
+                '   **"Use" means all the terms of use, copying and distribution.**',
+                "",
+                "   Short.",
+                "   Another.”",
+            ],
+            id="indented prose",
+        ),
+        pytest.param(
+            "Run this:\n\n    tool cache clear --every-disk\n    tool check",
+            "",
+            ["“Run this:", "", "    tool cache clear --every-disk", "    tool check”"],
+            id="commands",
+        ),
+    ],
+)
+def test_the_lines_of_an_item_are_joined_and_a_sentence_across_them_is_marked(
+    text: str, marked: str, lines: list[str]
+) -> None:
+    assert shown(HEAD + text, len(HEAD), marked) == "\n".join(lines)
+
+
 def test_a_passage_that_begins_within_code_is_code_up_to_its_fence() -> None:
     text = "Call:\n```\nimport a\na.run()\n```\n\nThen wait."
     assert shown(text, text.index("a.run")) == "\n\n```\na.run()\n```\n\n“Then wait.”\n\n"
