@@ -258,6 +258,12 @@ MARKS = """   5. Contributions. What you send in falls under this
             id="indented prose",
         ),
         pytest.param(
+            "Preamble\n\n  This licence lets you copy and\nshare the work.\n\n1 Main Street\nTown",
+            "This licence lets you copy and\nshare the work.",
+            ["“Preamble", "", "  **This licence lets you copy and share the work.**", "", "1 Main Street", "Town”"],
+            id="a paragraph among others",
+        ),
+        pytest.param(
             "Run this:\n\n    tool cache clear --every-disk\n    tool check",
             "",
             ["“Run this:", "", "    tool cache clear --every-disk", "    tool check”"],

@@ -231,7 +231,7 @@ class Answerer:
         Of a topic in brackets sentences with a typed word come first. None for one sentence and for an entry.
         """
         every, allowed = passage.sentences, self._allowed(question)
-        spans = [span for span in every if allowed(passage.quote[slice(*span)])]
+        spans = [span for span in every if allowed(text := passage.quote[slice(*span)]) and not says_nothing(text)]
         if len(every) < 2 or passage.entry or not spans:
             return None
         if (added := ADDED.fullmatch(question)) is not None:

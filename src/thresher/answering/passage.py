@@ -161,10 +161,10 @@ _STOPS = (".", "!", "?", ";", ":", ")", "”", '"')
 
 
 def _unwrapped(quote: str) -> str:
-    """The text, character for character, with a space in place of the line breaks within items and indented prose.
+    """The text, character for character, with a space in place of the line breaks within items and paragraphs.
 
-    A line goes on with its item where it is indented behind the mark, but no deeper than the text there; with prose
-    that is indented like it where its first word was too long for the line above and the paragraph ends in a stop.
+    A line goes on with its item where it is indented behind the mark, but no deeper than the text there; with another
+    line that is indented no less where its first word was too long for that and the paragraph ends in a stop.
     """
     lines = quote.split("\n")
     width, shown = max(map(len, lines)), lines[:1]
@@ -191,10 +191,10 @@ def _item(line: str) -> range:
 
 
 def _fills(above: str, line: str, width: int, rest: Sequence[str]) -> bool:
-    """Whether a line of indented prose begins with what was too long for the line above."""
+    """Whether a line of a paragraph begins with what was too long for the line above."""
     paragraph = list(takewhile(lambda one: one.strip() and not _LISTED.match(one), rest))
-    alike = 0 < _indent(line) == _indent(above) and len(above) + 1 + len(line.split()[0]) > width
-    return alike and paragraph[-1].rstrip().endswith(_STOPS)
+    full = len(above) + 1 + len(line.split()[0]) > width
+    return full and _indent(line) <= _indent(above) and paragraph[-1].rstrip().endswith(_STOPS)
 
 
 def _indent(line: str) -> int:
