@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from tests.answering.answering import Overlapping, answerer, document, piece
@@ -9,7 +11,7 @@ from thresher.answering.answerer import in_turn
 from thresher.answering.citations import SUPPORT, Sentence, cite
 from thresher.answering.passage import Passage, stretches_of
 from thresher.questions import Part, asked_apart, searches
-from thresher.types import Evidence, Generation, Query, Score, Table
+from thresher.types import Evidence, Generation, Query, Reading, Score, Table
 
 FERRY = "The ferry to Gull Island leaves at 06:40. It takes forty minutes. Bicycles travel free of charge."
 BRIDGE = "The bridge to Gull Island was closed in 2019. Cars take the ferry instead."
@@ -299,3 +301,16 @@ def test_of_a_follow_up_the_sentence_about_what_was_typed_is_marked() -> None:
     text = "Reception is open from 7 am to 10 pm. Check-in is from 3 pm."
     asked = "And check-in? (When is reception open?)"
     assert "**Check-in is from 3 pm.**" in answerer(document(text))(Query(asked, asked), [piece(text)]).text
+
+
+class ShortFirst(Overlapping):
+    """The shorter a text, the more relevant."""
+
+    def read(self, question: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[Reading]:
+        return [Reading(-len(text), 0.0, 0, len(text), 0.1) for text in texts]
+
+
+def test_the_number_of_an_item_is_no_sentence_to_mark() -> None:
+    text = "13. The licence lasts for ten years. It may be renewed."
+    shown = answerer(document(text), reader=ShortFirst())(Query("lasts?", "lasts?"), [piece(text)]).text
+    assert "**It may be renewed.**" in shown

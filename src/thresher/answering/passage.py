@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from thresher.answering.citations import Sentence, cite
 from thresher.text.boilerplate import is_bibliography, says_nothing
@@ -173,9 +172,9 @@ def _unwrapped(quote: str) -> str:
     begin = _indent(lines[1]) - (mark.end() if mark else 0) if lines[1:] and lines[0][:1].strip() else 0
     above = " " * begin + lines[0]
     item = _item(above)
-    for at, line in enumerate(lines[1:], start=1):
+    for line, stops in zip(lines[1:], _stop(lines)[1:], strict=True):
         indent, wraps = _indent(line), line.strip() and above.strip() and not above.endswith((":", "  "))
-        if wraps and not _LISTED.match(line) and (indent in item or _fills(above, line, width, lines[at:])):
+        if wraps and not _LISTED.match(line) and (indent in item or (stops and _fills(above, line, width))):
             shown.append(f" {_GONE * indent}{line[indent:]}")
         else:
             shown.append(f"\n{line}")
@@ -184,17 +183,26 @@ def _unwrapped(quote: str) -> str:
     return "".join(shown)
 
 
+def _stop(lines: Sequence[str]) -> list[bool]:
+    """Whether the paragraph that each line is of ends in a stop; items are paragraphs of their own."""
+    found: list[bool] = []
+    below = ""
+    for line in reversed(lines):
+        last = not below.strip() or _LISTED.match(below)
+        found.append(line.rstrip().endswith(_STOPS) if last else found[-1])
+        below = line
+    return found[::-1]
+
+
 def _item(line: str) -> range:
     """The indents of the lines that go on with an item; none for another line."""
     mark = _LISTED.match(line)
     return range(_indent(line) + 1, mark.end() + 1) if mark else range(0)
 
 
-def _fills(above: str, line: str, width: int, rest: Sequence[str]) -> bool:
+def _fills(above: str, line: str, width: int) -> bool:
     """Whether a line of a paragraph begins with what was too long for the line above."""
-    paragraph = list(takewhile(lambda one: one.strip() and not _LISTED.match(one), rest))
-    full = len(above) + 1 + len(line.split()[0]) > width
-    return full and _indent(line) <= _indent(above) and paragraph[-1].rstrip().endswith(_STOPS)
+    return len(above) + 1 + len(line.split()[0]) > width and _indent(line) <= _indent(above)
 
 
 def _indent(line: str) -> int:
