@@ -19,7 +19,7 @@ from tests.recipes.scripting import Judge, stages, using
 from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.errors import StoreError, UsageError
-from thresher.judging.calibration import SHIPPED, Calibration
+from thresher.judging.calibration import SHIPPED, WEIGHTS, Calibration
 from thresher.types import Verdict
 from thresher_testing.llm_server import ScriptedServer
 
@@ -184,9 +184,15 @@ def test_another_encoder_has_no_calibration_yet(serve: Serve, tmp_path: Path) ->
         assert "shipped for another encoder" in decided(collection.ask(QUESTION, settings=settings))["mapping"]
 
 
-def test_a_damaged_store_is_an_error_in_words_where_it_is_read(towns: Collection) -> None:
-    (towns.folder / "calibrations.json").write_text("{", encoding="utf-8")
-    with pytest.raises(StoreError, match=r"the stored calibrations are damaged; call `calibrate\(\)` again"):
+OLD_CURVE = {**LEARNED.to_dict(), "method": "isotonic", "parameters": [[0.1, 0.2], [0.5, 0.6]]}
+
+
+@pytest.mark.parametrize(
+    "stored", ["{", "[]", json.dumps({f"{LEARNED.judge} {WEIGHTS} | {LEARNED.encoder}": OLD_CURVE})]
+)
+def test_a_damaged_or_old_store_is_an_error_in_words_where_it_is_read(stored: str, towns: Collection) -> None:
+    (towns.folder / "calibrations.json").write_text(stored, encoding="utf-8")
+    with pytest.raises(StoreError, match=r"are damaged, or of an older version; call `calibrate\(\)` again"):
         towns.ask(QUESTION)
     assert towns.ask(QUESTION, recipe="rag").text
 

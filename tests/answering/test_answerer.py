@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from tests.answering.answering import Overlapping, answerer, document, piece
@@ -9,7 +11,7 @@ from thresher.answering.answerer import in_turn
 from thresher.answering.citations import SUPPORT, Sentence, cite
 from thresher.answering.passage import Passage, stretches_of
 from thresher.questions import Part, asked_apart, searches
-from thresher.types import Evidence, Generation, Query, Score, Table
+from thresher.types import Evidence, Generation, Query, Reading, Score, Table
 
 FERRY = "The ferry to Gull Island leaves at 06:40. It takes forty minutes. Bicycles travel free of charge."
 BRIDGE = "The bridge to Gull Island was closed in 2019. Cars take the ferry instead."
@@ -211,6 +213,72 @@ def test_a_passage_that_begins_within_a_table_has_no_header() -> None:
     assert shown(rows, SHEET.index("| Oak")) == "\n\n|  |  |\n|---|---|\n| Oak | 1450 |\n| Pine | 690 |\n\n"
 
 
+HEAD = "Terms of use\n\n"
+MARKS = """   5. Contributions. What you send in falls under this
+      licence, whatever you say elsewhere.
+
+   6. Trademarks. This licence does not grant permission to use the trade
+      names of the licensor, except as required.
+      It ends in:
+          a court
+          of law"""
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "lines"),
+    [
+        pytest.param(
+            MARKS,
+            "This licence does not grant permission to use the trade\n      names of the licensor, except as required.",
+            [
+                "“   5. Contributions. What you send in falls under this licence, whatever you say elsewhere.",
+                "",
+                "   6. Trademarks. **This licence does not grant permission to use the trade names of the licensor, "
+                "except as required.** It ends in:",
+                "          a court",
+                "          of law”",
+            ],
+            id="items",
+        ),
+        pytest.param(
+            "(a) You keep every notice\n       of the work;\n   (b) you state what you\n       changed.",
+            "(b) you state what you\n       changed.",
+            ["“(a) You keep every notice of the work;", "   **(b) you state what you changed.**”"],
+            id="a quote that begins behind an indent",
+        ),
+        pytest.param(
+            'Words:\n\n   "Use" means all the terms of\n   use, copying and distribution.\n\n   Short.\n   Another.',
+            '"Use" means all the terms of\n   use, copying and distribution.',
+            [
+                "“Words:",
+                "",
+                '   **"Use" means all the terms of use, copying and distribution.**',
+                "",
+                "   Short.",
+                "   Another.”",
+            ],
+            id="indented prose",
+        ),
+        pytest.param(
+            "Preamble\n\n  This licence lets you copy and\nshare the work.\n\n1 Main Street\nTown",
+            "This licence lets you copy and\nshare the work.",
+            ["“Preamble", "", "  **This licence lets you copy and share the work.**", "", "1 Main Street", "Town”"],
+            id="a paragraph among others",
+        ),
+        pytest.param(
+            "Run this:\n\n    tool cache clear --every-disk\n    tool check",
+            "",
+            ["“Run this:", "", "    tool cache clear --every-disk", "    tool check”"],
+            id="commands",
+        ),
+    ],
+)
+def test_the_lines_of_an_item_are_joined_and_a_sentence_across_them_is_marked(
+    text: str, marked: str, lines: list[str]
+) -> None:
+    assert shown(HEAD + text, len(HEAD), marked) == "\n".join(lines)
+
+
 def test_a_passage_that_begins_within_code_is_code_up_to_its_fence() -> None:
     text = "Call:\n```\nimport a\na.run()\n```\n\nThen wait."
     assert shown(text, text.index("a.run")) == "\n\n```\na.run()\n```\n\n“Then wait.”\n\n"
@@ -233,3 +301,16 @@ def test_of_a_follow_up_the_sentence_about_what_was_typed_is_marked() -> None:
     text = "Reception is open from 7 am to 10 pm. Check-in is from 3 pm."
     asked = "And check-in? (When is reception open?)"
     assert "**Check-in is from 3 pm.**" in answerer(document(text))(Query(asked, asked), [piece(text)]).text
+
+
+class ShortFirst(Overlapping):
+    """The shorter a text, the more relevant."""
+
+    def read(self, question: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[Reading]:
+        return [Reading(-len(text), 0.0, 0, len(text), 0.1) for text in texts]
+
+
+def test_the_number_of_an_item_is_no_sentence_to_mark() -> None:
+    text = "13. The licence lasts for ten years. It may be renewed."
+    shown = answerer(document(text), reader=ShortFirst())(Query("lasts?", "lasts?"), [piece(text)]).text
+    assert "**It may be renewed.**" in shown

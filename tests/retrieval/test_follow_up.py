@@ -84,6 +84,8 @@ def test_a_whole_question_is_left_as_it_is(question: str) -> None:
             "What does a crossing to Gull Island cost?",
         ),
         ("and in 2019?", "What was the revenue in 2018?", "What was the revenue in 2019?"),
+        ("and on CoLA?", "What does BERT-large reach on MRPC?", "What does BERT-large reach on CoLA?"),
+        ("and ResNet-50?", "What is the top-5 error of ResNet-152?", "What is the top-5 error of ResNet-50?"),
         ("No, I mean the records server.", "Who owns the mail server here?", "Who owns the records server here?"),
     ],
 )
@@ -149,12 +151,24 @@ def test_a_turn_that_does_not_help_is_left_out_where_the_evidence_is_better_with
     assert (read.question, read.asked) == ("and the spa? (How much does it cost?)", "and the spa?")
 
 
-def test_where_no_time_is_left_to_judge_the_topic_is_added_visibly() -> None:
-    def spent(query: Query) -> Found:
-        raise BudgetSpent("seconds")
+@pytest.mark.parametrize("judged", [0, 1])
+@pytest.mark.parametrize(
+    ("typed", "understood"),
+    [
+        ("And BERT-large?", "How many layers has BERT-large?"),
+        ("And who wrote it?", "And who wrote it? (How many layers has BERT-base?)"),
+    ],
+)
+def test_where_no_time_is_left_to_judge_the_topic_is_added_visibly(judged: int, typed: str, understood: str) -> None:
+    read: list[Found] = [(0.9, "BERT")] * judged
 
-    query = FollowUp(spent)(Query("And BERT-large?", ""), LAYERS)
-    assert query.asked == "And BERT-large?"
+    def spent(query: Query) -> Found:
+        if not read:
+            raise BudgetSpent("seconds")
+        return read.pop()
+
+    query = FollowUp(spent)(Query(typed, ""), LAYERS)
+    assert (query.question, query.asked) == (understood, typed)
     assert "all readings" in query.notes.degraded[0]
 
 

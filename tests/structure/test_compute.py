@@ -16,6 +16,7 @@ TICKETS = grid(
 | T-103 | open | Mia Dahl | 7 |
 | T-104 | waiting | Anna Berg | 1 |""",
 )
+MODELS = grid("", "| Model | Layers |\n| ViT-Base | 12 |\n| ViT-Huge | 32 |")
 ENERGY = grid(
     "Energy 2023\n\nFigures in MWh.\n\n",
     "| Site | January | February |\n| Plant A | 120 | 111 |\n| Plant B | 80 | 85 |",
@@ -66,6 +67,7 @@ def test_rows_are_counted_and_listed_by_what_holds_for_them(question: str, answe
         (BRANCHES, "Which branch had the highest revenue in 2023?", "South: 498 thousand US dollars"),
         (ENERGY, "In which month did Plant A use the most energy?", "January: 120 MWh"),
         (ENERGY, "What is the total energy use of Plant A?", "120 + 111 = 231 MWh"),
+        (MODELS, "How many more layers does ViT-Huge have than ViT-Base?", "32 - 12 = 20"),
     ],
 )
 def test_rows_and_columns_may_be_exchanged(table: object, question: str, answer: str) -> None:

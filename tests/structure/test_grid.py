@@ -174,6 +174,7 @@ def test_a_column_may_have_a_unit_of_its_own(head: str, unit: str) -> None:
             ["Model", "Layers", "Hidden size D", "MLP size", "Params"],
             ["ViT-Huge", "32", "1280", "5120", "632M"],
         ),
+        ("Model EM F1\n\nA-1 80.1 85.2\n\nA-2 82.3 88.0", ["Model", "EM", "F1"], ["A-2", "82.3", "88.0"]),
     ],
 )
 def test_numbers_at_the_end_of_a_line_are_the_cells_of_a_paper(lines: str, header: list[str], last: list[str]) -> None:

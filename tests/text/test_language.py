@@ -80,6 +80,8 @@ def test_a_word_is_found_in_another_form_of_its_language(text: str, question: st
         ("Von Debian 9 werden insgesamt zehn Architekturen getragen.", "German"),
         ("In RAG sind insgesamt 626M trainierbare Parameter.", "German"),
         ("Their first hit was called “No, No, No”.", ""),
+        ("Boats come every hour, 3 per day.", ""),
+        ("Guests come early, e.g. before noon.", ""),
     ],
 )
 def test_a_short_statement_is_told_to_be_in_another_language_by_its_small_words(claim: str, language: str) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,3 +83,10 @@ def test_unclosed_quotes_take_linear_time() -> None:
 def test_other_languages_have_their_own_marks() -> None:
     text = "これは文です。次の文です。"
     assert [text[start:end] for start, end in sentence_spans(text)] == ["これは文です。", "次の文です。"]
+
+
+@pytest.mark.parametrize("piece", ["Some words stand here, and end. ", "Line of text\n", "A heading\n\nA line. ", "a"])
+def test_two_megabytes_take_seconds(piece: str) -> None:
+    started = time.process_time()
+    assert sentence_spans(piece * (2_000_000 // len(piece)))
+    assert time.process_time() - started < 4

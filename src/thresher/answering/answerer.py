@@ -58,6 +58,10 @@ Documents = Callable[[Sequence[str]], Mapping[str, Document]]
 """The documents of some ids."""
 
 
+_MARK = re.compile(r"\(?(?:\d{1,3}(?:\.\d{1,3})*|[a-z])[.)]")
+"""Of an item, cut off as a sentence of its own: 13., (a)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """A passage or a cell that may be shown, with its probability to hold the answer."""
@@ -231,7 +235,7 @@ class Answerer:
         Of a topic in brackets sentences with a typed word come first. None for one sentence and for an entry.
         """
         every, allowed = passage.sentences, self._allowed(question)
-        spans = [span for span in every if allowed(passage.quote[slice(*span)])]
+        spans = [span for span in every if allowed(text := passage.quote[slice(*span)]) and not _MARK.fullmatch(text)]
         if len(every) < 2 or passage.entry or not spans:
             return None
         if (added := ADDED.fullmatch(question)) is not None:

@@ -143,13 +143,70 @@ _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 
 def _quoted(quote: str, marked: Span | None) -> str:
+    quote = _unwrapped(quote)
     lines = quote.strip("\n").splitlines()
     running = all(line.strip() for line in lines) and not any(line[0] in " \t-*•|" for line in lines)
     if marked is not None and (running or not _BLOCK_LINE.search(quote[slice(*marked)])):
         start, end = marked
         quote = f"{quote[:start]}**{quote[start:end]}**{quote[end:]}"
-    lines = [line.rstrip() for line in quote.strip("\n").splitlines()]
+    lines = [line.rstrip() for line in quote.replace(_GONE, "").strip("\n").splitlines()]
     return f"“{' '.join(line.strip() for line in lines)}”" if running else "“" + "\n".join(lines) + "”"
+
+
+_GONE = "\0"
+"""In place of an indent that is not shown, so that offsets hold."""
+
+_STOPS = (".", "!", "?", ";", ":", ")", "”", '"')
+
+
+def _unwrapped(quote: str) -> str:
+    """The text, character for character, with a space in place of the line breaks within items and paragraphs.
+
+    A line goes on with its item where it is indented behind the mark, but no deeper than the text there; with another
+    line that is indented no less where its first word was too long for that and the paragraph ends in a stop.
+    """
+    lines = quote.split("\n")
+    width, shown = max(map(len, lines)), lines[:1]
+    # The indent of the first line stands before the quote: its text begins where that of the next line does.
+    mark = _LISTED.match(lines[0])
+    begin = _indent(lines[1]) - (mark.end() if mark else 0) if lines[1:] and lines[0][:1].strip() else 0
+    above = " " * begin + lines[0]
+    item = _item(above)
+    for line, stops in zip(lines[1:], _stop(lines)[1:], strict=True):
+        indent, wraps = _indent(line), line.strip() and above.strip() and not above.endswith((":", "  "))
+        if wraps and not _LISTED.match(line) and (indent in item or (stops and _fills(above, line, width))):
+            shown.append(f" {_GONE * indent}{line[indent:]}")
+        else:
+            shown.append(f"\n{line}")
+            item = _item(line)
+        above = line
+    return "".join(shown)
+
+
+def _stop(lines: Sequence[str]) -> list[bool]:
+    """Whether the paragraph that each line is of ends in a stop; items are paragraphs of their own."""
+    found: list[bool] = []
+    below = ""
+    for line in reversed(lines):
+        last = not below.strip() or _LISTED.match(below)
+        found.append(line.rstrip().endswith(_STOPS) if last else found[-1])
+        below = line
+    return found[::-1]
+
+
+def _item(line: str) -> range:
+    """The indents of the lines that go on with an item; none for another line."""
+    mark = _LISTED.match(line)
+    return range(_indent(line) + 1, mark.end() + 1) if mark else range(0)
+
+
+def _fills(above: str, line: str, width: int) -> bool:
+    """Whether a line of a paragraph begins with what was too long for the line above."""
+    return len(above) + 1 + len(line.split()[0]) > width and _indent(line) <= _indent(above)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
 
 
 def _laid_out(quote: str, block: Block, marked: Span | None, *, headed: bool) -> str:

@@ -319,7 +319,8 @@ class Calibrations:
 
     def _damaged(self) -> StoreError:
         where = self.files.where(self.name)
-        return StoreError("the stored calibrations are damaged", subject=where, next_step="call `calibrate()` again")
+        what = "the stored calibrations are damaged, or of an older version"
+        return StoreError(what, subject=where, next_step="call `calibrate()` again")
 
 
 def _key(judge: str, encoder: str) -> str:

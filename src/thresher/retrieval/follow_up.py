@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.structured import Unreadable, asked, read_text, text_schema
@@ -87,7 +87,29 @@ def in_its_place(question: str, before: str) -> list[str]:
     rest = "".join(said[behind:start] for (_, behind), (start, _) in pairwise([(0, 0), *new, (len(said), 0)]))
     if len(new) > 1 or not term_set(rest) <= term_set(before):
         return _beside_the_same(said, before)
-    return [before[:start] + said[slice(*new[0])] + before[end:] for start, end in _things(before)] if new else []
+    if not new:
+        return []
+    start, end = new[0]
+    return [before[:low] + said[start:end] + before[high:] for low, high in _counterparts(said, start, before)]
+
+
+def _counterparts(said: str, start: int, before: str) -> list[tuple[int, int]]:
+    """Places of the question before that what begins there may take: behind the same word or begun alike, if any are.
+
+    "and on CoLA?" is none about BERT on MRPC, "and ResNet-50?" none about the top-5 error of ResNet-152.
+    """
+
+    def led_by(text: str, at: int) -> str:
+        return "".join(text[:at].split()[-1:]).lower()
+
+    def begun(text: str, at: int) -> str:
+        return "".join(takewhile(str.isalpha, text[at:])).lower()
+
+    places = _things(before)
+    for sign in (led_by, begun):
+        like = [place for place in places if sign(said, start) and sign(before, place[0]) == sign(said, start)]
+        places = like or places
+    return places
 
 
 def _things(text: str) -> list[tuple[int, int]]:
@@ -146,17 +168,19 @@ class FollowUp:
             return replace(query, notes=query.notes + Notes(lacks))
         last = history[-1][0]
         put = [] if worded else in_its_place(question, ADDED.sub(r"\g<typed>", last))
-        readings = put or readings
+        others = [replace(query, question=full, search=full) for full in put or readings]
+        unjudged = others[-1]
         try:
             if not worded and asks(question):
                 found = self.best_found(replace(query, question=last, search=last))
-                readings += [f"{question} ({found[1]})"] if found and found[1] and found[0] >= ANSWERED else []
-            others = [replace(query, question=full, search=full) for full in readings]
+                if found and found[1] and found[0] >= ANSWERED:
+                    titled = f"{question} ({found[1]})"
+                    others.append(replace(query, question=titled, search=titled))
             typed, *likely = (found and found[0] for found in map(self.best_found, (query, *others)))
             at = max(range(len(others)), key=lambda at: (likely[at] or 0.0) - (CLEARLY if at else 0.0))
             other, added = others[at], likely[at]
         except BudgetSpent as spent:
-            other, typed, added = others[-1], None, None
+            other, typed, added = unjudged, None, None
             lacks = (*lacks, f"rewrite: {spent.what} before all readings of the follow-up were judged")
         full = other.question
         facts = {"asked": question, "standalone_by": by, "likelihoods": [typed, added]}

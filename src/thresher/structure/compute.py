@@ -134,7 +134,9 @@ def difference(grid: Grid, question: str) -> Found | None:
     measure = _measure(seen, question)
     if not besides or seen.unexplained or measure is None or len(seen.rows) != 2:
         return None
-    rows = sorted(seen.rows, key=lambda at: min(seen.reach[at]))
+    one_of, other_of = (seen.reach[at] for at in seen.rows)
+    apart = one_of ^ other_of  # "ViT" of ViT-Base stands in ViT-Huge too
+    rows = sorted(seen.rows, key=lambda at: min(seen.reach[at] & apart or seen.reach[at]))
     series = _series(seen, measure, rows)
     if series is None or len(series.cells) != 2:
         return None

@@ -218,7 +218,8 @@ NAME_WORDS = 3
 
 def _line_cells(text: str, spans: Sequence[tuple[int, int]]) -> list[list[Cell]]:
     """Rows of names and numbers, those of the usual number of cells; nothing where the names of the columns differ."""
-    lines = [[Cell(found[0], *found.span()) for found in _WORD.finditer(text, *span)] for span in spans]
+    words = ([Cell(found[0], *found.span()) for found in _WORD.finditer(text, *span)] for span in spans)
+    lines = [line for line in words if line]
     values = [sum(1 for _ in takewhile(_is_value, reversed(line))) for line in lines]
     counts = Counter(count for count, line in zip(values, lines, strict=True) if 1 < count < len(line))
     width = counts.most_common(1)[0][0] if counts else 0

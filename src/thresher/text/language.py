@@ -13,7 +13,7 @@ _ENGLISH = frozenset(
     """
     the of and is are was were what which who how does do did in to for when where why many with has it its this
     that they he she by from at on as not be been or but a an if you can will would should could there than such
-    any all
+    any all come per
     """.split()  # noqa: SIM905
 )
 _WORDS = {
@@ -53,7 +53,8 @@ _PLAIN = str.maketrans("àáâãäçèéêëìíîïñòóôõöùúûü", "aaaa
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"[^\W\d_]+", unicodedata.normalize("NFC", text.lower()).translate(_PLAIN))
+    """Words in lower case, without accents; "e.g." is none."""
+    return re.findall(r"[^\W\d_]+\b(?!\.[^\W\d_])", unicodedata.normalize("NFC", text.lower()).translate(_PLAIN))
 
 
 def language_of(text: str) -> str:
