@@ -291,8 +291,13 @@ class Calibrations:
     name: str = "calibrations.json"
 
     def get(self, judge: str, encoder: str) -> Calibration | None:
-        """The calibration of a judge on vectors of an encoder. Raises StoreError for a damaged file."""
+        """The calibration of a judge on vectors of an encoder. Raises StoreError for a damaged file.
+
+        A curve of a kind that earlier versions fitted is as if there were none: the shipped one counts.
+        """
         stored = self._read().get(_key(judge, encoder))
+        if isinstance(stored, dict) and stored.get("method") == "isotonic":
+            return None
         try:
             return None if stored is None else Calibration.from_dict(stored)
         except UsageError as error:
@@ -319,7 +324,7 @@ class Calibrations:
 
     def _damaged(self) -> StoreError:
         where = self.files.where(self.name)
-        what = "the stored calibrations are damaged, or of an older version"
+        what = "the stored calibrations are damaged"
         return StoreError(what, subject=where, next_step="call `calibrate()` again")
 
 
