@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import zlib
+from contextlib import suppress
 from pathlib import Path
 
 import pypdf
@@ -223,7 +224,7 @@ def test_the_temporary_folder_is_afterwards_what_it_was(
     monkeypatch.delenv("TMPDIR", raising=False)
     if before is not None:
         monkeypatch.setenv("TMPDIR", before)
-    with pytest.raises(ValueError, match="cannot be loaded"), temporary_folder(tmp_path):
+    with suppress(ValueError), temporary_folder(tmp_path):
         assert os.environ["TMPDIR"] == str(tmp_path)
         raise ValueError("a library that cannot be loaded")
     assert os.environ.get("TMPDIR") == before

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_grid
-from thresher.documents.cleaning import clean_inline
+from thresher.documents.cleaning import RAISED, clean_inline, exponents
 from thresher.documents.formats.archives import (
     attribute,
     child,
@@ -120,12 +120,12 @@ def _book(archive: zipfile.ZipFile, part: str, workbook: Element) -> Book:
 
 def _rich(item: Element) -> str:
     """The text of a string in one piece or in runs; how it is read aloud (rPh) aside."""
-    return "".join(
-        part.text or ""
-        for each in item
-        if local(each) in ("t", "r")
-        for part in ([each] if local(each) == "t" else children(each, "t"))
-    )
+    parts: list[str] = []
+    for each in item:
+        if local(each) in ("t", "r"):
+            parts += RAISED if attribute(child(each, "rPr", "vertAlign"), "val") == "superscript" else ""
+            parts += (part.text or "" for part in ([each] if local(each) == "t" else children(each, "t")))
+    return exponents("".join(parts))
 
 
 def _sheet(archive: zipfile.ZipFile, part: str, book: Book) -> Sheet:
