@@ -113,7 +113,7 @@ def test_a_card_is_a_chunk_of_its_own_without_a_page(tmp_path: Path) -> None:
 
 def test_who_wrote_a_document_and_what_its_front_matter_says_is_answered_and_cited(tmp_path: Path) -> None:
     with thresher.open(tmp_path / "home") as collection:
-        collection.add(save(tmp_path, "relay.md", RUNBOOK).path)
+        collection.add(save(tmp_path, "relay.md", RUNBOOK).source)
         for question, wanted in (("Who wrote the runbook?", "Ada Kask"), ("What is the pager?", "ext-7719")):
             answer = collection.ask(question)
             assert wanted in answer.text, answer.reason

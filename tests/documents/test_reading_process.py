@@ -104,6 +104,7 @@ def test_a_file_that_ends_its_process_is_an_error_that_names_the_setting_or_the_
         ("a.epub", hostile.nested_book, "nested too deeply"),
         ("a.pptx", hostile.nested_slides, "nested too deeply"),
         ("a.docx", hostile.wide_cell, "no text"),
+        ("a.xlsx", hostile.diagonal, "empty ones included"),
         ("a.docx", hostile.entities, "declares entities"),
     ],
 )
