@@ -51,6 +51,14 @@ def far_cell() -> bytes:
     return making.saved(book)
 
 
+def diagonal() -> bytes:
+    """A workbook of 2,000 cells whose rows and columns would be 16,000 million."""
+    book = openpyxl.Workbook()
+    for number in range(1, 2000):
+        book.active.cell(number * 500, number * 8, "x")
+    return making.saved(book)
+
+
 def wide_cell() -> bytes:
     """A Word document with a cell over two thousand million columns."""
     document = docx.Document()

@@ -15,6 +15,8 @@ from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
 
 from tests.documents import making
 from tests.documents.making import parse_bytes, rows_of
@@ -48,6 +50,45 @@ def assert_seen(document: Document, texts: list[str]) -> None:
 
 def plain(lines: list[list[str]], table: list[tuple[str, list[str], str]]) -> list[str]:
     return [*(" ".join(line) for line in lines), *(f"{a} {' '.join(b)} {c}" for a, b, c in table)]
+
+
+RAISED = [("10", "6"), (" cells in 2019", "[3]"), (", on the 2", "nd"), (" floor, 10", "-3"), (" m", "2"), (", 5", "1")]
+TOLD = "10^6 cells in 2019[3], on the 2nd floor, 10^-3 m2, 5 1/2."
+
+
+def raised(kind: str) -> bytes:
+    """A file whose text is `RAISED` and the rest of a fraction; the second of each pair is superscript."""
+    if kind == "html":
+        return "".join(f"{text}<sup>{up}</sup>" for text, up in RAISED).encode() + b"/<sub>2</sub>."
+    if kind == "xlsx":
+        up = InlineFont(vertAlign="superscript")
+        book = openpyxl.Workbook()
+        runs = [run for text, raised in RAISED for run in (text, TextBlock(up, raised))]
+        book.active["A1"] = CellRichText(*runs, "/2.")
+        return making.saved(book)
+    if kind == "docx":
+        made = docx.Document()
+        paragraph = made.add_paragraph()
+        for text, up in RAISED:
+            paragraph.add_run(text)
+            paragraph.add_run(up).font.superscript = True
+        paragraph.add_run("/2.")
+        return making.saved(made)
+    deck = pptx.Presentation()
+    frame = deck.slides.add_slide(deck.slide_layouts[6]).shapes.add_textbox(0, 0, 9, 9).text_frame
+    for text, up in RAISED:
+        for number, part in enumerate((text, up)):
+            run = frame.paragraphs[0].add_run()
+            run.text = part
+            if number:
+                run._r.get_or_add_rPr().set("baseline", "30000")
+    frame.paragraphs[0].add_run().text = "/2."
+    return making.saved(deck)
+
+
+@pytest.mark.parametrize("kind", ["html", "docx", "pptx", "xlsx"])
+def test_raised_digits_do_not_read_on_as_those_of_a_number(kind: str) -> None:
+    assert TOLD in kept(raised(kind), f"a.{kind}").text
 
 
 @pytest.mark.slow

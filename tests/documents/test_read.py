@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import thresher
 from tests.documents import making
 from tests.documents.making import parse_bytes, read_one, save
 from thresher.chunking.hierarchical import HierarchicalChunker
@@ -108,3 +109,12 @@ def test_a_card_is_a_chunk_of_its_own_without_a_page(tmp_path: Path) -> None:
     assert last.text.startswith("The document “Runbook of the relay” was written by Ada Kask. Its owner is")
     assert (last.start, last.page) == (document.card, None)
     assert locate(document, last.start, last.end) == "what the file says of itself"
+
+
+def test_who_wrote_a_document_and_what_its_front_matter_says_is_answered_and_cited(tmp_path: Path) -> None:
+    with thresher.open(tmp_path / "home") as collection:
+        collection.add(save(tmp_path, "relay.md", RUNBOOK).source)
+        for question, wanted in (("Who wrote the runbook?", "Ada Kask"), ("What is the pager?", "ext-7719")):
+            answer = collection.ask(question)
+            assert wanted in answer.text, answer.reason
+            assert answer.citations[0].locator == "what the file says of itself"

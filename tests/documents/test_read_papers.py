@@ -68,6 +68,10 @@ def test_two_copies_of_a_paper_are_one_document() -> None:
     assert read_paper(copy).source != read_paper(original).source
 
 
+def test_reading_a_paper_twice_gives_the_same_document() -> None:
+    assert read_paper.__wrapped__("GPT1.pdf") == read_paper("GPT1.pdf")
+
+
 @pytest.mark.parametrize(
     ("name", "page", "sentence"),
     [

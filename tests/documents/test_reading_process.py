@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -102,6 +104,7 @@ def test_a_file_that_ends_its_process_is_an_error_that_names_the_setting_or_the_
         ("a.epub", hostile.nested_book, "nested too deeply"),
         ("a.pptx", hostile.nested_slides, "nested too deeply"),
         ("a.docx", hostile.wide_cell, "no text"),
+        ("a.xlsx", hostile.diagonal, "empty ones included"),
         ("a.docx", hostile.entities, "declares entities"),
     ],
 )
@@ -112,6 +115,20 @@ def test_a_hostile_file_is_refused_before_it_can_end_its_process(
     before = process.pid
     assert what in refused(process, save(tmp_path, name, make())).what
     assert process.pid == before
+
+
+def test_hostile_files_are_lines_of_the_report_and_all_others_are_committed(run: Run, tmp_path: Path) -> None:
+    files = {f"{name}.md": f"Lamp {name} burns oil.".encode() for name in "adgmsz"}
+    files |= {"b.epub": hostile.nested_book(), "e.pptx": hostile.nested_slides(), "n.xlsx": hostile.far_cell()}
+    (tmp_path / "files").mkdir()
+    for name, data in (files | {"t.docx": hostile.wide_cell()}).items():
+        save(tmp_path / "files", name, data)
+    narrow = ("--set", "reading.memory_megabytes=256", "--set", "reading.stack_megabytes=1")
+    ran = run("index", tmp_path / "files", "--recipe", "rag", "--home", tmp_path / "home", "--json", *narrow)
+    assert ran.code == 3
+    report = json.loads(ran.out)
+    assert report["added"] == 7, "two cells far apart are a sheet like any other"
+    assert [Path(one["source"]).name for one in report["failed"]] == ["b.epub", "e.pptx", "t.docx"]
 
 
 def test_a_limit_that_cannot_be_is_refused_and_one_in_a_file_counts(
@@ -162,6 +179,33 @@ def test_a_function_that_no_other_process_can_import_reads_here(
 ) -> None:
     registering(FileKind("who", "a question", (".who",), (), lambda file: readers.tell(file)))
     assert told(process, save(tmp_path, "a.who", "?"))["process"] == os.getpid()
+
+
+@pytest.mark.parametrize("ending", ["raise SystemExit", "raise ValueError", "del read"])
+def test_a_reader_whose_module_fails_over_there_reads_here_and_no_other_file_fails(
+    ending: str,
+    process: ReadingProcess,
+    registering: Registering,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name = f"fails_{ending[-9:].strip().replace(' ', '_').lower()}"
+    code = "import sys\nfrom tests.documents.readers import tell\ndef read(file):\n    return tell(file)\n"
+    code += f"if 'pytest' not in sys.modules:\n    {ending}\n"
+    save(tmp_path, f"{name}.py", code)
+    monkeypatch.syspath_prepend(tmp_path)
+    registering(FileKind("who", "a question", (".who",), (), importlib.import_module(name).read))
+    assert told(process, save(tmp_path, "a.who", "?"))["process"] == os.getpid()
+    assert read(process, save(tmp_path, "a.txt", "Sound words."))
+    assert process.pid is not None
+
+
+def test_a_reader_with_settings_of_its_own_takes_them_along(
+    process: ReadingProcess, registering: Registering, tmp_path: Path
+) -> None:
+    registering(FileKind("who", "a question", (".who",), (), partial(readers.tell, room=7)))
+    found = told(process, save(tmp_path, "a.who", "?"))
+    assert (found["process"], found["room"]) == (process.pid, 7)
 
 
 def test_the_process_is_told_no_secret(

@@ -71,8 +71,12 @@ def account(file: RawFile, parsed: Parsed) -> Account | None:
 
 
 def words_of(text: str) -> list[str]:
-    """The words and signs of a text; a word that a hyphen breaks at a line end, or joins, is its letters alone."""
-    return WORD.findall(re.sub(r"(?<=[^\W\d_])[-‐\x02]\n?(?=[^\W\d_])", "", normalise(text)))
+    """The words and signs of a text; a word that a hyphen breaks at a line end, or joins, is its letters alone.
+
+    A power or fraction is its digits, as most formats hold it: `106` for `10^6`, `51/2` for `5 1/2`.
+    """
+    joined = re.sub(r"(?<=\d)(?:\^(?=[-−+]?\d)| (?=\d+[/⁄]))|(?<=[^\W\d_])[-‐\x02]\n?(?=[^\W\d_])", "", normalise(text))
+    return WORD.findall(joined)
 
 
 # --- archives of XML --------------------------------------------------------------------------------------------------

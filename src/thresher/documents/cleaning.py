@@ -48,6 +48,16 @@ def clean_text(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
 
 
+RAISED = "\0"
+"""Stands before raised text while the characters of a block are gathered."""
+
+
+def exponents(text: str) -> str:
+    """The text without `RAISED`; raised digits do not read on as those of a number: `10^6`, `5 1/2`."""
+    apart = re.sub(rf"(?<=\d){RAISED}(?=\d+{RAISED}?[/⁄])", " ", text)
+    return re.sub(rf"(?<=\d){RAISED}(?=[-−+]?\d)", "^", apart).replace(RAISED, "")
+
+
 def clean_inline(text: str) -> str:
     """`normalise`, on one line, words apart by one space."""
     return " ".join(normalise(text).split())

@@ -171,7 +171,7 @@ def _unpickled(content: bytes, kind: str) -> str | Reader:
 
     try:
         reader: str | Reader = pickle.loads(content)
-    except Exception:
+    except (Exception, SystemExit):
         return elsewhere
     return reader
 

@@ -15,7 +15,8 @@ HTML = """<!doctype html><html><head><title>Oats &amp; Rye</title><meta name="au
 <nav>Home About</nav><h1>Grain <b>types</b></h1><p>First
  paragraph, <a href="http://x.y">linked</a>.<br>New line.<ul><li>one<li>two</ul>
 <table><tr><th>A<th>B<tr><td>1<td><p>2</p><p>3</p></table><script>var hidden = 1</script>
-<p hidden>secret</p><pre>code  here</pre><aside>Ads</aside></body></html>"""
+<p hidden>secret</p><p style="color:red; DISPLAY : none">trap</p>
+<pre>code  here</pre><aside>Ads</aside></body></html>"""
 
 
 def test_a_page_is_read_as_a_reader_sees_it(tmp_path: Path) -> None:
@@ -23,12 +24,13 @@ def test_a_page_is_read_as_a_reader_sees_it(tmp_path: Path) -> None:
     assert (document.kind, document.title, document.date) == ("html", "Oats & Rye", "2021-03-04")
     assert document.text == (
         "Grain types\n\nFirst paragraph, linked.\nNew line.\n\n- one\n\n- two\n\n| A | B |\n| 1 | 2 3 |\n\nsecret\n\n"
-        "code  here\n\nAds"
+        "trap\n\ncode  here\n\nAds"
     )
     assert rows_of(document) == ["| A | B |", "| 1 | 2 3 |"]
-    assert document.metadata == {"author": "Bo", "hidden_words": 1}
+    assert document.metadata == {"author": "Bo", "hidden_words": 2}
     without = read_one(save(tmp_path, "a.html", HTML), limits=Limits(hidden=False))
     assert "secret" not in without.text
+    assert "trap" not in without.text
     assert without.text.endswith("code  here\n\nAds")
 
 
@@ -63,6 +65,8 @@ def test_numbered_lists_keep_their_numbers_and_lists_within_them_their_own(tmp_p
     page = "<ol><li><p>One</p><p>more</p><li>Two<ul><li>inner</ul><li>Three</ol><ol><li>Again</ol><ul><li>free</ul>"
     document = read_one(save(tmp_path, "a.html", f"<html><body>{page}</body></html>"))
     assert document.text.split("\n\n") == ["1. One", "more", "2. Two", "- inner", "3. Three", "1. Again", "- free"]
+    document = read_one(save(tmp_path, "b.html", "<ol start=5><li>five<li value=9>nine<li>ten</ol>"))
+    assert document.text.split("\n\n") == ["5. five", "9. nine", "10. ten"]
 
 
 def test_a_book_is_read_chapter_by_chapter(tmp_path: Path) -> None:

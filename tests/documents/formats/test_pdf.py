@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import zlib
+from contextlib import suppress
 from pathlib import Path
 
 import pypdf
@@ -17,7 +18,7 @@ from reportlab.pdfgen import canvas
 import thresher
 from tests.documents import making
 from tests.documents.making import read_one, refusal, save, within, written
-from thresher.documents.formats.pdf_pages import check_streams, failure, loaded, private_folder
+from thresher.documents.formats.pdf_pages import check_streams, failure, loaded, private_folder, temporary_folder
 from thresher.documents.sources import Limits
 from thresher.errors import DocumentError
 
@@ -210,6 +211,23 @@ def test_a_private_folder_is_where_no_other_user_can_replace_it(tmp_path: Path) 
     with pytest.raises(DocumentError, match="safe from other users") as caught, private_folder(tmp_path / "open"):
         pass
     assert "TMPDIR" in caught.value.next_step
+    if os.geteuid() == 0:  # who alone can give a folder away
+        os.chown(tmp_path / "own", 65534, 65534)
+        with pytest.raises(DocumentError), private_folder(tmp_path / "own"):
+            pass
+
+
+@pytest.mark.parametrize("before", [None, "/var/tmp"])
+def test_the_temporary_folder_is_afterwards_what_it_was(
+    before: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TMPDIR", raising=False)
+    if before is not None:
+        monkeypatch.setenv("TMPDIR", before)
+    with suppress(ValueError), temporary_folder(tmp_path):
+        assert os.environ["TMPDIR"] == str(tmp_path)
+        raise ValueError("a library that cannot be loaded")
+    assert os.environ.get("TMPDIR") == before
 
 
 def test_nothing_else_imports_the_extractor() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import docx
 from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
 
 from tests.documents import making
 from tests.documents.making import read_one, rows_of, save, saved
@@ -65,3 +66,14 @@ def test_the_day_of_a_librarys_template_is_no_day_of_the_document(tmp_path: Path
     assert read_one(save(tmp_path, "a.docx", saved(document))).date is None
     document.core_properties.created = datetime(2021, 4, 12, 9)
     assert read_one(save(tmp_path, "a.docx", saved(document))).date == "2021-04-12"
+
+
+def test_a_row_that_begins_in_a_later_column_stays_below_its_names(tmp_path: Path) -> None:
+    document = docx.Document()
+    table = document.add_table(rows=2, cols=3)
+    for at, text in enumerate(["Town", "Plan", "Actual", "Lund", "5", "7"]):
+        table.cell(*divmod(at, 3)).text = text
+    row = table.rows[1]._tr
+    row.remove(row.tc_lst[0])
+    row.get_or_add_trPr().append(row.makeelement(qn("w:gridBefore"), {qn("w:val"): "1"}))
+    assert rows_of(read_one(save(tmp_path, "a.docx", saved(document)))) == ["| Town | Plan | Actual |", "|  | 5 | 7 |"]

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_table
-from thresher.documents.cleaning import clean_inline, clean_text, iso_date, word_set
+from thresher.documents.cleaning import RAISED, clean_inline, clean_text, exponents, iso_date, word_set
 from thresher.documents.detect import decode
 from thresher.documents.formats.archives import child, children, descendants, local, opened, xml_of
 from thresher.documents.registry import RawFile
@@ -49,6 +49,7 @@ DATE_NAMES = (
 DESCRIBING = {"author": "author", "description": "description", "keywords": "keywords", "dc.creator": "author"}
 CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*+=\s*+[\"']?+\s*+([\w.:-]+)", re.IGNORECASE)
 CHARSET_BYTES = 2048  # browsers look no further than 1,024
+NOT_SHOWN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
 MAX_DEPTH = 2000  # no page nests deeper; browsers stop at 512
 MAX_UNCLOSED = 200  # marks of a page's end that are tried once more as text; each try reads on to the end
 
@@ -99,14 +100,16 @@ class Reader(HTMLParser):
             self._words += [" ", attributes["value"], " "]
         if tag == "br":
             self._words.append("\n")
+        if tag == "sup":
+            self._words.append(RAISED)
         if tag in BLOCKS:
             self._close_implied(CLOSES.get(tag, frozenset({"p"})))
             self._end_block()
         if tag in ("ol", "ul"):
-            self._numbers.append(0 if tag == "ol" else None)
+            self._numbers.append(_number(attributes.get("start", ""), 1) - 1 if tag == "ol" else None)
             self._marked = (0, 0)
-        elif tag == "li" and self._numbers and self._numbers[-1] is not None:
-            self._numbers[-1] += 1
+        elif tag == "li" and self._numbers and (last := self._numbers[-1]) is not None:
+            self._numbers[-1] = _number(attributes.get("value", ""), last + 1)
         if tag == "table":
             self._tables += 1
             self.tables += self._tables == 1
@@ -174,7 +177,8 @@ class Reader(HTMLParser):
             return "selected" not in attributes
         if tag == "title" and "svg" in self._open:
             return True
-        if "hidden" in attributes and tag not in VOID and not self._hiding:
+        hides = "hidden" in attributes or NOT_SHOWN.search(attributes.get("style", ""))
+        if hides and tag not in VOID and not self._hiding:
             self._hiding = len(self._open) + 1
         if self._hiding and not self._keeps_hidden:
             return True
@@ -188,7 +192,7 @@ class Reader(HTMLParser):
             self.handle_endtag(innermost)
 
     def _end_block(self, closing: str = "") -> None:
-        text = "".join(self._words)
+        text = exponents("".join(self._words))
         self._words = []
         if "pre" in self._open or closing == "pre":
             text = clean_text(text)
@@ -257,6 +261,10 @@ def read_html(file: RawFile) -> Parsed:
         date=next((date for name in (*DATE_NAMES, "time") if (date := iso_date(reader.dates.get(name, "")))), None),
         metadata={**reader.fields, **notes, **({"hidden_words": reader.hidden_words} if reader.hidden_words else {})},
     )
+
+
+def _number(text: str, other: int) -> int:
+    return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text.strip()) else other
 
 
 def _span(text: str) -> int:

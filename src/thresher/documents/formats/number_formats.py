@@ -1,11 +1,13 @@
 """Numbers of a sheet as its number formats show them: `0.075` under `0.0 %` is `7.5 %` (ECMA-376, 18.8.31).
 
-A format with a condition, a fraction or digits in several groups shows the number without a format.
+A fraction is shown as the number without a format.
 """
 
 from __future__ import annotations
 
+import operator
 import re
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
@@ -17,7 +19,11 @@ BUILT_IN = {
     **{45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0", 48: "##0.0E+0", 49: "@"},
 }
 """Formats that a file names by number; 14 and 22, which follow the country of the program, are ISO 8601."""
-CONDITION = re.compile(r"\[[<>=]")
+CONDITION = re.compile(r"\[(<=|>=|<>|<|>|=)(-?\d+(?:\.\d+)?)\]")
+COMPARE = {
+    **{"<": operator.lt, ">": operator.gt, "=": operator.eq},
+    **{"<=": operator.le, ">=": operator.ge, "<>": operator.ne},
+}
 _TOKEN = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|_.|\*.|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[(?P<elapsed>h+|m+|s+)\]'
     r"|\[[^\]]*\]|(?P<general>General|@)|(?P<half>AM/PM|A/P)|(?P<date>y+|m+|d+|h+|s+(?:\.0+)?)"
@@ -41,17 +47,29 @@ def shown_number(value: str, code: str, *, since_1904: bool = False) -> str:
     if not number.is_finite() or abs(number.adjusted()) > 300:
         return value
     sections = re.split(r';(?=(?:[^"]*"[^"]*")*[^"]*$)', code)
-    at = 1 if number < 0 and len(sections) > 1 else 2 if number == 0 and len(sections) > 2 else 0
-    tokens = list(_TOKEN.finditer(sections[at]))
+    section, signed = _section(sections, number)
+    tokens = list(_TOKEN.finditer(section))
     kinds = [token.lastgroup for token in tokens]
     if {"date", "elapsed", "half"}.intersection(kinds):
         return _moment(tokens, number, since_1904=since_1904) or general(number)
-    digits = [token["digits"] for token in tokens if token["digits"]]
-    if CONDITION.search(code) or len(digits) > 1 or "/" in "".join(digits) or not code:
+    pattern = "".join(token["digits"] or "" for token in tokens)
+    if "/" in pattern or not code:
         return general(number)
-    if digits:
-        return _numeric(tokens, digits[0], number if at == 0 else abs(number))
+    if pattern:
+        return _numeric(tokens, pattern, number if signed else abs(number))
     return "".join(general(number) if token["general"] else _literal(token) for token in tokens)
+
+
+def _section(sections: list[str], number: Decimal) -> tuple[str, bool]:
+    """The section of a format that is for a number, and whether a sign is put before what it shows."""
+    conditions = [CONDITION.search(section) for section in sections[:2]]
+    if any(conditions):
+        for section, condition in zip(sections, conditions, strict=False):
+            if condition and COMPARE[condition[1]](number, Decimal(condition[2])):
+                return section, True
+        return next((each for each in sections if not CONDITION.search(each)), "General"), True
+    at = 1 if number < 0 and len(sections) > 1 else 2 if number == 0 and len(sections) > 2 else 0
+    return sections[at], at == 0
 
 
 def general(number: Decimal) -> str:
@@ -81,7 +99,20 @@ def _numeric(tokens: list[re.Match[str]], pattern: str, number: Decimal) -> str:
         percents = sum(token["other"] == "%" for token in tokens)
         digits = _fixed(whole, places, abs(number).scaleb(2 * percents - 3 * scale))
     sign = "-" if number < 0 and re.search(r"[1-9]", digits) else ""  # -0.001 as 0.00 has no sign
-    return sign + "".join(digits if token["digits"] else _literal(token) for token in tokens).strip()
+    return sign + "".join(reversed(list(_filled(tokens, digits)))).strip()
+
+
+def _filled(tokens: list[re.Match[str]], digits: str) -> Iterator[str]:
+    """What each token shows, from the last one; digits in several groups, as `000-00`, are given out from the right."""
+    first = next(at for at, token in enumerate(tokens) if token["digits"])
+    for at in reversed(range(len(tokens))):
+        if not (group := tokens[at]["digits"]):
+            yield _literal(tokens[at])
+            continue
+        size = len(re.findall("[0#?]", group.partition(".")[0]))
+        cut = max(0, len(digits.partition(".")[0]) - size) if at > first else 0
+        yield digits[cut:]
+        digits = digits[:cut]
 
 
 def _fixed(whole: str, places: str, value: Decimal) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_tabbed, add_table
-from thresher.documents.cleaning import clean_inline, clean_text
+from thresher.documents.cleaning import RAISED, clean_inline, clean_text, exponents
 from thresher.documents.formats.archives import (
     attribute,
     child,
@@ -150,7 +150,7 @@ def paragraphs_of(body: Element | None) -> Iterator[str]:
     """The paragraphs of a text of DrawingML; numbered ones with their numbers."""
     counts: dict[int, int] = {}
     for paragraph in descendants(body, "p"):
-        text = "".join(_characters(paragraph))
+        text = exponents("".join(_characters(paragraph)))
         properties = child(paragraph, "pPr")
         level = int(stated) if (stated := attribute(properties, "lvl", "0")).isdigit() else 0
         numbered = child(properties, "buAutoNum")
@@ -168,6 +168,8 @@ def _characters(paragraph: Element) -> Iterator[str]:
     for each in paragraph:
         match local(each):
             case "r" | "fld":
+                if re.fullmatch(r"[1-9]\d*%?", attribute(child(each, "rPr"), "baseline")):
+                    yield RAISED
                 yield from (part.text or "" for part in children(each, "t"))
             case "br":
                 yield "\n"

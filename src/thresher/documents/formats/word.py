@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_grid, add_tabbed
-from thresher.documents.cleaning import clean_inline, clean_text, word_set
+from thresher.documents.cleaning import RAISED, clean_inline, clean_text, exponents, word_set
 from thresher.documents.formats.archives import (
     attribute,
     child,
@@ -53,7 +53,7 @@ class Line:
     @property
     def text(self) -> str:
         """The characters of the paragraph."""
-        return "".join(self.parts)
+        return exponents("".join(self.parts))
 
 
 def read_word(file: RawFile) -> Parsed:
@@ -188,7 +188,8 @@ class Reader:
         full: list[list[Cell]] = []
         above: dict[int, Cell] = {}  # by column: the cell that goes on below
         for row in rows:
-            laid: list[Cell] = []
+            skipped = attribute(child(row, "trPr", "gridBefore"), "val")
+            laid = [Cell() for _ in range(min(int(skipped), MAX_COLUMNS) if skipped.isdigit() else 0)]
             head = is_on(child(row, "trPr", "tblHeader"))
             for element in _inside(row, "tc"):
                 properties = child(element, "tcPr")
@@ -230,6 +231,8 @@ class Reader:
             if name == "fldChar":
                 _in_field(attribute(each, "fldCharType"), line.fields)
             elif name == "r":
+                if attribute(child(each, "rPr", "vertAlign"), "val") == "superscript":
+                    line.parts.append(RAISED)
                 self._inline(each, line, hidden=self._run_hidden(each, hidden))
             elif not all(line.fields):
                 continue  # the instruction of a field

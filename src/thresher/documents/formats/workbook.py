@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_grid
-from thresher.documents.cleaning import clean_inline
+from thresher.documents.cleaning import RAISED, clean_inline, exponents
 from thresher.documents.formats.archives import (
     attribute,
     child,
@@ -37,6 +37,7 @@ from thresher.structure.locators import column_name, column_number
 
 MOST_FORMULAS = 5  # named of those that have no value
 MOST_CELLS = 4_000_000  # of a sheet; some 300 MiB of memory
+MOST_IN_TABLE = 16_000_000  # empty ones included, of which few files have many; some 1.2 GiB
 MOST_MERGED = 100_000  # cells that one cell stands for
 FAR = 8  # empty columns in a row that no table has within
 _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
@@ -120,12 +121,12 @@ def _book(archive: zipfile.ZipFile, part: str, workbook: Element) -> Book:
 
 def _rich(item: Element) -> str:
     """The text of a string in one piece or in runs; how it is read aloud (rPh) aside."""
-    return "".join(
-        part.text or ""
-        for each in item
-        if local(each) in ("t", "r")
-        for part in ([each] if local(each) == "t" else children(each, "t"))
-    )
+    parts: list[str] = []
+    for each in item:
+        if local(each) in ("t", "r"):
+            parts += RAISED if attribute(child(each, "rPr", "vertAlign"), "val") == "superscript" else ""
+            parts += (part.text or "" for part in ([each] if local(each) == "t" else children(each, "t")))
+    return exponents("".join(parts))
 
 
 def _sheet(archive: zipfile.ZipFile, part: str, book: Book) -> Sheet:
@@ -213,6 +214,9 @@ def _beside(assembly: Assembly, archive: zipfile.ZipFile, part: str) -> None:
 
 def _add_table(assembly: Assembly, cells: Cells, top: int, left: int, bottom: int, right: int) -> None:
     """Add a table, the labels above it before it; a single cell is a paragraph."""
+    if (bottom - top + 1) * (right - left + 1) > MOST_IN_TABLE:
+        what = f"a table of a sheet has more than {MOST_IN_TABLE:,} cells, empty ones included"
+        raise DocumentError(what, next_step="delete stray cells far from its tables, or split it")
     rows = [[cells.get((row, column)) or Cell() for column in range(left, right + 1)] for row in range(top, bottom + 1)]
     labels = int((top, left) == (bottom, right))
     while left < right and labels < len(rows) - 1 and _is_label(rows[labels]):
