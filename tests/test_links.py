@@ -41,7 +41,7 @@ def test_an_address_leads_back_to_what_it_was_made_of(
     "path", ["", "d/notes?start=1&end=2", "d/n/1f", "d/n/1f?start=1", "d/n/1f?start=-1&end=2", "d/n/1f?start=9&end=2"]
 )
 def test_what_is_no_address_is_told(path: str) -> None:
-    with pytest.raises(UsageError, match="is no address of a place"):
+    with pytest.raises(UsageError, match="is no address of a span"):
         place_of(f"https://docs.example.org/{path}")
 
 

@@ -52,7 +52,7 @@ def place_of(url: str) -> LinkedPlace:
     start, end, page = (_number(asked.get(name, [""])) for name in ("start", "end", "page"))
     if found is None or start is None or end is None or start > end:
         form = "an address ends with /d/COLLECTION/DOCUMENT?start=NUMBER&end=NUMBER"
-        raise UsageError("is no address of a place in a document", subject=url, next_step=form)
+        raise UsageError("is no address of a span of a document", subject=url, next_step=form)
     return LinkedPlace(unquote(found["collection"]), unquote(found["document"]), start, end, page)
 
 

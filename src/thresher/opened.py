@@ -162,7 +162,7 @@ class OpenCollection:
         subject = f"`outside` {given}"
         prefix, _, name = given.partition(":")
         if prefix != "collection" or not name:
-            raise UsageError("is no place to look", subject=subject, next_step="use none, web or collection:NAME")
+            raise UsageError("is no outside source", subject=subject, next_step="use none, web or collection:NAME")
         if name == self.name:
             raise UsageError("is the collection that is asked", subject=subject, next_step="name another one")
         if name not in self._others:

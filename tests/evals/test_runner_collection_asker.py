@@ -43,7 +43,11 @@ def test_only_recipes_that_correct_are_sent_outside() -> None:
 
 @pytest.mark.parametrize(
     ("place", "words"),
-    [("nowhere", "is no place to look"), ("collection:", "is no place"), ("collection:x", "no documents yet")],
+    [
+        ("nowhere", "is no outside source"),
+        ("collection:", "is no outside source"),
+        ("collection:x", "no documents yet"),
+    ],
 )
 def test_a_place_that_is_not_there_is_refused_as_by_a_question_also_where_no_recipe_would_look(
     home: Path, notes: Path, place: str, words: str

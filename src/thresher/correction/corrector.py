@@ -231,7 +231,7 @@ class SearchingCorrector:
         """For people, in a few words."""
         judged = "" if self.judge is None else ", judged"
         second = f", second opinion below {self.sure:g}" if self.sure else ""
-        return f"{about(self.source)}, searched for {about(self.words)}{judged}{second}"
+        return f"{about(self.source)}, searched with {about(self.words)}{judged}{second}"
 
     def __call__(self, query: Query, decision: Decision) -> Correction:
         """What was found outside; empty when there was no need, or no way."""

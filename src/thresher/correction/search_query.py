@@ -140,7 +140,7 @@ class LLMSearchQuery:
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        return f"rewritten to {self.style}"
+        return f"{'6 to 14 words' if self.style == 'words6-14' else 'at most 3 keywords'} from the chat model"
 
     def __call__(self, query: Query) -> SearchQuery:
         """The model's words, or the question's."""

@@ -1,24 +1,24 @@
-"""`corrective`: our own recipe and the default. It takes from each published method what held up, and proves the rest.
+"""`corrective`: our own recipe and the default. It takes from each published method what measurements confirmed.
 
 Follows:   CRAG: judge, decide, correct, refine (arXiv:2401.15884v3, section 4). ECRAG: chunks with subchunks (section
            4.2). ChunkRAG: redundancy before judging, best first (Algorithm 1, lines 5 to 10). Hybrid report: dense and
            BM25 together, a cross-encoder where one is configured.
-Departs:   Refinement hands on the eight best chunks whole, without sentences that give orders; `refine.of=all` cuts
-           them into strips as CRAG does, which lost what sentences mean together (docs/decisions.md). The title of its
-           document stands in front of a chunk; references of papers are left out. Subchunks alone are encoded: a chunk
-           is as near as the nearest of them. Scores are probabilities, learned on labelled questions and, with
-           `thresher calibrate`, on the collection itself; the bounds of the verdicts are chosen there and not printed
+Departs:   Refinement keeps the eight best chunks whole, without sentences that give orders; `refine.of=all` cuts them
+           into strips as CRAG does, which lost what sentences mean together (docs/decisions.md). The title of its
+           document stands in front of a chunk; references of papers are left out. Only subchunks are encoded: the score
+           of a chunk is that of its nearest subchunk. Scores are probabilities, fitted on labelled questions and, with
+           `thresher calibrate`, on the collection; the bounds of the verdicts are fitted with them, not published
            constants.
-           A judge that does not separate says `unsure`, which acts as ambiguous. The trained judge is asked first, the
-           chat model only about the chunks it cannot tell. The question is rewritten only when the first search found
-           nothing good. What was found outside, where a verdict that is correct and not sure gets a second opinion too,
-           is judged like what was found inside, and nothing that fails is handed on. One word is no question: its
-           verdict is at most ambiguous.
-Answer:    written by the chat model where one is configured, else, or where it fails, the best passage or cell. Each
-           sentence of a model is held against the documents: unverified ones are marked, contradicted ones removed and
-           counted, markers set and moved (`answer.check=mark`, `answer.mode`).
-Left open: nothing is published about it; every choice of a number is measured in docs/decisions.md. Works without a
-           chat model: nothing is rewritten, the trained judge decides alone, the best passage or cell is shown.
+           If the calibration cannot separate good from bad evidence, the verdict between the bounds is `unsure`, which
+           acts as ambiguous. The trained judge scores all chunks, the chat model only those between the bounds. The
+           question is rewritten only if the first search found nothing good. A `correct` verdict below 0.83 searches
+           outside too, as a second opinion. Chunks from outside are judged like those from inside; dropped ones are not
+           used. The verdict for a question of one word is at most ambiguous.
+Answer:    written by the chat model; without one, or if it fails, the best passage or cell. Each sentence of the model
+           is checked against the documents: unverified ones are marked, contradicted ones removed and counted, citation
+           markers corrected (`answer.check=mark`, `answer.mode`).
+Left open: nothing is published about it; docs/decisions.md has the measurement of every number. Without a chat model
+           nothing is rewritten, the trained judge decides alone, and the best passage or cell is shown.
 """
 
 from __future__ import annotations

@@ -73,8 +73,8 @@ class AnswerSettings(Frozen):
     )
     by: Literal["model", "reader"] = Field(
         "model",
-        description="who writes the answer where a chat model is configured: the model, or the reader that answers "
-        "without one (the model then judges and rewrites alone)",
+        description="what gives the answer if a chat model is configured: the model writes it, or with reader the best "
+        "passage or cell, as without a model (which then only judges and rewrites)",
     )
     mode: Literal["strict", "balanced", "open"] | None = Field(
         None,
@@ -162,12 +162,12 @@ class RecipeSettings(Frozen):
     encoder: str = Field("bundled", description="'bundled', a fastembed model or folder, or 'endpoint:MODEL'")
     outside: str = Field(
         "none",
-        description="where a recipe that corrects may look besides: none, web or collection:NAME; `--outside` wins",
+        description="what a recipe that corrects may search besides: none, web or collection:NAME; `--outside` wins",
     )
     embeddings: EncoderSettings = EncoderSettings()
     onnx_providers: Listed = Field(
         "CPUExecutionProvider",
-        description="execution providers of ONNX Runtime that encoder, judge and reader run on, the first one first; "
+        description="execution providers of ONNX Runtime for the bundled models, in order of preference; "
         "e.g. CUDAExecutionProvider,CPUExecutionProvider with the package onnxruntime-gpu",
     )
     llm: LanguageModelSettings = LanguageModelSettings()

@@ -155,7 +155,7 @@ class SecondLookRetriever:
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        return f"{about(self.retriever)}, a second look in other words"
+        return f"{about(self.retriever)}, searched again with a reworded question if nothing good was found"
 
     def __call__(self, query: Query) -> Judged:
         """What the first search found, or both together."""

@@ -250,7 +250,7 @@ def test_nonsense_is_refused_in_one_line(home: Path, asked: Path, capsys: pytest
     assert command(*given, "--recipe", "rag") == 2
     assert "is compared with nothing" in capsys.readouterr().err
     assert command(*given, "--outside", "nowhere") == 2
-    assert "is no place to look" in capsys.readouterr().err
+    assert "is no outside source" in capsys.readouterr().err
     assert command(*given, "--outside", "collection:missing") == 2
     assert "holds no documents yet" in capsys.readouterr().err
     assert not (home / "comparisons").exists()

@@ -95,5 +95,5 @@ def test_a_file_that_cannot_be_used_says_why(
 def test_an_answer_that_does_not_stand_where_it_should_is_named(squad: Path, write_lines: Write, answers: Any) -> None:
     line = json.loads(squad.read_text().splitlines()[0])
     write_lines(squad, [{**line, "answers": answers}])
-    with pytest.raises(UsageError, match=r"squad\.jsonl:1: .* is no place in the context"):
+    with pytest.raises(UsageError, match=r"squad\.jsonl:1: .* is no span of the context"):
         read_material(squad)

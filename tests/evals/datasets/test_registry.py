@@ -65,8 +65,8 @@ def test_a_spec_that_cannot_be_says_what_can(spec: str, message: str) -> None:
         ('{"id": "2", "question": "?", "answers": "Paris"}', "bad.jsonl:2: 'answers' is not a list"),
         ('{"id": "2", "question": "?", "answerable": "no"}', "bad.jsonl:2: 'answerable' is neither"),
         ('{"id": "2", "question": "?", "gold": ["a"]}', "bad.jsonl:2: 'gold' is not a list of objects"),
-        ('{"id": "2", "question": "?", "gold": [{"page": 1}]}', "bad.jsonl:2: a gold place has no 'source'"),
-        ('{"id": "2", "question": "?", "gold": [{"source": "a", "page": 0}]}', "bad.jsonl:2: 'page' of a gold place"),
+        ('{"id": "2", "question": "?", "gold": [{"page": 1}]}', "bad.jsonl:2: a gold passage has no 'source'"),
+        ('{"id": "2", "question": "?", "gold": [{"source": "a", "page": 0}]}', "bad.jsonl:2: 'page' of a gold passage"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, write_lines: Write, line: str, message: str) -> None:

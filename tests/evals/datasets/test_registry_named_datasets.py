@@ -34,7 +34,7 @@ def texts(dataset: Dataset, origin: Origin = Origin.INSIDE) -> list[str]:
 
 
 def quoted(dataset: Dataset, place: Gold) -> str:
-    """What stands at a gold place."""
+    """What stands at a gold passage."""
     (passage,) = [one for one in dataset.corpora[Origin.INSIDE].passages if one.id == place.source]
     return passage.text[place.start : place.end]
 

@@ -97,7 +97,7 @@ def test_a_label_that_equals_a_source_goes_before_ends_of_paths() -> None:
     assert matching(["b.pdf", "c.pdf"], "a/b.pdf", ["x/c.pdf"]) == ["b.pdf", "c.pdf"]
 
 
-# --- gold places ------------------------------------------------------------------------------------------------------
+# --- gold passages ----------------------------------------------------------------------------------------------------
 
 
 TWO_SPANS = Question("q", "?", gold=(Gold("a.pdf", page=1, start=10, end=20), Gold("a.pdf", page=3, start=90, end=99)))

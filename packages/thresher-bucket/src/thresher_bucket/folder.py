@@ -86,7 +86,7 @@ class BucketFolder:
             case True:
                 return f"the bucket keeps old versions of what was removed, which are out of reach here: {advice}"
             case None:
-                return f"whether the bucket keeps old versions of what was removed cannot be told here: {advice}"
+                return f"whether the bucket keeps old versions of what was removed cannot be determined here: {advice}"
             case False:
                 return ""
 

@@ -59,7 +59,7 @@ class Forecast(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Of one question: relevant ones among the first hits, and gold places that they meet."""
+    """Of one question: relevant ones among the first hits, and gold passages that they meet."""
 
     relevant: int
     hits: int

@@ -198,7 +198,7 @@ def write_drafts(drafts: Iterable[Draft], path: Path, *, force: bool = False) ->
 
 
 def row_of(draft: Draft) -> list[str]:
-    """The cells of a question, in the order of `COLUMNS`, with the first of its gold places."""
+    """The cells of a question, in the order of `COLUMNS`, with the first of its gold passages."""
     gold = draft.gold[0].to_dict() if draft.gold else {}
     place = [str(gold.get(name) or "") for name in ("source", "page")]
     answerable = "yes" if draft.answerable else "no"

@@ -40,7 +40,7 @@ class Draft:
     answerable: bool = True
     gold: tuple[Gold, ...] = ()
     stands_in: str = ""
-    """The text of the gold place, so that people can check the question without opening the document."""
+    """The text of the gold passage, so that people can check the question without opening the document."""
 
     @property
     def id(self) -> str:

@@ -266,7 +266,7 @@ def answer_spans(record: Record, context: str) -> list[tuple[int, str]]:
                 spans.append((start, text))
             case _:
                 raise record.bad(
-                    f"{pair!r} of 'answers' is no place in the context", next_step="give [start, text] pairs"
+                    f"{pair!r} of 'answers' is no span of the context", next_step="give [start, text] pairs"
                 )
     return spans
 

@@ -54,11 +54,11 @@ def gold_place(place: Record) -> Gold:
     """One entry of the `gold` list."""
     source = place.fields.get("source")
     if not isinstance(source, str) or not source.strip():
-        raise place.bad("a gold place has no 'source'", next_step='write "gold": [{"source": "...", "page": 3}]')
+        raise place.bad("a gold passage has no 'source'", next_step='write "gold": [{"source": "...", "page": 3}]')
     for name, least in (("page", 1), ("start", 0), ("end", 0)):
         value = place.fields.get(name)
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
-            raise place.bad(f"'{name}' of a gold place is not a whole number from {least}")
+            raise place.bad(f"'{name}' of a gold passage is not a whole number from {least}")
     return Gold(source, place.fields.get("page"), place.fields.get("start"), place.fields.get("end"))
 
 

@@ -45,7 +45,7 @@ RELEVANT: Mapping[Level, str] = {
 }
 GOLD: Mapping[Level, str] = {None: "relevant documents", "span": "gold spans", "chunk": "gold pages"}
 FAMILIES: Mapping[Level, Family] = {None: Family.DOCUMENTS, "span": Family.SPANS, "chunk": Family.PAGES}
-LABELLED, PLACED = "those with relevant documents", "those with a gold place in the collection"
+LABELLED, PLACED = "those with relevant documents", "those with an indexed gold passage"
 
 ranked = partial(Measure, family=Family.DOCUMENTS, better="higher", summary=MEAN, tasks=BOTH, questions=LABELLED)
 
@@ -181,11 +181,11 @@ def document_counts(row: Row, cutoff: int) -> Counts | None:
     return Counts(relevant, cutoff, relevant, sum(grade > 0 for grade in grades.values()))
 
 
-# --- gold places: by character span, or by document and page ----------------------------------------------------------
+# --- gold passages: by character span, or by document and page -------------------------------------------------------
 
 
 def counts(row: Row, cutoff: int, level: Level) -> Counts | None:
-    """Relevant hits among the first ones and gold places that they meet; None without a gold place in the collection.
+    """Relevant hits among the first ones and gold passages that they meet; None without an indexed gold passage.
 
     Missing hits count as not relevant: the number of hits is always the cutoff.
     """
@@ -198,7 +198,7 @@ def counts(row: Row, cutoff: int, level: Level) -> Counts | None:
 
 
 def gold_places(question: Question, level: Level) -> Sequence[Gold]:
-    """The distinct gold places inside, else the documents judged relevant."""
+    """The distinct gold passages inside, else the documents judged relevant."""
     inside = [gold for gold in question.gold if gold.origin is Origin.INSIDE]
     places = inside or [Gold(source) for source, grade in question.grades.items() if grade > 0]
     if level == "chunk":

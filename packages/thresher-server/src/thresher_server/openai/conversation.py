@@ -91,7 +91,7 @@ def text_of(content: str | Sequence[Part] | None, *, earlier: bool = False) -> s
             raise Problem(
                 422,
                 "cannot be read in a question",
-                subject=f"a part of type {part.type!r}",
+                subject=f"a content part of type {part.type!r}",
                 next_step="ask in text; add the file to the collection, and its text is found",
             )
     return "\n".join(filter(None, (part.text or part.refusal for part in content if part.type in TEXT_PARTS)))
