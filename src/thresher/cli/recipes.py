@@ -38,9 +38,12 @@ def list_recipes(json: AsJson = False) -> None:
 @on_collection(sends=False)
 def show(
     target: Target,
-    recipe: Annotated[str, typer.Argument(help="A recipe or preset.")],
+    recipe: Annotated[str, typer.Argument(help="A recipe or preset.", autocompletion=recipe_names)],
     diff: Annotated[
-        str | None, typer.Option("--diff", metavar="RECIPE", help="Show only what differs from this one.")
+        str | None,
+        typer.Option(
+            "--diff", metavar="RECIPE", help="Show only what differs from this one.", autocompletion=recipe_names
+        ),
     ] = None,
 ) -> None:
     """Show a recipe as it would run here: its slots, its settings, what it follows and where it departs."""
