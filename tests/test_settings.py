@@ -131,12 +131,12 @@ def test_files_count_from_the_user_s_folder_over_the_nearest_above_to_the_home(t
     below = project / "below"
     below.mkdir()
     layers = ambient(KNOWN, home, {"XDG_CONFIG_HOME": str(tmp_path / "config")}, below)
-    assert [layer.va@pytest.mark.parametrize("name", recipes.names())
+    assert [layer.values["chunk.size"] for layer in layers] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("name", recipes.names())
 def test_every_setting_says_what_it_is(name: str) -> None:
     assert all(descriptions(recipes.get(name).settings).values())
-
-
-lues["chunk.size"] for layer in layers] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("name", recipes.names())
