@@ -1,4 +1,4 @@
-"""Everything that is measured but Table 1 and the side by side, one after another; a failure does not stop the others.
+"""`speed`, `checker` and `evidence`, one after another; a failure does not stop the others.
 
 .venv/bin/python -m benchmarks
 

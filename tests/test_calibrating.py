@@ -318,11 +318,14 @@ def test_a_model_counts_as_much_as_it_was_found_to_be_right_and_else_is_not_aske
 
 # --- the command ------------------------------------------------------------------------------------------------------
 
-FORM = 'write {"question": "...", "answerable": true} on every line'
+FORM = 'write {"question": "...", "answerable": true, "answers": ["..."]} on every line'
+
+NO_QUESTIONS = ("{", "[]", "null", '"x"', '{"question": 5}', '{"question": " "}', "\xff", "[" * 100_000)
+WRONG_LABELS = ('"answerable": "no"', '"answers": "Paris"', '"answers": 5', '"answers": [5]')
 
 
 @pytest.mark.parametrize(
-    "line", ["{", "[]", '"x"', '{"question": 5}', '{"question": " "}', '{"question": "x", "answerable": "no"}', "\xff"]
+    "line", [*NO_QUESTIONS, *(f'{{"question": "x", {label}}}' for label in WRONG_LABELS)], ids=lambda line: line[:40]
 )
 def test_a_line_that_is_no_labelled_question_is_named(indexed: Path, tmp_path: Path, run: Run, line: str) -> None:
     file = tmp_path / "q.jsonl"

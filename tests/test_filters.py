@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.errors import UsageError
+from thresher.errors import UnknownSetting, UsageError
 from thresher.filters import And, Comparison, IsNull, Like, holds, parse, resolve
 
 TITLES = ["BERT", "bert base", "O'Hara", "50% off", "a_b", "back\\slash", "", "größe"]
@@ -174,6 +174,14 @@ def test_a_chain_of_a_thousand_conditions_is_one_level() -> None:
 Truth = bool | None
 Case = tuple[str, Callable[[Mapping[str, Any]], Truth]]
 """An expression, and what it says of a document: true, false, or neither."""
+
+
+def test_an_unknown_field_names_the_nearest_or_each_there_is_once() -> None:
+    with pytest.raises(UnknownSetting, match="did you mean 'year'"):
+        resolve(parse("jear > 3"), lambda: METADATA)
+    with pytest.raises(UnknownSetting, match=r"there are: added, date, kind, page, source, title$"):
+        resolve(parse("zzz = 1"), lambda: {"d": {"title": "t", "document_id": "d"}})
+
 
 COMPARED = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 

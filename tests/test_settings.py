@@ -8,7 +8,17 @@ import pytest
 
 from thresher import recipes
 from thresher.errors import UnknownSetting, UsageError
-from thresher.settings import ambient, check_known, flat, flat_public, keys, parse_assignments, secret_keys, validated
+from thresher.settings import (
+    ambient,
+    check_known,
+    descriptions,
+    flat,
+    flat_public,
+    keys,
+    parse_assignments,
+    secret_keys,
+    validated,
+)
 
 HYBRID = recipes.get("hybrid").settings
 KNOWN = set(keys(HYBRID))
@@ -122,6 +132,11 @@ def test_files_count_from_the_user_s_folder_over_the_nearest_above_to_the_home(t
     below.mkdir()
     layers = ambient(KNOWN, home, {"XDG_CONFIG_HOME": str(tmp_path / "config")}, below)
     assert [layer.values["chunk.size"] for layer in layers] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("name", recipes.names())
+def test_every_setting_says_what_it_is(name: str) -> None:
+    assert all(descriptions(recipes.get(name).settings).values())
 
 
 @pytest.mark.parametrize("name", recipes.names())

@@ -97,7 +97,7 @@ def resolve(
                 return Not(resolved(node, negated=True))  # those that have a field are usually fewer
         known = {field for fields in documents().values() for field in fields}
         if node.field not in known:
-            raise UnknownSetting(node.field, [*COLUMNS, *known], kind="field in `where`")
+            raise UnknownSetting(node.field, {*COLUMNS, *known}.difference(IDS), kind="field in `where`")
         wanted = not negated
         ids = (id_ for id_, fields in documents().items() if _truth(node, fields, _loose_order) is wanted)
         return In("document_id", tuple(sorted(ids)))

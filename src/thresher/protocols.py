@@ -32,9 +32,10 @@ if TYPE_CHECKING:
     from thresher.types import Filter, Vectors
 
 Progress = Callable[[int], None]
+"""Called with the number of things just finished."""
+
 Counting = Callable[[int, str], AbstractContextManager[Progress]]
 """Shows progress: how many there are, of what; gives what is called with the number just done."""
-"""Called with the number of things just finished."""
 
 CHUNK_TABLE_PREFIX = "chunks_"
 """What the name of every table of chunks begins with in every store."""

@@ -425,6 +425,15 @@ def test_one_word_that_is_no_command_says_how_it_is_asked(run: Run) -> None:
     assert run("Fernby").err == told
 
 
+def test_completion_is_told_for_each_shell_and_answers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for shell in ("bash", "zsh", "fish"):
+        assert "_THRESHER_COMPLETE" in run("completion", shell).out
+    for name, value in {"COMP_WORDS": "thresher show crag-", "COMP_CWORD": "2"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("_THRESHER_COMPLETE", "complete_bash")
+    assert run().out.split() == ["crag-paper", "crag-code"]
+
+
 def test_chat_carries_the_subject_to_the_next_question(
     run: Run, indexed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,6 @@
 """What needs torch and onnx, which the tests are run without: `make training` in an environment that has them.
 
-python -m pytest tests/training/with_torch.py
+python -m pytest packages/thresher-training/tests/with_torch.py
 """
 
 from __future__ import annotations

@@ -311,6 +311,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     without_rest_client()
     command = typer.main.get_command(app)
     if recipes.COMPLETE in os.environ:
+        from typer._completion_classes import completion_init
+
+        completion_init()  # typer does so only for programs that install their completion by an option
         command.main(prog_name="thresher", complete_var=recipes.COMPLETE)  # tells the shell what can follow, and exits
     given = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in takewhile(lambda argument: argument != "--", given)

@@ -38,9 +38,12 @@ def list_recipes(json: AsJson = False) -> None:
 @on_collection(sends=False)
 def show(
     target: Target,
-    recipe: Annotated[str, typer.Argument(help="A recipe or preset.")],
+    recipe: Annotated[str, typer.Argument(help="A recipe or preset.", autocompletion=recipe_names)],
     diff: Annotated[
-        str | None, typer.Option("--diff", metavar="RECIPE", help="Show only what differs from this one.")
+        str | None,
+        typer.Option(
+            "--diff", metavar="RECIPE", help="Show only what differs from this one.", autocompletion=recipe_names
+        ),
     ] = None,
 ) -> None:
     """Show a recipe as it would run here: its slots, its settings, what it follows and where it departs."""
@@ -129,8 +132,8 @@ def _show_budget(target: Target, recipe: str, file: Path | None, number: int, se
     """The curve of this collection, over the answers of a file or over questions that are made."""
     asked = None
     if file is not None:
-        rows = [row for row in _rows(file) if row.get("answerable", True) and isinstance(row.get("answers"), list)]
-        asked = [(row["question"], [one for one in row["answers"] if isinstance(one, str)]) for row in rows]
+        rows = [row for row in _rows(file) if row.get("answerable", True) and row.get("answers")]
+        asked = [(row["question"], row["answers"]) for row in rows]
     with target.open() as collection, counting(number if asked is None else len(asked), "searches") as progress:
         curve = collection.measure_budget(
             asked, recipe=recipe, number=number, seed=seed, settings=target.settings, progress=progress
@@ -148,18 +151,24 @@ def _rows(file: Path) -> list[dict[str, Any]]:
     rows = []
     for number, line in enumerate(lines, start=1):
         try:
-            row = json.loads(line) if line.strip() else None
-            if row is None:
+            if not line.strip():
                 continue
-            if not isinstance(row, dict) or not isinstance(row.get("answerable", True), bool):
+            rows.append(json.loads(line))
+            if not _is_labelled(rows[-1]):
                 raise ValueError
-            if not isinstance(question := row.get("question"), str) or not question.strip():
-                raise ValueError
-        except ValueError as error:
-            form = 'write {"question": "...", "answerable": true} on every line'
+        except (ValueError, RecursionError) as error:
+            form = 'write {"question": "...", "answerable": true, "answers": ["..."]} on every line'
             raise UsageError("is no labelled question", subject=f"{file}, line {number}", next_step=form) from error
-        rows.append(row)
     return rows
+
+
+def _is_labelled(row: Any) -> bool:
+    """Whether a line is a question; `answerable` and `answers` may be missing."""
+    if not isinstance(row, dict):
+        return False
+    question, answers = row.get("question"), row.get("answers") or []
+    texts = isinstance(answers, list) and all(isinstance(one, str) for one in answers)
+    return texts and isinstance(question, str) and question.strip() != "" and type(row.get("answerable", True)) is bool
 
 
 @on_collection()

@@ -10,7 +10,7 @@ from thresher_evals.dataset import Gold, Question, Split
 from thresher_evals.datasets.records import Articles, Content, Passages, Record, sides, unique
 
 LETTERS = tuple(ascii_uppercase[:8])
-"""Letters of options; `thresher.text.options` parses them."""
+"""Letters of options; `thresher_evals.metrics.answers` reads the one that an answer names."""
 
 
 def load_choice(path: Path, split: Split) -> Content:
