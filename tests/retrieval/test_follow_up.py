@@ -9,7 +9,7 @@ from thresher.protocols import LanguageModel
 from thresher.questions import cannot_stand_alone
 from thresher.retrieval.follow_up import MOST_ADDED, FollowUp, Turn, best_found, in_its_place, with_topic
 from thresher.testing.fakes import ScriptedModel
-from thresher.types import Judged, Query, Reading
+from thresher.types import PROBABILITY, Chunk, Hit, Judged, Judgement, Query, Reading, Score
 
 LAYERS: list[Turn] = [("How many layers has BERT-base?", "12 layers [1]")]
 HEADS = "How many heads has BERT-base?"
@@ -206,6 +206,20 @@ def test_a_likelihood_is_that_of_the_best_passage_and_none_of_no_passage() -> No
             return []
 
     assert best_found(lambda query: Judged(()), Silent(), Query("Why?", "Why?")) is None
+
+
+def test_a_title_adds_no_more_than_earlier_questions_may() -> None:
+    class Sure:
+        name = "sure"
+
+        def read(self, question: str, texts: object, titles: object = None) -> list[Reading]:
+            return [Reading(9.0, 0.0, 0, 1, 1.0)]
+
+    chunk = Chunk("c", "d", "a.html", "long " * 1000, 0, 5, "Words", None)
+    found = Judged((Judgement(Hit(chunk, Score(1.0, PROBABILITY), 1), keep=True),))
+    best = best_found(lambda query: found, Sure(), Query("Who wrote it?", "x"))
+    assert best is not None
+    assert len(best[1]) == MOST_ADDED
 
 
 def _likely(probability: float | None) -> Found:

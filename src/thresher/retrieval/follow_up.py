@@ -48,7 +48,7 @@ ANSWERED = 0.8
 """Least probability that a document answered the question before, where a follow-up may be about that document."""
 
 MOST_ADDED = 300
-"""Characters of earlier questions that are added; the newest stand first."""
+"""Characters of earlier questions, the newest first, or of a title that are added."""
 
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*\d|(?<![\w.])\d\b")
 
@@ -141,7 +141,7 @@ def best_found(retrieve: Retriever, judge: PairReader, query: Query) -> tuple[fl
     """Probability that the best passage found for a query answers it, and its title; None without a passage."""
     chunks = [hit.chunk for hit in retrieve(query).kept[:JUDGED]]
     read = judge.read(query.question, [one.text for one in chunks], [one.title for one in chunks])
-    each = [(one.probability, chunk.title) for one, chunk in zip(read, chunks, strict=True)]
+    each = [(one.probability, chunk.title[:MOST_ADDED]) for one, chunk in zip(read, chunks, strict=True)]
     return max(each, key=lambda one: one[0], default=None)
 
 

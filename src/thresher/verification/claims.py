@@ -98,7 +98,10 @@ def joined(sentences: Sequence[tuple[Claim, Sequence[int]]]) -> str:
 
 @dataclass
 class CitedText:
-    """An answer as it grows: sentences that hold, with citations; a place is cited once, numbered as they come."""
+    """An answer as it grows: its sentences with citations, numbered as they come.
+
+    A place is cited once, with the highest score of the sentences that cite it.
+    """
 
     text: str = ""
     _citations: dict[tuple[str, int, int], Citation] = field(default_factory=dict)
@@ -114,7 +117,10 @@ class CitedText:
         for citation in citations:
             numbered = replace(citation, marker=len(self._citations) + 1)
             place = (citation.document_id, citation.start, citation.end)
-            markers.append(self._citations.setdefault(place, numbered).marker)
+            known = self._citations.setdefault(place, numbered)
+            if citation.score.value > known.score.value:
+                self._citations[place] = replace(known, score=citation.score)
+            markers.append(known.marker)
         markers = list(dict.fromkeys(markers))
         gap = claim.gap if self.text else ""
         start = len(self.text) + len(gap)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +128,18 @@ def test_the_trace_of_another_key_is_not_told(keyed: Running, keyed_home: Path) 
     assert acted_at(url, explained, key=other).is_error
 
 
+def test_agents_at_once_see_each_their_own(keyed: Running, keyed_home: Path) -> None:
+    keys = {name: Keys(keyed_home).make(f"of {name}", [Scope.READ], [name]) for name in ("ferry", "lighthouse")}
+
+    async def listed(client: Client) -> list[str]:
+        results = await asyncio.gather(*(client.call_tool("list_documents", {}) for _ in range(4)))
+        return [structure_of(result)["collection"] for result in results]
+
+    with ThreadPoolExecutor() as pool:
+        seen = pool.map(lambda key: acted_at(f"{keyed.url}/mcp", listed, key=key), keys.values())
+        assert list(seen) == [[name] * 4 for name in keys]
+
+
 # --- names and pages --------------------------------------------------------------------------------------------------
 
 
@@ -142,11 +156,18 @@ def test_the_trace_of_another_key_is_not_told(keyed: Running, keyed_home: Path) 
         ({"Host": "evil.example"}, 421),
         ({"Origin": "https://evil.example"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Host": ""}, 421),
+        ({"Host": "docs.example.org.evil.example"}, 421),
+        ({"Host": "docs.example.org", "Origin": "https://evil.example"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
     ],
 )
-def test_the_sdk_lets_in_what_the_guard_lets_in(headers: dict[str, str], status: int, named: Running) -> None:
+def test_the_guard_alone_says_which_names_and_pages_may_call(
+    headers: dict[str, str], status: int, named: Running
+) -> None:
     sent = {**ACCEPTED, "Authorization": "Bearer " + "k" * 24, **headers}
-    assert named.client.post("/mcp", json=INITIALIZE, headers=sent).status_code == status
+    for path in ("/mcp", "/mcp/chatgpt"):
+        assert named.client.post(path, json=INITIALIZE, headers=sent).status_code == status
 
 
 @pytest.fixture(scope="module")

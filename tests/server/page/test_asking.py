@@ -172,3 +172,14 @@ def test_a_sentence_that_nothing_shows_is_marked_by_more_than_colour(written: Pa
     expect(written.locator(".cost")).to_contain_text("model call")
     expect(written.locator(".cost")).to_contain_text("sent to 127.0.0.1")
     assert violations(written) == []
+
+
+def test_a_follow_up_says_how_it_was_understood_and_can_be_asked_as_written(page: Page) -> None:
+    ask(page, "When was the lighthouse of Fernby built?")
+    ask(page, "And who rebuilt its lamp?")
+    understood = page.locator(".turn").nth(1).locator(".standalone")
+    expect(understood).to_contain_text("Understood as And who rebuilt its lamp? (")
+    understood.get_by_role("button", name="Ask it as written").click()
+    expect(page.locator(".turn")).to_have_count(3)
+    expect(page.locator(".turn").nth(2).locator(".answer, .refusal")).to_have_count(1)
+    expect(page.locator(".turn").nth(2).locator(".standalone")).to_be_empty()

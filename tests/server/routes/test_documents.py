@@ -184,6 +184,11 @@ def test_a_form_without_files_or_with_broken_parts_is_refused(served: Running) -
         b"--x\r\n\r\n",
         b"--x\r\nContent-Disposition: form-data; name=files; filename=a\r\n\r\nabc",
         b"no",
+        b'--x\r\nContent-Disposition: form-data; filename="a.txt"\r\n\r\nabc\r\n--x--\r\n',
+        b"--x\r\nX-Long: " + b"a" * 20_000 + b"\r\n",
+        b"--x\r\n" + b"X-Many: a\r\n" * 20,
+        b"--x\r\nContent-Disposition: form-data; name=recipe\r\n\r\n" + b"a" * 70_000,
+        b"--x\r\nContent-Disposition: form-data; name=recipe\r\n\r\na\r\n" * 21 + b"--x--\r\n",
     ):
         told = served.client.post(f"{DEFAULT}/documents", content=body, headers=kind)
         assert told.status_code == 422, (body, told.text)
@@ -204,4 +209,5 @@ def test_an_upload_that_is_too_large_is_refused_and_nothing_of_it_stays(tmp_path
         )
         assert told.status_code == 413
         assert one.client.get("/api/jobs").json() == {"jobs": []}
+        assert one.client.put("/process", content=b"x" * 2_000_000, headers={"X-Filename": "a.txt"}).status_code == 413
     assert not [file for file in (tmp_path / "server").rglob("*") if file.is_file() and "uploads" in file.parts]

@@ -164,3 +164,10 @@ def test_work_that_nobody_waits_for_ends(indexed_home: Path) -> None:
         started = time.monotonic()
         assert ranked(one, TEXTS[:2])[0]["index"] == FERRY
         assert time.monotonic() - started < 20  # all 800 would take half a minute on an idle core
+
+
+def test_work_that_takes_too_long_is_told_so(indexed_home: Path) -> None:
+    texts = [f"{at}. " + "The weather of Fernby is described here at length. " * 40 for at in range(800)]
+    with running(indexed_home, server__timeout_seconds=0.5) as one:
+        reply = one.client.post("/v1/rerank", json={"query": QUESTION, "documents": texts})
+    assert (reply.status_code, "0.5 seconds" in reply.json()["error"]["message"]) == (504, True)

@@ -15,6 +15,7 @@ from typing import Any
 
 from fastapi import Request
 from filelock import FileLock, Timeout
+from python_multipart.exceptions import FormParserError
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from thresher.errors import StoreError
@@ -57,8 +58,8 @@ async def received(request: Request, folder: Path) -> AsyncIterator[Form]:
         try:
             with on_disk():
                 fields = await parser.parse()
-        except MultiPartException as error:
-            raise _malformed(f"cannot be read as a form ({error.message})") from error
+        except (MultiPartException, FormParserError) as error:  # the latter of older Starlettes
+            raise _malformed(f"cannot be read as a form ({error})") from error
         finally:
             parser.close()
         if not parser.is_whole:

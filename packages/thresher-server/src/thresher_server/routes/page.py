@@ -51,7 +51,7 @@ FILES = PageFiles(packages=[("thresher_server", "page")])
 
 def mount(app: FastAPI, service: Service) -> None:
     """Add the scripts, style sheets and pictures of the page."""
-    app.mount("/page", GZipMiddleware(FILES, minimum_size=1024))
+    app.mount("/page", GZipMiddleware(FILES, minimum_size=1024, compresslevel=4))  # 9 takes thrice the time for 5 %
 
 
 @router.api_route("/", methods=READ)
