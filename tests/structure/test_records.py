@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from thresher.structure.answers import answered
+from thresher.structure.forms import records_of
 from thresher.structure.grid import Grid
-from thresher.structure.records import records_of
 from thresher.types import Document
 
 INVOICE = """Invoice HX-17

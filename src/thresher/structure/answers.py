@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from thresher.structure.compute import worked_out
-from thresher.structure.forms import Form, asks_total, filled_in, form_of
+from thresher.structure.forms import Form, asks_total, filled_in, form_of, records_of
 from thresher.structure.grid import Cell, Found, Grid, aligned, grid_of, is_money, with_unit
 from thresher.structure.lookup import YES_OR_NO, Look, is_period, look, still_to_come, terms_of
-from thresher.structure.records import records_of
 from thresher.text.terms import among
 from thresher.types import Document
 

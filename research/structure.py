@@ -1,0 +1,75 @@
+"""The size of the code, and how much of it a command enters: `python -m research.structure`, a line a number.
+
+Lines are all lines of Python files. A command enters the files of ours that Python has loaded when it ends.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from thresher import recipes
+from thresher.settings import keys
+
+ROOT = Path(__file__).parents[1]
+
+ENTERED = """
+import atexit, sys
+def report():
+    ours = [name for name in sys.modules if name.split('.')[0] in ('thresher', 'thresher_evals')]
+    sys.stderr.write(f'\\nLOADED {len(ours)}\\n')
+atexit.register(report)
+from thresher.cli.app import main
+sys.argv[0] = 'thresher'
+sys.exit(main(sys.argv[1:]))
+"""
+
+COMMANDS = {
+    "--help": ["--help"],
+    "first index": ["index", "note.md"],
+    "ask --recipe rag": ["ask", "Has the cellar light?", "--recipe", "rag"],
+    "ask": ["ask", "Has the cellar light?"],
+}
+
+
+def entered_by(arguments: list[str], folder: Path) -> int:
+    """How many files of ours a command has loaded when it ends; it runs in a folder, which is its home too."""
+    done = subprocess.run(
+        [sys.executable, "-c", ENTERED, *arguments],
+        env={**os.environ, "THRESHER_HOME": str(folder)},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    (counted,) = [line for line in done.stderr.splitlines() if line.startswith("LOADED ")]
+    return int(counted.removeprefix("LOADED "))
+
+
+def size(*patterns: str) -> str:
+    """Lines and files of the Python files of this checkout, what is fetched or made aside."""
+    files = [file for pattern in patterns for file in ROOT.glob(pattern) if ".cache" not in file.parts]
+    return f"{sum(len(file.read_text(encoding='utf-8').splitlines()) for file in files)} lines, {len(files)} files"
+
+
+def main() -> None:
+    """Count and print."""
+    print("engine:", size("src/thresher/**/*.py"))
+    print("other distributions:", size("packages/*/src/**/*.py"))
+    print("tests:", size("tests/**/*.py", "packages/*/tests/**/*.py"))
+    print("benchmarks and research:", size("benchmarks/**/*.py", "research/**/*.py"))
+    print(
+        "settings of all recipes:", len({key for name in recipes.names() for key in keys(recipes.get(name).settings())})
+    )
+    print("README:", len((ROOT / "README.md").read_text(encoding="utf-8")), "characters")
+    with tempfile.TemporaryDirectory() as temporary:
+        (Path(temporary) / "note.md").write_text("The cellar has no light. Bring a lamp.\n", encoding="utf-8")
+        for name, arguments in COMMANDS.items():
+            print(f"files entered by {name}:", entered_by(arguments, Path(temporary)))
+
+
+if __name__ == "__main__":
+    main()
