@@ -62,7 +62,7 @@ def main() -> None:
     print("tests:", size("tests/**/*.py", "packages/*/tests/**/*.py"))
     print("benchmarks and research:", size("benchmarks/**/*.py", "research/**/*.py"))
     print(
-        "settings of all recipes:", len({key for name in recipes.names() for key in keys(recipes.get(name).settings())})
+        "settings of all recipes:", len({key for name in recipes.names() for key in keys(recipes.get(name).settings)})
     )
     print("README:", len((ROOT / "README.md").read_text(encoding="utf-8")), "characters")
     with tempfile.TemporaryDirectory() as temporary:

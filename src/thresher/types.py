@@ -386,6 +386,13 @@ class Query:
     """Of the rewriting."""
     asked: str = ""
     """What the person typed, where `question` was put into words that stand alone; empty otherwise."""
+    outside: str = ""
+    """What another source may be asked instead of `question`, which then has the title of a document in it."""
+
+    @property
+    def to_send(self) -> str:
+        """The question in words that may leave this machine: none of the documents'."""
+        return self.outside or self.question
 
 
 @dataclass(frozen=True, slots=True)

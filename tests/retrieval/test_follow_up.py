@@ -108,6 +108,7 @@ def test_a_question_about_the_document_that_answered_is_asked_with_its_title(ans
     likely = {LAYERS[0][0]: answered, "who wrote it?": 0.95, "who wrote it? (BERT)": 0.98}
     query = FollowUp(lambda query: (likely.get(query.question, 0.1), "BERT"))(Query("who wrote it?", "x"), LAYERS)
     assert query.question == understood
+    assert "(BERT)" not in query.to_send, "no title of a document leaves this machine"
 
 
 def test_no_letter_of_the_question_is_changed() -> None:

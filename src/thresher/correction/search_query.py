@@ -123,7 +123,7 @@ class AsAsked:
 
     def __call__(self, query: Query) -> SearchQuery:
         """As it was asked, also about what is recent."""
-        return SearchQuery(query.question, Notes(facts={"words": "as asked"}))
+        return SearchQuery(query.to_send, Notes(facts={"words": "as asked"}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class LLMSearchQuery:
         """The model's words, or the question's."""
         notes = Notes(facts={"words": self.style, "model": self.model.name, "prompt": PROMPT_VERSION})
         system = SYSTEM.format(form=FORMS[self.style], today=query.today or "not known")
-        user = f"<question>\n{fenced(query.question)}\n</question>"
+        user = f"<question>\n{fenced(query.to_send)}\n</question>"
         read = partial(read_words, style=self.style)
         try:
             reply = asked(self.model, system, user, schema=text_schema("words"), read=read)
@@ -156,10 +156,10 @@ class LLMSearchQuery:
         if reply.value is None:
             return self._without(query, "the search words could not be read", notes)
         most = MOST_WORDS if self.style == "words6-14" else None
-        return SearchQuery(with_time(reply.value, question=query.question, today=query.today, most=most), notes)
+        return SearchQuery(with_time(reply.value, question=query.to_send, today=query.today, most=most), notes)
 
     def _without(self, query: Query, why: str, notes: Notes) -> SearchQuery:
-        text = with_time(query.question, question=query.question, today=query.today)
+        text = with_time(query.to_send, question=query.to_send, today=query.today)
         return SearchQuery(text, notes + Notes((f"correct: {why}; the question itself was searched for",)))
 
 
@@ -213,9 +213,9 @@ class KeywordQuery:
 
     def __call__(self, query: Query) -> SearchQuery:
         """At most 14 words; the question itself where it has no content words."""
-        text = " ".join(content_words(query.question)) or query.question
+        text = " ".join(content_words(query.to_send)) or query.to_send
         short = " ".join(text.split()[:MOST_WORDS])
-        words = with_time(short, question=query.question, today=query.today, most=MOST_WORDS)
+        words = with_time(short, question=query.to_send, today=query.today, most=MOST_WORDS)
         return SearchQuery(words, Notes(facts={"words": "content words"}))
 
 

@@ -175,7 +175,7 @@ class FollowUp:
                 found = self.best_found(replace(query, question=last, search=last))
                 if found and found[1] and found[0] >= ANSWERED:
                     titled = f"{question} ({found[1]})"
-                    others.append(replace(query, question=titled, search=titled))
+                    others.append(replace(query, question=titled, search=titled, outside=readings[0]))
             typed, *likely = (found and found[0] for found in map(self.best_found, (query, *others)))
             at = max(range(len(others)), key=lambda at: (likely[at] or 0.0) - (CLEARLY if at else 0.0))
             other, added = others[at], likely[at]
