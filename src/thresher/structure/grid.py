@@ -309,10 +309,7 @@ HEADING_CHARACTERS = 90
 
 def _around(document: Document, table: Table) -> list[Cell]:
     """Heading and lead-in before a table, and the caption before or behind it."""
-    text = document.text
     found: list[Cell] = []
-    behind = re.compile(r"\s*([^\n]+)").match(text, table.end)
-    caption = [_cell(text, *behind.span(1))] if behind and _CAPTION.match(behind[1]) else []
     for block in blocks_before(document, table.start):
         if is_heading(block.text):
             found.append(Cell(block.text.strip("# "), block.start, block.end))
@@ -320,16 +317,19 @@ def _around(document: Document, table: Table) -> list[Cell]:
         leads = all(_CAPTION.match(cell.text) for cell in found)
         if leads or _CAPTION.match(block.text) or stated_unit(block.text):
             found.append(block if len(block.text) <= LONGEST else last_sentence(block))
-    return [*reversed(found), *caption]
+    return [*reversed(found), *_caption_behind(document, table)]
 
 
 def _captioned(document: Document, table: Table) -> list[Cell]:
     """The caption of a table in a PDF, where the text before a table is seldom about it; of two neither is certain."""
     above = next(blocks_before(document, table.start), None)
-    behind = re.compile(r"\s*([^\n]+)").match(document.text, table.end)
-    below = _cell(document.text, *behind.span(1)) if behind else None
-    captions = [cell for cell in (above, below) if cell is not None and _CAPTION.match(cell.text)]
+    captions = [*([above] if above and _CAPTION.match(above.text) else []), *_caption_behind(document, table)]
     return captions if len(captions) == 1 else []
+
+
+def _caption_behind(document: Document, table: Table) -> list[Cell]:
+    line = re.compile(r"\s*([^\n]+)").match(document.text, table.end)
+    return [_cell(document.text, *line.span(1))] if line and _CAPTION.match(line[1]) else []
 
 
 def blocks_before(document: Document, end: int) -> Iterator[Cell]:
