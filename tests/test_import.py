@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from research.structure import entered_by
 
 HEAVY = {"numpy", "pyarrow", "lancedb", "onnxruntime", "tokenizers", "fastembed", "openai", "httpx", "kreuzberg"}
 HEAVY |= {"pydantic", "sqlglot", "scipy", "sentencex", "ray", "thresher_ray"}
@@ -52,31 +53,6 @@ def test_the_package_can_be_run_as_a_module() -> None:
 # --- files that a command enters: each is time before the answer, and something to read -------------------------------
 
 ROOT = Path(__file__).parents[1]
-
-
-ENTERED = """
-import atexit, sys
-def report():
-    ours = [name for name in sys.modules if name.split('.')[0] in ('thresher', 'thresher_evals')]
-    sys.stderr.write(f'\\nLOADED {len(ours)}\\n')
-atexit.register(report)
-from thresher.cli.app import main
-sys.argv[0] = 'thresher'
-sys.exit(main(sys.argv[1:]))
-"""
-
-
-def entered_by(arguments: list[str], home: Path) -> int:
-    """How many files of ours a command has loaded when it ends."""
-    done = subprocess.run(
-        [sys.executable, "-c", ENTERED, *arguments],
-        env={**os.environ, "THRESHER_HOME": str(home)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    (counted,) = [line for line in done.stderr.splitlines() if line.startswith("LOADED ")]
-    return int(counted.removeprefix("LOADED "))
 
 
 BUDGETS = {

@@ -5,22 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.structure.test_grid import grid
-from tests.structure.test_tables import BRANCHES, RESULTS
+from tests.structure.test_tables import BRANCHES, ENERGY, RESULTS, TICKETS
 from thresher.structure.answers import answered
 
-TICKETS = grid(
-    "",
-    """| Ticket | Status | Owner | Hours |
-| T-101 | open | Anna Berg | 4 |
-| T-102 | closed | Ola Lund | 2.5 |
-| T-103 | open | Mia Dahl | 7 |
-| T-104 | waiting | Anna Berg | 1 |""",
-)
 MODELS = grid("", "| Model | Layers |\n| ViT-Base | 12 |\n| ViT-Huge | 32 |")
-ENERGY = grid(
-    "Energy 2023\n\nFigures in MWh.\n\n",
-    "| Site | January | February |\n| Plant A | 120 | 111 |\n| Plant B | 80 | 85 |",
-)
 
 
 @pytest.mark.parametrize(
