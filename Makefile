@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 2
 WITHOUT := -p no:langsmith_plugin -p no:schemathesis
 
 # Tests of what stands beside the engine: other distributions, benchmarks, the documentation. They run when it changes.
-BESIDE := $(addprefix tests/,benchmarks comparison deploy evals ray server test_docs.py test_examples.py)
+BESIDE := $(addprefix tests/,benchmarks comparison deploy test_docs.py test_examples.py)
 
 # The frameworks that packages/test-adapters knows, each in an environment of its own.
 ADAPTERS := adapters-langchain adapters-llama-index adapters-haystack
@@ -48,7 +48,7 @@ test: install
 	time $(PYTEST) $(WITHOUT) --dist worksteal -m "not slow" tests $(addprefix --ignore=,$(BESIDE))
 
 test-beside: install
-	$(PYTEST) --dist worksteal -m "not slow" $(BESIDE) $(patsubst %,packages/thresher-%/tests,bucket postgres testing training)
+	$(PYTEST) --dist worksteal -m "not slow" $(BESIDE) $(DISTRIBUTIONS:=/tests) packages/thresher-training/tests
 
 proofs: install
 	$(PYTEST) --dist loadfile -m slow

@@ -29,7 +29,7 @@ from typing import Any
 
 import thresher
 from benchmarks.machine import DATA, keep, tell
-from tests.ray.nodes import SECOND, Nodes, descendants, running
+from tests.servers.ray import SECOND, Nodes, descendants, running
 from thresher.collection import Collection
 
 COMMAND = Path(sys.executable).with_name("thresher")

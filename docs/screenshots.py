@@ -2,7 +2,8 @@
 
     .venv/bin/python docs/screenshots.py [NAME...]
 
-Needs Debian's chromium, and runs the same visits as tests/server/page. Of a name it draws only that picture.
+Needs Debian's chromium, and runs the same visits as packages/thresher-server/tests/page. Of a name it draws only that
+picture.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "packages" / "thresher-server" / "tests" / "page")]
 
+from browsing import PHONE, ask, chromium, drop, visiting  # noqa: E402
 from PIL import Image  # noqa: E402
 from playwright.sync_api import Browser, Page  # noqa: E402
+from samples import ARCHIVE, HANDBOOK, pdf, write_notes, write_town  # noqa: E402
 
 import thresher  # noqa: E402
-from tests.server.conftest import Running, running  # noqa: E402
-from tests.server.page.browsing import PHONE, ask, chromium, drop, visiting  # noqa: E402
-from tests.server.page.samples import ARCHIVE, HANDBOOK, pdf, write_notes, write_town  # noqa: E402
+from tests.servers.own import Running, running  # noqa: E402
 from thresher_testing.llm_server import Reply, ScriptedServer  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"

@@ -11,8 +11,9 @@ import httpx
 import pytest
 
 import thresher
-from tests.server.jobs.test_worker import BATCH_CHARACTERS, DEFAULT, Served, ended
-from tests.server.jobs.test_worker import notes as notes_of
+from tests.servers.own import BATCH_CHARACTERS, Served
+from tests.servers.own import notes as notes_of
+from tests.servers.own_api import DEFAULT, ended
 from tests.servers.postgres import why_not
 from thresher.errors import UsageError
 from thresher.testing.fakes import HashEncoder

@@ -1,0 +1,190 @@
+"""MCP over HTTP on loopback, against the real application with its keys."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp_agents import BUILT, MODES, acted_at, structure_of, text_of, tool_names
+from mcp_types import CallToolResult
+
+from tests.servers.own import Running, filled, running
+from thresher_server.security.keys import Keys, Scope
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
+ACCEPTED = {"Accept": "application/json, text/event-stream"}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_agent_asks_over_http_and_gets_addresses_that_open(mode: str, served: Running) -> None:
+    async def asked(client: Client) -> CallToolResult:
+        assert await tool_names(client) == ["search_documents", "list_documents", "ask", "check", "explain"]
+        return await client.call_tool("ask", {"question": BUILT})
+
+    told = structure_of(acted_at(f"{served.url}/mcp", asked, mode=mode))
+    assert "1849" in told["answer"]
+    assert told["citations"][0]["url"].startswith(f"{served.url}/d/default/")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_chatgpt_has_an_address_of_its_own(mode: str, served: Running) -> None:
+    async def asked(client: Client) -> CallToolResult:
+        assert await tool_names(client) == ["search", "fetch"]
+        return await client.call_tool("search", {"query": BUILT})
+
+    found = structure_of(acted_at(f"{served.url}/mcp/chatgpt", asked, mode=mode))["results"]
+    assert found[0]["url"].startswith(f"{served.url}/d/default/")
+
+
+# --- keys -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def keyed_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two collections; keys are made by the tests."""
+    return filled(tmp_path_factory.mktemp("keyed") / "home", "lighthouse.md", "ferry.md")
+
+
+@pytest.fixture(scope="module")
+def keyed(keyed_home: Path) -> Iterator[Running]:
+    with running(keyed_home, server__require_key=True) as one:
+        yield one
+
+
+def test_a_request_without_a_key_that_counts_is_told_how_to_send_one(keyed: Running) -> None:
+    for path in ("/mcp", "/mcp/chatgpt"):
+        bare = keyed.client.post(path, json=INITIALIZE, headers=ACCEPTED)
+        assert (bare.status_code, bare.headers["www-authenticate"]) == (401, 'Bearer realm="thresher"')
+        wrong = keyed.client.post(path, json=INITIALIZE, headers={**ACCEPTED, "Authorization": "Bearer thr_0_0"})
+        assert wrong.status_code == 401
+        assert 'error="invalid_token"' in wrong.headers["www-authenticate"]
+        assert "thresher keys add" in wrong.json()["error_description"]
+
+
+def test_a_key_with_one_collection_sees_only_that(keyed: Running, keyed_home: Path) -> None:
+    key = Keys(keyed_home).make("narrow", [Scope.READ, Scope.ASK], ["ferry"])
+
+    async def asked(client: Client) -> None:
+        listed = structure_of(await client.call_tool("list_documents", {}))
+        assert listed["collections"] == [{"name": "ferry", "documents": 1}]
+        for tool in ("search_documents", "ask"):
+            refused = await client.call_tool(tool, {"question": BUILT, "collection": "lighthouse"})
+            assert refused.is_error
+            assert text_of(refused).endswith("there are: ferry")
+        assert [one.name for one in (await client.list_resources()).resources] == ["ferry.md"]
+        found = await client.call_tool("search_documents", {"question": "When does the ferry leave?"})
+        assert "06:40" in text_of(found)
+
+    for mode in MODES:
+        acted_at(f"{keyed.url}/mcp", asked, key=key, mode=mode)
+
+
+def test_a_key_sees_the_tools_of_its_scopes(keyed: Running, keyed_home: Path) -> None:
+    keys = Keys(keyed_home)
+    reader = keys.make("reader", [Scope.READ], None)
+    writer = keys.make("writer", [Scope.READ, Scope.WRITE], ["ferry"])
+    url = f"{keyed.url}/mcp"
+    assert acted_at(url, tool_names, key=reader) == ["search_documents", "list_documents"]
+    seen = ["search_documents", "list_documents", "add_document", "delete_document"]
+    assert acted_at(url, tool_names, key=writer, mode="legacy") == seen
+    refused = acted_at(url, lambda client: client.call_tool("ask", {"question": BUILT}), key=reader)
+    assert "needs a key with the scope ask" in text_of(refused)
+
+
+def test_a_key_writes_and_the_audit_log_says_who_did(keyed: Running, keyed_home: Path) -> None:
+    key = Keys(keyed_home).make("scribe", [Scope.READ, Scope.WRITE], ["ferry"])
+
+    async def wrote(client: Client) -> None:
+        structure_of(await client.call_tool("add_document", {"text": "Fog at noon.", "name": "fog"}))
+        structure_of(await client.call_tool("delete_document", {"document": "fog.md"}))
+
+    acted_at(f"{keyed.url}/mcp", wrote, key=key)
+    lines = [json.loads(line) for line in (keyed_home / "server" / "audit.jsonl").read_text().splitlines()]
+    done = [line["did"] for line in lines if line["caller"] == "scribe" and not line["did"].startswith("POST ")]
+    assert done == ["add", "delete"]
+
+
+def test_the_trace_of_another_key_is_not_told(keyed: Running, keyed_home: Path) -> None:
+    keys = Keys(keyed_home)
+    one, other = (keys.make(name, [Scope.READ, Scope.ASK], ["lighthouse"]) for name in ("one", "other"))
+    url = f"{keyed.url}/mcp"
+    trace = structure_of(acted_at(url, lambda client: client.call_tool("ask", {"question": BUILT}), key=one))["trace"]
+
+    def explained(client: Client) -> Any:
+        return client.call_tool("explain", {"trace": trace})
+
+    assert not acted_at(url, explained, key=one).is_error
+    assert acted_at(url, explained, key=other).is_error
+
+
+def test_agents_at_once_see_each_their_own(keyed: Running, keyed_home: Path) -> None:
+    keys = {name: Keys(keyed_home).make(f"of {name}", [Scope.READ], [name]) for name in ("ferry", "lighthouse")}
+
+    async def listed(client: Client) -> list[str]:
+        results = await asyncio.gather(*(client.call_tool("list_documents", {}) for _ in range(4)))
+        return [structure_of(result)["collection"] for result in results]
+
+    with ThreadPoolExecutor() as pool:
+        seen = pool.map(lambda key: acted_at(f"{keyed.url}/mcp", listed, key=key), keys.values())
+        assert list(seen) == [[name] * 4 for name in keys]
+
+
+# --- names and pages --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Host": "localhost:1"}, 200),
+        ({"Host": "10.1.2.3:8765"}, 421),
+        ({"Host": "10.1.2.3:8765", "Origin": "http://10.1.2.3:8765"}, 421),
+        ({"Host": "docs.example.org"}, 200),
+        ({"Host": "a.docs.example.net", "Origin": "https://a.docs.example.net"}, 200),
+        ({"Origin": "https://page.example"}, 200),
+        ({"Host": "evil.example"}, 421),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Host": ""}, 421),
+        ({"Host": "docs.example.org.evil.example"}, 421),
+        ({"Host": "docs.example.org", "Origin": "https://evil.example"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+    ],
+)
+def test_the_guard_alone_says_which_names_and_pages_may_call(
+    headers: dict[str, str], status: int, named: Running
+) -> None:
+    sent = {**ACCEPTED, "Authorization": "Bearer " + "k" * 24, **headers}
+    for path in ("/mcp", "/mcp/chatgpt"):
+        assert named.client.post(path, json=INITIALIZE, headers=sent).status_code == status
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    given = {
+        "server__allowed_hosts": "docs.example.org,*.docs.example.net",
+        "server__allowed_origins": "https://page.example",
+        "server__admin_key": "k" * 24,
+    }
+    with running(tmp_path_factory.mktemp("named"), **given) as one:
+        yield one
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'{"jsonrpc":"2.0"}', b"\xff\xfe", b'{"method":1}'])
+def test_no_body_makes_the_server_fail(body: bytes, served: Running) -> None:
+    headers = {**ACCEPTED, "Content-Type": "application/json"}
+    assert 400 <= served.client.post("/mcp", content=body, headers=headers).status_code < 500
+    for method in ("GET", "PUT", "DELETE"):
+        with served.client.stream(method, "/mcp", headers={"Accept": "application/json"}) as reply:
+            assert 400 <= reply.status_code < 500
