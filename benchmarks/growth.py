@@ -1,4 +1,4 @@
-"""What a chunk table costs as it grows: 10,000 to a million rows, on LanceDB, in a bucket and on PostgreSQL.
+"""What a chunk table costs as it grows: 10,000 to a million rows, on LanceDB in a folder or a bucket.
 
     .venv/bin/python -m benchmarks.growth measure --store lance --sizes 10000 100000 --label before
     .venv/bin/python -m benchmarks.growth table
@@ -14,9 +14,9 @@ and goes through these phases, each in a process of its own:
   recall@10 and BM25 again.
 
 A hybrid question is `nearest` and `matching`, 50 each. `wall` are seconds that pass, `cpu` those of the processor in
-all threads (and in the server of the database); on a busy machine only the latter can be compared. Memory is the most
-that a process had, `rss_before_mb` what it had before it opened the table: Python, numpy and the rows' own words. The
-server of a database is not in it. The first question is that of a process; the disk's pages are in memory by then.
+all threads; on a busy machine only the latter can be compared. Memory is the most that a process had, `rss_before_mb`
+what it had before it opened the table: Python, numpy and the rows' own words. The first question is that of a process;
+the disk's pages are in memory by then.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, quantiles
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -77,26 +77,7 @@ OF_KIND = Comparison("kind", "=", KIND)
 # --- the stores -------------------------------------------------------------------------------------------------------
 
 
-class Place(Protocol):
-    """Where a table is: everything that only one of the stores has."""
-
-    def create(self) -> None:
-        """Make the empty table."""
-
-    def open(self, *, vector_index: bool = True) -> ChunkTable:
-        """The table, with an approximate index when it is large enough."""
-
-    def cpu_seconds(self) -> float:
-        """Processor time of this process and of the store's server so far."""
-
-    def bytes(self) -> int:
-        """What the table takes on the disk."""
-
-    def upkeep(self, table: ChunkTable) -> float:
-        """What an index run does at its end; for how many seconds nobody else can commit."""
-
-
-class LancePlace:
+class Folder:
     """A folder."""
 
     def __init__(self, address: str) -> None:
@@ -127,72 +108,12 @@ class LancePlace:
         table: ChunkTable = (self._store() if vector_index else self._store(ann_rows=NEVER)).open(TABLE)
         return table
 
-    def cpu_seconds(self) -> float:
-        """Processor time of this process so far."""
-        return time.process_time()
-
     def bytes(self) -> int:
         """What the table takes on the disk."""
         return sum(file.stat().st_size for file in self._folder.rglob("*") if file.is_file())
 
-    def upkeep(self, table: ChunkTable) -> float:
-        """What an index run does at its end: beside whoever commits."""
-        table.maintain()
-        return 0.0
 
-
-class PostgresPlace:
-    """A schema of a database."""
-
-    def __init__(self, address: str) -> None:
-        from thresher_postgres.store import PostgresStore
-
-        self._dsn = address
-        self._store = PostgresStore(address, "growth")
-        self._unindexed = PostgresStore(address, "growth", ann_rows=NEVER)
-
-    @staticmethod
-    @contextmanager
-    def made() -> Iterator[str]:
-        """An empty database of a server of its own, durable, gone at the end."""
-        from tests.servers.postgres import running
-
-        with running(settings="-c listen_addresses= -c maintenance_work_mem=512MB") as dsn:
-            yield dsn
-
-    def create(self) -> None:
-        """Make the empty table."""
-        self._store.create(TABLE, dimension=DIMENSION)
-
-    def open(self, *, vector_index: bool = True) -> ChunkTable:
-        """The table, with an approximate index when it is large enough."""
-        return (self._store if vector_index else self._unindexed).open(TABLE)
-
-    def cpu_seconds(self) -> float:
-        """Processor time of this process and of the server, with the workers that have ended, so far."""
-        server = int(self._asked("SELECT pg_read_file('postmaster.pid')").splitlines()[0])
-        workers = Path(f"/proc/{server}/task/{server}/children").read_text(encoding="ascii").split()
-        return time.process_time() + ticked(server, ended=True) + sum(ticked(int(worker)) for worker in workers)
-
-    def bytes(self) -> int:
-        """What the database takes on the disk."""
-        return int(self._asked("SELECT pg_database_size(current_database())"))
-
-    def _asked(self, query: str) -> Any:
-        import psycopg
-
-        with psycopg.connect(self._dsn) as connection:
-            row = connection.execute(query.encode()).fetchone()
-            assert row is not None
-            return row[0]
-
-    def upkeep(self, table: ChunkTable) -> float:
-        """What an index run does at its end: beside whoever commits."""
-        table.maintain()
-        return 0.0
-
-
-class BucketPlace(LancePlace):
+class Bucket(Folder):
     """A folder of a bucket, of a server of its own."""
 
     def __init__(self, address: str) -> None:
@@ -219,11 +140,7 @@ class BucketPlace(LancePlace):
         return places.size(self._address)[1]
 
 
-STORES: Mapping[str, type[LancePlace] | type[PostgresPlace]] = {
-    "bucket": BucketPlace,
-    "lance": LancePlace,
-    "postgres": PostgresPlace,
-}
+STORES: Mapping[str, type[Folder]] = {"bucket": Bucket, "lance": Folder}
 
 
 # --- clocks -----------------------------------------------------------------------------------------------------------
@@ -236,16 +153,6 @@ def seconds(call: Callable[[], Any]) -> float:
     return time.perf_counter() - begun
 
 
-def ticked(process: int, *, ended: bool = False) -> float:
-    """Seconds of the processor that another process had, or 0 when it is gone; with those of its `ended` children."""
-    try:
-        stated = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return 0.0
-    ticks = stated.rpartition(")")[2].split()[11 : 15 if ended else 13]
-    return sum(map(int, ticks)) / float(os.sysconf("SC_CLK_TCK"))
-
-
 def megabytes() -> int:
     """The most memory that this process ever had."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
@@ -255,16 +162,15 @@ def megabytes() -> int:
 class Clock:
     """Seconds of both kinds that passed in calls."""
 
-    place: Place
     wall: float = 0.0
     cpu: float = 0.0
 
     def run(self, call: Callable[[], Any]) -> Any:
         """What the call returns; its seconds are added."""
-        cpu, wall = self.place.cpu_seconds(), time.perf_counter()
+        cpu, wall = time.process_time(), time.perf_counter()
         result = call()
         self.wall += time.perf_counter() - wall
-        self.cpu += self.place.cpu_seconds() - cpu
+        self.cpu += time.process_time() - cpu
         return result
 
     def read(self) -> dict[str, float]:
@@ -272,9 +178,9 @@ class Clock:
         return {"wall": round(self.wall, 3), "cpu": round(self.cpu, 3)}
 
 
-def clocked(place: Place, call: Callable[[], Any]) -> dict[str, float]:
+def clocked(call: Callable[[], Any]) -> dict[str, float]:
     """The seconds of one call."""
-    clock = Clock(place)
+    clock = Clock()
     clock.run(call)
     return clock.read()
 
@@ -292,7 +198,7 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 class Task:
     """What every phase is about."""
 
-    place: Place
+    place: Folder
     rows: Synthetic
     size: int
 
@@ -307,16 +213,16 @@ def load(task: Task) -> dict[str, Any]:
     """Add all rows, without the vector index."""
     task.place.create()
     table = task.place.open(vector_index=False)
-    append, upkeep, calls, longest = Clock(task.place), Clock(task.place), 0, 0.0
+    append, upkeep, calls = Clock(), Clock(), 0
     for number in range(task.size // BATCH):
         batch = task.rows.batch(number)
         append.run(lambda batch=batch: table.append(batch))  # type: ignore[misc]
         if table.versions > MOST_VERSIONS:
-            longest = max(longest, upkeep.run(lambda: task.place.upkeep(table)))
+            upkeep.run(table.maintain)
             calls += 1
     return {
         "append": append.read(),
-        "upkeep": {**upkeep.read(), "calls": calls, "lock_longest": round(longest, 3)},
+        "upkeep": {**upkeep.read(), "calls": calls},
         "rss_mb": megabytes(),
     }
 
@@ -327,11 +233,8 @@ def build(task: Task) -> dict[str, Any]:
     hybrid(table, task.rows.questions()[0])
     before = megabytes()
     print("begun", flush=True)
-    clock = Clock(task.place)
-    lock = clock.run(lambda: task.place.upkeep(table))
     return {
-        **clock.read(),
-        "lock": round(lock, 3),
+        **clocked(table.maintain),
         "stale": table.stale(),
         "count": table.count(),
         "rss_mb": megabytes(),
@@ -373,24 +276,22 @@ def ask(task: Task) -> dict[str, Any]:
     """A new process that asks."""
     asked, before = task.rows.questions(), megabytes()
     tables: list[ChunkTable] = []
-    opening = clocked(task.place, lambda: tables.append(task.place.open()))
+    opening = clocked(lambda: tables.append(task.place.open()))
     table = tables[0]
-    first = clocked(task.place, lambda: hybrid(table, asked[-1]))
+    first = clocked(lambda: hybrid(table, asked[-1]))
     results: dict[str, Any] = {"rss_before_mb": before, "open": opening, "first": first}
     for question in asked[:WARM_UP]:
         hybrid(table, question)
-    results["plain"], results["rss_mb"] = timed(task.place, table, asked, None)
-    results["filtered"], results["rss_filtered_mb"] = timed(task.place, table, asked, OF_KIND)
+    results["plain"], results["rss_mb"] = timed(table, asked, None)
+    results["filtered"], results["rss_filtered_mb"] = timed(table, asked, OF_KIND)
     return results | found(task, table, changed=False)
 
 
-def timed(
-    place: Place, table: ChunkTable, asked: Sequence[Question], where: Filter | None
-) -> tuple[dict[str, Any], int]:
+def timed(table: ChunkTable, asked: Sequence[Question], where: Filter | None) -> tuple[dict[str, Any], int]:
     """How long hybrid questions take, and the memory after 50 of them."""
     clocks, memory = [], 0
     for number, question in enumerate(asked):
-        clock = Clock(place)
+        clock = Clock()
         clock.run(lambda question=question: hybrid(table, question, where))  # type: ignore[misc]
         clocks.append(clock)
         if number + 1 == DEPTH:
@@ -434,7 +335,6 @@ def change(task: Task) -> dict[str, Any]:
         hybrid(table, question)
     results: dict[str, Any] = {
         "added": changed_by(task, table, lambda: table.append(planned.added)),
-        "counted": counted(task.place, table, asked[0].text),
         "deleted": changed_by(task, table, lambda: table.delete([planned.deleted])),
     }
 
@@ -449,32 +349,17 @@ def change(task: Task) -> dict[str, Any]:
 
 def changed_by(task: Task, table: ChunkTable, doing: Callable[[], None]) -> dict[str, Any]:
     """A change, the upkeep and two questions; `total` is without the second."""
-    asked, lock = task.rows.questions(), 0.0
-
-    def upkeep() -> None:
-        nonlocal lock
-        lock = task.place.upkeep(table)
-
+    asked = task.rows.questions()
     steps = {
-        "change": clocked(task.place, doing),
-        "upkeep": clocked(task.place, upkeep),
-        "first": clocked(task.place, lambda: hybrid(table, asked[0])),
-        "second": clocked(task.place, lambda: hybrid(table, asked[1])),
+        "change": clocked(doing),
+        "upkeep": clocked(table.maintain),
+        "first": clocked(lambda: hybrid(table, asked[0])),
+        "second": clocked(lambda: hybrid(table, asked[1])),
     }
     total = {
         kind: round(sum(steps[step][kind] for step in ("change", "upkeep", "first")), 3) for kind in ("wall", "cpu")
     }
-    return {"total": total, **steps, "lock": round(lock, 3)}
-
-
-def counted(place: Place, table: ChunkTable, text: str) -> dict[str, dict[str, float]]:
-    """What is counted anew after a change."""
-    return {
-        "count": clocked(place, table.count),
-        "average_terms": clocked(place, table.average_terms),
-        "document_frequencies": clocked(place, lambda: table.document_frequencies(text)),
-        "document_ids": clocked(place, table.document_ids),
-    }
+    return {"total": total, **steps}
 
 
 PHASES: Mapping[str, Callable[[Task], dict[str, Any]]] = {
@@ -591,48 +476,23 @@ def phase(given: argparse.Namespace) -> None:
 MEASURES: Mapping[str, str] = {
     "append all, CPU s": "load append cpu",
     "upkeep while loading, CPU s": "load upkeep cpu",
-    "peak memory of loading, MB": "load rss_mb",
     "indexes built, CPU s": "build cpu",
-    "indexes built, wall s": "build wall",
-    "commit lock held by it, wall s": "build lock",
     "peak memory of building, MB": "build rss_mb",
     "disk after building, MB": "build disk_mb",
     "questions beside: p50, wall ms": "beside p50",
-    "questions beside: p95, wall ms": "beside p95",
-    "questions beside: longest, wall ms": "beside longest",
     "questions beside: errors": "beside errors",
-    "first question of a process, wall s": "ask first wall",
     "hybrid p50, CPU ms": "ask plain cpu p50",
     "hybrid p95, CPU ms": "ask plain cpu p95",
-    "hybrid p50, wall ms": "ask plain wall p50",
-    "hybrid p95, wall ms": "ask plain wall p95",
     "hybrid of a kind p50, CPU ms": "ask filtered cpu p50",
-    "hybrid of a kind p95, CPU ms": "ask filtered cpu p95",
-    "hybrid of a kind p50, wall ms": "ask filtered wall p50",
-    "memory before opening, MB": "ask rss_before_mb",
     "memory of asking, MB": "ask rss_mb",
-    "memory of asking with a filter, MB": "ask rss_filtered_mb",
     "recall@10": "ask recall",
     "recall@10 of a kind": "ask recall_filtered",
     "BM25 lists as by the formula": "ask bm25_same",
-    "BM25 scores apart at most": "ask bm25_apart",
     "100 rows more: refresh, CPU s": "change added total cpu",
-    "100 rows more: refresh, wall s": "change added total wall",
-    "100 rows more: upkeep, CPU s": "change added upkeep cpu",
-    "100 rows more: first question, CPU s": "change added first cpu",
-    "100 rows more: second question, CPU s": "change added second cpu",
     "document deleted: refresh, CPU s": "change deleted total cpu",
-    "document deleted: refresh, wall s": "change deleted total wall",
-    "document deleted: upkeep, CPU s": "change deleted upkeep cpu",
     "document replaced: refresh, CPU s": "change replaced total cpu",
-    "document replaced: refresh, wall s": "change replaced total wall",
-    "count, CPU s": "change counted count cpu",
-    "average_terms, CPU s": "change counted average_terms cpu",
-    "document_frequencies, CPU s": "change counted document_frequencies cpu",
-    "document_ids, CPU s": "change counted document_ids cpu",
     "recall@10 after the changes": "change after recall",
     "BM25 lists after the changes": "change after bm25_same",
-    "BM25 scores apart after the changes": "change after bm25_apart",
     "killed in the middle: rows left": "killed count",
 }
 

@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from research.export_encoder import MAX_TOKENS, PROJECT, download, sha256, write
-from research.train_judge import read
+from research.training_texts import read
 from thresher_training.export import exported, floats_of
 from thresher_training.network import VERDICTS, Judge
 from thresher_training.tokens import Pair, Reader, padded
@@ -47,7 +47,7 @@ A cross-encoder with its heads: does the text answer the question (`logits`), wh
 {MAX_TOKENS} tokens.
 
 * Started from all-MiniLM-L6-v2 (Apache-2.0; the package's other weights folder names its origin) and trained by
-  `research/{{script}}` on the data that docs/models.md lists; the licences of the data are in NOTICE.
+  `research/train` on the data that docs/models.md lists; the licences of the data are in NOTICE.
 * Licence: Apache-2.0; its text is in ../all-MiniLM-L6-v2-int8/LICENSE.
 * Loadable with `fastembed.rerank.cross_encoder.TextCrossEncoder(..., specific_model_path=...)`.
 
@@ -110,21 +110,16 @@ def main() -> int:
     """Exit code: 0 when the exported model is as good as it must be."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="what research.training_data wrote")
-    parser.add_argument(
-        "--run", type=Path, nargs="+", required=True, help="what train_judge wrote, or files of research.train"
-    )
+    parser.add_argument("--run", type=Path, nargs="+", required=True, help="files of research.train")
     parser.add_argument("--claims", type=Path, help="what research.checker_data wrote, for the checker")
     parser.add_argument("--target", type=Path, help="the folder to write")
     arguments = parser.parse_args()
     original = download(arguments.data)
     config = json.loads((original / "config.json").read_text(encoding="utf-8"))
     reader = Reader(original)
-    folder = arguments.run[0]
-    state = torch.load(folder / "judge.pt", map_location="cpu") if folder.is_dir() else averaged(arguments.run)
     judge = Judge(config).eval()
-    judge.load_state_dict(state)
+    judge.load_state_dict(averaged(arguments.run))
     name = "thresher-checker" if arguments.claims else "thresher-judge"
-    script = "train_judge.py" if folder.is_dir() else "train"
     if arguments.claims:
         pairs = pairs_of_claims(read(arguments.claims)[: SAMPLE_CLAIMS + CHECKED_CLAIMS], reader)
         sample, checked = pairs[:SAMPLE_CLAIMS], pairs[SAMPLE_CLAIMS:]
@@ -133,7 +128,7 @@ def main() -> int:
         held = random.Random(1).sample(read(arguments.data / "tune.jsonl"), CHECKED_GROUPS)
         sample, checked = pairs_of(groups, reader, each=2), pairs_of(held, reader, each=3)
     target = arguments.target or WEIGHTS / f"{name}-int8"
-    readme = README.replace("{name}", name).replace("{script}", script)
+    readme = README.replace("{name}", name)
     write(target, original, exported(judge, config, sample), readme, file=FILE)
     path = target / FILE
     print(f"{path}: {path.stat().st_size / 1e6:.1f} MB, sha256 {sha256(path)}")

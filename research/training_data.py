@@ -3,15 +3,13 @@
     .venv/bin/python -m research.training_data --out training        # about 10 minutes on two cores
 
 Writes `groups.jsonl` (a question, texts that answer it with the places of the answer, texts that do not),
-`claims.jsonl` (a claim, a text, whether the text supports or denies it), `tune.jsonl` (groups of the tune fifth, to
-follow the training on) and `manifest.json` (counts, and the SHA-256 of every file read and written). Only the three
-training fifths of each set are trained on: sha1("split:KEY") modulo 5 is 0, 1 or 2, KEY being the subject, the article
-or the question's id. A question that is worded like one of the other two fifths of any
-set is left out, so that sets which share questions (Natural Questions, CLAPnq and ASQA; the two PopQA files) do not
-leak into each other; so is every passage known to answer one of them from the made questions.
+`tune.jsonl` (groups of the tune fifth, to follow the training on) and `manifest.json` (counts, and the SHA-256 of every
+file read and written). Only the three training fifths of each set are trained on: sha1("split:KEY") modulo 5 is 0, 1 or
+2, KEY being the subject, the article or the question's id. A question that is worded like one of the other two fifths
+of any set is left out, so that sets which share questions (Natural Questions, CLAPnq and ASQA; the two PopQA files) do
+not leak into each other; so is every passage known to answer one of them from the made questions.
 
-Negatives are the best of BM25 and the encoder that do not answer (with `--by-words` of BM25 alone, for which no
-passage is encoded); where only strings tell (Natural Questions,
+Negatives are the best of BM25 and the encoder that do not answer; where only strings tell (Natural Questions,
 TriviaQA), a passage that holds an answer and is not known to answer is on neither side.
 """
 
@@ -28,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import DATA, rows
-from benchmarks.planted_errors import clapnq, climate_fever, planted, scifact, untokenised, wikipedia
+from benchmarks.planted_errors import untokenised
 from research.pools import Pool, by_words, candidates, grades, holds, paragraphs, plain, slice_of
 from research.training_texts import (
     NEGATIVES,
@@ -44,7 +42,6 @@ from thresher.models.encoders import BundledEncoder
 from thresher_evals.jsonl import digest
 
 SEED = 7
-PLANTED_CLAIMS = 7_000
 SAME_QUESTION = 0.93
 """Cosine above which two questions count as the same one, worded differently."""
 
@@ -156,7 +153,7 @@ def long_tail(held: HeldOut, pool: Pool) -> Iterator[Group]:
         yield Group("popqa-longtail", "passage", row["question"], right[:4], negatives[:NEGATIVES])
 
 
-def squad(held: HeldOut, encoder: BundledEncoder | None) -> Iterator[Group]:
+def squad(held: HeldOut, encoder: BundledEncoder) -> Iterator[Group]:
     """Paragraph retrieval; the answered ones with their places, the unanswerable ones with nothing that answers."""
     every = rows("squad/answered.jsonl") + rows("squad/questions_only.jsonl")
     wanted = [row for row in every if held.wants(row["title"])]
@@ -177,7 +174,7 @@ def squad(held: HeldOut, encoder: BundledEncoder | None) -> Iterator[Group]:
                 yield Group(set_, "passage", row["question"], [here], negatives, certain=certain)
 
 
-def scifact_claims(held: HeldOut, encoder: BundledEncoder | None) -> Iterator[Group]:
+def scifact_claims(held: HeldOut, encoder: BundledEncoder) -> Iterator[Group]:
     """Claims over abstracts."""
     pool = Pool("train_scifact", rows("scifact/corpus.jsonl"), encoder)
     relevant = {claim: {pool.at[document] for document in found} for claim, found in grades("scifact").items()}
@@ -259,39 +256,6 @@ def asqa(held: HeldOut, pool: Pool, encoder: BundledEncoder) -> Iterator[Group]:
                 yield Group("asqa", "passage", question, right, negatives, certain=question != row["question"])
 
 
-# --- claims -----------------------------------------------------------------------------------------------------------
-
-
-def claims(held: HeldOut, blocked_titles: set[str]) -> Iterator[dict[str, Any]]:
-    """A claim, what it is compared with, and 1 (supported), 0 (denied)."""
-    draw = random.Random(SEED)
-    natural = [c for c in (*scifact(), *climate_fever()) if training(c.key) and c.error in ("", "contradicted")]
-    free = held.free([case.claim for case in natural])
-    for case, allowed in zip(natural, free, strict=True):
-        if allowed:
-            text = " ".join(case.sentences)
-            row = {"set": case.data, "claim": case.claim, "title": case.title, "text": text}
-            yield {**row, "label": int(not case.error)}
-    sources = [case for case in (*wikipedia(), *clapnq()) if training(case.key) and case.title not in blocked_titles]
-    made_claims = []
-    for case in [*sources, *planted(sources)]:
-        if case.error != "cited elsewhere":
-            text = nearby(case.claim, case.sentences, draw)
-            row = {"set": case.data, "claim": case.claim, "title": case.title, "text": text}
-            made_claims.append({**row, "label": int(not case.error)})
-    draw.shuffle(made_claims)
-    yield from made_claims[:PLANTED_CLAIMS]
-
-
-def nearby(claim: str, sentences: Sequence[str], draw: random.Random) -> str:
-    """The sentence nearest to the claim in words, alone or with its neighbours."""
-    words = set(plain(claim).split())
-    shared = [len(words & set(plain(sentence).split())) / (1 + len(sentence.split())) ** 0.3 for sentence in sentences]
-    at = max(range(len(sentences)), key=shared.__getitem__)
-    reach = draw.choice([0, 1, 2])
-    return " ".join(sentences[max(0, at - reach) : at + reach + 1])
-
-
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
@@ -306,16 +270,14 @@ def write(path: Path, found: Iterable[dict[str, Any]]) -> Counter[str]:
 
 
 def main() -> None:
-    """Write groups, claims, tune groups and the manifest."""
+    """Write groups, tune groups and the manifest."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="the folder to write")
-    parser.add_argument("--by-words", action="store_true", help="find negatives by words alone")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     encoder = BundledEncoder()
     held = HeldOut(encoder)
-    of_pools = None if arguments.by_words else encoder
-    pool = Pool("pool", rows("wikipedia/corpus.jsonl"), of_pools)
+    pool = Pool("pool", rows("wikipedia/corpus.jsonl"), encoder)
     blocked = {
         pool.at[id_]
         for name in ("popqa", "nq", "triviaqa")
@@ -327,14 +289,14 @@ def main() -> None:
 
     def of_people() -> Iterator[Group]:
         sources = [wikipedia_questions(pool, held, name) for name in ("popqa", "nq", "triviaqa")]
-        sources += [long_tail(held, pool), squad(held, of_pools)]
+        sources += [long_tail(held, pool), squad(held, encoder)]
         for source in sources:
             for group in source:
                 yield group
                 sentences = sentence_group(group) if group.certain else None
                 if sentences is not None:
                     yield sentences
-        yield from scifact_claims(held, of_pools)
+        yield from scifact_claims(held, encoder)
         yield from clapnq_questions(held, pool)
         yield from climate_claims(held, encoder)
         yield from multihop(held, encoder)
@@ -345,14 +307,13 @@ def main() -> None:
 
     made_of = made(pool, blocked, encoder, random.Random(SEED))
     counts = write(arguments.out / "groups.jsonl", usable(chain(of_people(), made_of)))
-    counts += write(arguments.out / "claims.jsonl", claims(held, {pool.chunks[at].title for at in blocked}))
     held.tuning = True
     write(arguments.out / "tune.jsonl", usable(of_people()))
     manifest = {
         "counts": dict(sorted(counts.items())),
         "left out, like a held-out question": held.dropped,
         "read": {name: digest(DATA / name) for name in (*FILES, "wikipedia/corpus.jsonl", "scifact/corpus.jsonl")},
-        "written": {name: digest(arguments.out / name) for name in ("groups.jsonl", "claims.jsonl", "tune.jsonl")},
+        "written": {name: digest(arguments.out / name) for name in ("groups.jsonl", "tune.jsonl")},
     }
     text = json.dumps(manifest, indent=1)
     (arguments.out / "manifest.json").write_text(text + "\n", encoding="utf-8")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from research.pools import Pool, candidates, holds, plain
 from thresher.models.encoders import BundledEncoder
@@ -40,6 +43,12 @@ class Group:
     negatives: list[Passage]
     near: list[Passage] = field(default_factory=list)
     certain: bool = True
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The objects of a JSON Lines file."""
+    with path.open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
 
 
 def places(text: str, answers: Iterable[str]) -> list[tuple[int, int]]:

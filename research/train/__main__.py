@@ -12,11 +12,12 @@ judge's weights:
     python -m research.train.pack --claims DATA/checker.jsonl --out CLAIMS.npz
     python -m research.train --pack CLAIMS.npz --out RUN --questions 0 --steps 8000
 
-Losses: listwise over the texts of a question, binary where the labels are certain, of the span
-(`research.train_judge`); of a claim, cross-entropy over supported, contradicted and neither, or minus the logarithm of
-1 - p(supported) where nobody said which of the last two. What is kept is a running mean of the weights, `mean-N.pt`, in
-half precision and without the word vectors, which stay as they are. The log has the losses and what the tune part says.
-Whatever is drawn follows from the step's number: the same command takes a run up again from its last checkpoint.
+Losses: listwise over the texts of a question, binary where the labels are certain, minus the logarithm of the
+probability of all known places of the answer together (Clark and Gardner 2018); of a claim, cross-entropy over
+supported, contradicted and neither, or minus the logarithm of 1 - p(supported) where nobody said which of the last two.
+What is kept is a running mean of the weights, `mean-N.pt`, in half precision and without the word vectors, which stay
+as they are. The log has the losses and what the tune part says. Whatever is drawn follows from the step's number: the
+same command takes a run up again from its last checkpoint.
 """
 
 from __future__ import annotations
@@ -36,7 +37,6 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from research.train.batches import CLAIM_TOKENS, QUESTION_TOKENS, Claims, Groups, Layout, Tokens
 from research.train.tune import tuned, without_doubtful
-from research.train_judge import POSITIVE_WEIGHT, save
 from thresher_training.export import floats_of
 from thresher_training.network import Judge, optimiser, rate, support_loss
 
@@ -48,11 +48,19 @@ SHARES = {"replay": 0.25, "mined": 0.3, "related": 0.15, "reader": 0.3}
 """Of the questions of a step, from each stream."""
 RATE, HEADS = 1.5e-4, 5.0
 """Of matrices and of what is not decayed; the heads learn so many times faster."""
+POSITIVE_WEIGHT = 2.5
+"""Of the binary loss: there are four or six negatives to a positive."""
 BINARY_WEIGHT, SPAN_WEIGHT, SUPPORT_WEIGHT = 1.0, 0.5, 1.0
 AVERAGED = 0.998
 PIECES = 4
 """Passes of a step: rows of like lengths are read together."""
 CHECKPOINT_SECONDS, LOGGED_STEPS = 300, 50
+
+
+def save(path: Path, state: dict[str, Any]) -> None:
+    """Written beside and moved over, so that a kill leaves the old one or the new one."""
+    torch.save(state, path.with_suffix(".part"))
+    path.with_suffix(".part").replace(path)
 
 
 def read(judge: nn.Module, tokens: Tokens, layout: Layout) -> tuple[Tensor, list[tuple[NDArray[Any], Tensor]]]:

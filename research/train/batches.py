@@ -11,13 +11,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from research.train_judge import PLAIN_QUESTION, TITLED
 from thresher_training.network import mixed
 from thresher_training.tokens import TITLE_TOKENS, Batch
 
 MAX_TOKENS, QUESTION_TOKENS, CLAIM_TOKENS = 256, 64, 96
 """As the engine reads."""
 CLS, SEP = 101, 102
+PLAIN_QUESTION = 0.3
+"""Share of questions that are read in lower case without their question mark, as people type them."""
+TITLED = 0.8
+"""Share of texts that are read with their title."""
 ANYWHERE = 0.5
 """Share of long texts that are read from another place on than their beginning."""
 HARDEST = 0.04

@@ -25,9 +25,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import DATA
-from research.train_judge import REPEATED, SENTENCES, read
+from research.training_texts import read
 
 Group = dict[str, Any]
+
+REPEATED = {"popqa": 2, "nq": 2, "triviaqa": 2, "popqa-longtail": 1, "asqa": 0.5, "squad-questions": 0.5, "made": 0.25}
+"""How often a group of a set is replayed, where not once."""
+SENTENCES = 0.5
+"""Share of the groups of sentences that are replayed."""
 
 MINED = ("rel_debdocs_faq", "rel_debdocs_howto", "rel_ghdocs")
 RELATED = (

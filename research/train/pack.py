@@ -23,7 +23,7 @@ from benchmarks.planted_errors import Case
 from research.checker_data import CONTRADICTED, SUPPORTED, UNVERIFIED, row_of
 from research.export_encoder import PROJECT
 from research.train.groups import Group, held_back, held_back_groups, streams
-from research.train_judge import read
+from research.training_texts import read
 from thresher_training.network import LABELS
 from thresher_training.tokens import tokens_of
 

@@ -171,12 +171,6 @@ def rate(step: int, steps: int) -> float:
 # --- losses -----------------------------------------------------------------------------------------------------------
 
 
-def span_loss(logits: Tensor, body: Tensor, spans: Sequence[tuple[int, int]]) -> Tensor:
-    """Negative log probability of all correct spans together; only tokens of the text can be chosen."""
-    scores = functional.log_softmax(logits.masked_fill(~body[:, None], -1e4), dim=0)
-    return -torch.logsumexp(torch.stack([scores[begin, 0] + scores[end, 1] for begin, end in spans]), dim=0)
-
-
 LABELS = {"unverified": 0, "supported": 1, "contradicted": 2, "not supported": 3}
 """Labels of a claim; "not supported" is unverified or contradicted, if it is not known which."""
 
