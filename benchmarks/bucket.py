@@ -20,7 +20,6 @@ import argparse
 import asyncio
 import itertools
 import os
-import random
 import statistics
 import subprocess
 import sys
@@ -29,7 +28,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,7 +35,8 @@ from typing import Any
 import httpx
 
 import thresher
-from benchmarks.machine import keep, kept, rows, tell
+from benchmarks.machine import keep, kept, tell
+from benchmarks.server.askers import ASK, Seen, all_ask, p95, squad, written
 from benchmarks.server.serving import Server, serving
 from tests.servers.bucket import Weed, running
 from thresher.collection import Collection
@@ -87,34 +86,6 @@ with thresher.open(home) as collection:
 """
 
 
-@dataclass(slots=True)
-class Seen:
-    """What the askers met: when each reply came, its status, and how long it took."""
-
-    replies: list[tuple[float, str, float]] = field(default_factory=list)
-
-    @property
-    def seconds(self) -> list[float]:
-        """Of the questions that were answered."""
-        return [taken for _, status, taken in self.replies if status == "200"]
-
-
-def squad() -> tuple[list[str], list[str]]:
-    """Paragraphs of SQuAD, and questions to them."""
-    found = rows("squad/answered.jsonl")
-    contexts = list(dict.fromkeys(row["context"] for row in found))[:PARAGRAPHS]
-    there = set(contexts)
-    return contexts, [row["question"] for row in found if row["context"] in there]
-
-
-def written(folder: Path, paragraphs: Sequence[str]) -> Path:
-    """A new folder with a text file for each paragraph."""
-    folder.mkdir()
-    for number, paragraph in enumerate(paragraphs):
-        (folder / f"p{number:04}.txt").write_text(paragraph, encoding="utf-8")
-    return folder
-
-
 def filled(home: Home, folder: Path) -> Collection:
     """A collection of the files of a folder."""
     collection = thresher.open(home)
@@ -145,7 +116,7 @@ def warm(weed: Weed, local: Collection, far: Collection, questions: Sequence[str
             wall, processor, requests = zip(*rows_, strict=True)
             found[f"{name}, {where}"] = {
                 "p50_ms": round(statistics.median(wall), 1),
-                "p95_ms": round(statistics.quantiles(wall, n=20)[18], 1),
+                "p95_ms": round(p95(wall), 1),
                 "cpu_p50_ms": round(statistics.median(processor), 1),
                 "cpu_mean_ms": round(statistics.mean(processor), 1),
                 "requests_mean": round(statistics.mean(requests), 2),
@@ -166,33 +137,6 @@ def _spent(weed: Weed, call: Callable[[], object]) -> tuple[float, float, int]:
 # --- servers ----------------------------------------------------------------------------------------------------------
 
 
-async def asker(url: str, questions: Sequence[str], ends: float, seen: Seen, seed: int) -> None:
-    """Asks one question after the other until the time is over."""
-    chosen = random.Random(seed)
-    async with httpx.AsyncClient(base_url=url, timeout=120) as client:
-        while time.monotonic() < ends:
-            started = time.perf_counter()
-            try:
-                told = await client.post(
-                    "/api/collections/default/ask", json={"question": chosen.choice(questions), "recipe": RECIPE}
-                )
-                status = str(told.status_code)
-            except httpx.HTTPError as error:
-                status = type(error).__name__
-            seen.replies.append((time.monotonic(), status, time.perf_counter() - started))
-            if status != "200":
-                await asyncio.sleep(1)
-
-
-async def all_ask(servers: Sequence[Server], questions: Sequence[str], askers: int, seconds: float) -> Seen:
-    """What so many askers, spread over the servers, meet in so many seconds."""
-    seen = Seen()
-    ends = time.monotonic() + seconds
-    urls = itertools.islice(itertools.cycle(server.url for server in servers), askers)
-    await asyncio.gather(*[asker(url, questions, ends, seen, seed) for seed, url in enumerate(urls)])
-    return seen
-
-
 @contextmanager
 def started(home: Home, number: int, settings: dict[str, str]) -> Iterator[list[Server]]:
     """So many servers, each asked once."""
@@ -201,7 +145,7 @@ def started(home: Home, number: int, settings: dict[str, str]) -> Iterator[list[
         for server in servers:
             for _ in range(3):
                 body = {"question": "Who?", "recipe": RECIPE}
-                httpx.post(f"{server.url}/api/collections/default/ask", json=body, timeout=120)
+                httpx.post(f"{server.url}{ASK}", json=body, timeout=120)
         yield servers
 
 
@@ -232,7 +176,7 @@ def spread(
     with started(home, number, settings) as servers, writing(home) as said:
         before, requests = sum(server.processor_seconds() for server in servers), weed.requests()
         began = time.monotonic()
-        seen = asyncio.run(all_ask(servers, questions, askers, seconds))
+        seen = asyncio.run(all_ask(servers, questions, askers, seconds, {"recipe": RECIPE}))
         seconds = time.monotonic() - began  # until the last one that was asked is answered
         spent = sum(server.processor_seconds() for server in servers) - before
         asked = weed.requests() - requests
@@ -245,7 +189,7 @@ def spread(
         "cpu_ms_per_question": round(1000 * spent / max(answered, 1), 1),
         "cores_busy_with_servers": round(spent / seconds, 2),
         "requests_per_question_writer_included": round(asked / max(answered, 1), 1),
-        "statuses": dict(Counter(status for _, status, _ in seen.replies)),
+        "statuses": seen.statuses,
         "written": len([line for line in said if line and not line.startswith("error")]),
     }
     print(f"  {row}", flush=True)
@@ -261,7 +205,9 @@ def away(weed: Weed, home: Home, questions: Sequence[str], askers: int) -> dict[
     before = 10.0
 
     async def stopped() -> tuple[Seen, float, float]:
-        going = asyncio.create_task(all_ask(servers, questions, askers, before + AWAY_SECONDS + AFTER_SECONDS))
+        going = asyncio.create_task(
+            all_ask(servers, questions, askers, before + AWAY_SECONDS + AFTER_SECONDS, {"recipe": RECIPE})
+        )
         await asyncio.sleep(before)
         gone = time.monotonic()
         with weed.paused():
@@ -307,7 +253,7 @@ def main() -> None:
     options.add_argument("--askers", type=int, default=12)
     options.add_argument("--only", nargs="+", default=["warm", "servers", "away"])
     given = options.parse_args()
-    paragraphs, questions = squad()
+    paragraphs, questions = squad(PARAGRAPHS)
     tell()
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="thresher-bucket-") as folder, running() as weed:

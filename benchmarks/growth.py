@@ -35,13 +35,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean, quantiles
+from statistics import mean
 from typing import Any
 
 import numpy as np
 
 from benchmarks.growth_rows import BATCH, DIMENSION, KIND, Question, Synthetic, changes, exact
-from benchmarks.machine import CACHE, keep, kept, tell
+from benchmarks.machine import CACHE, keep, kept, milliseconds, seconds, tell
 from thresher.errors import StoreError
 from thresher.filters import Comparison, Filter
 from thresher.home import places
@@ -146,13 +146,6 @@ STORES: Mapping[str, type[Folder]] = {"bucket": Bucket, "lance": Folder}
 # --- clocks -----------------------------------------------------------------------------------------------------------
 
 
-def seconds(call: Callable[[], Any]) -> float:
-    """How long a call takes."""
-    begun = time.perf_counter()
-    call()
-    return time.perf_counter() - begun
-
-
 def megabytes() -> int:
     """The most memory that this process ever had."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
@@ -183,12 +176,6 @@ def clocked(call: Callable[[], Any]) -> dict[str, float]:
     clock = Clock()
     clock.run(call)
     return clock.read()
-
-
-def spread(values: Sequence[float]) -> dict[str, float]:
-    """Median and 95th percentile in milliseconds, of seconds."""
-    steps = quantiles([1000 * value for value in values], n=20, method="inclusive")
-    return {"p50": round(steps[9], 2), "p95": round(steps[18], 2)}
 
 
 # --- phases -----------------------------------------------------------------------------------------------------------
@@ -257,7 +244,7 @@ def beside(task: Task) -> dict[str, Any]:
             errors.append(str(error))
     results = {"questions": len(taken), "errors": len(errors), "messages": sorted(set(errors)), "rss_mb": megabytes()}
     if len(taken) > 1:
-        results |= {**spread(taken), "longest": round(1000 * max(taken), 1)}
+        results |= {**milliseconds(taken), "longest": round(1000 * max(taken), 1)}
     return results
 
 
@@ -296,7 +283,10 @@ def timed(table: ChunkTable, asked: Sequence[Question], where: Filter | None) ->
         clocks.append(clock)
         if number + 1 == DEPTH:
             memory = megabytes()
-    return {"wall": spread([one.wall for one in clocks]), "cpu": spread([one.cpu for one in clocks])}, memory
+    return {
+        "wall": milliseconds([one.wall for one in clocks]),
+        "cpu": milliseconds([one.cpu for one in clocks]),
+    }, memory
 
 
 def found(task: Task, table: ChunkTable, *, changed: bool) -> dict[str, Any]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from statistics import quantiles
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,6 +46,19 @@ def processor() -> str:
 def tell() -> None:
     """One line about the machine."""
     print(", ".join(f"{key} {value}" for key, value in describe().items()))
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    """How long a call takes."""
+    begun = time.perf_counter()
+    call()
+    return time.perf_counter() - begun
+
+
+def milliseconds(taken: Sequence[float]) -> dict[str, float]:
+    """Median and 95th percentile in milliseconds, of seconds."""
+    steps = quantiles([1000 * one for one in taken], n=20, method="inclusive")
+    return {"p50": round(steps[9], 2), "p95": round(steps[18], 2)}
 
 
 def rows(name: str) -> list[dict[str, Any]]:

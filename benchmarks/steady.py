@@ -18,8 +18,8 @@ import threading
 from pathlib import Path
 
 import thresher
-from benchmarks.bucket import squad, written
 from benchmarks.machine import keep, tell
+from benchmarks.server.askers import squad, written
 
 LOOK = 100
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--recipe", default="corrective")
     given = parser.parse_args()
     tell()
-    paragraphs, questions = squad()
+    paragraphs, questions = squad(300)
     looks, refused = [], 0
     with tempfile.TemporaryDirectory(prefix="thresher-steady-") as folder:
         home, texts = Path(folder) / "home", written(Path(folder) / "texts", paragraphs)

@@ -2,16 +2,15 @@
 
     pip install -r research/requirements.txt
     python -m research.export_encoder                      # downloads, writes, checks; exit 1 if a check fails
-    python -m research.export_encoder --compare            # also measures variants of the quantisation side by side
 
-How it is quantised, and why the graph is written node by node, says `thresher_training.int8_graph`.
+How it is quantised, and why the graph is written node by node, says `thresher_training.int8_graph`; docs/decisions.md
+has the variants that were measured.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import itertools
 import json
 import os
 import subprocess
@@ -283,21 +282,6 @@ def kept(path: Path, compute: Callable[[], NDArray[np.float32]]) -> NDArray[np.f
     return np.asarray(np.load(path), dtype=np.float32)
 
 
-def compare_variants(
-    reference: FloatModel, card: str, config: Mapping[str, Any], tokenizer: tokenizers.Tokenizer, scratch: Path
-) -> None:
-    """Prints agreement on odd texts for each way to quantise."""
-    wanted = reference(ODD_TEXTS)
-    print("| bits | scales | smooth | rows | odd texts: cosine mean, minimum |\n|---|---|---|---|---|")
-    for bits, per_channel, smooth, rows in itertools.product((7, 8), (False, True), (False, True), (False, True)):
-        quantise = Quantisation(bits, per_channel, smooth, rows)
-        path = scratch / "variant.onnx"
-        path.write_bytes(model_bytes(reference, card, config, quantise))
-        scales = "per channel" if per_channel else "per tensor"
-        found = agreement(wanted, integer_model(path, tokenizer)(ODD_TEXTS))
-        print(f"| {bits} | {scales} | {smooth} | {rows} | {found} |")
-
-
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
@@ -349,7 +333,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--target", type=Path, default=TARGET, help="the folder to write")
     parser.add_argument("--scratch", type=Path, help="keeps the download and the float vectors between runs")
-    parser.add_argument("--compare", action="store_true", help="measure variants of the quantisation as well")
     arguments = parser.parse_args()
     data = Path(os.environ.get("THRESHER_DATA", PROJECT.parent / "shared/data"))
     torch.manual_seed(0)
@@ -363,8 +346,6 @@ def main() -> int:
         tokenizer.no_padding()
         tokenizer.enable_truncation(MAX_TOKENS)
         reference = FloatModel(original, tokenizer)
-        if arguments.compare:
-            compare_variants(reference, card, config, tokenizer, scratch)
         write(arguments.target, original, model_bytes(reference, card, config, Quantisation()), README)
         model = arguments.target / "model.onnx"
         print(f"{model}: {model.stat().st_size / 1e6:.1f} MB, sha256 {sha256(model)}")

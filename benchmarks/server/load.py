@@ -16,14 +16,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import random
 import statistics
 import subprocess
 import tempfile
-import time
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +27,8 @@ import httpx
 
 import thresher
 from benchmarks.commands import THRESHER, end
-from benchmarks.machine import keep, rows, tell
+from benchmarks.machine import keep, tell
+from benchmarks.server.askers import ASK, Seen, all_ask, p95, squad, written
 from benchmarks.server.serving import Server, serving
 from thresher_testing.llm_server import Reply, ScriptedServer
 
@@ -44,55 +41,14 @@ STALL = 0.1
 Rows = dict[str, dict[str, Any]]
 
 
-@dataclass(slots=True)
-class Seen:
-    """What the askers met."""
-
-    seconds: list[float] = field(default_factory=list)
-    statuses: Counter[str] = field(default_factory=Counter)
-    memory: list[float] = field(default_factory=list)
-
-
-def squad() -> tuple[list[str], list[str]]:
-    """Paragraphs of SQuAD, and questions to the first of them."""
-    found = rows("squad/answered.jsonl") + rows("squad/questions_only.jsonl")
-    contexts = list(dict.fromkeys(row["context"] for row in found))[: PARAGRAPHS + WRITTEN]
-    there = set(contexts[:PARAGRAPHS])
-    return contexts, [row["question"] for row in found if row["context"] in there]
-
-
-async def asker(url: str, questions: list[str], ends: float, seen: Seen, seed: int) -> None:
-    """Asks one question after the other until the time is over."""
-    chosen = random.Random(seed)
-    async with httpx.AsyncClient(base_url=url, timeout=120) as client:
-        while time.monotonic() < ends:
-            started = time.perf_counter()
-            try:
-                told = await client.post("/api/collections/default/ask", json={"question": chosen.choice(questions)})
-            except httpx.HTTPError as error:
-                seen.statuses[type(error).__name__] += 1
-                continue
-            seen.statuses[str(told.status_code)] += 1
-            if told.status_code == 200:
-                seen.seconds.append(time.perf_counter() - started)
-            elif told.status_code == 429:
-                await asyncio.sleep(float(told.headers["Retry-After"]))
-
-
-async def watch(server: Server, ends: float, seen: Seen) -> None:
-    """Takes the memory every second."""
-    while time.monotonic() < ends:
-        seen.memory.append(server.resident_megabytes())
-        await asyncio.sleep(1)
-
-
-async def all_ask(server: Server, questions: list[str], askers: int, seconds: float) -> Seen:
-    """What so many askers meet in so many seconds."""
-    seen = Seen()
-    ends = time.monotonic() + seconds
-    work = [asker(server.url, questions, ends, seen, seed) for seed in range(askers)]
-    await asyncio.gather(watch(server, ends, seen), *work)
-    return seen
+async def watched(server: Server, questions: list[str], askers: int, seconds: float) -> tuple[Seen, list[float]]:
+    """What so many askers meet in so many seconds, and the memory, every second."""
+    memory: list[float] = []
+    asking = asyncio.create_task(all_ask([server], questions, askers, seconds, {}))
+    while not asking.done():
+        memory.append(server.resident_megabytes())
+        await asyncio.wait([asking], timeout=1)
+    return await asking, memory
 
 
 def measured(
@@ -100,20 +56,20 @@ def measured(
 ) -> dict[str, Any]:
     """One row: questions a second, seconds of a question, statuses, memory, the event loop."""
     with serving(home, settings) as server:
-        httpx.post(f"{server.url}/api/collections/default/ask", json={"question": questions[0]}, timeout=120)
+        httpx.post(f"{server.url}{ASK}", json={"question": questions[0]}, timeout=120)
         before = server.lags()
-        seen = asyncio.run(all_ask(server, questions, askers, seconds))
+        seen, memory = asyncio.run(watched(server, questions, askers, seconds))
         after = server.lags()
     looks = {bound: after[bound] - before.get(bound, 0.0) for bound in after}
-    tenth = max(len(seen.memory) // 10, 1)
+    tenth = max(len(memory) // 10, 1)
     return {
         "askers": askers,
         "questions_per_second": round(len(seen.seconds) / seconds, 2),
         "p50": round(statistics.median(seen.seconds), 3) if seen.seconds else None,
-        "p95": round(statistics.quantiles(seen.seconds, n=20)[18], 3) if len(seen.seconds) > 1 else None,
-        "statuses": dict(seen.statuses),
-        "megabytes_first": round(statistics.median(seen.memory[:tenth])),
-        "megabytes_last": round(statistics.median(seen.memory[-tenth:])),
+        "p95": round(p95(seen.seconds), 3) if len(seen.seconds) > 1 else None,
+        "statuses": seen.statuses,
+        "megabytes_first": round(statistics.median(memory[:tenth])),
+        "megabytes_last": round(statistics.median(memory[-tenth:])),
         "looks_at_the_loop": int(looks[float("inf")]),
         "later_than_100_ms": int(looks[float("inf")] - looks[STALL]),
     }
@@ -130,13 +86,13 @@ def main() -> None:
     options.add_argument("--seconds", type=float, default=60.0)
     options.add_argument("--askers", type=int, default=50)
     given = options.parse_args()
-    paragraphs, questions = squad()
+    paragraphs, questions = squad(PARAGRAPHS + WRITTEN, asked=PARAGRAPHS)
     tell()
     found: Rows = {}
     with tempfile.TemporaryDirectory(prefix="thresher-load-") as folder:
         home, more = Path(folder) / "home", Path(folder) / "more"
-        _write(Path(folder) / "texts", paragraphs[:PARAGRAPHS])
-        _write(more, paragraphs[PARAGRAPHS:])
+        written(Path(folder) / "texts", paragraphs[:PARAGRAPHS])
+        written(more, paragraphs[PARAGRAPHS:])
         with thresher.open(home) as collection:
             collection.add(Path(folder) / "texts")
         found["alone"] = measured(home, questions, 1, given.seconds / 2)
@@ -158,12 +114,6 @@ def main() -> None:
         found["writing"]["writer_exit"] = writer.returncode
         print(found["writing"])
     keep("server_load", found)
-
-
-def _write(folder: Path, texts: list[str]) -> None:
-    folder.mkdir()
-    for number, text in enumerate(texts):
-        (folder / f"{number}.txt").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,19 @@
-"""The judge as the evaluator of what was retrieved, on four sets of questions."""
+"""What the bundled judge is worth as the evaluator of what was retrieved, on four sets of questions.
+
+    .venv/bin/python -m research.judge evaluator [--final] [--folder DIR] [--candidates FILE]
+
+Splits: sha1 of "split:KEY" modulo 5 (KEY: PopQA's subject, SQuAD's article, else the question's id). The judge was
+trained on 0 to 2; what is chosen or fitted here is chosen or fitted on 3, tune; 4, final, is read with --final only,
+which also writes research/results/judge.json. The protocol is that of `research.pools`, and with --candidates that of
+the dev questions of real text. What the judge's score and its shipped calibration are is a logistic regression on its
+logit, of the candidate where it is highest, each set weighing the same.
+
+How the judge reranks, and how fast it is, was measured up to commit 2ebb4b8: docs/decisions.md, results/judge.json.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.machine import RESEARCH, keep, kept, tell
 from research.pools import (
     CANDIDATES,
     FINAL,
@@ -26,9 +39,11 @@ from research.pools import (
     wikipedia,
     with_interval,
 )
+from research.readings import Readings
 from thresher.judging.calibration import auroc, calibration_error, fit
 from thresher.judging.logistic import log_odds, logistic_weights, sigmoid
 from thresher.judging.scorers import LocalRelevance
+from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
 from thresher.models.encoders import BundledEncoder
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
@@ -41,8 +56,10 @@ TRAINED, REFERENCE = "trained judge", "local"
 PUBLISHED = "CRAG's evaluator on PopQA, accuracy: T5-large 0.843, ChatGPT 0.580 to 0.647 (Yan et al. 2024, table 4)"
 
 
-Logits = Callable[[str, Sequence[Chunk]], list[float]]
-"""The judge's logit for each chunk of a question."""
+def best_probability(readings: Readings, question: str, chunks: Sequence[Chunk]) -> float:
+    """The probability of the chunk that the judge puts highest."""
+    read = readings(question, [chunk.text for chunk in chunks], [chunk.title for chunk in chunks])
+    return float(sigmoid(max(one.relevance for one in read)))
 
 
 @dataclass(frozen=True)
@@ -62,7 +79,7 @@ class Read:
         return np.array([asked.slice in slices for asked in self.questions])
 
 
-def read(pool: Pool, questions: list[Question], logits: Logits, encoder: Remembered) -> Read:
+def read(pool: Pool, questions: list[Question], readings: Readings, encoder: Remembered) -> Read:
     """Judges the ten best hybrid candidates of every question, twice."""
     relevance = LocalRelevance(encoder, index_terms, pool.rarity, sentence_spans)
     best: dict[str, list[float]] = {REFERENCE: [], TRAINED: []}
@@ -72,11 +89,11 @@ def read(pool: Pool, questions: list[Question], logits: Logits, encoder: Remembe
             chunks, cosines = [pool.chunks[one.row] for one in found], [one.cosine for one in found]
             texts, titles = [chunk.text for chunk in chunks], [chunk.title for chunk in chunks]
             best[REFERENCE].append(max(relevance(asked.text, texts, titles, cosines=cosines)))
-            best[TRAINED].append(float(sigmoid(np.max(logits(asked.text, chunks)))))
+            best[TRAINED].append(best_probability(readings, asked.text, chunks))
     return Read(questions, {name: np.array(values).reshape(-1, 2) for name, values in best.items()})
 
 
-def listed(path: Path, logits: Logits, encoder: Remembered) -> dict[str, Read]:
+def listed(path: Path, readings: Readings, encoder: Remembered) -> dict[str, Read]:
     """The questions with an answer of what research.train.candidates wrote, each kind a set that is all tune."""
     found = {}
     for kind, asked in of_kinds(path).items():
@@ -89,7 +106,7 @@ def listed(path: Path, logits: Logits, encoder: Remembered) -> dict[str, Read]:
                 chunks = chunks[:CANDIDATES]
                 texts, titles = [chunk.text for chunk in chunks], [chunk.title for chunk in chunks]
                 best[REFERENCE].append(max(relevance(one["question"], texts, titles)))
-                best[TRAINED].append(float(sigmoid(np.max(logits(one["question"], chunks)))))
+                best[TRAINED].append(best_probability(readings, one["question"], chunks))
         none = np.zeros(0), frozenset[int](), TUNE[0]
         questions = [Question(one["question"], *none, answerable_half=True) for one in asked]
         found[kind] = Read(questions, {name: np.array(values).reshape(-1, 2) for name, values in best.items()})
@@ -110,7 +127,7 @@ def of_kinds(path: Path) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def evaluator(logits: Logits, *, final: bool, candidates_of: Path | None = None) -> dict[str, Any]:
+def evaluator(readings: Readings, *, final: bool, candidates_of: Path | None = None) -> dict[str, Any]:
     """Can it tell whether what was retrieved suffices?"""
     bundled, slices_read = BundledEncoder(), TUNE + FINAL if final else TUNE
     pool, sets = wikipedia(bundled)
@@ -119,10 +136,10 @@ def evaluator(logits: Logits, *, final: bool, candidates_of: Path | None = None)
     found = {}
     for name, questions in {**sets, "SQuAD": answerable}.items():
         wanted = [asked for asked in questions if asked.slice in slices_read]
-        found[name] = read(paragraphs if name == "SQuAD" else pool, wanted, logits, encoder)
+        found[name] = read(paragraphs if name == "SQuAD" else pool, wanted, readings, encoder)
     marked = [asked for asked in tricks if asked.slice in slices_read]
-    unanswerable = read(paragraphs, marked, logits, encoder)
-    own = listed(candidates_of, logits, encoder) if candidates_of else {}
+    unanswerable = read(paragraphs, marked, readings, encoder)
+    own = listed(candidates_of, readings, encoder) if candidates_of else {}
     encoder.save()
     found |= own
     scale, shift = same_weight({name: log_odds(one.best[TRAINED])[..., None] for name, one in found.items()}, found)
@@ -284,3 +301,25 @@ def tell_score(label: str, score: str, found: Mapping[str, Any]) -> None:
         f"{accuracy['high']:.3f}]  ECE {errors}" + (f"  accuracy at 0.5: {halves}" if halves else ""),
         flush=True,
     )
+
+
+def main() -> None:
+    """Measure, print, and keep where the final fifth was read."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("section", nargs="?", choices=("evaluator",), default="evaluator")
+    parser.add_argument("--final", action="store_true", help="also the final fifth; writes results/judge.json")
+    parser.add_argument("--folder", type=Path, default=BUNDLED_JUDGE, help="the weights")
+    parser.add_argument("--candidates", type=Path, help="what research.train.candidates wrote: papers and manuals too")
+    options = parser.parse_args()
+    tell()
+    judge = BundledJudge(options.folder)
+    print(f"judge {judge.name}")
+    found = evaluator(Readings(judge), final=options.final, candidates_of=options.candidates)
+    if options.final:
+        before = kept("judge", folder=RESEARCH)
+        same = {"rerank": before["rerank"]} if before.get("judge") == judge.name and "rerank" in before else {}
+        keep("judge", {**same, "judge": judge.name, "evaluator": found}, folder=RESEARCH)
+
+
+if __name__ == "__main__":
+    main()

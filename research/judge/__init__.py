@@ -1,1 +1,0 @@
-"""What the bundled judge is worth: `python -m research.judge`."""

@@ -1,1 +1,0 @@
-"""What the bundled judge reads out of texts: `python -m research.reader`."""
