@@ -10,11 +10,11 @@ from thresher_evals.stats import (
     Counts,
     Forecast,
     aurc_interval,
-    mcnemar,
     mean_interval,
     paired_t,
     permutation_test,
     pooled_interval,
+    sign_test,
     wilson_interval,
 )
 
@@ -47,10 +47,10 @@ def test_wilson(successes: int, n: int) -> None:
 
 
 @pytest.mark.parametrize(("lost", "won"), [(0, 0), (6, 1), (10, 10), (3, 30)])
-def test_mcnemar(lost: int, won: int) -> None:
+def test_the_sign_test_which_is_mcnemars_of_zeros_and_ones(lost: int, won: int) -> None:
     first, second = [1.0] * lost + [0.0] * won + [1.0] * 5, [0.0] * lost + [1.0] * won + [1.0] * 5
     theirs = stats.binomtest(won, won + lost, 0.5).pvalue if won + lost else 1
-    assert mcnemar(first, second) == pytest.approx(theirs)
+    assert sign_test(first, second) == pytest.approx(theirs)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -13,20 +13,9 @@ import numpy as np
 import pytest
 
 from thresher.cli.app import main
-from thresher_evals.asker import parse_variant
 from thresher_evals.compare.compare import weigh
 from thresher_evals.compare.recommend import detectable, recommend, value, values_of
 from thresher_evals.compare.text_report import silence, tell
-from thresher_evals.compare.tuning import (
-    BOTH,
-    ELSEWHERE,
-    INSIDE,
-    OPEN,
-    Bounds,
-    Replay,
-    usual_bounds,
-    with_tuning,
-)
 from thresher_evals.dataset import Gold, Question
 from thresher_evals.metrics.answers import Outcome
 from thresher_evals.rows import Row, read_reply
@@ -44,21 +33,14 @@ def row(
     answers: Sequence[str] = ("yes",),
     gold: Sequence[str] = (),
     cited: str = "",
-    best: float | None = None,
-    certainty: float | None = None,
-    error: str | None = None,
 ) -> Row:
     """One row; a text of None is a refusal."""
     question = Question(
         f"q{number}", f"Question {number}?", tuple(answers), answerable, tuple(map(Gold, gold)), category="made"
     )
-    steps = [
-        {"name": "decide", "detail": {} if best is None else {"best": best, "lower": 0.2, "upper": 0.6}},
-        {"name": "generate", "detail": {} if certainty is None else {"certainty": certainty}},
-    ]
     answer = {"text": text or "", "abstained": text is None, "reason": None if text else "too little", "usage": USAGE}
-    reply = read_reply({**answer, "steps": steps, "citations": [{"source": cited}] if cited else []})
-    return Row(question, recipe, "c", 0.1, reply=None if error else reply, error=error)
+    reply = read_reply({**answer, "citations": [{"source": cited}] if cited else []})
+    return Row(question, recipe, "c", 0.1, reply=reply)
 
 
 def rows(marks: str, recipe: str = "rag") -> list[Row]:
@@ -153,42 +135,6 @@ def test_what_is_worse_than_silence_is_said_with_what_was_wrong() -> None:
     assert not list(silence(weigh({"rag": rows("+++-")}, "rag")))
 
 
-# --- bounds -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_lower_bound_is_found_that_withholds_what_is_wrong() -> None:
-    sure = [row(number, "yes", best=0.7, certainty=0.9) for number in range(10)]
-    misled = [row(number, "no", best=0.4, certainty=0.9) for number in range(10, 15)]
-    usual = usual_bounds(sure, 0.3, outside=False)
-    assert usual == Bounds(0.2, None, 0.3)
-    bounds, gain = Replay({INSIDE: [*sure, *misled]}, 1.0).best(usual)
-    assert 0.4 < bounds.lower <= 0.7
-    assert bounds.abstain_below == 0.3  # it gains nothing, so it stays
-    assert gain == pytest.approx(5 / 15)
-
-
-def test_an_upper_bound_is_found_that_looks_outside_where_that_helps() -> None:
-    numbers = range(20)
-    found = [0.9 if number < 10 else 0.7 for number in numbers]
-    inside = [row(number, "yes" if number < 10 else "no", best=found[number]) for number in numbers]
-    both = [row(number, "no" if number < 10 else "yes", best=found[number]) for number in numbers]
-    elsewhere = [row(number, "no", best=found[number]) for number in numbers]
-    opened = {INSIDE: inside, BOTH: both, ELSEWHERE: elsewhere}
-    bounds, gain = Replay(opened, 1.0).best(Bounds(0.2, 0.6, 0.3))
-    assert bounds.upper is not None
-    assert 0.7 < bounds.upper <= 0.9
-    assert gain == pytest.approx(1.0)
-
-
-def test_open_recipes_and_chosen_ones_are_recipes_with_settings_that_exist() -> None:
-    from thresher import recipes
-
-    for name in (*OPEN.values(), Bounds(0.2, 0.6, 0.35).variant, Bounds(0.2, None, 0.3).variant):
-        parsed = parse_variant(name)
-        assert recipes.get(parsed.recipe).configured(parsed.settings)
-    assert Bounds(0.2, None, 0.3).variant == "corrective[lower=0.2,answer.abstain_below=0.3]"
-
-
 # --- the command ------------------------------------------------------------------------------------------------------
 
 
@@ -218,9 +164,9 @@ def test_the_command_asks_resumes_and_says_what_it_cannot_tell(
     assert command(*given, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found["recipes"]) == {"rag", "corrective"}
-    assert found["recommend"].keys() == {"recipe", "settings", "why", "certain"}
+    assert found["recommend"].keys() == {"recipe", "why", "certain"}
     assert found["recommend"]["certain"] is False
-    assert found["tuning"]["bounds"]["tried"] is False
+    assert found["calibration"]["tried"] is False
     assert Path(found["directory"]) == home / "comparisons" / "default-asked"
     assert command(*given) == 2
     assert "--resume" in capsys.readouterr().err
@@ -267,15 +213,15 @@ def test_everything_is_told_of_a_comparison_that_has_it_all() -> None:
         )
     for told in found["cost"].values():
         told |= {"seconds_p50": nothing, "seconds_p95": nothing, "llm_calls": nothing}
-    bounds = {
-        "tried": True, "adopt": True, "settings": {"lower": 0.4}, "chosen_on": 10, "checked_on": 11, "certain": True,
-        "why": "on the half that they were not chosen on they did not do worse",
+    calibration = {
+        "tried": True, "adopt": True, "chosen_on": 10, "checked_on": 11, "certain": False,
+        "why": "on the half that it was not fitted on it did better",
         "check": {"better": 2, "worse": 1, "difference": 0.1, "low": -0.1, "high": 0.3},
     }  # fmt: skip
-    tuning = {"bounds": bounds, "calibration": {"tried": False, "adopt": False, "why": "too few"}}
-    found = with_tuning({**found, "outside": "web", "failed": 0}, tuning)
+    found = {**found, "outside": "web", "failed": 0, "calibration": calibration}
     told = "\n".join(part for part in tell(found, shown=5) if isinstance(part, str))
-    assert "Use corrective --set lower=0.4: corrective is better than rag: 20 questions came out better" in told
+    assert "Use corrective: corrective is better than rag: 20 questions came out better" in told
+    assert "it did better (on 11 other questions 2 came out better and 1 worse, value +0.10 [-0.10, +0.30])" in told
     assert "Where correction hurt: 1 of 21 questions" in told
     assert "rag: right: yes" in told
     assert "corrective: refused wrongly: too little" in told

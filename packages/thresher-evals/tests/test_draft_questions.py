@@ -54,15 +54,6 @@ def test_what_is_made_by_rules_names_its_place_its_answer_and_its_kind() -> None
         assert not one.tells_its_answer
 
 
-def test_of_a_list_its_items_are_told() -> None:
-    listed = document("# Rules\n\nRules on board:\n\n- no smoking\n- no dogs\n", "Rules")
-    (one,) = QuestionMaker([listed], seed=0).made(5)
-    draft = by_rules(one)
-    assert (draft.category, draft.answers, draft.items) == ("list", (), ("no smoking", "no dogs"))
-    assert draft.to_dict()["items"] == ["no smoking", "no dogs"]
-    assert "no smoking" in draft.stands_in
-
-
 def test_no_two_drafts_have_one_id(tmp_path: Path) -> None:
     stations = [
         {"station": name, "height_m": 8.5 + n} for n, name in enumerate(("North Beacon", "Old Mole", "Slipway"))

@@ -15,7 +15,6 @@ from thresher.documents.formats.pdf_lines import classify_all, figure_lines
 from thresher.structure.forms import form_of
 from thresher.text.sentences import between_figures, without_figures
 from thresher.types import Document
-from thresher_evals.questions.lists import lists_of
 
 PARAGRAPH = [
     "The mill grinds in four steps, of which the first two are done by wind and the other",
@@ -87,12 +86,11 @@ def test_no_chunk_holds_text_of_a_figure_unless_there_is_nothing_else() -> None:
     assert FixedChunker()(as_document(PLOT))
 
 
-def test_no_list_and_no_form_is_read_from_a_figure() -> None:
+def test_no_form_is_read_from_a_figure() -> None:
     labels = ["1. Hopper", "2. Upper stone", "3. Lower stone", "Shaft: oak", "Frame: steel", "Teeth: beech", "x"]
     document = as_document([*PARAGRAPH, *labels, CAPTION, *REST])
     assert texts(document) == ["\n".join(labels)]
     for one, found in ((document, False), (replace(document, figures=()), True)):
-        assert bool(list(lists_of(one))) is found
         assert (form_of(one, ()) is not None) is found
 
 

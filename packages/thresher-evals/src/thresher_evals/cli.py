@@ -273,28 +273,8 @@ def _interval(value: Mapping[str, Any] | None) -> str:
 
 
 @eval_app.command("audit")
-def eval_audit(
-    directory: Annotated[
-        Path | None, Argument(metavar="[RUN]", help="Folder of a run whose answers are audited.")
-    ] = None,
-    stored: Annotated[bool, Option("--stored", help="Audit the answers that the collection stored.")] = False,
-    home: Home = None,
-    collection: Annotated[
-        str | None, Option(help="Whose documents the answers are held against; those the run was asked of.")
-    ] = None,
-    json: AsJson = False,
-) -> None:
-    """Hold answers against the documents: every quote, marker and number. Without RUN or --stored: published claims.
-
-    Of the published methods, what they claim is computed again from the numbers they print: claim, recomputed, verdict.
-    """
-    if directory is not None and collection is None:
-        from thresher_evals.rows import read_run
-
-        collection = read_run(directory)["collection"]
-    if directory is not None or stored:
-        _audit_answers(directory, target_of(home, collection, {}, json))
-        return
+def eval_audit(json: AsJson = False) -> None:
+    """Compute the claims of the published methods again from the numbers they print: claim, recomputed, verdict."""
     from thresher_evals.audit import COLUMNS, audit, summary, summary_sentence
 
     findings = audit()
@@ -305,34 +285,13 @@ def eval_audit(
     output.say(summary_sentence(findings))
 
 
-def _audit_answers(directory: Path | None, target: Target) -> None:
-    from thresher_evals import audit_answers as audits
-
-    with target.open() as opened:
-        answers = audits.stored(opened) if directory is None else audits.of_run(directory)
-        audited = audits.audit_answers(answers, opened)
-    told = audits.summary(audited)
-    if target.json:
-        output.as_json({"summary": told, "answers": [one.to_dict() for one in audited]})
-    else:
-        bad = [one for one in audited if one.problems]
-        lines = [[one.recipe, one.question, one.text, "; ".join(one.problems)] for one in bad]
-        if lines:
-            output.table("answers with a problem", ["recipe", "question", "answer", "problem"], lines)
-        output.say(
-            f"{counted(told['answers'], 'answer')} and {counted(told['citations'], 'citation')} held "
-            f"against {target.collection}: {told['sound']} without a problem, {told['with_problems']} with one; "
-            f"{counted(told['outside'], 'citation')} from outside not checked, {told['refused']} refused"
-        )
-
-
 # --- does correction help on one's own documents ----------------------------------------------------------------------
 
 SHOWN_HURT = 10
 """Worsened questions that are printed; --json has all."""
 
 MADE = {
-    "text": "ask what a sentence, a table, a form or a list of your documents says (made: text)",
+    "text": "ask what a sentence, a table or a form of your documents says (made: text)",
     "near miss": "ask the same of another thing, year or condition, which no document answers (made: near miss)",
     "model": "drafted by the chat model, the answer stands in the passage letter by letter (made: model)",
     "model, near miss": "drafted by the chat model to have no answer; nobody checked that (made: model, near miss)",
@@ -396,14 +355,13 @@ def eval_compare(
     sample: Sample = None,
     seed: Seed = 0,
     wrong_costs: Annotated[float, Option(min=0, help="How many right answers a wrong one undoes.")] = 1.0,
-    tune: Annotated[bool, Option(help="Also look for better bounds of corrective, and calibrate it.")] = True,
+    tune: Annotated[bool, Option(help="Also calibrate corrective on half of the questions.")] = True,
     resume: Annotated[bool, Option("--resume", help="Go on with a comparison that was stopped.")] = False,
     parallel: Parallel = 1,
 ) -> None:
     """Ask your questions with and without correction, and say what it gains, costs and breaks on your documents."""
     from thresher_evals.asker import checked
-    from thresher_evals.compare.compare import compare
-    from thresher_evals.compare.plan import OFF, ON, Plan
+    from thresher_evals.compare.compare import OFF, ON, Plan, compare
     from thresher_evals.compare.text_report import tell
     from thresher_evals.datasets.registry import load
     from thresher_evals.spending import Spending, asking, before
@@ -458,7 +416,7 @@ def eval_compare(
                 output.say(part)
             else:
                 output.table(*part)
-        if found["tuning"]["calibration"]["adopt"]:
+        if found["calibration"]["adopt"]:
             output.say("  To calibrate, which changes every later answer of corrective in this collection:")
             output.say(f"  thresher calibrate --questions {questions}{target.options}")
         rows = found["directory"]
@@ -575,8 +533,7 @@ def eval_ratings(
         ["recipe", *agreement],
         [[name, *(_interval(values[one]) for one in agreement)] for name, values in rated["recipes"].items()],
     )
-    columns = {"same": "the same", "kappa": "weighted kappa"}
-    columns |= {"alpha_interval": "alpha (interval)", "alpha_ordinal": "alpha (ordinal)"}
+    columns = {"same": "the same", "alpha": "Krippendorff's alpha"}
     shares = {
         name: ["-" if found[one] is None else f"{found[one]:.3f}" for one in columns]
         for name, found in agreement.items()
@@ -603,15 +560,12 @@ def eval_report(
         str | None, Option(help="Recipe the others are compared with; the first of a run when not given.")
     ] = None,
     changes: Annotated[int, Option(min=0, help="Questions gained and lost that stand on a page.")] = 10,
-    full_changes: Annotated[
-        bool, Option("--full-changes", help="Write all of them to changes/RUN.jsonl as well.")
-    ] = False,
     json: AsJson = False,
 ) -> None:
     """Write a summary, a page for each dataset (HTML and Markdown) and every number as CSV."""
     from thresher_evals.report.write import write_report
 
-    report = write_report(directories, out, title=title, baseline=baseline, shown=changes, full_changes=full_changes)
+    report = write_report(directories, out, title=title, baseline=baseline, shown=changes)
     if json:
         output.as_json(report.to_dict())
         return

@@ -310,12 +310,11 @@ def shared_difference(first: Mapping[str, float], second: Mapping[str, float], *
 def paired_tests(
     first: Sequence[float], second: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES
 ) -> dict[str, float]:
-    """Two-sided p of each applicable test: t if differences vary, McNemar's for zeros and ones."""
+    """Two-sided p of each applicable test: t only if differences vary."""
     found = {
         "paired t": paired_t(first, second),
         "permutation": permutation_test(first, second, seed=seed, resamples=resamples),
         "sign": sign_test(first, second),
-        "McNemar": None if {*first, *second} - {0, 1} else mcnemar(first, second),
     }
     return {name: p for name, p in found.items() if p is not None}
 
@@ -361,15 +360,8 @@ def turned_round(unequal: tuple[float, ...], seed: int, resamples: int) -> float
     return (1 + beyond) / (resamples + 1)
 
 
-def mcnemar(first: Sequence[float], second: Sequence[float]) -> float:
-    """Two-sided exact p of a difference between zeros and ones: the sign test on changes. Raises ValueError."""
-    if {*first, *second} - {0, 1}:
-        raise ValueError("McNemar's test compares zeros and ones")
-    return sign_test(first, second)
-
-
 def sign_test(first: Sequence[float], second: Sequence[float]) -> float:
-    """Two-sided exact p that the second is as often higher as lower; ties are ignored."""
+    """Two-sided exact p that the second is as often higher as lower; ties are ignored. McNemar's of zeros and ones."""
     better, worse = signs(subtract(first, second))
     return float(stats.binomtest(better, better + worse).pvalue) if better + worse else 1.0
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from thresher.text.sentences import line_spans, sentence_spans
 from thresher.types import Document, Table
-from thresher_evals.questions.made_cells import field_questions, list_questions, table_questions
+from thresher_evals.questions.made_cells import field_questions, table_questions
 from thresher_evals.questions.made_questions import sentence_questions
 from thresher_evals.questions.question_maker import NearMiss, QuestionMaker, names_of
 from thresher_evals.questions.statements import clauses_of
@@ -27,16 +27,6 @@ Fares for one way, in euros
 |---|---|---|---|
 | Skerry Island | 7.5 | 14 | Harwick Marine |
 | Gannet Rock | 11 | 6 | Harwick Marine |
-
-Rules on board:
-
-- no smoking
-- dogs on a lead
-
-To open the ramp:
-
-1. Close the gate.
-2. Turn the wheel.
 """
 
 
@@ -89,16 +79,12 @@ def test_a_name_is_the_piece_of_the_title_that_no_other_has_and_none_where_the_t
     assert names_of([*reports, template]) == {"Alderton": "Alderton", "Brackwell": "Brackwell", "t": ""}
 
 
-def test_cells_fields_and_lists_are_asked_for_by_their_names() -> None:
+def test_cells_and_fields_are_asked_for_by_their_names() -> None:
     ferry = document(FERRY)
     cells = {made.question: made.answer for made in table_questions(ferry, "Ferry")}
     assert cells["What is the adult fare for Skerry Island?"] == "7.5"
     assert cells["How many boats a day are there for Gannet Rock?"] == "6"
     assert cells["What is the operator of Gannet Rock?"] == "Harwick Marine"
-    assert {made.question: made.answer for made in list_questions(ferry, "Ferry")} == {
-        "In “Ferry”, what are the rules on board?": "no smoking; dogs on a lead",
-        "In “Ferry”, what are the steps to open the ramp?": "Close the gate.; Turn the wheel",
-    }
     fields = ["Customer: Ashgrove", "Invoice date: 9 January", "Delivered on: 11 January", "Dear Sir: hello"]
     form = document("\n\n".join(fields), title="INV-1")
     assert {made.question: made.answer for made in field_questions(form, "INV-1")} == {
@@ -111,10 +97,10 @@ def test_cells_fields_and_lists_are_asked_for_by_their_names() -> None:
 def test_what_is_made_stands_where_it_says_and_is_not_told_by_its_question() -> None:
     documents = [document(BOATS, "b"), document(FERRY, "f")]
     found = QuestionMaker(documents, seed=1).made(100)
-    assert len(found) > 10
+    assert len(found) >= 10
     for one in found:
         place = one.document.text[one.made.start : one.made.end]
-        assert one.made.kind == "list" or one.made.answer in " ".join(place.split())
+        assert one.made.answer in " ".join(place.split())
         assert one.made.answer not in one.made.question
         assert one.made.question.endswith("?")
     assert len({one.made.question for one in found}) == len(found)

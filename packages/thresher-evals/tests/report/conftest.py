@@ -123,7 +123,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def report(run: Path) -> Report:
     """Its report, written once."""
-    return write_report([run], run.parent / "out", title="Numbers & <names>", full_changes=True)
+    return write_report([run], run.parent / "out", title="Numbers & <names>")
 
 
 @pytest.fixture

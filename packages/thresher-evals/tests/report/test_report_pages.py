@@ -10,7 +10,7 @@ import pytest
 
 from thresher_evals.report.blocks import Number
 from thresher_evals.report.data import Run, labels, read_measured
-from thresher_evals.report.pages import command, dataset_pages, small_print, standing_in_words, summary, warnings
+from thresher_evals.report.pages import dataset_pages, small_print, standing_in_words, summary, warnings
 from thresher_evals.rows import Row
 
 Write = Callable[..., Path]
@@ -114,22 +114,16 @@ def test_runs_made_worse_are_one_table_from_the_highest_share(
     assert rows[1]["corrective − rag"] == "0 [0, 0] p = 1"
 
 
-def test_a_run_can_be_made_again_with_what_stands_below_it(worse: list[Path]) -> None:
-    assert command(read_measured(worse[0], "low")) == (
-        "thresher eval run --dataset qa:people.jsonl --recipe rag --recipe corrective --limit 5 --degrade 0.1 --out low"
-    )
-
-
 def test_what_people_rated_stands_beside_what_judges_said(write_run: Write, tables_of: Callable[..., Tables]) -> None:
     mean = {"value": 4.5, "low": 4.0, "high": 5.0, "n": 3}
-    agreed = {"n": 3, "same": 0.5, "kappa": 0.25, "alpha_interval": None, "alpha_ordinal": 0.3}
+    agreed = {"n": 3, "same": 0.5, "alpha": 0.25}
     told = {"raters": ["ann", "bob"], "recipes": {"crag": {"correctness": mean}}, "agreement": {"correctness": agreed}}
     rated = write_run("rated")
     (rated / "ratings").mkdir()
     (rated / "ratings" / "ratings.json").write_text(json.dumps(told), encoding="utf-8")
     (rag, crag, _) = tables_of(rated)["What judges and people said"]
     assert (rag["rated_correctness, n = 3"], crag["rated_correctness, n = 3"]) == ("–", "4.5 [4, 5]")
-    agreement = "2 people rated correctness without a recipe's name: n 3, same 0.5, kappa 0.25, alpha ordinal 0.3."
+    agreement = "2 people rated correctness without a recipe's name: n 3, same 0.5, alpha 0.25."
     assert agreement in [*small_print(read_measured(rated, "rated"))]
 
 

@@ -14,7 +14,7 @@ import pytest
 from thresher.errors import UsageError
 from thresher_evals.report.blocks import Number
 from thresher_evals.report.data import read_measured
-from thresher_evals.report.pages import command, small_print
+from thresher_evals.report.pages import small_print
 from thresher_evals.report.questions import question_lines
 from thresher_evals.report.write import Report, write_report
 from thresher_evals.rows import Row
@@ -114,10 +114,10 @@ def test_what_the_page_links_to_is_there(report: Report) -> None:
 
 
 def test_the_same_folder_gives_the_same_bytes(report: Report, run: Path) -> None:
-    again = write_report([run], run.parent / "again", title="Numbers & <names>", full_changes=True)
+    again = write_report([run], run.parent / "again", title="Numbers & <names>")
     files = [report.html, report.markdown, *report.pages, *report.tables]
     others = [again.html, again.markdown, *again.pages, *again.tables]
-    assert len(files) == 8
+    assert len(files) == 7
     for file, other in zip(files, others, strict=True):
         assert file.read_bytes() == other.read_bytes(), file.name
 
@@ -126,23 +126,10 @@ def test_what_an_earlier_report_left_is_removed(
     write_run: Write, tmp_path: Path, answered: Callable[..., list[Row]]
 ) -> None:
     out = tmp_path / "out"
-    write_report([write_run("one")], out, full_changes=True)
+    write_report([write_run("one")], out)
     told = write_report([write_run("two", kind="squad", rows={"rag": answered("rag", 3)})], out)
     assert [path.name for path in (out / "datasets").iterdir()] == ["squad-popqa.md"]
-    assert not (out / "changes").exists()
     assert {path.name for path in out.glob("*.csv")} == {path.name for path in told.tables}
-
-
-def test_all_changes_are_written_where_they_are_asked_for(report: Report) -> None:
-    changes = [json.loads(line) for line in report.tables[-1].read_text(encoding="utf-8").splitlines()]
-    told = {(one["recipe"], one["id"]): one for one in changes}
-    assert set(told) == {
-        ("crag", "q2"), ("crag", "q3"), ("crag", "q4"),
-        ("crag[upper=0.9]", "q1"), ("crag[upper=0.9]", "q2"), ("crag[upper=0.9]", "q3"), ("crag[upper=0.9]", "q4"),
-    }  # fmt: skip
-    assert [told["crag[upper=0.9]", id]["gained"] for id in ("q1", "q3")] == [False, True]
-    assert told["crag", "q2"]["crag"]["outcome"] == "right"
-    assert told["crag", "q2"]["rag"]["text"] == "Nobody"
 
 
 # --- runs of every kind -----------------------------------------------------------------------------------------------
@@ -168,7 +155,6 @@ def test_what_an_answer_took_is_left_out_where_the_recipes_were_asked_in_turn(
     assert not [name for name in second.blocks[0].measures if "seconds" in name]
     assert {line["seconds"] for line in question_lines(second)} == {None}
     assert any("the recipes were asked in turn" in line for line in small_print(second))
-    assert [command(run).endswith(" --together") for run in (first, second)] == [False, True]
 
 
 def test_a_study_stands_on_a_page_of_its_own(tmp_path: Path, tables_in: Read) -> None:

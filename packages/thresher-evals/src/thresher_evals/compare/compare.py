@@ -3,27 +3,95 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from thresher import recipes
+from thresher.collection import Collection
 from thresher.errors import UsageError
+from thresher.home.files import LocalFiles
+from thresher.judging.calibration import LEAST_QUESTIONS, Calibrations
 from thresher.protocols import Progress
-from thresher_evals.asker import parse_variant
-from thresher_evals.compare.plan import Plan
+from thresher_evals.asker import CollectionAsker, parse_variant
 from thresher_evals.compare.recommend import WRONG_COSTS, compare_all, detectable, recommend, value, values_of
-from thresher_evals.compare.tuning import Say, tuned, with_tuning
+from thresher_evals.dataset import Dataset, Question, sha1_number
 from thresher_evals.jsonl import write_whole
 from thresher_evals.metrics.answers import Outcome, outcome
-from thresher_evals.rows import COMPARISON, Row, written
+from thresher_evals.rows import COMPARISON, Row, read_rows, written
+from thresher_evals.runner import run
 from thresher_evals.score import score
-from thresher_evals.stats import mean_interval
+from thresher_evals.stats import mean_interval, shared_difference
 
 GAINS = ("match", "match_norm", "f1", "gold_source", "gold_page", "wrong_refusals", "refusal_recall")
 COSTS = ("seconds_p50", "seconds_p95", "llm_calls")
 BESIDE = ("words_median", "refusal_precision", "failed")
+
+
+Say = Callable[[str], None]
+
+# --- what is asked ----------------------------------------------------------------------------------------------------
+
+OFF, ON = ("rag", "hybrid"), ("crag", "ecrag", "corrective")
+"""Default recipes: without correction and with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Questions, recipes, and the cost of a wrong answer."""
+
+    collection: Collection
+    dataset: Dataset
+    out: Path
+    recipes: Sequence[str] = (*OFF, *ON)
+    baseline: str = OFF[0]
+    settings: Mapping[str, Any] | None = None
+    outside: str = "none"
+    wrong_costs: float = WRONG_COSTS
+    tune: bool = True
+    """Also calibrate `corrective` on half of the questions."""
+    resume: bool = False
+    parallel: int = 1
+    seed: int = 0
+    command: str | None = None
+    """Command line that repeats the comparison, for the report."""
+
+    def asker(self, collection: Collection | None = None) -> CollectionAsker:
+        """Asks the collection."""
+        return CollectionAsker(collection or self.collection, self.settings or {}, outside=self.outside)
+
+    def ask(
+        self,
+        asker: CollectionAsker,
+        questions: Sequence[Question],
+        names: Sequence[str],
+        out: Path,
+        *,
+        resume: bool = True,
+        progress: Progress | None = None,
+        seen: Callable[[Row], None] = lambda _: None,
+    ) -> dict[str, list[Row]]:
+        """Ask the recipes; questions with a row in the folder are skipped."""
+        described = {recipe: asker.settings_of(recipe) for recipe in names}
+        for recipe in names:
+            asker.warm_up(recipe)
+        run(
+            asker,
+            replace(self.dataset, questions=tuple(questions)),
+            names,
+            out,
+            resume=resume,
+            settings=described,
+            collection=self.collection.name,
+            outside=self.outside,
+            parallel=self.parallel,
+            command=self.command,
+            progress=progress,
+            seen=seen,
+        )
+        return {recipe: read_rows(out, recipe) for recipe in names}
 
 
 def compare(
@@ -64,7 +132,7 @@ def compare(
         "outside": plan.outside,
         "failed": sum(row.error is not None for each in rows.values() for row in each),
     }
-    found = with_tuning(found, tuned(plan, asker, rows, say))
+    found["calibration"] = calibrated(plan, asker, rows, say)
     write_whole(plan.out / COMPARISON, written(found))
     return found
 
@@ -188,3 +256,63 @@ def came_of(row: Row) -> dict[str, Any]:
     """Outcome and text of a row."""
     text = row.error if row.reply is None else row.reply.reason if row.reply.abstained else row.reply.text
     return {"outcome": str(outcome(row)), "text": text}
+
+
+# --- the calibration of `corrective`, checked on questions that were not used to fit it -------------------------------
+
+TUNED = "corrective"
+MIN_HALF = 20
+"""Least questions in each half: below, one question moves the mean by 5 points or more."""
+
+
+def calibrated(plan: Plan, asker: CollectionAsker, rows: Mapping[str, Sequence[Row]], say: Say) -> dict[str, Any]:
+    """The recipe calibrated on half of the questions; the collection's own calibration is neither used nor changed.
+
+    {"tried", "adopt", "why"}, and if it was tried also "chosen_on", "checked_on", "check" and "certain".
+    """
+    first, second = halves([row.question for row in rows.get(TUNED, ())])
+    labelled = [(question.question, question.answerable) for question in first]
+    fewest = min(sum(answerable == kind for _, answerable in labelled) for kind in (True, False))
+    why = ""
+    if not plan.tune:
+        why = "it was not asked for"
+    elif TUNED not in rows:
+        why = f"{TUNED} is not among the recipes"
+    elif all(asker.settings_of(TUNED)[f"llm.{key}"] for key in ("base_url", "model")):
+        why = "a chat model is configured: its judgements depend on the bounds, so stored rows do not tell about others"
+    elif min(len(first), len(second)) < MIN_HALF:
+        why = f"half of {len(first) + len(second)} questions is too few: at least {MIN_HALF} are needed in each half"
+    elif fewest < LEAST_QUESTIONS:
+        why = (
+            f"half of the questions has {fewest} of one kind: at least {LEAST_QUESTIONS} that can be answered and "
+            f"{LEAST_QUESTIONS} that cannot are needed in it"
+        )
+    if why:
+        return {"tried": False, "adopt": False, "why": why}
+    say(f"calibrating {TUNED} on {len(first)} of the questions, and checking it on the other {len(second)}")
+    with Collection(plan.collection.home, plan.collection.name) as apart:
+        apart.calibrations = Calibrations(LocalFiles(plan.out), "calibration.json")
+        asking = plan.asker(apart)
+        fitting = {key: given for key, given in (plan.settings or {}).items() if key in asking.settings_of(TUNED)}
+        apart.calibrate(labelled, seed=plan.seed, settings=fitting)
+        asked = plan.ask(asking, second, [TUNED], plan.out / "calibrated")[TUNED]
+    before, after = (values_of(found, plan.wrong_costs) for found in (rows[TUNED], asked))
+    compared = shared_difference(before, after, seed=plan.seed)
+    adopt = compared.difference is not None and compared.difference > 0
+    return {
+        "tried": True,
+        "adopt": adopt,
+        "why": "on the half that it was not fitted on it did " + ("better" if adopt else "no better"),
+        "chosen_on": len(first),
+        "checked_on": compared.n,
+        "check": compared.to_dict(),
+        "certain": compared.direction > 0,
+    }
+
+
+def halves(questions: Iterable[Question]) -> tuple[list[Question], list[Question]]:
+    """The half to fit on and the half to check on, by sha1 of `compare:` and the question's group or id."""
+    parts: tuple[list[Question], list[Question]] = ([], [])
+    for question in questions:
+        parts[sha1_number(f"compare:{question.group or question.id}") % 2].append(question)
+    return parts

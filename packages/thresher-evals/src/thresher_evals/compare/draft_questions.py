@@ -26,7 +26,7 @@ from thresher_evals.datasets.derived import OFF_TOPIC
 from thresher_evals.datasets.qa import is_table
 from thresher_evals.questions.question_maker import QuestionMaker
 
-COLUMNS = ("id", "question", "answers", "items", "answerable", "source", "page", "category", "made")
+COLUMNS = ("id", "question", "answers", "answerable", "source", "page", "category", "made")
 """Columns of a table of drafts, as `thresher_evals.datasets.qa` reads them."""
 
 NUMBER = 80
@@ -202,8 +202,7 @@ def row_of(draft: Draft) -> list[str]:
     gold = draft.gold[0].to_dict() if draft.gold else {}
     place = [str(gold.get(name) or "") for name in ("source", "page")]
     answerable = "yes" if draft.answerable else "no"
-    told = [" | ".join(draft.answers), " | ".join(draft.items)]
-    return [draft.id, draft.question, *told, answerable, *place, draft.category, draft.made]
+    return [draft.id, draft.question, " | ".join(draft.answers), answerable, *place, draft.category, draft.made]
 
 
 def check_free(path: Path, *, force: bool) -> None:

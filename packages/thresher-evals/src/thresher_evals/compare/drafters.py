@@ -35,8 +35,6 @@ class Draft:
     made: How
     category: str
     answers: tuple[str, ...] = ()
-    items: tuple[str, ...] = ()
-    """Of a list: an answer must contain all of them."""
     answerable: bool = True
     gold: tuple[Gold, ...] = ()
     stands_in: str = ""
@@ -64,8 +62,7 @@ class Draft:
             "category": self.category,
             "made": self.made,
         }
-        more = {"items": list(self.items), "stands_in": self.stands_in}
-        return told | {name: value for name, value in more.items() if value}
+        return told | ({"stands_in": self.stands_in} if self.stands_in else {})
 
 
 # --- sources of questions: sentences of running text, and passages of neighbouring ones -------------------------------
@@ -117,20 +114,18 @@ def passages(document: Document, found: Sequence[Chunk]) -> Iterator[Chunk]:
             first = at + 1
 
 
-# --- by rules, of sentences, tables, forms and lists ------------------------------------------------------------------
+# --- by rules, of sentences, tables and forms -------------------------------------------------------------------------
 
 
 def by_rules(one: MadeOf) -> Draft:
-    """The draft of a question made from a document's text; a list becomes `items`."""
+    """The draft of a question made from a document's text."""
     made, document = one.made, one.document
     gold = Gold(document.source, document.page_at(made.start), made.start, made.end)
-    listed = made.kind == "list"
     return Draft(
         made.question,
         "text",
         made.kind,
-        answers=() if listed else (made.answer,),
-        items=tuple(made.answer.split("; ")) if listed else (),
+        answers=(made.answer,),
         gold=(gold,),
         stands_in=document.text[made.start : made.end],
     )

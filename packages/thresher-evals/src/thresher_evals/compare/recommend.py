@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from scipy import stats  # type: ignore[import-untyped, unused-ignore]
@@ -69,16 +69,15 @@ def detectable(differences: Sequence[float], comparisons: int = 1) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """A recipe with its settings, the reason, and whether the data settle it."""
+    """A recipe, the reason, and whether the data settle it."""
 
     recipe: str
     why: str
     certain: bool
-    settings: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
         """JSON form."""
-        return {"recipe": self.recipe, "settings": dict(self.settings), "why": self.why, "certain": self.certain}
+        return asdict(self)
 
 
 def recommend(

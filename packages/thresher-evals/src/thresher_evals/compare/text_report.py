@@ -148,21 +148,13 @@ def answer(said: Mapping[str, Any]) -> str:
 
 def advice(found: Mapping[str, Any]) -> Iterator[str | Table]:
     """The recommendation."""
-    told, tuning = found["recommend"], found["tuning"]
+    told = found["recommend"]
     yield "What to do"
     yield from silence(found)
-    settings = "".join(f" --set {name}={number(value)}" for name, value in told["settings"].items())
     sure = "" if told["certain"] else " (not certain)"
-    yield f"  Use {told['recipe']}{settings}{sure}: {told['why']}."
-    bounds, calibration = tuning["bounds"], tuning["calibration"]
-    if not told["settings"] and bounds["why"] == calibration["why"]:
-        yield f"  Keep the default bounds, and no calibration on your questions: {bounds['why']}{checked(bounds)}."
-        return
-    if not told["settings"]:
-        yield f"  Keep the default bounds: {bounds['why']}{checked(bounds)}."
-    else:
-        yield f"  Bounds{checked(bounds)}."
-    yield f"  Calibration on your questions: {calibration['why']}{checked(calibration)}."
+    yield f"  Use {told['recipe']}{sure}: {told['why']}."
+    if calibration := found.get("calibration"):  # an earlier version stored another choice here
+        yield f"  Calibration on your questions: {calibration['why']}{checked(calibration)}."
 
 
 def silence(found: Mapping[str, Any]) -> Iterator[str]:

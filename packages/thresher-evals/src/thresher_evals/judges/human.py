@@ -8,12 +8,12 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any
 
 from thresher.errors import UsageError
 from thresher_evals.jsonl import write_whole
@@ -124,52 +124,19 @@ def harmless(text: str) -> str:
 
 # --- agreement of people beyond chance ------------------------------------------------------------------------------
 
-Level = Literal["interval", "ordinal"]
-"""Interval: the step from 1 to 2 equals that from 4 to 5. Ordinal: only ranks count."""
 
-Unit = Sequence[int]
-"""All ratings of one answer."""
-
-
-def weighted_kappa(first: Sequence[int], second: Sequence[int]) -> float | None:
-    """Cohen's kappa with quadratic weights (Cohen 1968) of two people's ratings of the same things; at most 1.
-
-    1 - mean squared difference / mean squared difference of all pairings. None if undefined: no shared ratings, or all
-    ratings equal.
-    """
-    if not first or len({*first, *second}) == 1:
-        return None
-    observed = fmean((one - other) ** 2 for one, other in zip(first, second, strict=True))
-    return 1 - observed / fmean((one - other) ** 2 for one in first for other in second)
-
-
-def krippendorff_alpha(units: Sequence[Unit], level: Level = "interval") -> float | None:
-    """1 - observed disagreement / expected disagreement (Krippendorff 2011); any number of people, gaps allowed.
+def krippendorff_alpha(units: Sequence[Sequence[int]]) -> float | None:
+    """1 - observed disagreement / expected disagreement (Krippendorff 2011, interval data) of each answer's ratings.
 
     1 is full agreement, 0 is chance. None if undefined: nothing rated twice, or all ratings equal.
     """
     pairable = [unit for unit in units if len(unit) > 1]
     totals = Counter(rating for unit in pairable for rating in unit)
-    distance = distance_of(level, totals)
-    n = totals.total()
-    expected = sum(totals[one] * totals[other] * distance(one, other) for one in totals for other in totals)
+    expected = sum(totals[one] * totals[other] * (one - other) ** 2 for one in totals for other in totals)
     if not expected:
         return None
-    observed = sum(distance(*pair) / (len(unit) - 1) for unit in pairable for pair in permutations(unit, 2))
-    return 1 - (n - 1) * observed / expected
-
-
-def distance_of(level: Level, totals: Counter[int]) -> Callable[[int, int], float]:
-    """The squared difference of two ratings; for ordinal, of the count of ratings between them, half of each end."""
-    if level == "interval":
-        return lambda one, other: float((one - other) ** 2)
-
-    def between(one: int, other: int) -> float:
-        low, high = sorted((one, other))
-        inside = sum(count for rating, count in totals.items() if low <= rating <= high)
-        return float((inside - (totals[low] + totals[high]) / 2) ** 2)
-
-    return between
+    observed = sum((one - other) ** 2 / (len(unit) - 1) for unit in pairable for one, other in permutations(unit, 2))
+    return 1 - (totals.total() - 1) * observed / expected
 
 
 # --- filled sheets, read back strictly --------------------------------------------------------------------------------
@@ -281,20 +248,16 @@ def read_rating(text: str, place: str) -> int | None:
 
 
 def agreement(raters: Sequence[Mapping[str, int]]) -> dict[str, Any]:
-    """Agreement of raters on one dimension: kappa for two of them, alpha for any number.
+    """Agreement of raters on one dimension.
 
     `n` counts the answers that all rated, `same` is the share of them with equal ratings; alpha also uses answers that
     only some rated.
     """
     codes = sorted(set.intersection(*(set(given) for given in raters)))
     every = sorted(set.union(*(set(given) for given in raters)))
-    units = [[given[code] for given in raters if code in given] for code in every]
     alike = [len({given[code] for given in raters}) == 1 for code in codes]
-    first, second, *others = [[given[code] for code in codes] for given in raters]
     return {
         "n": len(codes),
         "same": sum(alike) / len(alike) if alike else None,
-        "kappa": None if others else weighted_kappa(first, second),
-        "alpha_interval": krippendorff_alpha(units, "interval"),
-        "alpha_ordinal": krippendorff_alpha(units, "ordinal"),
+        "alpha": krippendorff_alpha([[given[code] for given in raters if code in given] for code in every]),
     }

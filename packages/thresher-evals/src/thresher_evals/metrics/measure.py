@@ -145,6 +145,6 @@ def by_question(rows: Sequence[Row], numbers: Values) -> dict[str, float]:
 def compared(measure: Measure, first: Mapping[str, float], second: Mapping[str, float], *, seed: int) -> Comparison:
     """The difference on shared questions; p is McNemar's for zeros and ones."""
     comparison = shared_difference(first, second, seed=seed)
-    if measure.summary is PROPORTION and "McNemar" in comparison.tests:
-        comparison = replace(comparison, p=comparison.tests["McNemar"], test="McNemar exact")
+    if measure.summary is PROPORTION and comparison.n and {*first.values(), *second.values()} <= {0, 1}:
+        comparison = replace(comparison, p=comparison.tests["sign"], test="McNemar exact")
     return comparison

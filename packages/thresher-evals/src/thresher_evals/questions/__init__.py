@@ -1,1 +1,1 @@
-"""Makes questions from documents: from sentences, tables, forms and lists, and near misses without an answer."""
+"""Makes questions from documents: from sentences, tables and forms, and near misses without an answer."""

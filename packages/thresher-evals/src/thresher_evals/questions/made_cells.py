@@ -1,19 +1,17 @@
-"""Makes whole questions from cells of tables, fields of forms, and items of lists."""
+"""Makes whole questions from cells of tables and fields of forms."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 
 from thresher.structure.forms import LEAST, LONGEST, fields_of
 from thresher.structure.grid import Cell, Grid, grid_of
 from thresher.structure.lookup import is_period
 from thresher.types import Document
-from thresher_evals.questions.lists import Listing, lists_of
-from thresher_evals.questions.made_questions import Made, inside, turned, whole
-from thresher_evals.questions.statements import NUMBER_WORDS, PREPOSITIONS, several, statements
+from thresher_evals.questions.made_questions import Made, whole
+from thresher_evals.questions.statements import PREPOSITIONS, several
 
 MOST_NAME = 8
 """Longest name of a row, column or field, in words."""
@@ -28,13 +26,6 @@ _MEASURE = re.compile(r"[A-Z][a-z]+(?: [a-z]+){0,2}?(?= (?:by|in|per|for|of) |, 
 _AMOUNT = re.compile(
     r"\b(?:price|cost|amount|total|number|revenue|rate|share|size|sum|weight|length|height|fee)", re.IGNORECASE
 )
-_STEPS = re.compile(r"(?:To|How to) (?P<do>[a-z][^:?]+?):?")
-_THINGS = re.compile(
-    r"(?P<before>(?:.*? )?)(?P<how>(?:to|for|on|of|in|with|at|from) )?(?:these|the following|\d+|"
-    rf"{'|'.join(sorted(NUMBER_WORDS))}) (?P<things>[a-z]+(?: [a-z]+)?s)\b(?P<tail>.*)"
-)
-_NOUNS = re.compile(r"(?:The )?[A-Z][a-z]+s(?: [a-z]+){0,6}:")
-"""A lead-in without a verb: "Things to see:"."""
 
 
 def table_questions(document: Document, title: str) -> Iterator[Made]:
@@ -118,37 +109,6 @@ def field_questions(document: Document, title: str) -> Iterator[Made]:
         made = whole(asked, value.text, "field", (label.start, value.end), title, subject="")
         if made is not None:
             yield made
-
-
-def list_questions(document: Document, title: str) -> Iterator[Made]:
-    """Questions for whole lists whose lead-in says what they list."""
-    for listing in lists_of(document):
-        asked = _of_list(listing, document)
-        if asked:
-            answer = "; ".join(
-                " ".join(re.sub(r"^\W+|^\(?\d+[.)]\s*", "", item.text).split()) for item in listing.items
-            )
-            made = whole(asked, answer, "list", (listing.items[0].start, listing.end), title, subject=asked)
-            if made is not None:
-                yield made
-
-
-def _of_list(listing: Listing, document: Document) -> str:
-    for cell in (listing.lead, listing.heading):
-        line = " ".join(cell.text.split()) if cell is not None else ""
-        if steps := _STEPS.fullmatch(line):
-            return f"What are the steps to {steps['do']}"
-        if cell is listing.heading or not line.endswith(":"):
-            continue
-        if _NOUNS.fullmatch(line):
-            return f"What are the {_small(line.rstrip(':')).removeprefix('the ')}"
-        for one in statements(line[:-1]):
-            one = replace(one, subject=inside(one, document.text))
-            found = _THINGS.fullmatch(one.rest)
-            if found:
-                how = found["how"] or ""
-                return f"Which {found['things']} {turned(one, found['before'])} {how}{found['tail']}"
-    return ""
 
 
 def _small(name: str) -> str:

@@ -1,6 +1,6 @@
 """Makes questions from documents, for calibrating a judge and for a first question set.
 
-From sentences by `made_questions`, from tables, forms and lists by `made_cells`; unanswerable ones by `near_misses`.
+From sentences by `made_questions`, from tables and forms by `made_cells`; unanswerable ones by `near_misses`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import chain
 from thresher.text.sentences import without_figures
 from thresher.text.terms import index_terms
 from thresher.types import Document
-from thresher_evals.questions.made_cells import field_questions, list_questions, table_questions
+from thresher_evals.questions.made_cells import field_questions, table_questions
 from thresher_evals.questions.made_questions import Made, sentence_questions
 from thresher_evals.questions.near_misses import Changed, Passages, near_misses
 
@@ -160,7 +160,6 @@ def questions_of(document: Document, name: str, generator: random.Random) -> Ite
             sentence_questions(outside, name),
             table_questions(document, name),
             field_questions(document, name),
-            list_questions(document, name),
         )
     }
     kinds: dict[str, list[Made]] = {}

@@ -274,7 +274,7 @@ class Block:
         names = {"run": self.run, "dataset": self.dataset, "category": category}
         numbers = asdict(comparison)
         tests = numbers.pop("tests")
-        each = {test.replace(" ", "_"): tests.get(test) for test in ("paired t", "permutation", "sign", "McNemar")}
+        each = {test.replace(" ", "_"): tests.get(test) for test in ("paired t", "permutation", "sign")}
         return {**names, "recipe": recipe, "against": against, "measure": measure, **numbers, **each}
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from shlex import quote
 from typing import Any
 
 from thresher import recipes
@@ -136,7 +135,7 @@ def degraded_sections(runs: Sequence[Run]) -> Iterator[Section]:
         groups.setdefault(tuple(run.described["recipes"]), []).append(run)
     for group in groups.values():
         head = dict.fromkeys([facts(group[0]), *(warning for run in group for warning in warnings(run))])
-        details = [f"{run.name}: `{command(run)}`" for run in group]
+        details = [f"{run.name}: `{run.described['command']}`" for run in group if run.described.get("command")]
         yield Section("Retrieval made worse", list(head), [degraded_table(group)], details=details)
 
 
@@ -219,7 +218,8 @@ def warnings(run: Run) -> Iterator[str]:
 def small_print(run: Run) -> Iterator[str]:
     """The command of a run, changed settings, degradations, the machine, and the agreement of raters."""
     described = run.described
-    yield f"To make it again: `{command(run)}`"
+    if command := run.described.get("command"):
+        yield f"To make it again: `{command}`"
     if run.together:
         yield WHY
     yield from (f"{label} is {recipe}." for recipe, label in labels(described["recipes"]).items() if label != recipe)
@@ -258,28 +258,6 @@ def defaults_of(recipe: str) -> Mapping[str, Any]:
         return flat(recipes.get(parse_variant(recipe).recipe).settings())
     except ThresherError:
         return {}
-
-
-def command(run: Run) -> str:
-    """The command line that repeats the run."""
-    dataset, described = run.dataset, run.described
-    if isinstance(described.get("command"), str):
-        return str(described["command"])
-    split = dataset.get("split", "all")
-    options: dict[str, Any] = {
-        "--limit": described["limit"],
-        "--split": None if split == "all" else split,
-        "--sample": dataset.get("sample"),
-        "--seed": described.get("seed") or None,
-        "--outside": described.get("outside"),
-        "--degrade": run.share,
-        "--collection": run.collection,
-        "--out": run.name,
-    }
-    names = [f"--recipe {quote(recipe)}" for recipe in described["recipes"]]
-    given = [f"{name} {quote(str(value))}" for name, value in options.items() if value is not None]
-    together = ["--together"] if run.together else []
-    return " ".join([f"thresher eval run --dataset {quote(dataset['spec'])}", *names, *given, *together])
 
 
 # --- the top of a report: gains and losses, refusals, costs, where others win, and warnings ---------------------------

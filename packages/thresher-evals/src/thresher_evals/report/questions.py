@@ -97,21 +97,6 @@ def said(row: Row | None) -> str | None:
 # --- gains and losses -------------------------------------------------------------------------------------------------
 
 
-def change_lines(run: Run) -> Iterator[dict[str, Any]]:
-    """The lines of changes/RUN.jsonl: every change of every recipe, with the lines of both rows."""
-    for block in run.blocks:
-        for recipe in block.recipes:
-            for one in changes(block, recipe):
-                yield {
-                    "id": one.first.question.id,
-                    "recipe": recipe,
-                    "baseline": block.baseline,
-                    "gained": one.gained,
-                    block.baseline: question_line(run, block, one.first, one.before),
-                    recipe: question_line(run, block, one.second, one.after),
-                }
-
-
 def telling(block: Block, recipe: str, number: int) -> list[Change]:
     """The `number` most informative changes, losses (where others are right) and gains (where not) in turn."""
     others = [worth(block, other) for other in block.recipes if other not in (recipe, block.baseline)]

@@ -22,10 +22,9 @@ from thresher_evals.report.blocks import Cell, Figure, Link, Number, Page, shown
 from thresher_evals.report.data import Run, read_measured
 from thresher_evals.report.pages import dataset_pages, summary
 from thresher_evals.report.plots import render
-from thresher_evals.report.questions import change_lines, question_lines
+from thresher_evals.report.questions import question_lines
 from thresher_evals.report.study import is_study, study_section
 from thresher_evals.report.tables import bounds_lines
-from thresher_evals.rows import written
 
 TITLE = "What was measured"
 SHOWN = 10
@@ -45,7 +44,7 @@ class Report:
     pages: tuple[Path, ...]
     """One for each dataset and each study."""
     tables: tuple[Path, ...]
-    """CSV, and changes/RUN.jsonl if requested."""
+    """CSV."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""
@@ -60,12 +59,11 @@ def write_report(
     title: str = TITLE,
     baseline: str | None = None,
     shown: int = SHOWN,
-    full_changes: bool = False,
 ) -> Report:
     """Read the folders and write report.md, report.html, datasets/*.md and the tables into `out`. Raises UsageError.
 
-    A page shows up to `shown` changed questions; `full_changes` also writes all of them to changes/RUN.jsonl. The same
-    folders give the same bytes. Pages and changes of an earlier report in `out` are removed.
+    A page shows up to `shown` changed questions. The same folders give the same bytes. Pages of an earlier report in
+    `out` are removed.
     """
     if out.exists() and not out.is_dir():
         raise UsageError("is not a folder", subject=str(out), next_step="give another `out`")
@@ -81,11 +79,11 @@ def write_report(
         else:
             runs.append(read_measured(directory, name, baseline=baseline))
     out.mkdir(parents=True, exist_ok=True)
-    tables = write_tables(runs, out, full_changes=full_changes)
+    tables = write_tables(runs, out)
     pages = [*dataset_pages(runs, shown), *studies]
     addresses = dict(zip((page.key for page in pages), unique([slug(page.title) for page in pages]), strict=True))
     markdown, html = markdown_template(addresses), html_template(addresses, out.resolve())
-    folder = emptied(out / "datasets", "*.md")
+    folder = emptied(out / "datasets")
     files = [path.relative_to(out).as_posix() for path in tables]
     whole = {
         "title": title,
@@ -108,8 +106,8 @@ def write_report(
     )
 
 
-def write_tables(runs: Sequence[Run], out: Path, *, full_changes: bool) -> list[Path]:
-    """The CSV files that have lines, and all changes of each run if requested."""
+def write_tables(runs: Sequence[Run], out: Path) -> list[Path]:
+    """The CSV files that have lines."""
     blocks = [block for run in runs for block in run.blocks]
     lines: Mapping[str, Lines] = {
         "measures": (one._asdict() for block in blocks for one in block.measurements.values()),
@@ -117,16 +115,7 @@ def write_tables(runs: Sequence[Run], out: Path, *, full_changes: bool) -> list[
         "questions": (line for run in runs for line in question_lines(run)),
         "bounds": (line for run in runs for line in bounds_lines(run)),
     }
-    tables = [path for name, of in lines.items() for path in write_csv(out / f"{name}.csv", of)]
-    folder = out / "changes"
-    if full_changes or folder.is_dir():
-        emptied(folder, "*.jsonl")
-    for run in runs if full_changes else ():
-        tables.append(folder / f"{run.name}.jsonl")
-        tables[-1].write_bytes(b"".join(map(written, change_lines(run))))
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
-    return tables
+    return [path for name, of in lines.items() for path in write_csv(out / f"{name}.csv", of)]
 
 
 def write_csv(path: Path, lines: Lines) -> list[Path]:
@@ -147,10 +136,10 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def emptied(folder: Path, of: str) -> Path:
-    """The folder, without files of an earlier report."""
+def emptied(folder: Path) -> Path:
+    """The folder, without pages of an earlier report."""
     folder.mkdir(exist_ok=True)
-    for path in folder.glob(of):
+    for path in folder.glob("*.md"):
         path.unlink()
     return folder
 
