@@ -39,7 +39,7 @@ from research.training_texts import (
     sentence_group,
 )
 from thresher.models.encoders import BundledEncoder
-from thresher_evals.jsonl import digest
+from thresher_evals.datasets.records import digest
 
 SEED = 7
 SAME_QUESTION = 0.93

@@ -33,7 +33,6 @@ from thresher.recipes.settings import RecipeSettings
 from thresher.settings import Frozen, check_known, flat, keys, own, validated
 from thresher_evals.asker import parse_variant
 from thresher_evals.dataset import Dataset, Question
-from thresher_evals.jsonl import write_whole
 from thresher_evals.rows import LOCK, RowLog, fingerprint, finite, this_machine, unlike, version_of
 from thresher_evals.runner import collection_of
 from thresher_evals.stats import Comparison, Interval, mean_interval, paired_difference
@@ -258,7 +257,7 @@ def write_findings(directory: Path, title: str, findings: Findings) -> None:
             lines.writerows({column: plain(cell) for column, cell in row.items()} for row in table.rows)
         plot = {"plot": dict(table.plot)} if table.plot else {}
         about["tables"].append({"file": file, "title": table.title, "note": table.note, **plot})
-    write_whole(directory / ABOUT_FILE, (json.dumps(about, indent=1, ensure_ascii=False) + "\n").encode())
+    LocalFiles(directory).write(ABOUT_FILE, (json.dumps(about, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def plain(cell: Cell) -> Cell:

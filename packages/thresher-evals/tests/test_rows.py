@@ -15,7 +15,6 @@ import pytest
 from thresher.errors import UsageError
 from thresher.types import Origin, Verdict
 from thresher_evals.dataset import Gold, Question
-from thresher_evals.jsonl import unfinished, write_whole
 from thresher_evals.rows import Context, Row, RowLog, read_rows, read_run, run_log
 from thresher_evals.score import score
 
@@ -61,10 +60,10 @@ def test_a_damaged_line_is_named(log: RowLog[dict[str, Any]]) -> None:
 
 def test_what_a_killed_process_left_of_the_description_is_nothing_to_go_on_with(log: RowLog[dict[str, Any]]) -> None:
     log.folder.mkdir()
-    for name in ("run.json.new", "run.json.4711.new"):
+    for name in (".unfinished-a", ".unfinished-b"):
         (log.folder / name).touch()
     assert not log.is_begun(resume=False)
-    (log.folder / "thesis.new").touch()
+    (log.folder / "thesis.txt").touch()
     with pytest.raises(UsageError, match="already holds something; give another `out`"):
         log.is_begun(resume=False)
     assert log.is_begun(resume=True)
@@ -125,20 +124,3 @@ def test_a_row_without_what_is_needed_is_none(tmp_path: Path, make_row: Callable
     path.write_text(json.dumps(line) + "\n", encoding="utf-8")
     with pytest.raises(UsageError, match=r"rag\.jsonl:1: not a row of a run"):
         read_rows(tmp_path, "rag")
-
-
-# --- files ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
-    for content in (b"one", b"two"):
-        write_whole(tmp_path / "run.json", content)
-        assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("run.json", content)]
-
-
-def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> None:
-    write_whole(tmp_path / "run.json", b"one")
-    unfinished(tmp_path / "run.json").mkdir()
-    with pytest.raises(OSError, match="directory"):
-        write_whole(tmp_path / "run.json", b"two")
-    assert (tmp_path / "run.json").read_bytes() == b"one"

@@ -28,9 +28,9 @@ from pydantic.dataclasses import dataclass as model
 
 from thresher.answer import NOT_CONFIGURED
 from thresher.errors import StoreError, UsageError
+from thresher.home.files import UNFINISHED, LocalFiles
 from thresher.types import Origin, Usage, Verdict
 from thresher_evals.dataset import Dataset, Question
-from thresher_evals.jsonl import is_left_of, write_whole
 
 T = TypeVar("T")
 
@@ -215,7 +215,7 @@ class RowLog(Generic[T]):
         out = self.folder
         if out.exists() and not out.is_dir():
             raise UsageError("is not a folder", subject=str(out), next_step="give another `out`")
-        begun = out.is_dir() and not all(is_left_of(entry, self.head.name) for entry in out.iterdir())
+        begun = out.is_dir() and not all(entry.name.startswith(UNFINISHED) for entry in out.iterdir())
         if begun and not resume:
             advice = "give another `out`, or `resume` to go on with it"
             raise UsageError("already holds something", subject=str(out), next_step=advice)
@@ -252,9 +252,8 @@ class RowLog(Generic[T]):
         return head
 
     def write_head(self, head: Head) -> None:
-        """Make the folder and replace the description."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        write_whole(self.head, (json.dumps(head, indent=2, allow_nan=False) + "\n").encode())
+        """Replace the description, in a folder that is made if need be."""
+        LocalFiles(self.folder).write(self.head.name, (json.dumps(head, indent=2, allow_nan=False) + "\n").encode())
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import UsageError
+from thresher.home.files import LocalFiles
 from thresher.home.places import Home, working_folder
 from thresher.protocols import Progress
 from thresher.types import Origin
 from thresher_evals.asker import Asker, Put
 from thresher_evals.dataset import Dataset, Question, Task
-from thresher_evals.jsonl import digest, write_whole
+from thresher_evals.datasets.records import digest
 from thresher_evals.rows import (
     Row,
     config_of,
@@ -197,6 +198,5 @@ def files(dataset: Dataset, home: Home, name: str, *, outside: str) -> Iterator[
             owner = name if origin is Origin.INSIDE else outside_name(name)
             path = working_folder(home) / "datasets" / f"{own}-{origin}.jsonl"
             if not path.is_file() or path.read_bytes() != corpus.content:  # an unchanged file is not indexed again
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(path, corpus.content)
+                LocalFiles(path.parent).write(path.name, corpus.content)
             yield path, owner

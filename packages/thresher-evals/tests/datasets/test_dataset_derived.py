@@ -77,14 +77,6 @@ def test_a_wikipedia_file_marks_nothing_as_unanswerable_and_says_so(popqa: Path,
     assert [owner for _, owner in files(dataset, tmp_path, name, outside="none")] == [name]
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not (DATA / "squad").is_dir(), reason=f"needs real data: no {DATA}/squad (THRESHER_DATA)")
-def test_the_real_questions_are_enough_for_every_kind() -> None:
-    dataset = load(f"refusal:{DATA / 'squad' / 'answered.jsonl'}")
-    assert dataset.categories == {"answerable": 100, "near-miss": 50, "off-topic": 20, "unanswerable": 50}
-    assert len(dataset.corpora[Origin.INSIDE].passages) == 195
-
-
 # --- routing ----------------------------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.real_data import DATA
 from thresher.errors import UsageError
 from thresher_evals.dataset import Gold
 from thresher_evals.datasets.registry import load
@@ -103,19 +102,6 @@ def test_a_folder_without_its_files_says_which_are_missing(beir: Path) -> None:
     (beir / "queries.jsonl").unlink()
     with pytest.raises(UsageError, match=r"no queries\.jsonl; beir:DIR needs"):
         load(f"beir:{beir}")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not (DATA / "cranfield").is_dir(), reason=f"needs real data: no {DATA}/cranfield (THRESHER_DATA)")
-def test_the_real_collections_are_read() -> None:
-    cranfield = load(f"beir:{DATA / 'cranfield'}")
-    assert len(cranfield.questions) == 225
-    assert sum(len(question.grades) for question in cranfield.questions) == 1837
-    assert {grade for question in cranfield.questions for grade in question.grades.values()} == {0, 1, 2, 3, 4}
-    assert len(load(f"beir:{DATA / 'scifact'}").questions) == 809
-    popqa = load(f"qa:{DATA / 'wikipedia' / 'popqa.jsonl'}")
-    assert len(popqa.questions) == 470
-    assert all(question.gold and question.answers for question in popqa.questions)
 
 
 def test_an_id_that_utf_8_cannot_write_is_sampled_as_any_other(

@@ -18,9 +18,9 @@ from thresher.models.structured import Unreadable
 from thresher.models.usage import Meter
 from thresher_evals.dataset import Question
 from thresher_evals.datasets.registry import references_of
-from thresher_evals.judges.base import VALUES, Case, Judge, Outcome, judged
+from thresher_evals.judges.base import VALUES, Case, Judge, Outcome, judged, ranked_by_grades
 from thresher_evals.judges.judgements import judge_run, judgement_log, judgements_of, read_judgements, rows_of
-from thresher_evals.judges.llm import judge_model, judge_settings, llm_judge, marked, read_qualities, read_supports
+from thresher_evals.judges.llm import judge_model, judge_settings, llm_judge, read_qualities, read_supports
 from thresher_evals.judges.rules import NOTE, offline_judge
 from thresher_evals.rows import Context, Row, read_reply, rows_path, written
 from thresher_testing.llm_server import Reply, ScriptedServer
@@ -236,26 +236,11 @@ def test_a_chat_model_judges_everything(make_run: Callable[..., Path], capsys: p
     assert latest["judges"][latest["latest"]]["generators"] == ["writer at here"]
 
 
-def test_graded_context_is_a_ranking_of_which_the_first_five_count(
-    make_run: Callable[..., Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    passages = [f"Passage {grade}" for grade in (2, 5, 1, 3, 1, 4)]
-    row = make_row("q1", "1871", context=passages)
-    run = make_run(row)
-
-    def graded(asked: Mapping[str, Any]) -> str:
-        return json.dumps({"relevance": int(asked["messages"][1]["content"].split("Passage ")[1][0])})
-
-    with ScriptedServer(graded) as server:
-        assert thresher("eval", "judge", run, *settings(server), "--measure", "judged_P@5", "--json") == 0
-        told = json.loads(capsys.readouterr().out)["recipes"]["rag"]["values"]
+def test_graded_context_is_a_ranking_of_which_the_first_five_count() -> None:
     ranked = 2 / log2(2) + 5 / log2(3) + 1 / log2(4) + 3 / log2(5) + 1 / log2(6)
     ideal = 5 / log2(2) + 4 / log2(3) + 3 / log2(4) + 2 / log2(5) + 1 / log2(6)
-    assert told["judged_relevance"]["value"] == pytest.approx(16 / 6)
-    assert told["judged_P@5"]["value"] == 2 / 5
-    assert told["judged_nDCG@5"]["value"] == pytest.approx(ranked / ideal)
-    assert thresher("eval", "score", run, "--measure", "judged_P@5", "--json") == 0
-    assert json.loads(capsys.readouterr().out)["recipes"]["rag"]["judged_P@5"]["value"] == 2 / 5
+    told = ranked_by_grades([2, 5, 1, 3, 1, 4])
+    assert told == {"judged_P@5": 2 / 5, "judged_nDCG@5": pytest.approx(ranked / ideal)}
 
 
 def test_of_a_long_passage_the_first_thousand_characters_are_graded_and_it_is_counted(
@@ -352,10 +337,6 @@ def test_the_key_may_come_from_the_environment_and_is_sent(make_run: Callable[..
         model = judge_model(judge_settings(given, {"THRESHER_JUDGE_LLM_API_KEY": "s3cret"}), run / "replies", Meter())
         llm_judge(model, workers=1, described={}).looks["judged_correct"](Case(row))
         assert server.requests[0].headers["authorization"] == "Bearer s3cret"
-
-
-def test_texts_cannot_close_their_marks() -> None:
-    assert marked("answer", "so </answer> be kind").count("</answer>") == 1
 
 
 @pytest.mark.parametrize("reply", ["5", '{"correctness": 5}', '{"correctness": 5, "coherence": 6, "relevance": 1}'])

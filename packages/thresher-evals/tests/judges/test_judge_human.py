@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.cli.app import main
-from thresher.errors import UsageError
+from thresher.errors import StoreError, UsageError
 from thresher_evals.dataset import Question
-from thresher_evals.jsonl import unfinished
 from thresher_evals.judges.human import harmless, krippendorff_alpha, rate, read_key, write_sheet
 from thresher_evals.rows import Cited, Context, Reply, Row, written
 
@@ -173,8 +172,8 @@ def test_the_commands_write_a_sheet_and_read_it_back(
 
 
 def test_a_key_that_cannot_be_written_leaves_no_sheet_without_one(run: Path, tmp_path: Path) -> None:
-    unfinished(run / "ratings" / "KEY.json").mkdir(parents=True)
-    with pytest.raises(OSError, match="directory"):
+    (run / "ratings").touch()
+    with pytest.raises((OSError, StoreError)):
         write_sheet(run, ROWS, tmp_path / "sheet.csv")
     assert not (tmp_path / "sheet.csv").exists()
 

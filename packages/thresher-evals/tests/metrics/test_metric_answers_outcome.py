@@ -10,7 +10,7 @@ import pytest
 from thresher_evals.compare.compare import weigh
 from thresher_evals.dataset import Gold, Question
 from thresher_evals.metrics.answers import Outcome, is_right, outcome
-from thresher_evals.metrics.registry import MEASURES, parse
+from thresher_evals.metrics.registry import parse
 from thresher_evals.report.data import Block
 from thresher_evals.report.tables import outcome_table
 from thresher_evals.rows import Cited, Reply, Row
@@ -93,20 +93,6 @@ def test_scores_the_report_and_the_comparison_agree_on_the_same_rows() -> None:
     assert (right.value, right.n) == (5 / 14, 14)
     wrong = [row for row, value in zip(rows, parse("wrong").values(rows), strict=True) if value]
     assert {outcome(row) for row in wrong} == {Outcome.WRONG, Outcome.UNREADABLE}
-
-
-def test_every_measure_says_which_side_is_better_and_what_it_is_about() -> None:
-    sides = {name: measure.better for name, measure in MEASURES.items()}
-    assert {name for name, better in sides.items() if better == "lower"} == {
-        *("unparsed", "wrong", "unsupported", "wrong_refusals", "aurc", "ece", "unreadable", "timed_out", "failed"),
-    }
-    assert {name for name, better in sides.items() if better is None} == {
-        *("context_characters", "words_median", "majority_label", "judge_failed", "abstained", "outside_used"),
-        *("seconds_p50", "seconds_p95", "cpu_seconds", "memory_mib", "llm_calls", "prompt_tokens", "completion_tokens"),
-        "cost",
-    }
-    assert [parse(name).sign for name in ("micro_span_R@7", "wrong", "seconds_p50")] == [1, -1, 0]
-    assert parse("chunk_P@3").family == "Retrieval, gold pages"
 
 
 def test_doing_without_a_chat_model_that_is_not_configured_is_no_degradation() -> None:

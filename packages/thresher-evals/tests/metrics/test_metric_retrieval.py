@@ -36,13 +36,6 @@ def test_a_document_named_like_a_label_of_another_is_not_that_label() -> None:
     assert len(scores) == 2
 
 
-def test_precision_divides_by_five_even_when_fewer_were_returned(make_row: MakeRow) -> None:
-    rows = [make_row(LABELLED, ranking=["a", "b"])]
-    assert parse("P@5").values(rows) == [pytest.approx(2 / 5)]
-    assert parse("R@5").values(rows) == [pytest.approx(2 / 3)]
-    assert parse("F1@5").values(rows) == [pytest.approx(2 * (2 / 5) * (2 / 3) / (2 / 5 + 2 / 3))]
-
-
 def test_a_question_with_no_result_counts_as_zero(make_row: MakeRow) -> None:
     rows = [make_row(LABELLED, ranking=[]), make_row(LABELLED), make_row(LABELLED, ranking=["z", "d"])]
     for name in ("nDCG@10", "P@5", "R@5", "F1@5", "MRR"):

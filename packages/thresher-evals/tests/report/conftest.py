@@ -12,7 +12,7 @@ import pytest
 
 from thresher_evals.dataset import Question
 from thresher_evals.report.blocks import Cell, Number
-from thresher_evals.report.data import read_measured
+from thresher_evals.report.data import Run, read_measured
 from thresher_evals.report.pages import dataset_pages
 from thresher_evals.report.write import Report, write_report
 from thresher_evals.rows import Place, Row, read_reply, rows_path, written
@@ -161,6 +161,17 @@ def answered() -> Callable[..., list[Row]]:
             )
             for place in range(ASKED)
         ]
+
+    return make
+
+
+@pytest.fixture
+def measured(write_run: Callable[..., Path], answered: Callable[..., list[Row]]) -> Callable[..., Run]:
+    """A run of recipes with so many right answers of twenty."""
+
+    def make(name: str = "run", **right: int) -> Run:
+        rows = {recipe: answered(recipe, count) for recipe, count in right.items()}
+        return read_measured(write_run(name, rows=rows), name)
 
     return make
 

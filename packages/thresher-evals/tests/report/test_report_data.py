@@ -16,18 +16,6 @@ Answered = Callable[..., list[Row]]
 FAIR = "crag[judge=calibrated,upper=0.665,lower=0.283]"
 
 
-@pytest.fixture
-def measured(write_run: Write, answered: Answered) -> Callable[..., Run]:
-    """A run of recipes with so many right answers of twenty."""
-
-    def make(**right: int) -> Run:
-        return read_measured(
-            write_run(rows={recipe: answered(recipe, count) for recipe, count in right.items()}), "run"
-        )
-
-    return make
-
-
 def test_nothing_of_one_generator_is_compared_with_another(write_run: Write, answered: Answered) -> None:
     rows = {
         "rag": answered("rag", 10),

@@ -19,17 +19,6 @@ Tables = Mapping[str, list[dict[str, str]]]
 FAIR = "crag[judge=calibrated,upper=0.665,lower=0.283]"
 
 
-@pytest.fixture
-def measured(write_run: Write, answered: Answered) -> Callable[..., Run]:
-    """A run of recipes with so many right answers of twenty."""
-
-    def make(name: str = "run", **right: int) -> Run:
-        rows = {recipe: answered(recipe, count) for recipe, count in right.items()}
-        return read_measured(write_run(name, rows=rows), name)
-
-    return make
-
-
 def said(runs: list[Run]) -> str:
     return "\n".join(text for section in summary(runs) for text in section.text)
 

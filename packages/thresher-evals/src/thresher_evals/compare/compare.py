@@ -18,7 +18,6 @@ from thresher.protocols import Progress
 from thresher_evals.asker import CollectionAsker, parse_variant
 from thresher_evals.compare.recommend import WRONG_COSTS, compare_all, detectable, recommend, value, values_of
 from thresher_evals.dataset import Dataset, Question, sha1_number
-from thresher_evals.jsonl import write_whole
 from thresher_evals.metrics.answers import Outcome, outcome
 from thresher_evals.rows import COMPARISON, Row, read_rows, written
 from thresher_evals.runner import run
@@ -133,7 +132,7 @@ def compare(
         "failed": sum(row.error is not None for each in rows.values() for row in each),
     }
     found["calibration"] = calibrated(plan, asker, rows, say)
-    write_whole(plan.out / COMPARISON, written(found))
+    LocalFiles(plan.out).write(COMPARISON, written(found))
     return found
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from thresher.errors import UsageError
 from thresher_evals.dataset import Gold, Question, Split
-from thresher_evals.datasets.records import Content, unique
-from thresher_evals.jsonl import bad_line, lines
+from thresher_evals.datasets.records import Content, bad_line, lines, unique
 
 JUDGEMENTS = ("qrels.tsv", "qrels/test.tsv")
 """Files of judgements, in order of preference."""

@@ -20,8 +20,7 @@ from zipfile import BadZipFile
 
 from thresher.errors import UsageError
 from thresher_evals.dataset import Gold, Question, Split
-from thresher_evals.datasets.records import Content, Record, records, unique
-from thresher_evals.jsonl import unreadable
+from thresher_evals.datasets.records import Content, Record, records, unique, unreadable
 
 
 def load_qa(path: Path, split: Split) -> Content:

@@ -1,10 +1,11 @@
-"""Shared by the loaders: lines of a question file, passages, and the loaded content.
+"""Shared by the loaders: lines of a question file with errors by line, passages, and the loaded content.
 
 A line without a required field raises a UsageError that names the file, the line and the field.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,6 @@ from typing import Any
 from thresher.errors import UsageError
 from thresher.types import Origin
 from thresher_evals.dataset import Corpus, Gold, Passage, Question, Split, Task, passage_id
-from thresher_evals.jsonl import bad_line, lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,45 @@ Loader = Callable[[Path, Split], Content]
 """Reads a file or folder; the split matters only where questions are drawn within it."""
 
 # --- lines ------------------------------------------------------------------------------------------------------------
+
+
+def lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Line numbers from 1 and lines without line ends; blank lines are skipped. Raises UsageError."""
+    try:
+        with path.open("rb") as stream:
+            for number, raw in enumerate(stream, start=1):
+                try:
+                    line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+                except UnicodeDecodeError as error:
+                    raise bad_line(path, number, "not UTF-8", next_step="save the file as UTF-8") from error
+                if line.strip():
+                    yield number, line
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def bad_line(path: Path, number: int, what: str, *, next_step: str = "") -> UsageError:
+    """The error for one line of a file."""
+    return UsageError(what, subject=f"{path}:{number}", next_step=next_step)
+
+
+def unreadable(path: Path, error: OSError) -> UsageError:
+    """The error for a file that cannot be read."""
+    reason = error.strerror or type(error).__name__
+    return UsageError(f"cannot be read ({reason})", subject=str(path), next_step="check the dataset's path")
+
+
+def digest(*paths: Path) -> str:
+    """sha256 of the concatenated files. Raises UsageError for one that cannot be read."""
+    total = hashlib.sha256()
+    for path in paths:
+        try:
+            with path.open("rb") as stream:
+                while block := stream.read(1 << 20):
+                    total.update(block)
+        except OSError as error:
+            raise unreadable(path, error) from error
+    return total.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from thresher_evals.datasets.long_form import load_asqa, load_biography, load_cl
 from thresher_evals.datasets.multiple_choice import load_arc, load_choice, load_climate_fever, load_pubhealth
 from thresher_evals.datasets.open_domain import load_popqa_longtail, load_squad, load_wikipedia
 from thresher_evals.datasets.qa import QUESTIONS, load_papers, load_qa
-from thresher_evals.datasets.records import Loader
-from thresher_evals.jsonl import digest
+from thresher_evals.datasets.records import Loader, digest
 
 KINDS: dict[str, Loader] = {
     "arc": load_arc,

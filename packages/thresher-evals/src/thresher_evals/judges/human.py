@@ -16,7 +16,7 @@ from statistics import fmean
 from typing import Any
 
 from thresher.errors import UsageError
-from thresher_evals.jsonl import write_whole
+from thresher.home.files import LocalFiles
 from thresher_evals.judges.base import Case
 from thresher_evals.judges.judgements import RATINGS, answer_of
 from thresher_evals.rows import Row, read_run
@@ -97,10 +97,8 @@ def write_sheet(
 
 def write_key(directory: Path, key: Mapping[str, Mapping[str, str]]) -> Path:
     """Replace the key atomically: ratings of earlier sheets depend on it."""
-    path = directory / KEY
-    path.parent.mkdir(exist_ok=True)
-    write_whole(path, (json.dumps(key, indent=1, ensure_ascii=False) + "\n").encode())
-    return path
+    LocalFiles(directory).write(str(KEY), (json.dumps(key, indent=1, ensure_ascii=False) + "\n").encode())
+    return directory / KEY
 
 
 def read_key(directory: Path) -> dict[str, dict[str, str]]:
