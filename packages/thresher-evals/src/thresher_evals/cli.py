@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -29,10 +29,9 @@ from thresher.cli.options import (
     target_of,
 )
 from thresher.cli.progress import counting, indexing
-from thresher.errors import UsageError
+from thresher.errors import UnknownSetting, UsageError
 from thresher.home.places import working_folder
 from thresher.tracing.explain import counted, spent
-from thresher_evals.judges import JUDGES
 
 if TYPE_CHECKING:
     from thresher.models.usage import Meter
@@ -432,7 +431,7 @@ def eval_compare(
 def eval_judge(
     directory: Folder,
     name: Annotated[
-        str, Option("--judge", metavar=f"<{'|'.join(JUDGES)}>", help="Rules and the bundled encoder, or a chat model.")
+        str, Option("--judge", metavar="<offline|llm>", help="Rules and the bundled encoder, or a chat model.")
     ] = "offline",
     recipe: Recipes = None,
     measure: Annotated[list[str] | None, Option(help="Only this measure (repeatable); all the judge knows.")] = None,
@@ -444,13 +443,12 @@ def eval_judge(
     """Judge the answers of a run: supported by their context, right, relevant, well written, true fact by fact."""
     from thresher.models.usage import Meter
     from thresher_evals.datasets.registry import references_of
-    from thresher_evals.judges.base import FACTS, Bench, make_judge
+    from thresher_evals.judges.base import FACTS
     from thresher_evals.judges.judgements import generators_of, judge_run, rows_of, summary
     from thresher_evals.rows import read_run
 
     rows, meter = rows_of(directory, recipe), Meter()
-    bench = Bench(directory, generators_of(directory, rows), assignments(settings), gamma, meter, same_model)
-    judge = make_judge(name, bench)
+    judge = _judge(name, directory, generators_of(directory, rows), assignments(settings), meter, gamma, same_model)
     measures = judge.wanted(measure)
     asked = [row.question for each in rows.values() for row in each] if FACTS in measures else []
     references = references_of(read_run(directory)["dataset"], asked)
@@ -465,6 +463,25 @@ def eval_judge(
         _print_judged(judge, summed, done, meter)
     if any(done.unreached.values()):
         raise typer.Exit(IN_PART if any(done.judged.values()) or any(done.skipped.values()) else FAILED)
+
+
+def _judge(
+    name: str, directory: Path, wrote: Sequence[str], given: Mapping[str, Any], meter: Meter, gamma: float, same: bool
+) -> Judge:
+    match name:
+        case "offline":
+            from thresher_evals.judges.rules import offline_judge
+
+            if given:
+                advice = "the judge llm has"
+                raise UsageError("the offline judge has no settings", subject=next(iter(given)), next_step=advice)
+            return offline_judge(gamma=gamma)
+        case "llm":
+            from thresher_evals.judges.llm import configured_judge
+
+            return configured_judge(given, directory, wrote, meter, gamma=gamma, same_model=same)
+        case _:
+            raise UnknownSetting(name, ("offline", "llm"), kind="judge")
 
 
 def _print_judged(judge: Judge, summed: Mapping[str, Any], done: Done, meter: Meter) -> None:

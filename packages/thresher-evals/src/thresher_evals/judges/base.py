@@ -9,15 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from math import log2
-from pathlib import Path
 from typing import Any
 
 from thresher.errors import UnknownSetting, UsageError
-from thresher.models.usage import Meter
 from thresher.text.sentences import sentence_spans
-from thresher_evals.judges import JUDGES
 from thresher_evals.metrics.answers import answered, spoken
 from thresher_evals.rows import Row
 
@@ -181,31 +177,3 @@ def share_unsupported(stated: Sequence[str], supported: Sequence[bool], **detail
     without = [sentence for sentence, holds in zip(stated, supported, strict=True) if not holds]
     found = {"sentences": len(stated), **detail, "unsupported_sentences": without}
     return Outcome({"unsupported": len(without) / len(stated)}, found)
-
-
-# --- who judges -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """Inputs for making a judge."""
-
-    directory: Path
-    """Of the run whose answers are judged."""
-    generators: Sequence[str]
-    """The models that wrote the answers."""
-    given: Mapping[str, Any]
-    """Settings of the judge."""
-    gamma: float
-    """FActScore penalises answers with fewer facts."""
-    meter: Meter = field(default_factory=Meter)
-    same_model: bool = False
-    """Whether a model may judge its own answers."""
-
-
-def make_judge(name: str, bench: Bench) -> Judge:
-    """The judge of that name. Raises UnknownSetting, and UsageError for invalid settings."""
-    if name not in JUDGES:
-        raise UnknownSetting(name, JUDGES, kind="judge")
-    judge: Judge = import_module(JUDGES[name]).make(bench)
-    return judge

@@ -28,7 +28,6 @@ from thresher_evals.judges.base import (
     QUALITY,
     RELEVANCE,
     UNSUPPORTED,
-    Bench,
     Case,
     Judge,
     Outcome,
@@ -88,14 +87,25 @@ Reply with one word: True or False."""
 Value = TypeVar("Value")
 
 
-def make(bench: Bench) -> Judge:
-    """A judge with the chat model `judge.llm.*`. Raises UsageError without a model, or if it wrote any answers."""
-    settings = judge_settings(bench.given)
-    if not bench.same_model:
-        check_other_model(settings, bench.generators)
-    model = judge_model(settings, bench.directory / "judgements" / "replies", bench.meter)
-    described = {"model": model.name, "generators": list(bench.generators), "same_model": bench.same_model}
-    return llm_judge(model, workers=settings.concurrency, described=described, gamma=bench.gamma)
+def configured_judge(
+    given: Mapping[str, Any],
+    directory: Path,
+    generators: Sequence[str],
+    meter: Meter,
+    *,
+    gamma: float,
+    same_model: bool,
+) -> Judge:
+    """The judge of a run's answers, which `generators` wrote, with the chat model `judge.llm.*`.
+
+    Raises UsageError without a model, or if it wrote any of the answers and `same_model` does not allow that.
+    """
+    settings = judge_settings(given)
+    if not same_model:
+        check_other_model(settings, generators)
+    model = judge_model(settings, directory / "judgements" / "replies", meter)
+    described = {"model": model.name, "generators": list(generators), "same_model": same_model}
+    return llm_judge(model, workers=settings.concurrency, described=described, gamma=gamma)
 
 
 def llm_judge(model: LanguageModel, *, workers: int, described: Mapping[str, Any], gamma: float = GAMMA) -> Judge:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from thresher.errors import UsageError
 from thresher.models.encoders import BundledEncoder, RememberingEncoder
 from thresher.protocols import Encoder
 from thresher.text.terms import index_terms, term_set, term_share
@@ -20,7 +19,6 @@ from thresher.verification.rules import Case as ClaimCase
 from thresher_evals.judges.base import (
     FACTS,
     UNSUPPORTED,
-    Bench,
     Case,
     Judge,
     Look,
@@ -49,15 +47,6 @@ NOTE = (
     "offline: rules, words and cosines instead of a reader; its factscore takes sentences for facts and is offline, "
     "not comparable with published FActScore"
 )
-
-
-def make(bench: Bench) -> Judge:
-    """The offline judge. Raises UsageError for settings: it has none."""
-    if bench.given:
-        raise UsageError(
-            "the offline judge has no settings", subject=next(iter(bench.given)), next_step="the judge llm has"
-        )
-    return offline_judge(gamma=bench.gamma)
 
 
 def offline_judge(*, gamma: float = GAMMA, encoder: Encoder | None = None) -> Judge:

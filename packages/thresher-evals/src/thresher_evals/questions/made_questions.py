@@ -14,16 +14,19 @@ from thresher.text.entities import names_in
 from thresher.text.sentences import Span, sentence_spans
 from thresher.text.terms import index_terms
 from thresher_evals.questions.statements import (
+    BASE,
     BE,
     DETERMINERS,
     HAVE,
     NUMBER_WORDS,
+    PARTICIPLE,
+    PAST,
     PREPOSITIONS,
+    THIRD,
     Statement,
     clauses_of,
     several,
 )
-from thresher_evals.questions.verbs import BASE, PARTICIPLE, PAST, THIRD
 
 Kind = Literal["date", "number", "name", "place", "definition", "list", "reason", "table", "field"]
 

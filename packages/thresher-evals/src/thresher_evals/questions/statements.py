@@ -6,11 +6,46 @@ Rules for English with closed word lists. A sentence whose subject or verb is un
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
+from types import MappingProxyType
 
-from thresher_evals.questions.verbs import BASE, PARTICIPLE, PAST, THIRD
+# --- verbs: a closed list, verbs.txt; a sentence with another verb gives no statement ---------------------------------
+
+_VOWELS = "aeiou"
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One form of a verb."""
+
+    base: str
+    third: str
+    """Third person of the present: he serves."""
+    past: str
+    participle: str
+
+    @classmethod
+    def read(cls, line: str) -> Verb:
+        """The verb of a line: its base, of an irregular one its past and its participle too."""
+        base, *irregular = line.split()
+        changed = base[-1] == "y" and base[-2] not in _VOWELS
+        hissing = base.endswith(("s", "x", "z", "ch", "sh", "o"))
+        third = f"{base[:-1]}ies" if changed else f"{base}es" if hissing else f"{base}s"
+        stem = base[:-1] if base[-1] == "e" else f"{base[:-1]}i" if changed else base
+        return cls(base, third, *(irregular or [f"{stem}ed"] * 2))
+
+
+_VERBS = tuple(map(Verb.read, Path(__file__).with_name("verbs.txt").read_text(encoding="utf-8").splitlines()))
+THIRD: Mapping[str, Verb] = MappingProxyType({verb.third: verb for verb in _VERBS})
+BASE: Mapping[str, Verb] = MappingProxyType({verb.base: verb for verb in _VERBS})
+PAST: Mapping[str, Verb] = MappingProxyType({verb.past: verb for verb in _VERBS})
+PARTICIPLE: Mapping[str, Verb] = MappingProxyType({verb.participle: verb for verb in _VERBS})
+"""Form to verb. `found` as a past tense belongs to find."""
+
+# --- words ------------------------------------------------------------------------------------------------------------
 
 BE = frozenset("is are was were".split())  # noqa: SIM905
 HAVE = frozenset("has have had".split())  # noqa: SIM905
