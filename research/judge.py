@@ -59,7 +59,7 @@ PUBLISHED = "CRAG's evaluator on PopQA, accuracy: T5-large 0.843, ChatGPT 0.580 
 def best_probability(readings: Readings, question: str, chunks: Sequence[Chunk]) -> float:
     """The probability of the chunk that the judge puts highest."""
     read = readings(question, [chunk.text for chunk in chunks], [chunk.title for chunk in chunks])
-    return float(sigmoid(max(one.relevance for one in read)))
+    return float(sigmoid(np.max([one.relevance for one in read])))
 
 
 @dataclass(frozen=True)
