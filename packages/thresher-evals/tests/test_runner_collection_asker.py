@@ -160,14 +160,12 @@ def test_a_source_with_a_quotation_mark_is_hidden_like_any_other(tmp_path: Path)
 # --- variants ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_plain_recipe_has_no_settings() -> None:
-    assert parse_variant("crag") == Variant("crag", {})
-
-
-def test_settings_stand_in_brackets() -> None:
-    assert parse_variant("crag[upper=0.6, decompose=selection]") == Variant(
-        "crag", {"upper": "0.6", "decompose": "selection"}
-    )
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("crag", {}), ("crag[upper=0.6, decompose=selection]", {"upper": "0.6", "decompose": "selection"})],
+)
+def test_settings_of_a_variant_stand_in_brackets(name: str, settings: dict[str, str]) -> None:
+    assert parse_variant(name) == Variant("crag", settings)
 
 
 @pytest.mark.parametrize("name", ["", "[upper=1]", "crag[upper]", "crag[upper=1", "crag[upper=1] more"])
