@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from thresher.retrieval.fusion import FusedRetriever, reciprocal_rank_fusion, weighted_fusion
+from thresher.retrieval.search import FusedRetriever, reciprocal_rank_fusion, weighted_fusion
 from thresher.types import BM25, RECIPROCAL_RANK, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query
 
 Make = Callable[..., Hit]
@@ -52,10 +52,6 @@ def test_a_weight_counts_as_often_as_it_says(dense: list[Hit], lexical: list[Hit
         ("b", pytest.approx(1 / 62)),
         ("c", pytest.approx(1 / 63)),
     ]
-
-
-def test_the_rank_constant_is_the_callers(dense: list[Hit]) -> None:
-    assert reciprocal_rank_fusion([dense], rank_constant=1)[0].score.value == pytest.approx(1 / 2)
 
 
 def test_a_chunk_counts_once_for_a_list_that_repeats_it(make_hit: Make) -> None:

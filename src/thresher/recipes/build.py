@@ -13,7 +13,7 @@ from thresher.chunking.spans import split_at_whitespace
 from thresher.judging.calibration import Calibration
 from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier, about
 from thresher.recipes.answering import checker, display_of, quote_checker
-from thresher.recipes.components import Components, Outside
+from thresher.recipes.components import Components, Outside, plain
 from thresher.recipes.settings import OutsideSettings, RecipeSettings, RedundancySettings
 from thresher.refinement.refine import CODE_MIN_WORDS, MIN_WORDS, PassageRefiner, StripRefiner
 from thresher.refinement.strips import DECOMPOSITIONS
@@ -225,7 +225,7 @@ def _source(
     def passages(text: str) -> Sequence[tuple[int, int]]:
         return list(split_at_whitespace(text, 0, len(text), PASSAGE_CHARACTERS))
 
-    key = None if web.api_key is None else web.api_key.get_secret_value()
+    key = plain(web.api_key)
     if parts.exchanges.replaying:
         key = key or "played back"  # keys are not stored, and nothing is asked
     fields = dict(one.split("=", 1) for one in web.fields.split(",") if one)

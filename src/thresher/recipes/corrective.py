@@ -41,8 +41,7 @@ from thresher.recipes.components import Components
 from thresher.recipes.judges import calibration, raw_scorer
 from thresher.recipes.settings import CorrectiveSettings
 from thresher.refinement.refine import BestHits
-from thresher.retrieval.fusion import weighted_fusion
-from thresher.retrieval.search import EachPartRetriever, ExactRetriever, HierarchyRetriever
+from thresher.retrieval.search import EachPartRetriever, ExactRetriever, HierarchyRetriever, weighted_fusion
 from thresher.retrieval.wrappers import CutRetriever, DeduplicatedRetriever, RerankedRetriever, SecondLookRetriever
 from thresher.types import Hit, Query
 
@@ -124,7 +123,7 @@ def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
     )
     alike = redundancy(settings.dedup, chunks, facts=names_and_numbers)
     found = DeduplicatedRetriever(ExactRetriever(EachPartRetriever(found), chunks), alike)
-    reranker = parts.chosen_reranker(settings)
+    reranker = parts.reranker(settings)
     if reranker is not None:
         found = RerankedRetriever(found, reranker, titled=settings.titled)
     return CutRetriever(found, least=CANDIDATES)

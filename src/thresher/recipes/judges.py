@@ -121,9 +121,7 @@ def evaluator(
         return JUDGES[settings.judge].make(settings, components, table), ()
     if not ("/" in settings.judge or Path(settings.judge).is_dir()):  # what a hub calls a model has a / in it
         raise UnknownSetting(settings.judge, ("auto", "llm", *JUDGES), kind="judge")
-    cross_encoder = components.reranker(settings.judge)
-    assert cross_encoder is not None
-    return CrossEncoderScorer(cross_encoder, query_text=query_text), ()
+    return CrossEncoderScorer(components.cross_encoder(settings.judge), query_text=query_text), ()
 
 
 def stand_in(settings: RecipeSettings, components: Components, table: ChunkTable, scorer: Scorer) -> Scorer | None:

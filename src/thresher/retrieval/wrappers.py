@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.protocols import CrossEncoder, Retriever, Rewriter, about
-from thresher.retrieval.fusion import FusedRetriever, reciprocal_rank_fusion
+from thresher.retrieval.search import FusedRetriever, reciprocal_rank_fusion
 from thresher.types import COSINE, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query, Score, ranked_judgements
 
 if TYPE_CHECKING:
