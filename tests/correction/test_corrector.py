@@ -115,7 +115,7 @@ def test_what_the_words_the_search_and_the_judge_lacked_stands_together(web: Web
     words = LLMSearchQuery(ScriptedModel(["no", "no"]))
     notes = SearchingCorrector(words, source, judge)(QUERY, Decision(Verdict.AMBIGUOUS)).notes
     assert [lack.partition(";")[0].partition("(")[0] for lack in notes.degraded] == [
-        "correct: the search words could not be read",
+        "correct: the model's reply could not be read",
         "correct: no page could be read ",
         "judge: none",
     ]

@@ -153,7 +153,7 @@ def test_the_papers_style_is_three_keywords_at_most() -> None:
 @pytest.mark.parametrize(
     ("failure", "why"),
     [
-        ("no", "the search words could not be read"),
+        ("no", "the model's reply could not be read"),
         (ProviderError("cannot be reached"), "cannot be reached"),
         (BudgetSpent("the budget is spent"), "the budget is spent"),
     ],

@@ -7,7 +7,7 @@ import pytest
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.protocols import LanguageModel
 from thresher.questions import cannot_stand_alone
-from thresher.retrieval.follow_up import MOST_ADDED, FollowUp, Turn, best_found, in_its_place, with_topic
+from thresher.retrieval.rewrite import MOST_ADDED, FollowUp, Turn, best_found, in_its_place, with_topic
 from thresher.testing.fakes import ScriptedModel
 from thresher.types import PROBABILITY, Chunk, Hit, Judged, Judgement, Query, Reading, Score
 

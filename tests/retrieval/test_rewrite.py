@@ -9,7 +9,7 @@ from thresher.filters import parse
 from thresher.models.chat import ChatModel
 from thresher.models.structured import Unreadable
 from thresher.models.usage import Meter
-from thresher.retrieval.rewrite import SYSTEM, LLMRewriter, read_rewriting
+from thresher.retrieval.rewrite import REWRITE, LLMRewriter, read_rewriting
 from thresher.testing.fakes import ScriptedModel
 from thresher.types import Query
 from thresher_testing.llm_server import ScriptedServer
@@ -26,7 +26,7 @@ def reply(text: str) -> str:
 def test_what_is_searched_is_rewritten_and_the_question_stays() -> None:
     model = ScriptedModel([reply(f"  {GOOD} ")])
     assert LLMRewriter(model)(ASKED) == Query(QUESTION, GOOD, limit=7, where=parse("page = 1"), today="2026-01-01")
-    assert model.seen == [(SYSTEM, f"Question: {QUESTION}")]
+    assert model.seen == [(REWRITE, f"Question: {QUESTION}")]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_after_two_unusable_rewritings_the_question_is_searched_and_this_is_said
     found = LLMRewriter(model)(ASKED)
     assert (found.question, found.search) == (QUESTION, QUESTION)
     assert found.notes.degraded == (
-        "rewrite: the model's rewriting could not be used; the question was searched as it stands",
+        "rewrite: the model's reply could not be read; the question was searched as it stands",
     )
     assert len(model.seen) == 2
 

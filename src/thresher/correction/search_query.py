@@ -12,8 +12,7 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Literal
 
-from thresher.errors import BudgetSpent, ProviderError
-from thresher.models.structured import Unreadable, asked, read_text, text_schema
+from thresher.models.structured import Unreadable, asked_for_text, read_line
 from thresher.protocols import LanguageModel
 from thresher.text.injection import fenced
 from thresher.types import NO_NOTES, Notes, Query
@@ -93,6 +92,8 @@ MOST_WORDS = 14
 """CRAG guide, query rewriting. Its lower number, 6, is asked for but not insisted on: its own example (AI news last
 month) has four."""
 
+MOST_CHARACTERS = 400  # what Tavily and Brave take
+
 MOST_KEYWORDS = 3  # CRAG paper, section 4.4 (Z10 in docs/methods.md)
 
 MOST_WORDS_OF_A_KEYWORD = 5
@@ -147,29 +148,20 @@ class LLMSearchQuery:
         notes = Notes(facts={"words": self.style, "model": self.model.name, "prompt": PROMPT_VERSION})
         system = SYSTEM.format(form=FORMS[self.style], today=query.today or "not known")
         user = f"<question>\n{fenced(query.to_send)}\n</question>"
-        read = partial(read_words, style=self.style)
-        try:
-            reply = asked(self.model, system, user, schema=text_schema("words"), read=read)
-        except (ProviderError, BudgetSpent) as error:
-            return self._without(query, str(error), notes)
+        reply = asked_for_text(self.model, system, user, field="words", read=partial(read_words, style=self.style))
         notes += Notes(unreadable=reply.unreadable)
         if reply.value is None:
-            return self._without(query, "the search words could not be read", notes)
+            text = with_time(query.to_send, question=query.to_send, today=query.today)
+            return SearchQuery(text, notes + Notes((f"correct: {reply.why}; the question itself was searched for",)))
         most = MOST_WORDS if self.style == "words6-14" else None
         return SearchQuery(with_time(reply.value, question=query.to_send, today=query.today, most=most), notes)
-
-    def _without(self, query: Query, why: str, notes: Notes) -> SearchQuery:
-        text = with_time(query.to_send, question=query.to_send, today=query.today)
-        return SearchQuery(text, notes + Notes((f"correct: {why}; the question itself was searched for",)))
 
 
 def read_words(text: str, style: Style) -> str:
     """The search words of a reply, without quotation marks around them. Raises Unreadable."""
-    words = read_text(text, "words").strip("`'\"“”„ ")
+    words = read_line(text, "words", most=MOST_CHARACTERS).strip("`'\"“”„ ")
     if not any(character.isalnum() for character in words):
         raise Unreadable("no words")
-    if len(words.splitlines()) > 1:
-        raise Unreadable("more than one line")
     if _URL.search(words):
         raise Unreadable("an address instead of words")
     if style == "words6-14" and len(words.split()) > MOST_WORDS:
