@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from thresher.indexing.ingest import Report
     from thresher.inputs import IndexProgress
     from thresher.judging.calibration import Calibration
-    from thresher.recipes.check import Passage
+    from thresher.recipes.check import GivenPassage
     from thresher.recipes.evidence import EvidenceResult
     from thresher.tracing.feedback import Label
 
@@ -349,7 +349,7 @@ class Collection(OpenCollection):
         self,
         text: str,
         *,
-        evidence: Sequence[Passage] | None = None,
+        evidence: Sequence[GivenPassage] | None = None,
         recipe: str | recipes.Recipe = recipes.DEFAULT,
         where: str | None = None,
         settings: Mapping[str, Any] | None = None,
@@ -609,7 +609,7 @@ class Collection(OpenCollection):
         self, recipe: str | recipes.Recipe, *, settings: Mapping[str, Any] | None = None
     ) -> tuple[float, ...] | None:
         """The lower and upper bound of a published recipe here, or the floor learned for it, on its scale; or None."""
-        from thresher.recipes.bounds import bounds_here
+        from thresher.recipes.judges import bounds_here
 
         return bounds_here(self._pipeline(recipe, self._configured(recipe, settings), self._parts()))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from thresher.retrieval.search import DenseRetriever, ExactRetriever, LexicalRetriever, depth_for, found
+from thresher.retrieval.search import DenseRetriever, ExactRetriever, LexicalRetriever, depth_for
 from thresher.testing.fakes import HashEncoder
 from thresher.types import BM25, COSINE, Chunk, Query
 
@@ -35,12 +35,7 @@ def test_a_list_is_twice_as_deep_as_the_wanted_results_and_never_less_than_publi
     published: int, limit: int, depth: int
 ) -> None:
     assert depth_for(published, limit) == depth
-
-
-@pytest.mark.parametrize("limit", [1, 5, 100])
-def test_a_literal_list_is_as_deep_as_published(limit: int) -> None:
-    assert depth_for(8, limit, literal=True) == 8
-    assert depth_for(4, limit, literal=True) == 4
+    assert depth_for(published, limit, literal=True) == published
 
 
 def test_dense_asks_with_the_vector_of_the_search_words_and_the_filter(make_chunk: Callable[..., Chunk]) -> None:
@@ -48,6 +43,7 @@ def test_dense_asks_with_the_vector_of_the_search_words_and_the_filter(make_chun
     judged = DenseRetriever(table, HashEncoder(16), 8)(Query("q", "words", 6, "page = 1"))  # type: ignore[arg-type]
     assert table.asked == [{"shape": (16,), "limit": 12, "where": "page = 1"}]
     (hit,) = judged.kept
+    assert (hit.rank, judged.judgements[0].reason) == (1, "dense rank 1")
     assert (hit.score.value, hit.score.scale, hit.scores["dense"].value) == (0.5, COSINE, 0.5)
 
 
@@ -56,14 +52,6 @@ def test_lexical_asks_with_the_search_words_and_the_filter(make_chunk: Callable[
     judged = LexicalRetriever(table, 4, literal=True)(Query("q", "words", 6, "page = 1"))  # type: ignore[arg-type]
     assert table.asked == [{"query": "words", "limit": 4, "where": "page = 1"}]
     assert judged.kept[0].score.scale == BM25
-
-
-def test_ranks_count_from_one_and_say_whose_they_are(make_chunk: Callable[..., Chunk]) -> None:
-    judged = found("dense", COSINE, [(make_chunk("a"), 0.9), (make_chunk("b"), 0.8)])
-    assert [(j.hit.rank, j.reason, j.keep) for j in judged.judgements] == [
-        (1, "dense rank 1", True),
-        (2, "dense rank 2", True),
-    ]
 
 
 def test_the_chunk_with_the_very_identifier_comes_first(make_chunk: Callable[..., Chunk]) -> None:

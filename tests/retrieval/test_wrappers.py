@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from thresher.retrieval.wrappers import CutRetriever
+from thresher.retrieval.search import CutRetriever
 from thresher.types import RECIPROCAL_RANK, Hit, Judged, Judgement, Query, Score
 
 Cut = Callable[..., Judged]
@@ -32,33 +33,22 @@ def kept(judged: Judged) -> str:
 DENSE = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.8, "e": 0.9}
 
 
-def test_without_protection_the_best_are_kept_in_order(cut: Cut) -> None:
-    assert kept(cut("abcde", DENSE)) == "abc"
-
-
-def test_protected_hits_are_among_the_results_and_stand_where_the_order_put_them(cut: Cut) -> None:
-    assert kept(cut("abcde", DENSE, protect=2)) == "ade"
-
-
-def test_a_protected_hit_replaces_only_the_lowest_unprotected_one(cut: Cut) -> None:
-    assert kept(cut("abcde", DENSE, protect=1)) == "abe"
-
-
-def test_protected_hits_that_are_among_the_best_anyway_replace_nothing(cut: Cut) -> None:
-    assert kept(cut("edcba", DENSE, protect=2)) == "edc"
-
-
-def test_protected_hits_go_first_where_that_is_asked_for_in_the_order_of_the_ranking(cut: Cut) -> None:
-    assert kept(cut("abdce", DENSE, protect=2, position="front")) == "dea"
-
-
-@pytest.mark.parametrize(("protect", "expected"), [(0, "abc"), (1, "abe"), (2, "ade"), (3, "cde"), (9, "cde")])
-def test_more_protection_than_room_fills_the_room(cut: Cut, protect: int, expected: str) -> None:
-    assert kept(cut("abcde", DENSE, protect=protect)) == expected
-
-
-def test_only_hits_with_a_dense_score_are_protected(cut: Cut) -> None:
-    assert kept(cut("abxye", {"e": 0.4}, limit=2, protect=2)) == "ae"
+@pytest.mark.parametrize(
+    ("order", "settings", "expected"),
+    [
+        ("abcde", {}, "abc"),  # the best, in order
+        ("abcde", {"protect": 1}, "abe"),  # in place of the lowest unprotected one
+        ("abcde", {"protect": 2}, "ade"),  # where the order put them
+        ("abcde", {"protect": 3}, "cde"),
+        ("abcde", {"protect": 9}, "cde"),  # no more than there is room
+        ("edcba", {"protect": 2}, "edc"),  # among the best anyway
+        ("abdce", {"protect": 2, "position": "front"}, "dea"),  # first, in the order of the ranking
+        ("abxye", {"protect": 2}, "abe"),  # x and y have no dense score
+        ("abcde", {"protect": 2, "limit": 4, "least": 5}, "abcde"),
+    ],
+)
+def test_the_best_dense_hits_are_protected(cut: Cut, order: str, settings: dict[str, Any], expected: str) -> None:
+    assert kept(cut(order, DENSE, **settings)) == expected
 
 
 @pytest.mark.parametrize("position", ["keep", "front"])

@@ -40,7 +40,7 @@ from thresher.types import (
     ranked_judgements,
 )
 
-Chunker = Callable[[str], Sequence[tuple[int, int]]]  # a text to the spans of its passages, in order
+Cut = Callable[[str], Sequence[tuple[int, int]]]  # a text to the spans of its passages, in order
 
 FetchPage = Callable[[str], Page]  # an address to its page. Raises NotFetched, BudgetSpent
 
@@ -112,7 +112,7 @@ class WebSource:
 
     search: WebSearch
     fetch: FetchPage | None
-    chunker: Chunker
+    cut: Cut
     only: Restriction = ANYWHERE
     """The restriction for pages: they may lead elsewhere than the result did, and state their own date."""
 
@@ -170,7 +170,7 @@ class WebSource:
 
     def _passages(self, taken: _Taken, words: str, score: Score, place: str) -> list[Judgement]:
         page = taken.page
-        spans = [(start, end) for start, end in self.chunker(page.text) if page.text[start:end].strip()]
+        spans = [(start, end) for start, end in self.cut(page.text) if page.text[start:end].strip()]
         if taken.status == _SNIPPET:
             spans = [(0, len(page.text))]
         wanted = set(_WORD.findall(words.lower()))

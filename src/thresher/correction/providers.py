@@ -25,7 +25,7 @@ from thresher.models.usage import Meter
 from thresher.net.http import Bounds, NotFetched, send
 from thresher.types import Scale, Score
 
-MAX_BYTES = 5_000_000  # of a provider's reply: fifty results with the text of their pages
+REPLY_BYTES = 5_000_000  # of a provider's reply: fifty results with the text of their pages
 
 MAX_TITLE, MAX_SNIPPET, MAX_CONTENT = 300, 2_000, 200_000
 """Characters that are kept of a result's fields."""
@@ -173,7 +173,7 @@ class JsonSearch:
         content = b"" if request.body is None else json.dumps(request.body).encode()
         headers = {**request.headers, **({"Content-Type": "application/json"} if content else {})}
         try:
-            bounds = Bounds(monotonic() + seconds, MAX_BYTES)
+            bounds = Bounds(monotonic() + seconds, REPLY_BYTES)
             reply = send(request.method, request.url, bounds=bounds, headers=headers, content=content)
         except NotFetched as error:
             raise self._failed(str(error), retryable=True) from error
@@ -420,10 +420,5 @@ class RecordedSearch:
 
 
 def _read(result: dict[str, Any]) -> WebResult:
-    match result["score"]:
-        case {"value": value, "scale": scale}:
-            return WebResult(**{**result, "score": Score(value, Scale(**scale))})
-        case [value, name, low, high]:  # as version 0.1 wrote it
-            return WebResult(**{**result, "score": Score(value, Scale(name, low, high))})
-        case _:
-            return WebResult(**result)
+    score = result["score"]
+    return WebResult(**{**result, "score": score and Score(score["value"], Scale(**score["scale"]))})

@@ -11,7 +11,6 @@ from thresher.recipes.settings import AnswerSettings, RecipeSettings
 from thresher.structure.locators import locate
 
 if TYPE_CHECKING:
-    from thresher.answering.answerer import Answerer
     from thresher.answering.chat_model import Style
     from thresher.answering.checked_answer import Display
     from thresher.verification.check import Checker
@@ -29,11 +28,18 @@ def generator(
     settings: RecipeSettings, parts: Components, table: ChunkTable, *, rivals: bool = False
 ) -> tuple[Generator, tuple[str, ...]]:
     """The chat model, or the answerer where none is configured, and what is lacking; `rivals` is the answerer's."""
-    offline = without_model(settings, parts, table, rivals=rivals)
+    from thresher.answering.answerer import Answerer
+    from thresher.answering.confidence import Confidence
+    from thresher.answering.spans import SpanFinder
+
+    answer, confidence, judge = settings.answer, Confidence.load(), parts.models.judge()
+    spans = SpanFinder(judge, parts.rarity(table), confidence.span)
+    documents = parts.whole_documents()
+    offline = Answerer(spans, judge, documents, confidence, answer.abstain_below, HEDGE_BELOW, rivals)
     model = parts.language_model(settings.llm)
     if model is None:
         return offline, (NO_MODEL,)
-    if settings.answer.by == "reader":
+    if answer.by == "reader":
         return offline, ()
     from thresher.answering.chat_model import GroundedGenerator
 
@@ -41,31 +47,13 @@ def generator(
         model,
         checker(settings, parts),
         offline,
-        display_of(settings.answer),
-        style_of(settings.answer),
+        display_of(answer),
+        style_of(answer),
         settings.llm.context_tokens,
         settings.llm.max_tokens,
         parts.on_sentence,
     )
     return written, ()
-
-
-def without_model(settings: RecipeSettings, parts: Components, table: ChunkTable, *, rivals: bool) -> Answerer:
-    """The answerer: it shows the best passage or cell."""
-    from thresher.answering.answerer import Answerer
-    from thresher.answering.confidence import Confidence
-    from thresher.answering.spans import SpanFinder
-
-    answer, confidence = settings.answer, Confidence.load()
-    return Answerer(
-        SpanFinder(parts.models.judge(), parts.rarity(table), confidence.span),
-        parts.models.judge(),
-        parts.whole_documents(),
-        confidence,
-        answer.abstain_below,
-        HEDGE_BELOW,
-        rivals,
-    )
 
 
 def checker(settings: RecipeSettings, parts: Components, prior: float = OF_ANSWERS) -> Checker:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Literal
 
 from thresher.answering.verify import ClaimVerifier
 from thresher.chunking.spans import split_at_whitespace
-from thresher.judging.calibration import Calibration
 from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier, about
 from thresher.recipes.answering import checker, display_of, quote_checker
-from thresher.recipes.components import Components, Outside, plain
+from thresher.recipes.components import Components, Outside, nothing, plain
 from thresher.recipes.settings import OutsideSettings, RecipeSettings, RedundancySettings
 from thresher.refinement.refine import CODE_MIN_WORDS, MIN_WORDS, PassageRefiner, StripRefiner
 from thresher.refinement.strips import DECOMPOSITIONS
@@ -25,29 +24,14 @@ from thresher.types import NO_NOTES, Correction, Decision, Evidence, Generation,
 from thresher.verification.conflicts import ConflictFinder, find_conflicts
 
 if TYPE_CHECKING:
-    from thresher.correction.corrector import OutsideResult, OutsideSource
+    from thresher.correction.corrector import OutsideSource
     from thresher.correction.search_query import SearchQueryWriter
-    from thresher.judging.model_weight import ModelWeight
     from thresher.types import Vectors
 
 PASSAGE_CHARACTERS = 900
 """Of a page at most: a chunk of CRAG's implementation guide, so that pages and chunks are judged alike."""
 
 NO_WORDS = "correct: no chat model is configured (llm.base_url, llm.model); the question itself was searched for"
-
-
-def mapping(learned: Calibration, *, fits: bool) -> str:
-    """Which calibration was used, for the trace; `fits` is whether it is for the encoder in use."""
-    if learned.source != "shipped":
-        return f"this collection's, from {learned.source}"
-    return "shipped" if fits else "shipped for another encoder: run thresher calibrate"
-
-
-def weight_note(weight: ModelWeight | None) -> str:
-    """The weight of the chat model beside our judge, for the trace; empty where it was not measured."""
-    if weight is None:
-        return ""
-    return f"; {weight.model} counts {weight.model_weight:.2f}" if weight.counts else f"; {weight.model} is not asked"
 
 
 def redundancy(settings: RedundancySettings, table: ChunkTable, *, facts: Facts | None = None) -> Redundancy:
@@ -69,13 +53,9 @@ def redundancy(settings: RedundancySettings, table: ChunkTable, *, facts: Facts 
     return Redundancy(settings.vectors, settings.threshold, embed=embed, terms=index_terms, facts=facts)
 
 
-def names_and_numbers(hit: Hit) -> frozenset[str]:
-    """The names and numbers of a chunk and its title, which distinguish near copies."""
-    return _names_and_numbers(hit.chunk.titled)
-
-
 @lru_cache(maxsize=1024)
-def _names_and_numbers(text: str) -> frozenset[str]:
+def names_and_numbers(text: str) -> frozenset[str]:
+    """What a chunk and its title name and count, which distinguishes near copies."""
     return frozenset(name.casefold() for name in names_in(text)) | numbers_in(text)
 
 
@@ -90,33 +70,27 @@ def corrector(
     retriever: Callable[[Components], Retriever],
     *,
     judge: Callable[[Components], Judge] | None = None,
-    keywords: bool = False,
     sure: float = 0.0,
 ) -> tuple[Corrector, tuple[str, ...]]:
     """The corrector, and what it lacks; `retriever` and `judge` make the recipe's own over another collection.
 
-    Without a chat model, and with `search.style=question`, the question itself is searched for; without one and with
-    `keywords`, its content words are.
+    Without a chat model, and with `search.style=question`, the question itself is searched for.
     """
     outside = parts.outside
     if outside is None:
         return nowhere, ()
     # Imported when a question may go outside: a question of one's own documents needs no HTTP client.
     from thresher.correction.corrector import SearchingCorrector
-    from thresher.correction.search_query import AsAsked, KeywordQuery, LLMSearchQuery
+    from thresher.correction.search_query import AsAsked, LLMSearchQuery
 
     there = parts if outside.store is None else parts.elsewhere(outside.store)
     model, style = parts.language_model(settings.llm), settings.search.style
-    words: SearchQueryWriter = AsAsked()
-    if style != "question" and model is not None:
-        words = LLMSearchQuery(model, style)
-    elif style != "question" and keywords and outside.store is None:
-        words = KeywordQuery()
+    words: SearchQueryWriter = AsAsked() if style == "question" or model is None else LLMSearchQuery(model, style)
     # A second opinion is for another collection: it costs little there, and nothing leaves the machine for it.
     doubt = sure if outside.store is not None or parts.sketched else 0.0
-    source = _source(settings, parts, outside, retriever)
+    source = _source(settings, there, outside, retriever)
     correct = SearchingCorrector(words, source, None if judge is None else judge(there), sure=doubt)
-    return correct, () if keywords or style == "question" or model is not None else (NO_WORDS,)
+    return correct, () if style == "question" or model is not None else (NO_WORDS,)
 
 
 def strips(
@@ -196,40 +170,29 @@ class VerifiersInTurn:
         return draft
 
 
-@dataclass(frozen=True, slots=True)
-class SketchedSource:
-    """The place outside in a recipe that is described, not run."""
-
-    about: str
-
-    def __call__(self, query: Query, words: str) -> OutsideResult:
-        """Never called."""
-        raise NotImplementedError("a recipe that is only described goes nowhere")
-
-
 def _source(
-    settings: OutsideSettings, parts: Components, outside: Outside, retriever: Callable[[Components], Retriever]
+    settings: OutsideSettings, there: Components, outside: Outside, retriever: Callable[[Components], Retriever]
 ) -> OutsideSource:
+    """The other collection, whose parts are `there`, or the web."""
+    from thresher.correction.corrector import RetrieverSource, WebSource
     from thresher.correction.providers import Fields, ProviderSettings, RecordedSearch, Restriction, web_search
 
     web = settings.web
     only = Restriction(tuple(filter(None, web.sites.split(","))), web.since)
-    if parts.sketched:
-        return SketchedSource(f"{outside.given}{only.about}")
-    from thresher.correction.corrector import RetrieverSource, WebSource
-    from thresher.correction.fetch import PageFetcher, RecordedPages
-
+    if there.sketched:
+        return RetrieverSource(nothing, f"{outside.given}{only.about}")
     if outside.store is not None:
-        return RetrieverSource(retriever(parts.elsewhere(outside.store)), outside.given)
+        return RetrieverSource(retriever(there), outside.given)
+    from thresher.correction.fetch import PageFetcher, RecordedPages
 
     def passages(text: str) -> Sequence[tuple[int, int]]:
         return list(split_at_whitespace(text, 0, len(text), PASSAGE_CHARACTERS))
 
     key = plain(web.api_key)
-    if parts.exchanges.replaying:
+    if there.exchanges.replaying:
         key = key or "played back"  # keys are not stored, and nothing is asked
     fields = dict(one.split("=", 1) for one in web.fields.split(",") if one)
-    given = ProviderSettings(parts.meter, web.base_url, key, fields=Fields(**fields), only=only)
-    search = RecordedSearch(outside.search or web_search(web.provider, given), parts.exchanges, parts.meter, only)
-    fetch = RecordedPages(PageFetcher(parts.meter), parts.exchanges, parts.meter) if web.fetch else None
+    given = ProviderSettings(there.meter, web.base_url, key, fields=Fields(**fields), only=only)
+    search = RecordedSearch(outside.search or web_search(web.provider, given), there.exchanges, there.meter, only)
+    fetch = RecordedPages(PageFetcher(there.meter), there.exchanges, there.meter) if web.fetch else None
     return WebSource(search, fetch, passages, only=only)

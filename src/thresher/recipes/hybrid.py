@@ -36,6 +36,7 @@ from thresher.recipes.answering import generator, quote_checker
 from thresher.recipes.components import BUNDLED, Components, nothing
 from thresher.recipes.settings import FuseSettings, HybridSettings
 from thresher.retrieval.search import (
+    CutRetriever,
     DenseRetriever,
     FusedRetriever,
     Fusion,
@@ -43,7 +44,7 @@ from thresher.retrieval.search import (
     reciprocal_rank_fusion,
     weighted_fusion,
 )
-from thresher.retrieval.wrappers import CutRetriever, RerankedRetriever
+from thresher.retrieval.wrappers import RerankedRetriever
 
 PUBLISHED_RESULTS = 5
 """Hybrid report, section 5: "Final Results (k=5)"."""

@@ -16,8 +16,7 @@ from thresher.recipes import cuts
 from thresher.recipes.answering import generator, quote_checker
 from thresher.recipes.components import Components
 from thresher.recipes.settings import RagSettings
-from thresher.retrieval.search import DenseRetriever
-from thresher.retrieval.wrappers import CutRetriever
+from thresher.retrieval.search import CutRetriever, DenseRetriever
 
 
 def pipeline(settings: RagSettings, parts: Components, name: str) -> Pipeline:

@@ -84,7 +84,7 @@ class Recipe:
         made = self.wired(settings, components)
         if self.bounds is None or components.sketched:
             return made
-        from thresher.recipes.bounds import with_learned
+        from thresher.recipes.judges import with_learned
 
         return with_learned(
             made, settings, components, name=self.name, keys=self.bounds, preset=self.preset, wired=self.wired

@@ -1,4 +1,4 @@
-"""Searches of chunk tables: dense, BM25, both fused, exact identifiers, by subchunks, coarse to fine."""
+"""Searches of chunk tables: dense, BM25, both fused, cut, exact identifiers, by subchunks, coarse to fine."""
 
 from __future__ import annotations
 
@@ -111,7 +111,8 @@ identities, and never merged them)."""
 def reciprocal_rank_fusion(lists: Sequence[Sequence[Hit]], *, weights: Sequence[float] | None = None) -> list[Hit]:
     """Sum of weight / (60 + rank) over the lists; ties keep the first list's order."""
     given = weights or [1.0] * len(lists)
-    return _merged(lists, lambda at, hit: given[at] / (RANK_CONSTANT + hit.rank), RECIPROCAL_RANK)
+    points = [[weight / (RANK_CONSTANT + hit.rank) for hit in hits] for weight, hits in zip(given, lists, strict=True)]
+    return _merged(lists, points, RECIPROCAL_RANK)
 
 
 def weighted_fusion(lists: Sequence[Sequence[Hit]], *, weights: Sequence[float]) -> list[Hit]:
@@ -119,30 +120,31 @@ def weighted_fusion(lists: Sequence[Sequence[Hit]], *, weights: Sequence[float])
 
     A chunk that a list did not return gets that list's 0; a list whose scores are all equal gives each of them 1.
     """
-    values = [[hit.score.value for hit in hits] for hits in lists]
-    bounds = [(min(of_list, default=0.0), max(of_list, default=0.0)) for of_list in values]
     total = sum(weights) or 1.0
-
-    def points(at: int, hit: Hit) -> float:
-        low, high = bounds[at]
-        normal = 1.0 if high == low else (hit.score.value - low) / (high - low)
-        return weights[at] * normal / total
-
+    spreads = [spread([hit.score for hit in hits]) for hits in lists]
+    points = [[weight * value / total for value in values] for weight, values in zip(weights, spreads, strict=True)]
     return _merged(lists, points, WEIGHTED_FUSION)
 
 
-def _merged(lists: Sequence[Sequence[Hit]], points: Callable[[int, Hit], float], scale: Scale) -> list[Hit]:
+def spread(scores: Sequence[Score]) -> list[float]:
+    """Values brought to 0..1 by their minimum and maximum; 1 where all are equal."""
+    values = [score.value for score in scores]
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    return [(value - low) / (high - low) if high > low else 1.0 for value in values]
+
+
+def _merged(lists: Sequence[Sequence[Hit]], points: Sequence[Sequence[float]], scale: Scale) -> list[Hit]:
     """One hit per chunk with the sum of its points, best first; a chunk counts once per list, at its best rank."""
     sums: dict[str, float] = {}
     merged: dict[str, Hit] = {}
-    for at, hits in enumerate(lists):
+    for hits, of_list in zip(lists, points, strict=True):
         seen: set[str] = set()
-        for hit in hits:
+        for hit, own in zip(hits, of_list, strict=True):
             id_ = hit.chunk.id
             if id_ in seen:
                 continue
             seen.add(id_)
-            sums[id_] = sums.get(id_, 0.0) + points(at, hit)
+            sums[id_] = sums.get(id_, 0.0) + own
             before = merged.get(id_)
             merged[id_] = hit if before is None else replace(before, scores={**before.scores, **hit.scores})
     fused = []
@@ -192,6 +194,72 @@ class FusedRetriever:
         notes = sum((answer.notes.without_facts for answer in answers), NO_NOTES)
         lists = [len(answer.kept) for answer in answers]
         return Judged(tuple(once.values()), notes + Notes(facts={"lists": lists}))
+
+
+Position = Literal["keep", "front"]
+
+
+@dataclass(frozen=True, slots=True)
+class CutRetriever:
+    """The best `query.limit` of what another retriever found.
+
+    `protect` guarantees the membership of that many best dense hits (hybrid report, "safety mechanism"; W4 in
+    docs/methods.md): a protected hit may replace only the lowest-ranked unprotected one. It stays where the order put
+    it (`keep`) or goes to the front (`front`). This guarantees membership, not quality.
+    """
+
+    retriever: Retriever
+    protect: int = 0
+    position: Position = "keep"
+    limit: int | None = None
+    """A published number that holds whatever is asked for."""
+    least: int = 0
+    """At least this many, where what follows chooses among them."""
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        where = " in front" if self.position == "front" else ""
+        protected = f", protect {self.protect}{where}" if self.protect else ""
+        best = "" if self.limit is None else f", best {self.limit}"
+        return f"{about(self.retriever)}{protected}{best}"
+
+    def __call__(self, query: Query) -> Judged:
+        """Kept hits first, then everything that was cut off, with the reason."""
+        found = self.retriever(query)
+        limit = max(self.least, query.limit) if self.limit is None else self.limit
+        hits = found.kept
+        protected = _best_dense(hits, min(self.protect, limit))
+        room = limit - len(protected)
+        others = [hit for hit in hits if hit.chunk.id not in protected][:room]
+        chosen = protected | {hit.chunk.id for hit in others}
+        kept = [hit for hit in hits if hit.chunk.id in chosen]
+        if self.position == "front":
+            kept.sort(key=lambda hit: hit.chunk.id not in protected)
+        reasons = {judgement.hit.chunk.id: judgement.reason for judgement in found.judgements}
+        stays = [
+            Judgement(replace(hit, rank=rank), keep=True, reason=_why(hit, reasons, protected, limit))
+            for rank, hit in enumerate(kept, start=1)
+        ]
+        cut = [
+            replace(judgement, keep=False, reason=f"{judgement.reason}, below the best {limit}")
+            if judgement.keep
+            else judgement
+            for judgement in found.judgements
+            if judgement.hit.chunk.id not in chosen
+        ]
+        facts = {"protected": sorted(protected)} if self.protect else {}
+        return Judged((*stays, *cut), found.notes + Notes(facts=facts))
+
+
+def _best_dense(hits: tuple[Hit, ...], number: int) -> set[str]:
+    dense = (hit for hit in hits if "dense" in hit.scores)
+    return {hit.chunk.id for hit in sorted(dense, key=lambda hit: -hit.scores["dense"].value)[:number]}
+
+
+def _why(hit: Hit, reasons: dict[str, str], protected: set[str], limit: int) -> str:
+    saved = hit.chunk.id in protected and hit.rank > limit
+    return reasons[hit.chunk.id] + (", kept as one of the best dense hits" if saved else "")
 
 
 @dataclass(frozen=True, slots=True)
