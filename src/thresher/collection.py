@@ -335,7 +335,7 @@ class Collection(OpenCollection):
         At most `limit` passages; none where the verdict is incorrect and nothing was found `outside`. With `refined`
         each is cut to its sentences that are evidence, and has some. Nothing is stored.
         """
-        from thresher.recipes.evidence import gathered, placing
+        from thresher.recipes.evidence import gathered
 
         if refined:
             settings = {"refine.of": "all", **dict(dotted(settings or {}))}
@@ -343,7 +343,7 @@ class Collection(OpenCollection):
         place = self._place(outside or configured.outside)
         parts, linked = self._parts(outside=place), self._links(settings, place).hit
         pipeline, query = self._pipeline(recipe, configured, parts), self._query(question, limit, where)
-        return self._named(gathered(pipeline, query, placing(parts), linked, refined=refined, strict=strict))
+        return self._named(gathered(pipeline, query, parts, linked, refined=refined, strict=strict))
 
     def check(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.correction.making import ARTICLE
-from thresher.correction.corrector import OutsideResult, SearchingCorrector, WebSource
+from thresher.correction.corrector import SearchingCorrector, WebSource
 from thresher.correction.fetch import PageFetcher
 from thresher.correction.providers import ProviderSettings, searxng
 from thresher.correction.search_query import AsAsked, LLMSearchQuery
@@ -24,8 +24,8 @@ def whole(text: str) -> list[tuple[int, int]]:
     return [(0, len(text))]
 
 
-def failing(error: Exception) -> Callable[[Query, str], OutsideResult]:
-    def fail(query: Query, words: str) -> OutsideResult:
+def failing(error: Exception) -> Callable[[Query, str], Correction]:
+    def fail(query: Query, words: str) -> Correction:
         raise error
 
     return fail

@@ -135,14 +135,6 @@ def test_strict_is_content_with_all_that_a_recipe_names(filled: Collection, serv
     assert ask(filled, recipe, {**using(server), **more}, strict=True).degraded == ()
 
 
-def test_printed_subchunks_lose_what_fits_into_one(collection: Collection) -> None:
-    """The notes are shorter than a subchunk: as printed they have none, and nothing can be found (X4)."""
-    lost = collection.ask(QUESTION, recipe="ecrag-literal")
-    assert (lost.abstained, lost.verdict) == (True, Verdict.INCORRECT)
-    assert lost.reason == "Nothing in your documents answers this."
-    assert not collection.ask(QUESTION, recipe="ecrag").abstained
-
-
 @pytest.mark.parametrize("recipe", ["crag", "ecrag", "corrective", "chunkrag"])
 def test_an_empty_retrieval_is_incorrect_and_abstains(collection: Collection, recipe: str) -> None:
     answer = collection.ask(QUESTION, recipe=recipe, where="page = 7")

@@ -145,8 +145,3 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Any:
     texts = {town: line.format(town) for town in towns}
     with holding(tmp_path_factory.mktemp("many"), texts, ["rag", "hybrid"]) as collection:
         yield collection
-
-
-def test_a_setting_of_another_recipe_is_unknown(collection: Collection) -> None:
-    with pytest.raises(UnknownSetting, match=r"protect\.n"):
-        collection.search("x", recipe="rag", settings={"protect.n": 1})

@@ -48,11 +48,6 @@ class WebSearch(Protocol):
     """Words to results, best first. Raises ProviderError, and BudgetSpent before anything is sent."""
 
     @property
-    def name(self) -> str:
-        """For people."""
-        ...
-
-    @property
     def host(self) -> str:
         """Who is sent the words, for the trace."""
         ...
@@ -382,7 +377,6 @@ class StoredSearch:
     """Stands for a search of a caller's own where its results are played back."""
 
     host: str
-    name: str = "web search"
 
     def __call__(self, words: str, *, limit: int) -> list[WebResult]:
         """Nothing is left to ask. Raises NotRecorded."""
@@ -397,11 +391,6 @@ class RecordedSearch:
     exchanges: Exchanges
     meter: Meter
     only: Restriction = ANYWHERE
-
-    @property
-    def name(self) -> str:
-        """Of the search."""
-        return self.search.name
 
     @property
     def host(self) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
-from typing import Literal
+from typing import ClassVar, Literal
 
 from thresher.models.structured import Unreadable, asked_for_text, read_line
 from thresher.protocols import LanguageModel
@@ -117,10 +117,7 @@ SearchQueryWriter = Callable[[Query], SearchQuery]
 class AsAsked:
     """The question itself."""
 
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return "the question itself"
+    about: ClassVar[str] = "the question itself"
 
     def __call__(self, query: Query) -> SearchQuery:
         """As it was asked, also about what is recent."""

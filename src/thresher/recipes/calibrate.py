@@ -30,8 +30,6 @@ from thresher.types import Chunk, Hit, Query
 ASKED_ABOUT = 3
 """Chunks of a question, the best by our judge, that the chat model is asked about to find out what it is worth."""
 
-Progress = Callable[[int], None]
-
 
 # --- questions made of a collection's own texts, for measurements without labels --------------------------------------
 
@@ -112,7 +110,7 @@ class Observed:
     look: Callable[[Query], Sequence[tuple[float, Hit | None]]]
     """Raw scores, 0 to 1, of what is retrieved for a question."""
     limit: int
-    progress: Progress | None = None
+    progress: Callable[[int], None] | None = None
     seen: dict[tuple[str, Set[str]], Sequence[tuple[float, Hit | None]]] = field(default_factory=dict)
 
     def best(self, question: str, without: Set[str]) -> float | None:
@@ -138,7 +136,7 @@ def calibrated(
     seed: int,
     limit: int,
     feedback: Sequence[tuple[str, bool]] = (),
-    progress: Progress | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Calibration:
     """Fitted on (question, whether the collection answers it), or on `number` questions made of its texts.
 
@@ -172,7 +170,9 @@ def calibrated(
     return replace(made, model=_model_weight(settings, parts, made, evidence, known, seed=seed))
 
 
-def _of_corrective(settings: CorrectiveSettings, parts: Components, limit: int, progress: Progress | None) -> Observed:
+def _of_corrective(
+    settings: CorrectiveSettings, parts: Components, limit: int, progress: Callable[[int], None] | None
+) -> Observed:
     """The trained judge's scores over what `corrective` retrieves."""
     chunks = parts.table(cuts.corrective(settings, parts), "chunk")
     retrieve = corrective.retriever(settings, parts)
@@ -187,7 +187,7 @@ def _of_corrective(settings: CorrectiveSettings, parts: Components, limit: int, 
 
 
 def _of_printed_bounds(
-    recipe: Recipe, settings: RecipeSettings, parts: Components, limit: int, progress: Progress | None
+    recipe: Recipe, settings: RecipeSettings, parts: Components, limit: int, progress: Callable[[int], None] | None
 ) -> Observed:
     """The score that a published recipe compares with its bounds, over what it retrieves and judges."""
     pipeline, config = recipe.wired(settings, parts), recipe.index_config(settings, parts)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise, takewhile
+from typing import ClassVar
 
 from thresher.errors import BudgetSpent
 from thresher.models.structured import Unreadable, asked_for_text, read_line
@@ -50,11 +51,7 @@ class LLMRewriter:
     """
 
     model: LanguageModel
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return "by the chat model"
+    about: ClassVar[str] = "by the chat model"
 
     def __call__(self, query: Query) -> Query:
         """The same question with other words to search for."""
