@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         RagSettings,
         RecipeSettings,
     )
+    from thresher.text.sentences import Span
 
 
 def no_retrieval(settings: NoRetrievalSettings, parts: Components) -> None:
@@ -136,9 +137,12 @@ def _hierarchy(settings: CorrectiveSettings | EcragSettings) -> HierarchicalChun
     )
 
 
-def _left_out(settings: RecipeSettings) -> LeftOut | None:
-    if not settings.drop_references:
-        return None
-    from thresher.documents.cleaning import references_span
+def references_span(text: str) -> Span | None:
+    """The References of a paper; what finds them is imported when a document is cut, not for a question."""
+    from thresher.documents import cleaning
 
-    return references_span
+    return cleaning.references_span(text)
+
+
+def _left_out(settings: RecipeSettings) -> LeftOut | None:
+    return references_span if settings.drop_references else None

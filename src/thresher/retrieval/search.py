@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal
 from thresher.filters import Filter, In, narrowed
 from thresher.protocols import ChunkTable, Encoder, Retriever, about
 from thresher.questions import searches
-from thresher.text.identifiers import identifiers_in, spellings
 from thresher.types import (
     BM25,
     COSINE,
@@ -304,6 +303,8 @@ class ExactRetriever:
 
     def __call__(self, query: Query) -> Judged:
         """Each hit once, ranked as it stands; a question without an identifier is searched as it is."""
+        from thresher.text.identifiers import identifiers_in, spellings
+
         judged = self.retriever(query)
         asked = {one.key: query.search[one.start : one.end] for one in identifiers_in(query.search)}
         if not asked:
