@@ -359,7 +359,7 @@ class Collection(OpenCollection):
         Of the documents those passages are read that `recipe` retrieves for the claim; no chat model is asked. Raises
         UsageError for a text without words and for a passage that is none.
         """
-        from thresher.recipes.answering import checker, quotes
+        from thresher.recipes.build import checker, quotes
         from thresher.recipes.check import checked, passages, unplaced
         from thresher.verification.weights import EVEN
 

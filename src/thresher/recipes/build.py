@@ -1,4 +1,4 @@
-"""Parts that several recipes share to judge, correct, refine and verify, made from settings."""
+"""Parts that several recipes share to correct, refine, answer and verify, made from settings."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Literal
 
-from thresher.answering.verify import ClaimVerifier
+from thresher.answering.citations import ConflictCiter, QuoteChecker
 from thresher.chunking.spans import split_at_whitespace
-from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier, about
-from thresher.recipes.answering import checker, display_of, quote_checker
+from thresher.protocols import ChunkTable, Corrector, Generator, Judge, Refiner, Retriever, Scorer, Verifier, about
 from thresher.recipes.components import Components, Outside, nothing, plain
-from thresher.recipes.settings import OutsideSettings, RecipeSettings, RedundancySettings
-from thresher.refinement.refine import CODE_MIN_WORDS, MIN_WORDS, PassageRefiner, StripRefiner
-from thresher.refinement.strips import DECOMPOSITIONS
-from thresher.retrieval.wrappers import Facts, Redundancy
+from thresher.recipes.settings import AnswerSettings, OutsideSettings, RecipeSettings, RedundancySettings
+from thresher.structure.locators import locate
 from thresher.text.entities import names_in
 from thresher.text.numbers import numbers_in
 from thresher.text.terms import index_terms
@@ -24,18 +21,31 @@ from thresher.types import NO_NOTES, Correction, Decision, Evidence, Generation,
 from thresher.verification.conflicts import ConflictFinder, find_conflicts
 
 if TYPE_CHECKING:
+    from thresher.answering.chat_model import Style
+    from thresher.answering.checked_answer import Display
     from thresher.correction.corrector import OutsideSource
     from thresher.correction.search_query import SearchQueryWriter
+    from thresher.retrieval.wrappers import Facts, Redundancy
     from thresher.types import Vectors
+    from thresher.verification.check import Checker
 
 PASSAGE_CHARACTERS = 900
 """Of a page at most: a chunk of CRAG's implementation guide, so that pages and chunks are judged alike."""
+
+OF_ANSWERS = 0.8
+"""Prior share of a chat model's sentences that are supported: it was shown the evidence (docs/decisions.md)."""
+
+HEDGE_BELOW = 0.5
+"""Without a model: probability of the best passage below which it is shown as doubtful."""
+
+NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); answered by quoting"
 
 NO_WORDS = "correct: no chat model is configured (llm.base_url, llm.model); the question itself was searched for"
 
 
 def redundancy(settings: RedundancySettings, table: ChunkTable, *, facts: Facts | None = None) -> Redundancy:
     """Drops a chunk that says what a better one says; vectors are those of the index."""
+    from thresher.retrieval.wrappers import Redundancy
 
     def embed(hits: Sequence[Hit]) -> Vectors:
         """(n_hits, dimension) float32; zeros, which are like no chunk, for a chunk that is not there any more."""
@@ -93,83 +103,6 @@ def corrector(
     return correct, () if style == "question" or model is not None else (NO_WORDS,)
 
 
-def strips(
-    settings: OutsideSettings,
-    scorer: Scorer,
-    min_score: float | None,
-    *,
-    first: int = 0,
-    first_score: float | None = None,
-) -> Refiner:
-    """The best strips that reach the score, of the hits that `refine.of` names; a score of the settings wins."""
-    given = settings.refine.min_score
-    refiner = StripRefiner(
-        DECOMPOSITIONS[settings.decompose],
-        scorer,
-        top_k=settings.refine.top_k,
-        min_score=min_score if given is None else given,
-        first=first if given is None else 0,
-        first_score=first_score,
-        order=settings.refine.order,
-        min_words=MIN_WORDS if settings.refine.order == "document" else CODE_MIN_WORDS,
-        conflicts=find_conflicts,
-    )
-    of = settings.refine.of
-    return refiner if of == "all" else RefinerInPart(replace(refiner, conflicts=None), of, find_conflicts)
-
-
-@dataclass(frozen=True, slots=True)
-class RefinerInPart:
-    """Refines the hits of one origin; the others are handed over whole, and conflicts are sought among all."""
-
-    refine: Refiner
-    of: Literal["inside", "outside", "none"]
-    conflicts: ConflictFinder
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return about(PassageRefiner()) if self.of == "none" else f"{about(self.refine)}, of what is {self.of} alone"
-
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
-        """The evidence of both, inside first."""
-        evidence: list[Evidence] = []
-        judgements: list[Judgement] = []
-        notes = NO_NOTES
-        for origin in Origin:
-            refine = self.refine if origin == self.of else PassageRefiner()
-            part = refine(query, [hit for hit in hits if hit.origin is origin])
-            evidence += part.evidence
-            judgements += part.judgements
-            notes += part.notes
-        found = self.conflicts(evidence)
-        return Refined(tuple(evidence), tuple(judgements), found.pairs, notes + found.notes)
-
-
-def verifier(settings: RecipeSettings, parts: Components) -> Verifier:
-    """Checks each sentence against the evidence, then each quote against its document."""
-    claims = ClaimVerifier(partial(checker, settings, parts), display_of(settings.answer))
-    return VerifiersInTurn((claims, quote_checker(parts)))
-
-
-@dataclass(frozen=True, slots=True)
-class VerifiersInTurn:
-    """One verifier after the other; each reads the result of the one before."""
-
-    verifiers: tuple[Verifier, ...]
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return ", ".join(map(about, self.verifiers))
-
-    def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
-        """The generation as the last one leaves it."""
-        for verify in self.verifiers:
-            draft = verify(query, draft, refined)
-        return draft
-
-
 def _source(
     settings: OutsideSettings, there: Components, outside: Outside, retriever: Callable[[Components], Retriever]
 ) -> OutsideSource:
@@ -196,3 +129,152 @@ def _source(
     search = RecordedSearch(outside.search or web_search(web.provider, given), there.exchanges, there.meter, only)
     fetch = RecordedPages(PageFetcher(there.meter), there.exchanges, there.meter) if web.fetch else None
     return WebSource(search, fetch, passages, only=only)
+
+
+def strips(
+    settings: OutsideSettings,
+    scorer: Scorer,
+    min_score: float | None,
+    *,
+    first: int = 0,
+    first_score: float | None = None,
+) -> Refiner:
+    """The best strips that reach the score, of the hits that `refine.of` names; a score of the settings wins."""
+    from thresher.refinement.refine import CODE_MIN_WORDS, MIN_WORDS, PassageRefiner, StripRefiner
+    from thresher.refinement.strips import DECOMPOSITIONS
+
+    given = settings.refine.min_score
+    refiner = StripRefiner(
+        DECOMPOSITIONS[settings.decompose],
+        scorer,
+        top_k=settings.refine.top_k,
+        min_score=min_score if given is None else given,
+        first=first if given is None else 0,
+        first_score=first_score,
+        order=settings.refine.order,
+        min_words=MIN_WORDS if settings.refine.order == "document" else CODE_MIN_WORDS,
+        conflicts=find_conflicts,
+    )
+    of = settings.refine.of
+    if of == "all":
+        return refiner
+    return RefinerInPart(replace(refiner, conflicts=None), PassageRefiner(), of, find_conflicts)
+
+
+@dataclass(frozen=True, slots=True)
+class RefinerInPart:
+    """Refines the hits of one origin; the others are handed over whole, and conflicts are sought among all."""
+
+    refine: Refiner
+    whole: Refiner
+    of: Literal["inside", "outside", "none"]
+    conflicts: ConflictFinder
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return about(self.whole) if self.of == "none" else f"{about(self.refine)}, of what is {self.of} alone"
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
+        """The evidence of both, inside first."""
+        evidence: list[Evidence] = []
+        judgements: list[Judgement] = []
+        notes = NO_NOTES
+        for origin in Origin:
+            refine = self.refine if origin == self.of else self.whole
+            part = refine(query, [hit for hit in hits if hit.origin is origin])
+            evidence += part.evidence
+            judgements += part.judgements
+            notes += part.notes
+        found = self.conflicts(evidence)
+        return Refined(tuple(evidence), tuple(judgements), found.pairs, notes + found.notes)
+
+
+def generator(
+    settings: RecipeSettings, parts: Components, table: ChunkTable, *, rivals: bool = False
+) -> tuple[Generator, tuple[str, ...]]:
+    """The chat model, or the answerer where none is configured, and what is lacking; `rivals` is the answerer's."""
+    from thresher.answering.answerer import Answerer
+    from thresher.answering.confidence import Confidence
+    from thresher.answering.spans import SpanFinder
+
+    answer, confidence, judge = settings.answer, Confidence.load(), parts.models.judge()
+    spans = SpanFinder(judge, parts.rarity(table), confidence.span)
+    documents = parts.whole_documents()
+    offline = Answerer(spans, judge, documents, confidence, answer.abstain_below, HEDGE_BELOW, rivals)
+    model = parts.language_model(settings.llm)
+    if model is None:
+        return offline, (NO_MODEL,)
+    if answer.by == "reader":
+        return offline, ()
+    from thresher.answering.chat_model import GroundedGenerator
+
+    written = GroundedGenerator(
+        model,
+        checker(settings, parts),
+        offline,
+        display_of(answer),
+        style_of(answer),
+        settings.llm.context_tokens,
+        settings.llm.max_tokens,
+        parts.on_sentence,
+    )
+    return written, ()
+
+
+def checker(settings: RecipeSettings, parts: Components, prior: float = OF_ANSWERS) -> Checker:
+    """Checks sentences against the documents; `prior` is the share of supported ones that is assumed."""
+    from thresher.verification.check import Checker
+    from thresher.verification.windows import rows_in_words
+
+    return Checker(parts.models.checker(), parts.whole_documents(), rows_in_words, prior)
+
+
+def quotes(parts: Components) -> QuoteChecker:
+    """Looks citations up in their documents."""
+    return QuoteChecker(parts.whole_documents(), locate)
+
+
+def quote_checker(parts: Components) -> Verifier:
+    """Looks every citation up in its document, here or in the other collection, and cites contradictions."""
+    looks_up = quotes(parts)
+    return ConflictCiter(looks_up, looks_up.placed, parts.whole_documents())
+
+
+def style_of(answer: AnswerSettings) -> Style:
+    """Style, length and further instructions for a chat model."""
+    from thresher.answering.chat_model import Style
+
+    return Style(answer.style, answer.max_words, answer.instructions)
+
+
+def display_of(answer: AnswerSettings) -> Display:
+    """Which sentences of an answer are shown; the mode wins over the check."""
+    of_mode: dict[str, Display] = {"strict": "strict", "balanced": "mark", "open": "open"}
+    return of_mode[answer.mode] if answer.mode else answer.check
+
+
+def verifier(settings: RecipeSettings, parts: Components) -> Verifier:
+    """Checks each sentence against the evidence, then each quote against its document."""
+    from thresher.answering.verify import ClaimVerifier
+
+    claims = ClaimVerifier(partial(checker, settings, parts), display_of(settings.answer))
+    return VerifiersInTurn((claims, quote_checker(parts)))
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiersInTurn:
+    """One verifier after the other; each reads the result of the one before."""
+
+    verifiers: tuple[Verifier, ...]
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return ", ".join(map(about, self.verifiers))
+
+    def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
+        """The generation as the last one leaves it."""
+        for verify in self.verifiers:
+            draft = verify(query, draft, refined)
+        return draft

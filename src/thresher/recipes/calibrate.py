@@ -38,7 +38,7 @@ MADE: Literal["questions made of the collection"] = "questions made of the colle
 MOST_CHUNKS = 200_000
 """Chunks that questions are drawn from: the texts of a larger collection need not all be in memory."""
 
-GROUP = "thresher.questions"
+MAKERS = "thresher.questions"
 """The group of entry points for `made`: (chunks, *, number, seed) to at most `number` questions, fewer where the texts
 give no more, the same for a fixed seed."""
 
@@ -63,7 +63,7 @@ class SyntheticQuestion:
 
 def questions_of(table: ChunkTable, number: int, seed: int) -> list[SyntheticQuestion]:
     """Questions made of the texts of a table. Raises UsageError for none, MissingExtra where nothing makes them."""
-    make = required(GROUP, "made")
+    make = required(MAKERS, "made")
     texts: list[Chunk] = []
     for batch in table.chunks():
         texts += [chunk for chunk, _ in batch]

@@ -47,7 +47,7 @@ from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical, 
 from thresher.pipeline import Pipeline, as_asked
 from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
 from thresher.recipes import cuts
-from thresher.recipes.answering import generator, quote_checker
+from thresher.recipes.build import generator, quote_checker
 from thresher.recipes.components import Components, nothing
 from thresher.recipes.judges import evaluator, stand_in
 from thresher.recipes.settings import ChunkragSettings, EnsembleSettings

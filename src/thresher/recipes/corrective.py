@@ -35,8 +35,7 @@ from thresher.judging.verdicts import Calibrated, in_light_of_question
 from thresher.pipeline import Pipeline
 from thresher.protocols import Judge, LanguageModel, Retriever, Scorer
 from thresher.recipes import cuts
-from thresher.recipes.answering import generator
-from thresher.recipes.build import corrector, names_and_numbers, redundancy, strips, verifier
+from thresher.recipes.build import corrector, generator, names_and_numbers, redundancy, strips, verifier
 from thresher.recipes.components import Components
 from thresher.recipes.judges import calibration, mapping, raw_scorer, weight_note
 from thresher.recipes.settings import CorrectiveSettings

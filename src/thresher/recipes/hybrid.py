@@ -32,7 +32,7 @@ from functools import partial
 from thresher.pipeline import Pipeline
 from thresher.protocols import Retriever
 from thresher.recipes import cuts
-from thresher.recipes.answering import generator, quote_checker
+from thresher.recipes.build import generator, quote_checker
 from thresher.recipes.components import BUNDLED, Components, nothing
 from thresher.recipes.settings import FuseSettings, HybridSettings
 from thresher.retrieval.search import (

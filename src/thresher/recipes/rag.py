@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from thresher.pipeline import Pipeline
 from thresher.recipes import cuts
-from thresher.recipes.answering import generator, quote_checker
+from thresher.recipes.build import generator, quote_checker
 from thresher.recipes.components import Components
 from thresher.recipes.settings import RagSettings
 from thresher.retrieval.search import CutRetriever, DenseRetriever
