@@ -25,9 +25,8 @@ from thresher.protocols import Judge, Refiner, Retriever, Scorer
 from thresher.recipes.build import RefinerInPart
 from thresher.refinement.refine import BestHits, PassageRefiner, StripRefiner
 from thresher.refinement.strips import selection
-from thresher.retrieval.search import FusedRetriever, reciprocal_rank_fusion
+from thresher.retrieval.search import CutRetriever, FusedRetriever, reciprocal_rank_fusion
 from thresher.retrieval.wrappers import (
-    CutRetriever,
     DeduplicatedRetriever,
     Redundancy,
     RerankedRetriever,
