@@ -31,9 +31,9 @@ from thresher.answering.chat_model import PARAMETRIC_SYSTEM
 from thresher.answering.chat_model import SYSTEM as GROUNDED
 from thresher.answering.checked_answer import NOT_FOUND
 from thresher.collection import Collection
-from thresher.correction.search_query import MOST_WORDS, content_words
+from thresher.correction.search_query import MOST_WORDS
 from thresher.judging.thresholds import SYSTEM as THRESHOLD
-from thresher.text.terms import index_terms
+from thresher.text.terms import STOP_WORDS, index_terms
 from thresher.types import Step
 from thresher_evals import runner
 from thresher_evals.asker import CollectionAsker
@@ -86,6 +86,11 @@ def reply_object(fields: Mapping[str, Any], system: str, user: str) -> dict[str,
     if "words" in fields:
         return {"words": " ".join(content_words(inside("question", user)[0])[:MOST_WORDS])}
     raise ValueError(f"a form the scripted model does not know: {', '.join(fields)}")
+
+
+def content_words(question: str) -> list[str]:
+    """The words of a question that carry its content."""
+    return [word for word in re.findall(r"[\w'’.-]*\w", question) if word.lower() not in STOP_WORDS]
 
 
 def scores(user: str) -> list[float]:

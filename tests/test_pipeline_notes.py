@@ -23,11 +23,10 @@ from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
 from thresher.protocols import Judge, Refiner, Retriever, Scorer
 from thresher.recipes.build import RefinerInPart
-from thresher.refinement.refine import BestHits, StripRefiner
+from thresher.refinement.refine import BestHits, PassageRefiner, StripRefiner
 from thresher.refinement.strips import selection
-from thresher.retrieval.fusion import FusedRetriever, reciprocal_rank_fusion
+from thresher.retrieval.search import CutRetriever, FusedRetriever, reciprocal_rank_fusion
 from thresher.retrieval.wrappers import (
-    CutRetriever,
     DeduplicatedRetriever,
     Redundancy,
     RerankedRetriever,
@@ -161,7 +160,7 @@ class Engine:
 
         strips = StripRefiner(selection, self.scorer("strips"))
         if wrapper == "in part":
-            return RefinerInPart(strips, "inside", find)
+            return RefinerInPart(strips, PassageRefiner(), "inside", find)
         return BestHits(replace(strips, conflicts=find), 3)
 
     def generator(self) -> GroundedGenerator:

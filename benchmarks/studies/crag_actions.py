@@ -37,7 +37,7 @@ from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import UsageError
 from thresher.protocols import Generator
-from thresher.recipes.answering import generator
+from thresher.recipes.build import generator
 from thresher.recipes.components import Components
 from thresher.recipes.settings import RecipeSettings
 from thresher.settings import Frozen, own

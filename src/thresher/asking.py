@@ -105,7 +105,7 @@ def understood(
     """The reading of a question that the evidence decides for; the same query for one that stands alone."""
     if not history or not cannot_stand_alone(query.question):
         return query
-    from thresher.retrieval.follow_up import FollowUp, best_found
+    from thresher.retrieval.rewrite import FollowUp, best_found
 
     judge = parts.running(settings).models.judge()
     return FollowUp(partial(best_found, pipeline.retrieve, judge), parts.language_model(settings.llm))(query, history)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from thresher.indexing.ingest import Report
     from thresher.inputs import IndexProgress
     from thresher.judging.calibration import Calibration
-    from thresher.recipes.check import Passage
+    from thresher.recipes.check import GivenPassage
     from thresher.recipes.evidence import EvidenceResult
     from thresher.tracing.feedback import Label
 
@@ -335,7 +335,7 @@ class Collection(OpenCollection):
         At most `limit` passages; none where the verdict is incorrect and nothing was found `outside`. With `refined`
         each is cut to its sentences that are evidence, and has some. Nothing is stored.
         """
-        from thresher.recipes.evidence import gathered, placing
+        from thresher.recipes.evidence import gathered
 
         if refined:
             settings = {"refine.of": "all", **dict(dotted(settings or {}))}
@@ -343,13 +343,13 @@ class Collection(OpenCollection):
         place = self._place(outside or configured.outside)
         parts, linked = self._parts(outside=place), self._links(settings, place).hit
         pipeline, query = self._pipeline(recipe, configured, parts), self._query(question, limit, where)
-        return self._named(gathered(pipeline, query, placing(parts), linked, refined=refined, strict=strict))
+        return self._named(gathered(pipeline, query, parts, linked, refined=refined, strict=strict))
 
     def check(
         self,
         text: str,
         *,
-        evidence: Sequence[Passage] | None = None,
+        evidence: Sequence[GivenPassage] | None = None,
         recipe: str | recipes.Recipe = recipes.DEFAULT,
         where: str | None = None,
         settings: Mapping[str, Any] | None = None,
@@ -359,7 +359,7 @@ class Collection(OpenCollection):
         Of the documents those passages are read that `recipe` retrieves for the claim; no chat model is asked. Raises
         UsageError for a text without words and for a passage that is none.
         """
-        from thresher.recipes.answering import checker, quotes
+        from thresher.recipes.build import checker, quotes
         from thresher.recipes.check import checked, passages, unplaced
         from thresher.verification.weights import EVEN
 
@@ -609,7 +609,7 @@ class Collection(OpenCollection):
         self, recipe: str | recipes.Recipe, *, settings: Mapping[str, Any] | None = None
     ) -> tuple[float, ...] | None:
         """The lower and upper bound of a published recipe here, or the floor learned for it, on its scale; or None."""
-        from thresher.recipes.bounds import bounds_here
+        from thresher.recipes.judges import bounds_here
 
         return bounds_here(self._pipeline(recipe, self._configured(recipe, settings), self._parts()))
 

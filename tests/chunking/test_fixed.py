@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.chunking.promises import TEXTS, assert_numbered, assert_promises, document, documents
 from thresher.chunking.fixed import FixedChunker, RecursiveChunker
 from thresher.errors import UsageError
-from thresher.types import Document, Page
+from thresher.types import Document
 
 SIZES = st.integers(1, 80).flatmap(lambda size: st.tuples(st.just(size), st.integers(0, size - 1)))
 
@@ -55,12 +55,6 @@ def test_words_stay_whole_where_a_space_is_near_and_an_overlap_begins_at_one(
 @pytest.mark.parametrize("text", ["", " \n\t ", "\n" * 5000])
 def test_a_document_without_text_has_no_chunks(chunker: FixedChunker | RecursiveChunker, text: str) -> None:
     assert chunker(document(text)) == []
-
-
-def test_the_page_is_that_of_the_first_character() -> None:
-    pages = [Page(1, 0, 6), Page(2, 6, 12)]
-    chunks = FixedChunker(size=5)(document("alpha\nbeta\n", pages=pages))
-    assert [(chunk.text, chunk.page) for chunk in chunks] == [("alpha", 1), ("beta", 2)]
 
 
 def test_recursion_goes_from_paragraphs_to_lines_to_words_to_characters() -> None:

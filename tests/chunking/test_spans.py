@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
 
-from tests.chunking.promises import document, documents, hash_encoder
+from tests.chunking.promises import document, hash_encoder
 from thresher.chunking.fixed import FixedChunker, RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.chunking.semantic import SemanticChunker
@@ -93,16 +92,3 @@ def test_a_skipped_span_takes_the_tables_inside_it_along_and_no_others(
     span = (text.index(table), text.index(table) + len(table))
     regions = text_regions(document(text, tables=[Table(*span, (span,))]), without=lambda _: skipped)
     assert [text[region.start : region.end] for region in regions] == kept
-
-
-@given(documents())
-def test_regions_hold_everything_in_order(source: Document) -> None:
-    position = 0
-    for region in text_regions(source):
-        assert position <= region.start < region.end
-        assert source.text[position : region.start].strip() == ""
-        position = region.end
-        if region.kind == "table":
-            inked = "".join(source.text[start:end] for start, end in region.rows)
-            assert "".join(inked.split()) == "".join(source.text[region.start : region.end].split())
-    assert source.text[position:].strip() == ""

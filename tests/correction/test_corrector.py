@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.correction.making import ARTICLE
-from thresher.correction.corrector import OutsideResult, SearchingCorrector, WebSource
+from thresher.correction.corrector import SearchingCorrector, WebSource
 from thresher.correction.fetch import PageFetcher
 from thresher.correction.providers import ProviderSettings, searxng
-from thresher.correction.search_query import AsAsked, KeywordQuery, LLMSearchQuery
+from thresher.correction.search_query import AsAsked, LLMSearchQuery
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.usage import Meter
 from thresher.testing.fakes import ScriptedModel
@@ -24,8 +24,8 @@ def whole(text: str) -> list[tuple[int, int]]:
     return [(0, len(text))]
 
 
-def failing(error: Exception) -> Callable[[Query, str], OutsideResult]:
-    def fail(query: Query, words: str) -> OutsideResult:
+def failing(error: Exception) -> Callable[[Query, str], Correction]:
+    def fail(query: Query, words: str) -> Correction:
         raise error
 
     return fail
@@ -61,17 +61,21 @@ def test_a_correct_verdict_stays_inside_unless_a_second_opinion_is_wanted() -> N
 @pytest.mark.parametrize("verdict", [Verdict.AMBIGUOUS, Verdict.INCORRECT, Verdict.UNSURE])
 def test_ambiguous_incorrect_and_unsure_go_outside(web: Web, meter: Meter, verdict: Verdict) -> None:
     source, server = web({"/kopu": ARTICLE}, results=["/kopu"])
-    correction = SearchingCorrector(KeywordQuery(), source)(QUERY, Decision(verdict, reason="secret chunk"))
+    correction = SearchingCorrector(AsAsked(), source)(QUERY, Decision(verdict, reason="secret chunk"))
     (hit,) = correction.hits
     assert "built in 1531" in hit.chunk.text
     assert (hit.origin, hit.chunk.title) == (Origin.OUTSIDE, "Kõpu lighthouse")
     assert hit.fetched is not None
     assert (correction.outcome, correction.notes.degraded) == ("pages", ())
-    facts = {"words": "Kõpu lighthouse built", "provider": server.host, "results": 1}
+    facts = {"words": "When was the Kõpu lighthouse built?", "provider": server.host, "results": 1}
     assert facts.items() <= correction.notes.facts.items()
     assert [line["status"] for line in correction.notes.facts["pages"]] == ["page"]
     assert meter.usage.web_requests == 3
-    asked = ["/search?q=K%C3%B5pu+lighthouse+built&format=json", "/robots.txt", "/kopu"]  # and nothing else leaves
+    asked = [
+        "/search?q=When+was+the+K%C3%B5pu+lighthouse+built%3F&format=json",
+        "/robots.txt",
+        "/kopu",
+    ]  # and nothing else leaves
     assert [(request.path, request.body) for request in server.requests] == [(path, None) for path in asked]
 
 
@@ -115,7 +119,7 @@ def test_what_the_words_the_search_and_the_judge_lacked_stands_together(web: Web
     words = LLMSearchQuery(ScriptedModel(["no", "no"]))
     notes = SearchingCorrector(words, source, judge)(QUERY, Decision(Verdict.AMBIGUOUS)).notes
     assert [lack.partition(";")[0].partition("(")[0] for lack in notes.degraded] == [
-        "correct: the search words could not be read",
+        "correct: the model's reply could not be read",
         "correct: no page could be read ",
         "judge: none",
     ]

@@ -29,7 +29,7 @@ def halves(text: str) -> list[tuple[int, int]]:
 class Search:
     """A web search that finds what it is given, and remembers the words."""
 
-    name, host = "fake", "search.test"
+    host = "search.test"
 
     def __init__(self, *results: WebResult) -> None:
         self.results, self.asked = list(results), [("", 0)][:0]

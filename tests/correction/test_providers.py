@@ -110,13 +110,6 @@ def test_a_search_that_fails_says_what_and_what_to_do(
     assert caught.value.retryable is (reply.status in (200, 429))
 
 
-def test_proxies_of_the_environment_see_no_words(serve: Serve, meter: Meter, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "http_proxy", "TAVILY_HTTP_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    server = answering("tavily", serve, json.dumps({"results": ROWS}))
-    assert searching("tavily", server, meter)("w", limit=1)
-
-
 def test_a_provider_that_is_not_wholly_configured_says_what_to_set(meter: Meter) -> None:
     for provider, missing in (("tavily", "web.api_key"), ("searxng", "web.base_url"), ("none", "web.provider")):
         with pytest.raises(UsageError, match=missing):
@@ -242,7 +235,6 @@ class OwnSearch:
 
     meter: Meter
     error: Exception | None = None
-    name = "own"
     host = "own.test"
 
     def __call__(self, words: str, *, limit: int) -> list[WebResult]:
@@ -259,7 +251,7 @@ def test_a_search_of_ones_own_is_restricted_and_played_back_as_it_was_and_costs_
     assert [result.url for result in found] == [DATED[0][0], DATED[3][0]]
     played = RecordedSearch(OwnSearch(Meter()), Exchanges(recorded.stored()), again)
     assert played("capital France", limit=5) == found
-    assert (again.usage, played.name, played.host) == (meter.usage, "own", "own.test")
+    assert (again.usage, played.host) == (meter.usage, "own.test")
     with pytest.raises(NotRecorded):
         played("capital France", limit=5)
 

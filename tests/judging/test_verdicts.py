@@ -25,7 +25,7 @@ from thresher.judging.verdicts import (
 )
 from thresher.pipeline import always_correct
 from thresher.protocols import Decider
-from thresher.recipes.bounds import ConfidentDecider, best_score, bounded, learned_bounds
+from thresher.recipes.judges import ConfidentDecider, best_score, bounded, learned_bounds
 from thresher.types import (
     COSINE,
     PROBABILITY,

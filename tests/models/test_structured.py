@@ -15,13 +15,13 @@ from thresher.models.structured import (
     Unreadable,
     asked,
     grades_schema,
+    object_schema,
     read_choice,
     read_grades,
     read_integer,
     read_scores,
     read_text,
     scores_schema,
-    text_schema,
 )
 from thresher.testing.fakes import ScriptedModel
 
@@ -205,7 +205,7 @@ def test_no_text_raises_anything_but_unreadable(text: str) -> None:
 
 
 def test_schemas_ask_for_objects_with_nothing_besides() -> None:
-    schemas = {"scores": scores_schema(3), "query": text_schema("query")}
+    schemas = {"scores": scores_schema(3), "query": object_schema({"query": {"type": "string"}})}
     for field, schema in schemas.items():
         assert (schema["type"], schema["required"], schema["additionalProperties"]) == ("object", [field], False)
     assert schemas["scores"]["properties"]["scores"]["maxItems"] == 3

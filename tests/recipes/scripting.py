@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import thresher
 from thresher.answering import chat_model as grounded
 from thresher.chunking import summaries
+from thresher.collection import Collection
 from thresher.judging import llm_scorers as critique
 from thresher.judging import llm_scorers as relevance
 from thresher.judging import thresholds
@@ -23,12 +27,12 @@ STAGES = {
     "reflection": critique.REFLECTION.system,
     "critic": critique.CRITIC.system,
     "threshold": thresholds.SYSTEM,
-    "rewrite": rewrite.SYSTEM,
+    "rewrite": rewrite.REWRITE,
     "words": "You turn a question into words",
     "likelihood": relevance.ANSWERS,
     "answer": grounded.SYSTEM,
     "alone": grounded.PARAMETRIC_SYSTEM,
-    "summary": summaries.SYSTEM,
+    "summary": summaries.SUMMARISE,
 }
 """What is asked for, and how the system prompt of it begins."""
 
@@ -120,6 +124,17 @@ class Judge:
                 return user.partition("<passage>\n")[2][:200]
             case _:
                 return "Nobody knows."
+
+
+@contextmanager
+def holding(folder: Path, texts: Mapping[str, str], recipe: str | Sequence[str] = "corrective") -> Iterator[Collection]:
+    """A collection of texts by their names."""
+    files = [folder / (name if "." in name else f"{name}.txt") for name in texts]
+    for file, text in zip(files, texts.values(), strict=True):
+        file.write_text(text, encoding="utf-8")
+    with thresher.open(folder / "home") as collection:
+        collection.add(*files, recipe=recipe)
+        yield collection
 
 
 def using(server: ScriptedServer, **more: Any) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-import thresher
 from tests.indexing.making import ENCODER, row
+from tests.recipes.scripting import holding
 from thresher.collection import Collection
 from thresher.recipes.build import redundancy
 from thresher.recipes.settings import RedundancySettings
@@ -28,12 +28,7 @@ SURVEY = (
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A page about a song that somebody else edited, and a survey with its author."""
-    folder = tmp_path_factory.mktemp("library")
-    (folder / "files").mkdir()
-    (folder / "files" / "song.html").write_text(SONG, encoding="utf-8")
-    (folder / "files" / "survey.md").write_text(SURVEY, encoding="utf-8")
-    with thresher.open(folder / "home") as collection:
-        collection.add(folder / "files")
+    with holding(tmp_path_factory.mktemp("library"), {"song.html": SONG, "survey.md": SURVEY}) as collection:
         yield collection
 
 
@@ -71,10 +66,7 @@ Grease the bearing with 12 grams of lithium grease.
 
 @pytest.fixture(scope="module")
 def codes(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    folder = tmp_path_factory.mktemp("codes")
-    (folder / "codes.md").write_text(CODES, encoding="utf-8")
-    with thresher.open(folder / "home") as collection:
-        collection.add(folder / "codes.md")
+    with holding(tmp_path_factory.mktemp("codes"), {"codes.md": CODES}) as collection:
         yield collection
 
 

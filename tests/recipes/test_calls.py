@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-import thresher
-from tests.recipes.scripting import Judge, stages, using
+from tests.recipes.scripting import Judge, holding, stages, using
 from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher_testing.llm_server import Reply, ScriptedServer
@@ -25,12 +24,9 @@ ships kites paper silk tea ink rope candles tin maps
 @pytest.fixture(scope="module")
 def twenty(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Twenty chunks about the same harbour town, no two of which say the same."""
-    folder = tmp_path_factory.mktemp("twenty")
-    for subject in SUBJECTS:
-        text = f"The harbour town of {subject} has a lighthouse with a lamp, and {subject} are made there."
-        (folder / f"{subject}.txt").write_text(text, encoding="utf-8")
-    with thresher.open(folder / "home") as collection:
-        collection.add(folder, recipe=["rag", "chunkrag"])
+    line = "The harbour town of {0} has a lighthouse with a lamp, and {0} are made there."
+    texts = {subject: line.format(subject) for subject in SUBJECTS}
+    with holding(tmp_path_factory.mktemp("twenty"), texts, ["rag", "chunkrag"]) as collection:
         yield collection
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 import thresher
 from tests.real_data import DATA
-from tests.recipes.scripting import Judge, blocks, stage, user_of, using
+from tests.recipes.scripting import Judge, holding, using
 from thresher import recipes
 from thresher.answer import Answer
 from thresher.collection import Collection
@@ -48,19 +49,14 @@ RETRIEVAL = {
 def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Makes a collection of texts by name; each one once."""
     opened: dict[int, Collection] = {}
+    with ExitStack() as stack:
 
-    def make(texts: Mapping[str, str]) -> Collection:
-        if id(texts) not in opened:
-            folder = tmp_path_factory.mktemp("library")
-            for name, text in texts.items():
-                (folder / f"{name}.txt").write_text(text, encoding="utf-8")
-            collection = opened[id(texts)] = thresher.open(folder / "home")
-            collection.add(*(folder / f"{name}.txt" for name in texts), recipe="corrective")
-        return opened[id(texts)]
+        def make(texts: Mapping[str, str]) -> Collection:
+            if id(texts) not in opened:
+                opened[id(texts)] = stack.enter_context(holding(tmp_path_factory.mktemp("library"), texts))
+            return opened[id(texts)]
 
-    yield make
-    for collection in opened.values():
-        collection.close()
+        yield make
 
 
 def sources(answer: Answer) -> set[str]:
@@ -96,18 +92,6 @@ def test_the_capital_of_france_is_found_among_other_french_cities(library: Makin
     answer = library(CITIES).ask("What is the capital of France?", recipe=recipe)
     assert answer.text.startswith(("Paris [1]", "Here: “**Paris is the capital of France."))
     assert answer.citations[0].quote.startswith("Paris is the capital of France.")
-
-
-@pytest.mark.parametrize("recipe", ["crag", "corrective"])
-def test_only_strips_about_the_capital_reach_the_reader(library: Making, serve: Serve, recipe: str) -> None:
-    server = serve(Judge(score=lambda question, text: 0.9 if "capital" in text else 0.1))
-    cut = {"lower": 0.2, "upper": 0.5, "refine.of": "all"} if recipe == "corrective" else {}
-    answer = library(CITIES).ask("What is the capital of France?", recipe=recipe, settings=using(server) | cut)
-    (asked,) = (request.body for request in server.asked() if stage(request.body) == "answer")
-    shown = blocks("evidence", user_of(asked))
-    assert shown[0] == "Paris is the capital of France."
-    assert not any(word in " ".join(shown) for word in ("kitchen", "Greek", "museums", "Painters"))
-    assert answer.text == "Paris is the capital of France. [1]"
 
 
 # --- an answer that the evidence does not say -------------------------------------------------------------------------
@@ -193,11 +177,7 @@ DIFFERENCE = "What is the difference between RAG-Sequence and RAG-Token?"
 @pytest.fixture(scope="module")
 def six(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The library of six sentences, cut for every recipe."""
-    folder = tmp_path_factory.mktemp("six")
-    for name, text in RETRIEVAL.items():
-        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
-    with thresher.open(folder / "home") as collection:
-        collection.add(*(folder / f"{name}.txt" for name in RETRIEVAL), recipe=RECIPES)
+    with holding(tmp_path_factory.mktemp("six"), RETRIEVAL, RECIPES) as collection:
         yield collection
 
 

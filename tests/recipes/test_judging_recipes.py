@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-import thresher
-from tests.recipes.scripting import Judge, stages, using
+from tests.recipes.scripting import Judge, holding, stages, using
 from thresher import recipes
 from thresher.answer import Answer
 from thresher.collection import Collection
@@ -69,7 +68,6 @@ CERTAIN: dict[str, dict[str, Any]] = {"corrective": {"lower": 0.5, "upper": 0.5}
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The lighthouse in a text that is long enough for subchunks as they were printed, among others."""
-    folder = tmp_path_factory.mktemp("filled")
     towers = [
         "Pharos of Alexandria fell in an earthquake",
         "Tower of Hercules was a gift of Trajan",
@@ -79,11 +77,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Any:
         "pass it in the morning on their way to the old harbour, which lies in the east of the bay behind the island"
     )
     more = " ".join(f"Ships of the line number {at} {ships}." for at in range(3))
-    (folder / "kopu.txt").write_text(f"{RIGHT} It stands on the island of Hiiumaa. {more}", encoding="utf-8")
-    for at, tower in enumerate(towers):
-        (folder / f"{at}.txt").write_text(f"The {tower}. {more.replace('harbour', f'port {at}')}", encoding="utf-8")
-    with thresher.open(folder / "home") as collection:
-        collection.add(folder, recipe="rag")
+    texts = {"kopu": f"{RIGHT} It stands on the island of Hiiumaa. {more}"}
+    texts |= {str(at): f"The {tower}. {more.replace('harbour', f'port {at}')}" for at, tower in enumerate(towers)}
+    with holding(tmp_path_factory.mktemp("filled"), texts, "rag") as collection:
         yield collection
 
 
@@ -139,14 +135,6 @@ def test_strict_is_content_with_all_that_a_recipe_names(filled: Collection, serv
     assert ask(filled, recipe, {**using(server), **more}, strict=True).degraded == ()
 
 
-def test_printed_subchunks_lose_what_fits_into_one(collection: Collection) -> None:
-    """The notes are shorter than a subchunk: as printed they have none, and nothing can be found (X4)."""
-    lost = collection.ask(QUESTION, recipe="ecrag-literal")
-    assert (lost.abstained, lost.verdict) == (True, Verdict.INCORRECT)
-    assert lost.reason == "Nothing in your documents answers this."
-    assert not collection.ask(QUESTION, recipe="ecrag").abstained
-
-
 @pytest.mark.parametrize("recipe", ["crag", "ecrag", "corrective", "chunkrag"])
 def test_an_empty_retrieval_is_incorrect_and_abstains(collection: Collection, recipe: str) -> None:
     answer = collection.ask(QUESTION, recipe=recipe, where="page = 7")
@@ -155,10 +143,8 @@ def test_an_empty_retrieval_is_incorrect_and_abstains(collection: Collection, re
 
 
 def test_a_search_gives_as_many_as_are_wanted(tmp_path: Path) -> None:
-    for at in range(12):
-        (tmp_path / f"{at}.txt").write_text(f"The lighthouse of harbour {at} was built in {1500 + at}.")
-    with thresher.open(tmp_path / "home") as collection:
-        collection.add(tmp_path, recipe="rag")
+    texts = {str(at): f"The lighthouse of harbour {at} was built in {1500 + at}." for at in range(12)}
+    with holding(tmp_path, texts, "rag") as collection:
         for recipe in ("ecrag", "crag", "chunkrag", "corrective"):
             settings = {"ecrag": {"kdm.cut": 0}, "crag": {"lower": 0}, "chunkrag": {"threshold": "none"}}.get(
                 recipe, {"lower": 0, "dedup.threshold": 1}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import thresher
-from tests.recipes.scripting import user_of
+from tests.recipes.scripting import holding, user_of
 from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.types import ClaimState
@@ -40,11 +40,7 @@ NEAR = {
 
 @pytest.fixture(scope="module")
 def island(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    folder = tmp_path_factory.mktemp("island")
-    for name, text in TEXTS.items():
-        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
-    with thresher.open(folder / "home") as collection:
-        collection.add(folder, recipe=["corrective", "hybrid", "rag"])
+    with holding(tmp_path_factory.mktemp("island"), TEXTS, ["corrective", "hybrid", "rag"]) as collection:
         yield collection
 
 

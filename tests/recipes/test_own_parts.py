@@ -136,7 +136,7 @@ def test_an_encoder_of_ones_own_indexes_and_searches(tmp_path: Path) -> None:
 class Shelf:
     """One card that stands in for the web."""
 
-    name, host = "shelf", "localhost"
+    host = "localhost"
 
     def __call__(self, words: str, *, limit: int) -> list[WebResult]:
         text = "The baker on Mill Lane is closed on Mondays."

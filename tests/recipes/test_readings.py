@@ -15,7 +15,6 @@ from thresher.answer import Answer
 from thresher.chunking.semantic import theta_of
 from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer
 from thresher.collection import Collection
-from thresher.errors import UnknownSetting, UsageError
 from thresher.pipeline import Pipeline
 from thresher.types import Chunk, Document, Judged, Verdict
 from thresher_testing.llm_server import ScriptedServer
@@ -437,33 +436,6 @@ def test_a_preset_differs_from_its_recipe_in_what_was_printed_and_in_nothing_els
     mine, theirs = (recipes.get(name).describe(recipes.get(name).configured({})) for name in (preset, of))
     differing = {key for key in mine["settings"] if mine["settings"][key] != theirs["settings"][key]}
     assert differing == set(PRESETS[preset].split())
-
-
-@pytest.mark.parametrize(
-    ("recipe", "wrong", "right"),
-    [("crag", "top_k", "refine.top_k"), ("ecrag", "kdm.combination", "kdm.combine")],
-)
-def test_an_unknown_key_names_the_nearest(collection: Collection, recipe: str, wrong: str, right: str) -> None:
-    with pytest.raises(UnknownSetting, match=f"did you mean '{right}'"):
-        ask(collection, recipe, {wrong: 1})
-
-
-@pytest.mark.parametrize(
-    ("recipe", "settings"),
-    [
-        ("crag", {"bounds": "guide"}),
-        ("ecrag", {"kdm.cosine_weight": 1.5}),
-        ("corrective", {"upper": 1.5}),
-        ("corrective", {"web.fields": "link=url"}),
-    ],
-    ids=str,
-)
-def test_a_value_that_cannot_be_is_refused_with_its_key(
-    collection: Collection, recipe: str, settings: Settings
-) -> None:
-    with pytest.raises(UsageError) as caught:
-        ask(collection, recipe, settings)
-    assert f"setting {next(iter(settings))}" in str(caught.value)
 
 
 SECRETS = {

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from tests.recipes.scripting import holding
 from thresher import recipes
 from thresher.collection import Collection
-from thresher.errors import UnknownSetting, UsageError
+from thresher.errors import UnknownSetting
 from thresher.pipeline import SLOTS
 
 PUBLIC = ("name", "preset_of", "slots", "follows", "needs_llm")
@@ -139,24 +140,8 @@ def test_the_best_dense_hits_are_among_the_results(many: Collection) -> None:
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Twelve short documents about the same thing."""
-    import thresher
-
-    folder = tmp_path_factory.mktemp("many")
     towns = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()  # noqa: SIM905
-    for town in towns:
-        (folder / f"{town}.txt").write_text(
-            f"The tower of the {town} town. A lighthouse, a railway and gouda are what the {town} town is known for.\n"
-        )
-    with thresher.open(folder / "home") as collection:
-        collection.add(*(folder / f"{town}.txt" for town in towns), recipe=["rag", "hybrid"])
+    line = "The tower of the {0} town. A lighthouse, a railway and gouda are what the {0} town is known for.\n"
+    texts = {town: line.format(town) for town in towns}
+    with holding(tmp_path_factory.mktemp("many"), texts, ["rag", "hybrid"]) as collection:
         yield collection
-
-
-def test_a_setting_of_another_recipe_is_unknown(collection: Collection) -> None:
-    with pytest.raises(UnknownSetting, match=r"protect\.n"):
-        collection.search("x", recipe="rag", settings={"protect.n": 1})
-
-
-def test_an_overlap_that_leaves_nothing_new_is_refused(collection: Collection) -> None:
-    with pytest.raises(UsageError, match="overlap"):
-        collection.search("x", recipe="hybrid", settings={"chunk.size": 100, "chunk.overlap": 100})

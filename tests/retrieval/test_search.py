@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.filters import And, In, IsNull, parse
@@ -14,7 +12,7 @@ from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Ingest
 from thresher.indexing.prepare import Incoming
 from thresher.indexing.store import DocumentStore
-from thresher.retrieval.search import CoarseToFineRetriever, DenseRetriever, LexicalRetriever, children_of, distance
+from thresher.retrieval.search import CoarseToFineRetriever, children_of, distance
 from thresher.testing.fakes import HashEncoder
 from thresher.types import BM25, COSINE, L2, Chunk, Document, Query
 
@@ -185,53 +183,6 @@ def test_children_are_looked_for_in_the_documents_of_their_parents(make_chunk: C
     documents, children = In("document_id", ("d1", "d2")), In("parent_id", ("a", "b", "c"))
     assert children_of(parents) == And((documents, children))
     assert children_of(parents, IsNull("page")) == And((And((IsNull("page"), documents)), children))
-
-
-class Counted:
-    """A table that finds nothing and remembers how much was asked for."""
-
-    asked = 0
-
-    def nearest(self, vector: object, *, limit: int, where: object) -> list[Any]:
-        self.asked = limit
-        return []
-
-    matching = nearest
-
-
-@pytest.mark.parametrize(
-    ("published", "literal", "told"), [(8, False, "10 (at least 8)"), (8, True, "8"), (20, False, "20")]
-)
-def test_a_list_is_as_deep_for_five_results_as_it_says(published: int, literal: bool, told: str) -> None:
-    table: Any = Counted()
-    lists = (
-        DenseRetriever(table, ENCODER, published, literal=literal),
-        LexicalRetriever(table, published, literal=literal),
-    )
-    for one in lists:
-        one(Query("q", "q"))
-        assert one.about.endswith(f" {told}")
-        assert table.asked == int(told.split()[0])
-
-
-# --- unit vectors -----------------------------------------------------------------------------------------------------
-
-rows = st.lists(st.lists(st.floats(-1, 1, width=32), min_size=4, max_size=4), min_size=2, max_size=8)
-
-
-@given(rows)
-def test_the_distance_of_unit_vectors_ranks_as_their_cosine(numbers: list[list[float]]) -> None:
-    matrix = np.array(numbers, np.float64) + 1e-3
-    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True) + (np.linalg.norm(matrix, axis=1, keepdims=True) == 0)
-    query, others = matrix[0], matrix[1:]
-    cosines = others @ query
-    measured = np.linalg.norm(others - query, axis=1)
-    distances = [distance(float(cosine)) for cosine in cosines]
-    unit = np.isclose(np.linalg.norm(others, axis=1), 1) & np.isclose(np.linalg.norm(query), 1)
-    assert np.allclose(np.array(distances)[unit], measured[unit], atol=1e-6)
-    assert sorted(range(len(cosines)), key=lambda at: (-cosines[at], at)) == sorted(
-        range(len(cosines)), key=lambda at: (distances[at], -cosines[at], at)
-    )
 
 
 @pytest.mark.parametrize(("cosine", "expected"), [(1.0, 0.0), (0.5, 1.0), (0.0, 2**0.5), (-1.0, 2.0), (1.0000001, 0.0)])

@@ -14,8 +14,7 @@ from thresher.indexing.ingest import Ingest
 from thresher.indexing.prepare import Incoming
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import ChunkTable
-from thresher.retrieval.fusion import reciprocal_rank_fusion, weighted_fusion
-from thresher.retrieval.search import HierarchyRetriever
+from thresher.retrieval.search import HierarchyRetriever, reciprocal_rank_fusion, weighted_fusion
 from thresher.testing.fakes import HashEncoder
 from thresher.types import BM25, COSINE, RECIPROCAL_RANK, WEIGHTED_FUSION, Chunk, Document, Page, Query
 

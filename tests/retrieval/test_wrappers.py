@@ -1,94 +1,274 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
+import numpy as np
 import pytest
 
-from thresher.retrieval.wrappers import CutRetriever
-from thresher.types import RECIPROCAL_RANK, Hit, Judged, Judgement, Query, Score
+from thresher.errors import BudgetSpent, ProviderError, UsageError
+from thresher.retrieval.wrappers import DeduplicatedRetriever, Redundancy, RerankedRetriever, SecondLookRetriever
+from thresher.testing.fakes import HashEncoder, OverlapCrossEncoder
+from thresher.types import UNIT, Hit, Judged, Judgement, Notes, Query, Score
 
-Cut = Callable[..., Judged]
+Make = Callable[..., Hit]
+QUERY = Query("q", "q")
+
+TEXTS = [
+    "the cat sat on the mat",
+    "the cat sat on the mat today",
+    "a dog ran in the park",
+    "the cat sat on the mat",
+    "",
+]
+
+
+def split(text: str) -> list[str]:
+    return text.split()
+
+
+def angled(*degrees: float) -> Callable[[Sequence[Hit]], np.ndarray]:
+    """An embedding that is given: one angle for each hit."""
+    angles = np.radians(degrees)
+    return lambda hits: np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
 @pytest.fixture
-def cut(make_hit: Callable[..., Hit], retrieving: Callable[..., object]) -> Cut:
-    """Candidates in the order of a name, each letter with its dense score where it has one."""
-
-    def run(order: str, dense: dict[str, float], *, limit: int = 3, **settings: object) -> Judged:
-        hits = []
-        for rank, id in enumerate(order, start=1):
-            hit = make_hit(id, dense.get(id, 0.0), rank, name="dense" if id in dense else "lexical")
-            hits.append(replace(hit, score=Score(1 / rank, RECIPROCAL_RANK)))
-        return CutRetriever(retrieving(hits), **settings)(Query("q", "q", limit))  # type: ignore[arg-type]
-
-    return run
+def hits(make_hit: Make) -> list[Hit]:
+    return [
+        make_hit(f"c{n}", 1 - n / 10, n, text=text, document=f"d{n}", label=f"Doc{n}-Chunk1")
+        for n, text in enumerate(TEXTS, start=1)
+    ]
 
 
-def kept(judged: Judged) -> str:
-    return "".join(hit.chunk.id for hit in judged.kept)
+def ids(judgements: Sequence[Judgement]) -> list[str]:
+    return [judgement.hit.chunk.id for judgement in judgements]
 
 
-DENSE = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.8, "e": 0.9}
+def test_the_better_twin_survives_and_stands_for_the_other(hits: list[Hit]) -> None:
+    judged = Redundancy(embed=angled(0, 10, 90, 0), threshold=0.9)(hits[:4])
+    assert ids(judged.judgements) == ["c1", "c3", "c2", "c4"]
+    assert [judgement.stood_for for judgement in judged.judgements] == [("c2", "c4"), (), (), ()]
+    assert judged.judgements[2].reason == "says what Doc1-Chunk1 says (cosine 0.98)"
+    assert [hit.chunk.id for hit in judged.kept] == ["c1", "c3"]
 
 
-def test_without_protection_the_best_are_kept_in_order(cut: Cut) -> None:
-    assert kept(cut("abcde", DENSE)) == "abc"
+def test_the_order_of_the_hits_decides_who_survives(hits: list[Hit]) -> None:
+    judged = Redundancy(embed=angled(0, 90, 0), threshold=0.9)([hits[3], hits[2], hits[0]])
+    assert ids(judged.judgements) == ["c4", "c3", "c1"]
+    assert judged.judgements[0].stood_for == ("c1",)
 
 
-def test_protected_hits_are_among_the_results_and_stand_where_the_order_put_them(cut: Cut) -> None:
-    assert kept(cut("abcde", DENSE, protect=2)) == "ade"
+def test_a_chunk_is_compared_with_survivors_only(hits: list[Hit]) -> None:
+    # 20 degrees apart each: the second repeats the first, the third repeats only the dropped second
+    judged = Redundancy(embed=angled(0, 20, 40), threshold=0.9)(hits[:3])
+    assert [hit.chunk.id for hit in judged.kept] == ["c1", "c3"]
 
 
-def test_a_protected_hit_replaces_only_the_lowest_unprotected_one(cut: Cut) -> None:
-    assert kept(cut("abcde", DENSE, protect=1)) == "abe"
+def test_near_copies_that_say_something_of_their_own_stay(make_hit: Make) -> None:
+    texts = ["Ann Lee earns 30", "Tom Berg earns 30", "earns 30"]
+    people = [make_hit(f"c{n}", 1 - n / 10, n, text=text) for n, text in enumerate(texts, start=1)]
+    judged = Redundancy(embed=angled(0, 5, 5), facts=lambda hit: set(hit.chunk.text.split()))(people)
+    assert ids(judged.judgements) == ["c1", "c2", "c3"]
+    assert [judgement.keep for judgement in judged.judgements] == [True, True, False]
 
 
-def test_protected_hits_that_are_among_the_best_anyway_replace_nothing(cut: Cut) -> None:
-    assert kept(cut("edcba", DENSE, protect=2)) == "edc"
+def test_the_threshold_itself_is_not_redundant(hits: list[Hit]) -> None:
+    at_threshold = Redundancy(embed=lambda hits: np.array([[1.0, 0.0], [0.5, 0.75**0.5]]), threshold=0.5)
+    assert len(at_threshold(hits[:2]).kept) == 2
 
 
-def test_protected_hits_go_first_where_that_is_asked_for_in_the_order_of_the_ranking(cut: Cut) -> None:
-    assert kept(cut("abdce", DENSE, protect=2, position="front")) == "dea"
+def test_a_threshold_of_one_keeps_everything(hits: list[Hit]) -> None:
+    encoder = HashEncoder(64)
+    same = Redundancy(embed=lambda hits: encoder.encode([hit.chunk.text for hit in hits]), threshold=1.0)
+    assert len(same(hits[:4]).kept) == 4
 
 
-@pytest.mark.parametrize(("protect", "expected"), [(0, "abc"), (1, "abe"), (2, "ade"), (3, "cde"), (9, "cde")])
-def test_more_protection_than_room_fills_the_room(cut: Cut, protect: int, expected: str) -> None:
-    assert kept(cut("abcde", DENSE, protect=protect)) == expected
+def test_either_drops_what_one_of_the_two_drops(hits: list[Hit]) -> None:
+    def kept(vectors: str) -> list[str]:
+        redundancy = Redundancy(vectors, 0.9, angled(0, 45, 3, 90), split)  # type: ignore[arg-type]
+        return [hit.chunk.id for hit in redundancy(hits[:4]).kept]
+
+    assert kept("embedding") == ["c1", "c2", "c4"]
+    assert kept("tfidf") == ["c1", "c2", "c3"]
+    assert kept("either") == ["c1", "c2"]
 
 
-def test_only_hits_with_a_dense_score_are_protected(cut: Cut) -> None:
-    assert kept(cut("abxye", {"e": 0.4}, limit=2, protect=2)) == "ae"
+def test_counts_and_similarities_are_reported_together(hits: list[Hit]) -> None:
+    report = Redundancy(embed=angled(0, 0, 90, 90), threshold=0.9)(hits[:4]).notes.facts["redundancy"]
+    assert (report["removed"], report["total"], report["percent"]) == (2, 4, 50.0)
+    assert report["pairwise_similarity"] == {"before": pytest.approx(2 / 6), "after": pytest.approx(0.0)}
+    assert report["query_similarity"] == {"before": pytest.approx(0.75), "after": pytest.approx(0.8)}
 
 
-@pytest.mark.parametrize("position", ["keep", "front"])
-def test_no_chunk_stands_twice_and_ranks_count_from_one(cut: Cut, position: str) -> None:
-    judged = cut("abcde", DENSE, protect=2, position=position)
-    ids = [judgement.hit.chunk.id for judgement in judged.judgements]
-    assert sorted(ids) == list("abcde")
-    assert [hit.rank for hit in judged.kept] == [1, 2, 3]
+def test_nothing_and_one_have_no_pairs(hits: list[Hit]) -> None:
+    assert Redundancy(embed=angled())([]).notes.facts["redundancy"]["percent"] == 0.0
+    report = Redundancy("tfidf", terms=split)(hits[:1]).notes.facts["redundancy"]
+    assert report["pairwise_similarity"] == {"before": None, "after": None}
 
 
-def test_everything_that_was_cut_off_is_still_there_and_says_why(cut: Cut) -> None:
-    dropped = [judgement for judgement in cut("abcde", DENSE, protect=1).judgements if not judgement.keep]
-    assert [judgement.hit.chunk.id for judgement in dropped] == ["c", "d"]
-    assert [judgement.reason for judgement in dropped] == [f"rank {n}, below the best 3" for n in (3, 4)]
-
-
-def test_a_hit_that_only_protection_kept_says_so(cut: Cut) -> None:
-    reasons = {j.hit.chunk.id: j.reason for j in cut("abcde", DENSE, protect=2).judgements if j.keep}
-    assert reasons["a"] == "rank 1"
-    assert reasons["e"] == "rank 5, kept as one of the best dense hits"
-
-
-def test_what_was_dropped_before_keeps_its_own_reason(make_hit: Callable[..., Hit]) -> None:
-    before = Judged((Judgement(make_hit("a"), keep=True), Judgement(make_hit("b"), keep=False, reason="a copy of a")))
-    after = CutRetriever(lambda query: before)(Query("q", "q"))
-    assert [(j.hit.chunk.id, j.keep, j.reason) for j in after.judgements][1] == ("b", False, "a copy of a")
-
-
-def test_a_printed_number_of_results_holds_whatever_is_asked_for(
-    make_hit: Callable[..., Hit], retrieving: Callable[..., object]
+@pytest.mark.parametrize(
+    ("terms", "told", "kept"), [(None, "nothing was compared", 4), (split, "compared by TF-IDF", 3)]
+)
+def test_an_encoder_that_fails_is_told(
+    hits: list[Hit], terms: Callable[[str], list[str]] | None, told: str, kept: int
 ) -> None:
-    hits = [make_hit(id, 0.5, rank) for rank, id in enumerate("abcde", start=1)]
-    assert kept(CutRetriever(retrieving(hits), limit=2)(Query("q", "q", 4))) == "ab"  # type: ignore[arg-type]
+    def failing(hits: Sequence[Hit]) -> np.ndarray:
+        raise ProviderError("no answer", subject="http://encoder")
+
+    judged = Redundancy(embed=failing, terms=terms)(hits[:4])
+    assert judged.notes.degraded == (f"redundancy: http://encoder: no answer; {told}",)
+    assert len(judged.kept) == kept
+
+
+def test_vectors_without_what_makes_them_are_refused() -> None:
+    with pytest.raises(UsageError, match="needs `terms`"):
+        Redundancy("either", embed=angled())
+    with pytest.raises(UsageError, match="needs `embed`"):
+        Redundancy()
+
+
+def test_a_deduplicated_retriever_ranks_anew_and_loses_nothing(hits: list[Hit]) -> None:
+    own = Judgement(hits[4], keep=False, reason="empty")
+    kept = tuple(Judgement(hit, keep=True, reason=f"rank {hit.rank}") for hit in hits[:4])
+    found = Judged((*kept, own), Notes(("slow",), facts={"lists": [4]}))
+    judged = DeduplicatedRetriever(lambda query: found, Redundancy("tfidf", terms=split))(QUERY)
+    assert ids(judged.judgements) == ["c1", "c2", "c3", "c4", "c5"]
+    assert [judgement.keep for judgement in judged.judgements] == [True, True, True, False, False]
+    assert [hit.rank for hit in judged.kept] == [1, 2, 3]
+    assert [judgement.reason for judgement in judged.judgements] == [
+        "rank 1",
+        "rank 2",
+        "rank 3",
+        "says what Doc1-Chunk1 says (cosine 1.00)",
+        "empty",
+    ]
+    assert judged.judgements[0].stood_for == ("c4",)
+    assert judged.notes.degraded == ("slow",)
+    assert judged.notes.facts["lists"] == [4]
+
+
+# --- reranked ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Failing:
+    error: Exception
+    name: str = "failing"
+
+    def __call__(self, question: str, texts: Sequence[str]) -> Sequence[Score]:
+        raise self.error
+
+
+@pytest.fixture
+def found(make_hit: Callable[..., Hit]) -> Judged:
+    texts = {"a": "nothing alike", "b": "red green", "c": "red green blue", "d": "green red"}
+    hits = [make_hit(id, 0.9 - rank / 10, rank, text=text) for rank, (id, text) in enumerate(texts.items(), start=1)]
+    dropped = Judgement(make_hit("x"), keep=False, reason="a copy of a")
+    notes = Notes(("half of the index is missing",), facts={"lists": [4]})
+    return Judged((*(Judgement(hit, keep=True, reason="before") for hit in hits), dropped), notes)
+
+
+def test_candidates_stand_in_the_order_of_the_cross_encoder_and_ties_keep_theirs(found: Judged) -> None:
+    judged = RerankedRetriever(lambda query: found, OverlapCrossEncoder())(Query("?", "red green blue"))
+    assert [hit.chunk.id for hit in judged.kept] == ["c", "b", "d", "a"]
+    assert [hit.rank for hit in judged.kept] == [1, 2, 3, 4]
+    first = judged.judgements[0]
+    assert (first.reason, first.hit.score) == ("rerank rank 1", Score(1.0, UNIT))
+    assert (first.hit.scores["rerank"], first.hit.scores["dense"].value) == (first.hit.score, pytest.approx(0.6))
+    last = judged.judgements[-1]
+    assert (last.hit.chunk.id, last.keep, last.reason, "rerank" in last.hit.scores) == (
+        "x",
+        False,
+        "a copy of a",
+        False,
+    )
+
+
+def test_with_a_weight_the_order_before_counts_too_each_brought_to_zero_to_one(found: Judged) -> None:
+    # Retrieval .8 .7 .6 .5 is 1, 2/3, 1/3, 0; shared words 0, 2/3, 1, 2/3 of three stay as they are.
+    best = RerankedRetriever(lambda query: found, OverlapCrossEncoder(), 0.25)(Query("?", "red green blue")).kept
+    blended = {"a": 3 / 4, "b": (3 * 2 / 3 + 2 / 3) / 4, "c": (3 * 1 / 3 + 1) / 4, "d": (2 / 3) / 4}
+    assert [hit.chunk.id for hit in best] == ["a", "b", "c", "d"]
+    assert {hit.chunk.id: hit.score.value for hit in best} == pytest.approx(blended)
+    assert best[1].scores["rerank"].value == pytest.approx(2 / 3)
+
+
+def test_scores_that_are_all_alike_leave_the_order_to_the_other(found: Judged) -> None:
+    judged = RerankedRetriever(lambda query: found, OverlapCrossEncoder(), 0.5)(Query("?", "purple"))
+    assert [hit.chunk.id for hit in judged.kept] == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("error", [ProviderError("cannot be reached", subject="it"), BudgetSpent("no time left")])
+def test_a_failure_leaves_the_order_and_says_so_beside_what_was_said_before(found: Judged, error: Exception) -> None:
+    judged = RerankedRetriever(lambda query: found, Failing(error))(Query("?", "red green blue"))
+    assert judged.judgements == found.judgements
+    first, second = judged.notes.degraded
+    assert first == "half of the index is missing"
+    assert second == f"rerank: {error}; the order before it was kept"
+
+
+def test_a_bug_in_a_cross_encoder_is_not_hidden(found: Judged) -> None:
+    with pytest.raises(ZeroDivisionError):
+        RerankedRetriever(lambda query: found, Failing(ZeroDivisionError()))(Query("?", "red"))
+
+
+# --- searched again ---------------------------------------------------------------------------------------------------
+
+ASKED = Query("question", "question")
+
+
+@pytest.fixture
+def library(make_hit: Callable[..., Hit]) -> Callable[[Query], Judged]:
+    """Finds other hits for other words."""
+    by_words = {"question": "ab", "other words": "bc"}
+
+    def retrieve(query: Query) -> Judged:
+        hits = [make_hit(id_, 0.9, rank) for rank, id_ in enumerate(by_words[query.search], start=1)]
+        return Judged(tuple(Judgement(hit, keep=True) for hit in hits), Notes(("retrieve: half of it is gone",)))
+
+    return retrieve
+
+
+def rewriting(search: str, *degraded: str) -> Callable[[Query], Query]:
+    return lambda query: replace(query, search=search, notes=Notes(degraded))
+
+
+def never(query: Query, hits: Sequence[Hit]) -> bool:
+    return False
+
+
+def kept(judged: Judged) -> list[str]:
+    return [hit.chunk.id for hit in judged.kept]
+
+
+def refuse(query: Query) -> Query:
+    raise AssertionError("rewritten")
+
+
+def test_what_suffices_is_not_looked_for_again(library: Callable[[Query], Judged]) -> None:
+    looking = SecondLookRetriever(library, refuse, lambda query, hits: [hit.chunk.id for hit in hits] == ["a", "b"])
+    assert looking(ASKED) == library(ASKED)
+
+
+def test_both_searches_count_and_what_both_found_comes_first(library: Callable[[Query], Judged]) -> None:
+    found = SecondLookRetriever(library, rewriting("other words"), never)(ASKED)
+    assert kept(found) == ["b", "a", "c"]
+    assert found.notes.facts["second_search"] == "other words"
+
+
+def test_a_rewriting_that_changes_nothing_searches_once(library: Callable[[Query], Judged]) -> None:
+    searched: list[str] = []
+
+    def counting(query: Query) -> Judged:
+        searched.append(query.search)
+        return library(query)
+
+    found = SecondLookRetriever(counting, rewriting("question"), never)(ASKED)
+    assert (kept(found), searched) == (["a", "b"], ["question"])
+
+
+def test_what_the_rewriter_and_either_search_lacked_is_told(library: Callable[[Query], Judged]) -> None:
+    for words in ("question", "other words"):
+        found = SecondLookRetriever(library, rewriting(words, "rewrite: out of order"), never)(ASKED)
+        assert {"retrieve: half of it is gone", "rewrite: out of order"} == set(found.notes.degraded)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from thresher.chunking.spans import (
-    SpanFinder,
+    LeftOut,
     check_sizes,
     chunk_regions,
     cut_before,
@@ -32,7 +32,7 @@ class _SizedChunker:
 
     size: int
     overlap: int
-    without: SpanFinder | None = None
+    without: LeftOut | None = None
     """Finds the span that is to yield no chunks (the references)."""
 
     NAME: ClassVar[str]

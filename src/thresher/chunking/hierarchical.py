@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from thresher.chunking.spans import (
+    LeftOut,
     Region,
-    SpanFinder,
     check_sizes,
     fingerprint,
     make_chunk,
@@ -62,7 +62,7 @@ class HierarchicalChunker:
     tail: Literal["flush", "literal"] = "flush"
     """`literal`: the last subchunk of each chunk is lost, as in Figure 5."""
     literal: bool = False
-    without: SpanFinder | None = None
+    without: LeftOut | None = None
     """Finds the span that is to yield no chunks (the references)."""
 
     VERSION: ClassVar[int] = 1

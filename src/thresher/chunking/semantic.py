@@ -13,7 +13,7 @@ from thresher.text.sentences import Span
 from thresher.types import Chunk, Document
 
 if TYPE_CHECKING:
-    from thresher.chunking.spans import SpanFinder
+    from thresher.chunking.spans import LeftOut
     from thresher.types import Vectors
 
 PUBLISHED_THETA = 0.8
@@ -59,7 +59,7 @@ class SemanticChunker:
     max_characters: int = 500
     mode: Literal["absolute", "percentile", "std"] = "absolute"
     compare: Literal["previous_sentence", "chunk_centroid"] = "previous_sentence"
-    without: SpanFinder | None = None
+    without: LeftOut | None = None
     """Finds the span that is to yield no chunks (the references)."""
 
     VERSION: ClassVar[int] = 1

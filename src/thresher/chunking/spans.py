@@ -17,7 +17,7 @@ from thresher.errors import UsageError
 from thresher.text.sentences import Span, trim
 from thresher.types import Chunk, Document, Table
 
-SpanFinder = Callable[[str], Span | None]
+LeftOut = Callable[[str], Span | None]
 """Finds the span of a text that is to yield no chunks (its references), or None."""
 
 _INK = re.compile(r"\S")
@@ -125,7 +125,7 @@ class Region:
     """Of a table: spans that hold all of it between them, in order."""
 
 
-def text_regions(document: Document, *, without: SpanFinder | None = None) -> list[Region]:
+def text_regions(document: Document, *, without: LeftOut | None = None) -> list[Region]:
     """Text and tables in turn, without figures and the span of `without` (tables stay whole), then the card."""
     text = document.text[: document.card]
     found = without(text) if without else None
@@ -169,7 +169,7 @@ def pack_rows(rows: Iterable[Span], size: int) -> Iterator[Span]:
 
 
 def chunk_regions(
-    document: Document, cut: Callable[[str, int, int], Iterable[Span]], *, size: int, without: SpanFinder | None = None
+    document: Document, cut: Callable[[str, int, int], Iterable[Span]], *, size: int, without: LeftOut | None = None
 ) -> list[Chunk]:
     """Chunks of one level: tables between rows, the text between them by `cut(text, start, end)`."""
     chunks: list[Chunk] = []

@@ -24,7 +24,7 @@ SHORTEST_CHARACTERS = 300
 EXTRACTIVE_VERSION = 1
 PROMPT_VERSION = 1
 
-SYSTEM = """You summarise a passage of a document so that a search can find the passage by its summary.
+SUMMARISE = """You summarise a passage of a document so that a search can find the passage by its summary.
 Rules:
 - Say what the passage says: its subject, its claims, its names, terms and numbers, in its own words where you can.
 - Add nothing that does not stand in the passage. Do not mention that there is a passage.
@@ -122,18 +122,18 @@ class LLMSummarizer:
             return _one_line(text)
         fewest, most = (tokens * TOKEN_CHARACTERS for tokens in summary_bounds(len(text)))
         asked = prompt(text)
-        first = _one_line(self.model.complete(SYSTEM, asked))
+        first = _one_line(self.model.complete(SUMMARISE, asked))
         if fewest <= len(first) <= most:
             return first
         again = f"{asked}\n\nYour last summary had {len(first)} characters. Keep to the length."
-        summary = _one_line(self.model.complete(SYSTEM, again)) or first or _one_line(text)
+        summary = _one_line(self.model.complete(SUMMARISE, again)) or first or _one_line(text)
         return _cut(summary, fewest, most)
 
 
 def price(texts: Sequence[str]) -> tuple[int, int, int]:
     """About how many calls the summaries of these texts take, and how many tokens are sent and written."""
     long = [text for text in texts if len(text) >= SHORTEST_CHARACTERS]
-    sent = sum(len(SYSTEM) + len(prompt(text)) for text in long) // TOKEN_CHARACTERS
+    sent = sum(len(SUMMARISE) + len(prompt(text)) for text in long) // TOKEN_CHARACTERS
     return len(long), sent, sum(sum(summary_bounds(len(text))) // 2 for text in long)
 
 

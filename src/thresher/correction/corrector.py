@@ -40,7 +40,7 @@ from thresher.types import (
     ranked_judgements,
 )
 
-Chunker = Callable[[str], Sequence[tuple[int, int]]]  # a text to the spans of its passages, in order
+Cut = Callable[[str], Sequence[tuple[int, int]]]  # a text to the spans of its passages, in order
 
 FetchPage = Callable[[str], Page]  # an address to its page. Raises NotFetched, BudgetSpent
 
@@ -59,17 +59,9 @@ _PAGE, _SENT, _SNIPPET, _NOTHING = "page", "text from the provider", "snippet", 
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class OutsideResult:
-    """What a source found, best first, kept or not; the facts name provider, results and pages."""
-
-    judgements: tuple[Judgement, ...]
-    outcome: str  # PAGES, SNIPPETS or NOTHING
-    notes: Notes = NO_NOTES
-
-
-OutsideSource = Callable[[Query, str], OutsideResult]
-"""A query and the words to search for it to what is there. Raises ProviderError, BudgetSpent."""
+OutsideSource = Callable[[Query, str], Correction]
+"""A query and the words to search for it to what is there, its outcome PAGES, SNIPPETS or NOTHING; the facts name
+provider, results and pages. Raises ProviderError, BudgetSpent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +69,14 @@ class RetrieverSource:
     """Another collection, searched on this machine without the query's filter, which fits the first one alone."""
 
     retrieve: Retriever
-    name: str  # for the trace, e.g. `collection:archive`
+    about: str  # e.g. `collection:archive`
 
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return self.name
-
-    def __call__(self, query: Query, words: str) -> OutsideResult:
+    def __call__(self, query: Query, words: str) -> Correction:
         """The retriever's hits, now from outside."""
         judged = self.retrieve(replace(query, search=words, where=None))
         judgements = tuple(replace(one, hit=replace(one.hit, origin=Origin.OUTSIDE)) for one in judged.judgements)
-        facts = {"provider": self.name, "results": len(judged.kept), "pages": []}
-        return OutsideResult(judgements, PAGES if judged.kept else NOTHING, replace(judged.notes, facts=facts))
+        facts = {"provider": self.about, "results": len(judged.kept), "pages": []}
+        return Correction(judgements, PAGES if judged.kept else NOTHING, replace(judged.notes, facts=facts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +99,7 @@ class WebSource:
 
     search: WebSearch
     fetch: FetchPage | None
-    chunker: Chunker
+    cut: Cut
     only: Restriction = ANYWHERE
     """The restriction for pages: they may lead elsewhere than the result did, and state their own date."""
 
@@ -121,7 +108,7 @@ class WebSource:
         """For people, in a few words."""
         return f"web{self.only.about}"
 
-    def __call__(self, query: Query, words: str) -> OutsideResult:
+    def __call__(self, query: Query, words: str) -> Correction:
         """Passages in the order of the results. Raises ProviderError and BudgetSpent when the search fails."""
         once: dict[str, WebResult] = {}
         for result in self.search(words, limit=RESULTS):
@@ -148,7 +135,7 @@ class WebSource:
         within = {name: value for name, value in asdict(self.only).items() if value}
         notes = Notes(facts={"provider": self.search.host, "results": len(taken), "pages": lines, **within})
         ranked = ranked_judgements(sorted(judgements, key=lambda judgement: not judgement.keep))
-        return OutsideResult(ranked, outcome, notes + _without_pages(taken, outcome))
+        return Correction(ranked, outcome, notes + _without_pages(taken, outcome))
 
     def _take(self, result: WebResult) -> _Taken:
         """The page of a result, or its substitute."""
@@ -170,7 +157,7 @@ class WebSource:
 
     def _passages(self, taken: _Taken, words: str, score: Score, place: str) -> list[Judgement]:
         page = taken.page
-        spans = [(start, end) for start, end in self.chunker(page.text) if page.text[start:end].strip()]
+        spans = [(start, end) for start, end in self.cut(page.text) if page.text[start:end].strip()]
         if taken.status == _SNIPPET:
             spans = [(0, len(page.text))]
         wanted = set(_WORD.findall(words.lower()))

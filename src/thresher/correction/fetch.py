@@ -39,7 +39,7 @@ def rules_of(reply: Reply | None) -> RobotFileParser:
 KINDS = ("text/html", "application/xhtml+xml", "text/plain")
 ACCEPT = {"Accept": ", ".join(KINDS)}
 
-MAX_BYTES = 2_000_000
+PAGE_BYTES = 2_000_000
 """Of a page's unpacked HTML. The main text is looked for without a time limit: the worst 2 MB that were tried (80,000
 paragraphs) took 9 s on one slow core, tags without words next to nothing."""
 
@@ -63,7 +63,7 @@ class PageFetcher:
 
     meter: Meter
     timeout_seconds: float = 20.0  # for one page, with its redirects and robots.txt
-    max_bytes: int = MAX_BYTES
+    max_bytes: int = PAGE_BYTES
     reach: Reach = field(default_factory=Reach)
     _rules: dict[str, RobotFileParser] = field(default_factory=dict, repr=False, compare=False)
     _locks: dict[str, Lock] = field(default_factory=dict, repr=False, compare=False)

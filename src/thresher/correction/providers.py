@@ -25,7 +25,7 @@ from thresher.models.usage import Meter
 from thresher.net.http import Bounds, NotFetched, send
 from thresher.types import Scale, Score
 
-MAX_BYTES = 5_000_000  # of a provider's reply: fifty results with the text of their pages
+REPLY_BYTES = 5_000_000  # of a provider's reply: fifty results with the text of their pages
 
 MAX_TITLE, MAX_SNIPPET, MAX_CONTENT = 300, 2_000, 200_000
 """Characters that are kept of a result's fields."""
@@ -46,11 +46,6 @@ class WebResult:
 
 class WebSearch(Protocol):
     """Words to results, best first. Raises ProviderError, and BudgetSpent before anything is sent."""
-
-    @property
-    def name(self) -> str:
-        """For people."""
-        ...
 
     @property
     def host(self) -> str:
@@ -173,7 +168,7 @@ class JsonSearch:
         content = b"" if request.body is None else json.dumps(request.body).encode()
         headers = {**request.headers, **({"Content-Type": "application/json"} if content else {})}
         try:
-            bounds = Bounds(monotonic() + seconds, MAX_BYTES)
+            bounds = Bounds(monotonic() + seconds, REPLY_BYTES)
             reply = send(request.method, request.url, bounds=bounds, headers=headers, content=content)
         except NotFetched as error:
             raise self._failed(str(error), retryable=True) from error
@@ -382,7 +377,6 @@ class StoredSearch:
     """Stands for a search of a caller's own where its results are played back."""
 
     host: str
-    name: str = "web search"
 
     def __call__(self, words: str, *, limit: int) -> list[WebResult]:
         """Nothing is left to ask. Raises NotRecorded."""
@@ -397,11 +391,6 @@ class RecordedSearch:
     exchanges: Exchanges
     meter: Meter
     only: Restriction = ANYWHERE
-
-    @property
-    def name(self) -> str:
-        """Of the search."""
-        return self.search.name
 
     @property
     def host(self) -> str:
@@ -420,10 +409,5 @@ class RecordedSearch:
 
 
 def _read(result: dict[str, Any]) -> WebResult:
-    match result["score"]:
-        case {"value": value, "scale": scale}:
-            return WebResult(**{**result, "score": Score(value, Scale(**scale))})
-        case [value, name, low, high]:  # as version 0.1 wrote it
-            return WebResult(**{**result, "score": Score(value, Scale(name, low, high))})
-        case _:
-            return WebResult(**result)
+    score = result["score"]
+    return WebResult(**{**result, "score": score and Score(score["value"], Scale(**score["scale"]))})

@@ -1,4 +1,4 @@
-"""The words that leave for a search: a model's, the question's content words, or the question itself.
+"""The words that leave for a search: a model's, or the question itself.
 
 Nothing else ever leaves: no chunk, no document, no answer.
 """
@@ -10,10 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
-from typing import Literal
+from typing import ClassVar, Literal
 
-from thresher.errors import BudgetSpent, ProviderError
-from thresher.models.structured import Unreadable, asked, read_text, text_schema
+from thresher.models.structured import Unreadable, asked_for_text, read_line
 from thresher.protocols import LanguageModel
 from thresher.text.injection import fenced
 from thresher.types import NO_NOTES, Notes, Query
@@ -76,7 +75,7 @@ def with_time(words: str, *, question: str, today: str, most: int | None = None)
 
 PROMPT_VERSION = 1
 
-SYSTEM = """You turn a question into words for a web search engine.
+SEARCH_WORDS = """You turn a question into words for a web search engine.
 Rules:
 - Write {form}.
 - Keep every name, number and quoted phrase. Leave out everything that does not help the search.
@@ -93,11 +92,13 @@ MOST_WORDS = 14
 """CRAG guide, query rewriting. Its lower number, 6, is asked for but not insisted on: its own example (AI news last
 month) has four."""
 
+MOST_CHARACTERS = 400  # what Tavily and Brave take
+
 MOST_KEYWORDS = 3  # CRAG paper, section 4.4 (Z10 in docs/methods.md)
 
 MOST_WORDS_OF_A_KEYWORD = 5
 
-Style = Literal["words6-14", "keywords3"]
+WordsStyle = Literal["words6-14", "keywords3"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +117,7 @@ SearchQueryWriter = Callable[[Query], SearchQuery]
 class AsAsked:
     """The question itself."""
 
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return "the question itself"
+    about: ClassVar[str] = "the question itself"
 
     def __call__(self, query: Query) -> SearchQuery:
         """As it was asked, also about what is recent."""
@@ -135,7 +133,7 @@ class LLMSearchQuery:
     """
 
     model: LanguageModel
-    style: Style = "words6-14"
+    style: WordsStyle = "words6-14"
 
     @property
     def about(self) -> str:
@@ -145,31 +143,25 @@ class LLMSearchQuery:
     def __call__(self, query: Query) -> SearchQuery:
         """The model's words, or the question's."""
         notes = Notes(facts={"words": self.style, "model": self.model.name, "prompt": PROMPT_VERSION})
-        system = SYSTEM.format(form=FORMS[self.style], today=query.today or "not known")
+        system = SEARCH_WORDS.format(form=FORMS[self.style], today=query.today or "not known")
         user = f"<question>\n{fenced(query.to_send)}\n</question>"
-        read = partial(read_words, style=self.style)
-        try:
-            reply = asked(self.model, system, user, schema=text_schema("words"), read=read)
-        except (ProviderError, BudgetSpent) as error:
-            return self._without(query, str(error), notes)
+        reply = asked_for_text(self.model, system, user, field="words", read=partial(read_words, style=self.style))
         notes += Notes(unreadable=reply.unreadable)
         if reply.value is None:
-            return self._without(query, "the search words could not be read", notes)
+            text = with_time(query.to_send, question=query.to_send, today=query.today)
+            return SearchQuery(text, notes + Notes((f"correct: {reply.why}; the question itself was searched for",)))
         most = MOST_WORDS if self.style == "words6-14" else None
         return SearchQuery(with_time(reply.value, question=query.to_send, today=query.today, most=most), notes)
 
-    def _without(self, query: Query, why: str, notes: Notes) -> SearchQuery:
-        text = with_time(query.to_send, question=query.to_send, today=query.today)
-        return SearchQuery(text, notes + Notes((f"correct: {why}; the question itself was searched for",)))
+
+_URL = re.compile(r"https?:|\bwww\.|://", re.IGNORECASE)
 
 
-def read_words(text: str, style: Style) -> str:
+def read_words(text: str, style: WordsStyle) -> str:
     """The search words of a reply, without quotation marks around them. Raises Unreadable."""
-    words = read_text(text, "words").strip("`'\"“”„ ")
+    words = read_line(text, "words", most=MOST_CHARACTERS).strip("`'\"“”„ ")
     if not any(character.isalnum() for character in words):
         raise Unreadable("no words")
-    if len(words.splitlines()) > 1:
-        raise Unreadable("more than one line")
     if _URL.search(words):
         raise Unreadable("an address instead of words")
     if style == "words6-14" and len(words.split()) > MOST_WORDS:
@@ -180,50 +172,3 @@ def read_words(text: str, style: Style) -> str:
         if len(keywords) > MOST_KEYWORDS or longest > MOST_WORDS_OF_A_KEYWORD:
             raise Unreadable(f"more than {MOST_KEYWORDS} keywords")
     return " ".join(words.split())
-
-
-_URL = re.compile(r"https?:|\bwww\.|://", re.IGNORECASE)
-
-DROPPED = frozenset(
-    """
-    a about all also am an and any are as at be been before being but by can could did do does doing done for from
-    had has have having he her him his how i if in into is it its just let may me might more most must my no nor not of
-    on one or our out over please shall she should so some such tell than that the their them then there these they this
-    those to too under up us very was we were what what's whats when where which while who who's whom whose why will
-    with would you your explain describe give know find list many much exactly actually really
-    """.split()  # noqa: SIM905 - a list of 120 words reads better without 240 quotes
-)
-"""Words that help no search: those that ask, those that only join."""
-
-_TOKEN = re.compile(r"[\"“„]([^\"“”„]{2,80})[\"”“]|[\w$€£](?:[\w.,'’+#/&%-]*[\w+#%])?")
-
-
-@dataclass(frozen=True, slots=True)
-class KeywordQuery:
-    """The question's content words in their order: quoted phrases, names, numbers and what is no joining word.
-
-    Abbreviations that look like a joining word stay (WHO, IT). About what is recent, the month before today is put
-    behind them. The same question always gives the same words.
-    """
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return "the question itself, or its content words on the web"
-
-    def __call__(self, query: Query) -> SearchQuery:
-        """At most 14 words; the question itself where it has no content words."""
-        text = " ".join(content_words(query.to_send)) or query.to_send
-        short = " ".join(text.split()[:MOST_WORDS])
-        words = with_time(short, question=query.to_send, today=query.today, most=MOST_WORDS)
-        return SearchQuery(words, Notes(facts={"words": "content words"}))
-
-
-def content_words(question: str) -> list[str]:
-    """The words and quoted phrases of a question that carry its content, in order."""
-    shouted = question.isupper()
-    tokens = [
-        f'"{match[1].strip()}"' if match[1] else match[0].lower() if shouted else match[0]
-        for match in _TOKEN.finditer(question)
-    ]
-    return [token for token in tokens if token.lower() not in DROPPED or (len(token) > 1 and token.isupper())]

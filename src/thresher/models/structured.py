@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.replies import folded, is_deep
 from thresher.protocols import LanguageModel
 
@@ -31,6 +32,8 @@ class Asked(Generic[Value]):
 
     value: Value | None
     unreadable: int  # replies that could not be read, 0 to 2
+    why: str = ""
+    """Why there is no value, of `asked_for_text`."""
 
 
 def asked(
@@ -50,6 +53,17 @@ def asked(
         return Asked(None, 2)
 
 
+def asked_for_text(
+    model: LanguageModel, system: str, user: str, *, field: str, read: Callable[[str], str]
+) -> Asked[str]:
+    """`asked` for an object with one text; an error of the model is told, not raised."""
+    try:
+        found = asked(model, system, user, schema=object_schema({field: {"type": "string"}}), read=read)
+    except (ProviderError, BudgetSpent) as error:
+        return Asked(None, 0, str(error))
+    return found if found.value is not None else replace(found, why="the model's reply could not be read")
+
+
 # --- schemas ----------------------------------------------------------------------------------------------------------
 
 
@@ -66,11 +80,6 @@ def grades_schema(number: int) -> dict[str, Any]:
     """An object with a grade under each number from "1" on; grammars enforce enumerations, and no bounds of numbers."""
     grade = {"type": "integer", "enum": list(range(TOP_GRADE + 1))}
     return object_schema({str(at): grade for at in range(1, number + 1)})
-
-
-def text_schema(field: str) -> dict[str, Any]:
-    """An object with one text."""
-    return object_schema({field: {"type": "string"}})
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,6 +133,16 @@ def read_text(text: str, field: str) -> str:
     if any("\ud800" <= character <= "\udfff" for character in value):
         raise Unreadable(f"{field} holds half a character")
     return folded(value.strip())
+
+
+def read_line(text: str, field: str, *, most: int) -> str:
+    """One text field of a reply: one line of at most `most` characters. Raises Unreadable."""
+    line = read_text(text, field)
+    if len(line.splitlines()) > 1:
+        raise Unreadable(f"{field} is not one line")
+    if len(line) > most:
+        raise Unreadable(f"{field} is too long")
+    return line
 
 
 def read_integer(text: str, field: str, low: int, high: int) -> int:

@@ -1,4 +1,4 @@
-"""Parts that several recipes share to judge, correct, refine and verify, made from settings."""
+"""Parts that several recipes share to correct, refine, answer and verify, made from settings."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Literal
 
-from thresher.answering.verify import ClaimVerifier
+from thresher.answering.citations import ConflictCiter, QuoteChecker
 from thresher.chunking.spans import split_at_whitespace
-from thresher.judging.calibration import Calibration
-from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier, about
-from thresher.recipes.answering import checker, display_of, quote_checker
-from thresher.recipes.components import Components, Outside
-from thresher.recipes.settings import OutsideSettings, RecipeSettings, RedundancySettings
-from thresher.refinement.refine import CODE_MIN_WORDS, MIN_WORDS, PassageRefiner, StripRefiner
-from thresher.refinement.strips import DECOMPOSITIONS
-from thresher.retrieval.wrappers import Facts, Redundancy
+from thresher.protocols import ChunkTable, Corrector, Generator, Judge, Refiner, Retriever, Scorer, Verifier, about
+from thresher.recipes.components import Components, Outside, nothing, plain
+from thresher.recipes.settings import AnswerSettings, OutsideSettings, RecipeSettings, RedundancySettings
+from thresher.structure.locators import locate
 from thresher.text.entities import names_in
 from thresher.text.numbers import numbers_in
 from thresher.text.terms import index_terms
@@ -25,33 +21,31 @@ from thresher.types import NO_NOTES, Correction, Decision, Evidence, Generation,
 from thresher.verification.conflicts import ConflictFinder, find_conflicts
 
 if TYPE_CHECKING:
-    from thresher.correction.corrector import OutsideResult, OutsideSource
+    from thresher.answering.chat_model import Style
+    from thresher.answering.checked_answer import Display
+    from thresher.correction.corrector import OutsideSource
     from thresher.correction.search_query import SearchQueryWriter
-    from thresher.judging.model_weight import ModelWeight
+    from thresher.retrieval.wrappers import Facts, Redundancy
     from thresher.types import Vectors
+    from thresher.verification.check import Checker
 
 PASSAGE_CHARACTERS = 900
 """Of a page at most: a chunk of CRAG's implementation guide, so that pages and chunks are judged alike."""
 
+OF_ANSWERS = 0.8
+"""Prior share of a chat model's sentences that are supported: it was shown the evidence (docs/decisions.md)."""
+
+HEDGE_BELOW = 0.5
+"""Without a model: probability of the best passage below which it is shown as doubtful."""
+
+NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); answered by quoting"
+
 NO_WORDS = "correct: no chat model is configured (llm.base_url, llm.model); the question itself was searched for"
-
-
-def mapping(learned: Calibration, *, fits: bool) -> str:
-    """Which calibration was used, for the trace; `fits` is whether it is for the encoder in use."""
-    if learned.source != "shipped":
-        return f"this collection's, from {learned.source}"
-    return "shipped" if fits else "shipped for another encoder: run thresher calibrate"
-
-
-def weight_note(weight: ModelWeight | None) -> str:
-    """The weight of the chat model beside our judge, for the trace; empty where it was not measured."""
-    if weight is None:
-        return ""
-    return f"; {weight.model} counts {weight.model_weight:.2f}" if weight.counts else f"; {weight.model} is not asked"
 
 
 def redundancy(settings: RedundancySettings, table: ChunkTable, *, facts: Facts | None = None) -> Redundancy:
     """Drops a chunk that says what a better one says; vectors are those of the index."""
+    from thresher.retrieval.wrappers import Redundancy
 
     def embed(hits: Sequence[Hit]) -> Vectors:
         """(n_hits, dimension) float32; zeros, which are like no chunk, for a chunk that is not there any more."""
@@ -69,13 +63,9 @@ def redundancy(settings: RedundancySettings, table: ChunkTable, *, facts: Facts 
     return Redundancy(settings.vectors, settings.threshold, embed=embed, terms=index_terms, facts=facts)
 
 
-def names_and_numbers(hit: Hit) -> frozenset[str]:
-    """The names and numbers of a chunk and its title, which distinguish near copies."""
-    return _names_and_numbers(hit.chunk.titled)
-
-
 @lru_cache(maxsize=1024)
-def _names_and_numbers(text: str) -> frozenset[str]:
+def names_and_numbers(text: str) -> frozenset[str]:
+    """What a chunk and its title name and count, which distinguishes near copies."""
     return frozenset(name.casefold() for name in names_in(text)) | numbers_in(text)
 
 
@@ -90,33 +80,55 @@ def corrector(
     retriever: Callable[[Components], Retriever],
     *,
     judge: Callable[[Components], Judge] | None = None,
-    keywords: bool = False,
     sure: float = 0.0,
 ) -> tuple[Corrector, tuple[str, ...]]:
     """The corrector, and what it lacks; `retriever` and `judge` make the recipe's own over another collection.
 
-    Without a chat model, and with `search.style=question`, the question itself is searched for; without one and with
-    `keywords`, its content words are.
+    Without a chat model, and with `search.style=question`, the question itself is searched for.
     """
     outside = parts.outside
     if outside is None:
         return nowhere, ()
     # Imported when a question may go outside: a question of one's own documents needs no HTTP client.
     from thresher.correction.corrector import SearchingCorrector
-    from thresher.correction.search_query import AsAsked, KeywordQuery, LLMSearchQuery
+    from thresher.correction.search_query import AsAsked, LLMSearchQuery
 
     there = parts if outside.store is None else parts.elsewhere(outside.store)
     model, style = parts.language_model(settings.llm), settings.search.style
-    words: SearchQueryWriter = AsAsked()
-    if style != "question" and model is not None:
-        words = LLMSearchQuery(model, style)
-    elif style != "question" and keywords and outside.store is None:
-        words = KeywordQuery()
+    words: SearchQueryWriter = AsAsked() if style == "question" or model is None else LLMSearchQuery(model, style)
     # A second opinion is for another collection: it costs little there, and nothing leaves the machine for it.
     doubt = sure if outside.store is not None or parts.sketched else 0.0
-    source = _source(settings, parts, outside, retriever)
+    source = _source(settings, there, outside, retriever)
     correct = SearchingCorrector(words, source, None if judge is None else judge(there), sure=doubt)
-    return correct, () if keywords or style == "question" or model is not None else (NO_WORDS,)
+    return correct, () if style == "question" or model is not None else (NO_WORDS,)
+
+
+def _source(
+    settings: OutsideSettings, there: Components, outside: Outside, retriever: Callable[[Components], Retriever]
+) -> OutsideSource:
+    """The other collection, whose parts are `there`, or the web."""
+    from thresher.correction.corrector import RetrieverSource, WebSource
+    from thresher.correction.providers import Fields, ProviderSettings, RecordedSearch, Restriction, web_search
+
+    web = settings.web
+    only = Restriction(tuple(filter(None, web.sites.split(","))), web.since)
+    if there.sketched:
+        return RetrieverSource(nothing, f"{outside.given}{only.about}")
+    if outside.store is not None:
+        return RetrieverSource(retriever(there), outside.given)
+    from thresher.correction.fetch import PageFetcher, RecordedPages
+
+    def passages(text: str) -> Sequence[tuple[int, int]]:
+        return list(split_at_whitespace(text, 0, len(text), PASSAGE_CHARACTERS))
+
+    key = plain(web.api_key)
+    if there.exchanges.replaying:
+        key = key or "played back"  # keys are not stored, and nothing is asked
+    fields = dict(one.split("=", 1) for one in web.fields.split(",") if one)
+    given = ProviderSettings(there.meter, web.base_url, key, fields=Fields(**fields), only=only)
+    search = RecordedSearch(outside.search or web_search(web.provider, given), there.exchanges, there.meter, only)
+    fetch = RecordedPages(PageFetcher(there.meter), there.exchanges, there.meter) if web.fetch else None
+    return WebSource(search, fetch, passages, only=only)
 
 
 def strips(
@@ -128,6 +140,9 @@ def strips(
     first_score: float | None = None,
 ) -> Refiner:
     """The best strips that reach the score, of the hits that `refine.of` names; a score of the settings wins."""
+    from thresher.refinement.refine import CODE_MIN_WORDS, MIN_WORDS, PassageRefiner, StripRefiner
+    from thresher.refinement.strips import DECOMPOSITIONS
+
     given = settings.refine.min_score
     refiner = StripRefiner(
         DECOMPOSITIONS[settings.decompose],
@@ -141,7 +156,9 @@ def strips(
         conflicts=find_conflicts,
     )
     of = settings.refine.of
-    return refiner if of == "all" else RefinerInPart(replace(refiner, conflicts=None), of, find_conflicts)
+    if of == "all":
+        return refiner
+    return RefinerInPart(replace(refiner, conflicts=None), PassageRefiner(), of, find_conflicts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +166,14 @@ class RefinerInPart:
     """Refines the hits of one origin; the others are handed over whole, and conflicts are sought among all."""
 
     refine: Refiner
+    whole: Refiner
     of: Literal["inside", "outside", "none"]
     conflicts: ConflictFinder
 
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        return about(PassageRefiner()) if self.of == "none" else f"{about(self.refine)}, of what is {self.of} alone"
+        return about(self.whole) if self.of == "none" else f"{about(self.refine)}, of what is {self.of} alone"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
         """The evidence of both, inside first."""
@@ -163,7 +181,7 @@ class RefinerInPart:
         judgements: list[Judgement] = []
         notes = NO_NOTES
         for origin in Origin:
-            refine = self.refine if origin == self.of else PassageRefiner()
+            refine = self.refine if origin == self.of else self.whole
             part = refine(query, [hit for hit in hits if hit.origin is origin])
             evidence += part.evidence
             judgements += part.judgements
@@ -172,8 +190,74 @@ class RefinerInPart:
         return Refined(tuple(evidence), tuple(judgements), found.pairs, notes + found.notes)
 
 
+def generator(
+    settings: RecipeSettings, parts: Components, table: ChunkTable, *, rivals: bool = False
+) -> tuple[Generator, tuple[str, ...]]:
+    """The chat model, or the answerer where none is configured, and what is lacking; `rivals` is the answerer's."""
+    from thresher.answering.answerer import Answerer
+    from thresher.answering.confidence import Confidence
+    from thresher.answering.spans import SpanFinder
+
+    answer, confidence, judge = settings.answer, Confidence.load(), parts.models.judge()
+    spans = SpanFinder(judge, parts.rarity(table), confidence.span)
+    documents = parts.whole_documents()
+    offline = Answerer(spans, judge, documents, confidence, answer.abstain_below, HEDGE_BELOW, rivals)
+    model = parts.language_model(settings.llm)
+    if model is None:
+        return offline, (NO_MODEL,)
+    if answer.by == "reader":
+        return offline, ()
+    from thresher.answering.chat_model import GroundedGenerator
+
+    written = GroundedGenerator(
+        model,
+        checker(settings, parts),
+        offline,
+        display_of(answer),
+        style_of(answer),
+        settings.llm.context_tokens,
+        settings.llm.max_tokens,
+        parts.on_sentence,
+    )
+    return written, ()
+
+
+def checker(settings: RecipeSettings, parts: Components, prior: float = OF_ANSWERS) -> Checker:
+    """Checks sentences against the documents; `prior` is the share of supported ones that is assumed."""
+    from thresher.verification.check import Checker
+    from thresher.verification.windows import rows_in_words
+
+    return Checker(parts.models.checker(), parts.whole_documents(), rows_in_words, prior)
+
+
+def quotes(parts: Components) -> QuoteChecker:
+    """Looks citations up in their documents."""
+    return QuoteChecker(parts.whole_documents(), locate)
+
+
+def quote_checker(parts: Components) -> Verifier:
+    """Looks every citation up in its document, here or in the other collection, and cites contradictions."""
+    looks_up = quotes(parts)
+    return ConflictCiter(looks_up, looks_up.placed, parts.whole_documents())
+
+
+def style_of(answer: AnswerSettings) -> Style:
+    """Style, length and further instructions for a chat model."""
+    from thresher.answering.chat_model import Style
+
+    return Style(answer.style, answer.max_words, answer.instructions)
+
+
+def display_of(answer: AnswerSettings) -> Display:
+    """Which sentences of an answer are shown; the mode wins over the check."""
+    of_mode: dict[str, Display] = {"strict": "strict", "balanced": "mark", "open": "open"}
+    return of_mode[answer.mode] if answer.mode else answer.check
+
+
 def verifier(settings: RecipeSettings, parts: Components) -> Verifier:
     """Checks each sentence against the evidence, then each quote against its document."""
+    from thresher.answering.verify import ClaimVerifier
+
     claims = ClaimVerifier(partial(checker, settings, parts), display_of(settings.answer))
     return VerifiersInTurn((claims, quote_checker(parts)))
 
@@ -194,42 +278,3 @@ class VerifiersInTurn:
         for verify in self.verifiers:
             draft = verify(query, draft, refined)
         return draft
-
-
-@dataclass(frozen=True, slots=True)
-class SketchedSource:
-    """The place outside in a recipe that is described, not run."""
-
-    about: str
-
-    def __call__(self, query: Query, words: str) -> OutsideResult:
-        """Never called."""
-        raise NotImplementedError("a recipe that is only described goes nowhere")
-
-
-def _source(
-    settings: OutsideSettings, parts: Components, outside: Outside, retriever: Callable[[Components], Retriever]
-) -> OutsideSource:
-    from thresher.correction.providers import Fields, ProviderSettings, RecordedSearch, Restriction, web_search
-
-    web = settings.web
-    only = Restriction(tuple(filter(None, web.sites.split(","))), web.since)
-    if parts.sketched:
-        return SketchedSource(f"{outside.given}{only.about}")
-    from thresher.correction.corrector import RetrieverSource, WebSource
-    from thresher.correction.fetch import PageFetcher, RecordedPages
-
-    if outside.store is not None:
-        return RetrieverSource(retriever(parts.elsewhere(outside.store)), outside.given)
-
-    def passages(text: str) -> Sequence[tuple[int, int]]:
-        return list(split_at_whitespace(text, 0, len(text), PASSAGE_CHARACTERS))
-
-    key = None if web.api_key is None else web.api_key.get_secret_value()
-    if parts.exchanges.replaying:
-        key = key or "played back"  # keys are not stored, and nothing is asked
-    fields = dict(one.split("=", 1) for one in web.fields.split(",") if one)
-    given = ProviderSettings(parts.meter, web.base_url, key, fields=Fields(**fields), only=only)
-    search = RecordedSearch(outside.search or web_search(web.provider, given), parts.exchanges, parts.meter, only)
-    fetch = RecordedPages(PageFetcher(parts.meter), parts.exchanges, parts.meter) if web.fetch else None
-    return WebSource(search, fetch, passages, only=only)

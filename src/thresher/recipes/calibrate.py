@@ -1,7 +1,8 @@
 """Calibrates the scores of a judge in one collection: of `corrective`, and of every recipe with bounds or a floor.
 
 For `corrective` it also measures how much the chat model counts beside the judge. For a published recipe it calibrates
-the score that is compared with the bounds, with that recipe's retrieval and judge.
+the score that is compared with the bounds, with that recipe's retrieval and judge. Questions made of the texts are
+asked of the collection as it is, and with the documents that answer them out of reach or as a near miss.
 """
 
 from __future__ import annotations
@@ -10,26 +11,93 @@ import logging
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Literal
 
 from thresher.errors import UsageError
 from thresher.filters import In, Not
 from thresher.judging.calibration import LEAST_QUESTIONS, Calibration, check_enough, fit, usual
 from thresher.judging.model_weight import ModelWeight, Opinion, weighed
+from thresher.plugins import required
 from thresher.protocols import ChunkTable
 from thresher.recipes import corrective, cuts
-from thresher.recipes.bounds import best_score, judge_of, learns
 from thresher.recipes.components import Components
-from thresher.recipes.judges import raw_scorer
-from thresher.recipes.made_questions import MADE, gather, gather_labelled, questions_of
+from thresher.recipes.judges import best_score, judge_of, learns, raw_scorer
 from thresher.recipes.registry import RECIPES, Recipe
 from thresher.recipes.settings import CorrectiveSettings, JudgeSettings, RecipeSettings
 from thresher.tracing.feedback import Label
-from thresher.types import Hit, Query
+from thresher.types import Chunk, Hit, Query
 
 ASKED_ABOUT = 3
 """Chunks of a question, the best by our judge, that the chat model is asked about to find out what it is worth."""
 
-Progress = Callable[[int], None]
+
+# --- questions made of a collection's own texts, for measurements without labels --------------------------------------
+
+MADE: Literal["questions made of the collection"] = "questions made of the collection"
+
+MOST_CHUNKS = 200_000
+"""Chunks that questions are drawn from: the texts of a larger collection need not all be in memory."""
+
+MAKERS = "thresher.questions"
+"""The group of entry points for `made`: (chunks, *, number, seed) to at most `number` questions, fewer where the texts
+give no more, the same for a fixed seed."""
+
+ScoresOf = Callable[[str, Set[str]], float | None]
+"""Best raw score for a question with some documents out of reach; None where nothing was retrieved."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyntheticQuestion:
+    """A question made of a text, and the documents that answer it."""
+
+    question: str
+    document_id: str
+    chunk_id: str
+    answered_by: tuple[str, ...]
+    """Its own document, and every other that holds what it asks about and its answer."""
+    near_miss: str = ""
+    """A question that no document answers by a hair, asked in place of this one with its documents out of reach."""
+    place: tuple[int, int] = (0, 0)
+    """Where its answer stands in its document, or the sentence, row or line that states it."""
+
+
+def questions_of(table: ChunkTable, number: int, seed: int) -> list[SyntheticQuestion]:
+    """Questions made of the texts of a table. Raises UsageError for none, MissingExtra where nothing makes them."""
+    make = required(MAKERS, "made")
+    texts: list[Chunk] = []
+    for batch in table.chunks():
+        texts += [chunk for chunk, _ in batch]
+        if len(texts) >= MOST_CHUNKS:
+            break
+    questions: list[SyntheticQuestion] = make(texts, number=number, seed=seed)
+    if not questions:
+        next_step = "give some with `questions`"
+        raise UsageError("no questions can be made of its texts", subject="the collection", next_step=next_step)
+    return questions
+
+
+def gather(questions: Sequence[SyntheticQuestion], scores_of: ScoresOf) -> tuple[list[float], list[float]]:
+    """Best raw scores of the questions with answers, and of their near misses or without the documents that answer."""
+    positives, negatives = [], []
+    for made in questions:
+        inside = scores_of(made.question, frozenset())
+        without: Set[str] = frozenset() if made.near_miss else frozenset(made.answered_by)
+        outside = scores_of(made.near_miss or made.question, without)
+        if inside is not None and outside is not None:
+            positives.append(inside)
+            negatives.append(outside)
+    return positives, negatives
+
+
+def gather_labelled(questions: Iterable[tuple[str, bool]], scores_of: ScoresOf) -> tuple[list[float], list[float]]:
+    """Best raw scores of answerable and of other labelled questions; nothing retrieved scores 0."""
+    scores: dict[bool, list[float]] = {True: [], False: []}
+    for question, answerable in questions:
+        scores[answerable].append(scores_of(question, frozenset()) or 0.0)
+    return scores[True], scores[False]
+
+
+# --- calibrating ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -42,7 +110,7 @@ class Observed:
     look: Callable[[Query], Sequence[tuple[float, Hit | None]]]
     """Raw scores, 0 to 1, of what is retrieved for a question."""
     limit: int
-    progress: Progress | None = None
+    progress: Callable[[int], None] | None = None
     seen: dict[tuple[str, Set[str]], Sequence[tuple[float, Hit | None]]] = field(default_factory=dict)
 
     def best(self, question: str, without: Set[str]) -> float | None:
@@ -68,7 +136,7 @@ def calibrated(
     seed: int,
     limit: int,
     feedback: Sequence[tuple[str, bool]] = (),
-    progress: Progress | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Calibration:
     """Fitted on (question, whether the collection answers it), or on `number` questions made of its texts.
 
@@ -102,7 +170,9 @@ def calibrated(
     return replace(made, model=_model_weight(settings, parts, made, evidence, known, seed=seed))
 
 
-def _of_corrective(settings: CorrectiveSettings, parts: Components, limit: int, progress: Progress | None) -> Observed:
+def _of_corrective(
+    settings: CorrectiveSettings, parts: Components, limit: int, progress: Callable[[int], None] | None
+) -> Observed:
     """The trained judge's scores over what `corrective` retrieves."""
     chunks = parts.table(cuts.corrective(settings, parts), "chunk")
     retrieve = corrective.retriever(settings, parts)
@@ -117,7 +187,7 @@ def _of_corrective(settings: CorrectiveSettings, parts: Components, limit: int, 
 
 
 def _of_printed_bounds(
-    recipe: Recipe, settings: RecipeSettings, parts: Components, limit: int, progress: Progress | None
+    recipe: Recipe, settings: RecipeSettings, parts: Components, limit: int, progress: Callable[[int], None] | None
 ) -> Observed:
     """The score that a published recipe compares with its bounds, over what it retrieves and judges."""
     pipeline, config = recipe.wired(settings, parts), recipe.index_config(settings, parts)

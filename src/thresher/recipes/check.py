@@ -17,7 +17,7 @@ from thresher.verification.claims import Cited, Finding, claim_spans, without_ma
 from thresher.verification.contradiction import contradiction
 from thresher.verification.rules import SAME_SENTENCE
 
-Passage = str | Mapping[str, str] | Hit | Evidence
+GivenPassage = str | Mapping[str, str] | Hit | Evidence
 """A text may be checked against a text; a mapping with `text`, perhaps `title` and `source`; a search hit."""
 
 
@@ -68,13 +68,13 @@ def _sentence(piece: Evidence, start: int, end: int, support: float) -> Sentence
     return Sentence(piece, piece.start + start, piece.start + end, piece.text[start:end], Score(support, SUPPORT))
 
 
-def passages(given: Sequence[Passage]) -> list[Evidence]:
+def passages(given: Sequence[GivenPassage]) -> list[Evidence]:
     """Given passages as evidence. Raises UsageError for anything else."""
     check_type("evidence", given, Sequence, "a list of passages")
     return [_evidence(one, number) for number, one in enumerate([given] if isinstance(given, str) else given, start=1)]
 
 
-def _evidence(given: Passage, number: int) -> Evidence:
+def _evidence(given: GivenPassage, number: int) -> Evidence:
     match given:
         case Evidence():
             return given

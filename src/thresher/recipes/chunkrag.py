@@ -47,22 +47,25 @@ from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical, 
 from thresher.pipeline import Pipeline, as_asked
 from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
 from thresher.recipes import cuts
-from thresher.recipes.answering import generator, quote_checker
+from thresher.recipes.build import generator, quote_checker
 from thresher.recipes.components import Components, nothing
 from thresher.recipes.judges import evaluator, stand_in
 from thresher.recipes.settings import ChunkragSettings, EnsembleSettings
 from thresher.refinement.refine import PassageRefiner
-from thresher.retrieval.fusion import FusedRetriever, Fusion, reciprocal_rank_fusion, weighted_fusion
 from thresher.retrieval.rewrite import LLMRewriter
-from thresher.retrieval.search import DenseRetriever, LexicalRetriever
+from thresher.retrieval.search import (
+    DenseRetriever,
+    FusedRetriever,
+    Fusion,
+    LexicalRetriever,
+    reciprocal_rank_fusion,
+    weighted_fusion,
+)
 from thresher.retrieval.wrappers import DeduplicatedRetriever, Redundancy, SimilarityRetriever
 from thresher.text.terms import index_terms
 
 if TYPE_CHECKING:
     from thresher.types import Hit, Query, Vectors
-
-ENSEMBLE_CONSTANT = 60
-"""LangChain's EnsembleRetriever, `c`."""
 
 FIXED_THRESHOLD = 0.5
 """`threshold=fixed`: the middle of the scale, for an ablation of what is computed."""
@@ -87,7 +90,7 @@ def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeli
     scorer, without_judge = stages(settings, parts, table)
     generate, without_model = generator(settings, parts, table)
     rewrite: Rewriter = LLMRewriter(model) if settings.rewrite and model is not None else as_asked
-    reranker = parts.chosen_reranker(settings)
+    reranker = parts.reranker(settings)
     judge = ScoringJudge(scorer, threshold(settings, parts), otherwise=stand_in(settings, parts, table, scorer))
     dedup, reading = settings.dedup, parts.encoder(settings, reading=True)
 
@@ -155,4 +158,4 @@ def ensemble(settings: EnsembleSettings) -> Fusion:
     weights = (settings.dense_weight, settings.lexical_weight)
     if settings.method == "minmax":
         return partial(weighted_fusion, weights=weights)
-    return partial(reciprocal_rank_fusion, weights=weights, rank_constant=ENSEMBLE_CONSTANT)
+    return partial(reciprocal_rank_fusion, weights=weights)

@@ -13,7 +13,7 @@ from thresher.errors import UsageError
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
 from thresher.models.cassette import Exchanges, ReplyCache
-from thresher.models.encoders import RememberingEncoder
+from thresher.models.encoders import ENCODERS, BundledEncoder, RememberingEncoder
 from thresher.models.onnx import ON_CPU
 from thresher.models.usage import Meter, Prices, shared_rate
 from thresher.pipeline import Pipeline
@@ -23,6 +23,8 @@ from thresher.text.terms import rarity_from
 from thresher.types import Document, Judged, Query
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from thresher.correction.providers import WebSearch
     from thresher.judging.calibration import Calibrations
     from thresher.models.chat import ChatModel
@@ -39,20 +41,13 @@ MOST_REMEMBERED = 50
 
 Model = TypeVar("Model")
 
-_BUNDLED: WeakValueDictionary[str, object] = WeakValueDictionary()
-
-
-def _bundled(kind: str, make: Callable[[], Model], providers: Sequence[str]) -> Model:
-    """The bundled model of a kind: one for all collections of this process that are open at the same time."""
-    key = f"{kind} on {', '.join(providers)}"
-    model = cast("Model | None", _BUNDLED.get(key)) or make()
-    _BUNDLED[key] = model
-    return model
+_LOADED: WeakValueDictionary[Hashable, object] = WeakValueDictionary()
+"""Models of this process, each one for all collections that are open at the same time."""
 
 
 @dataclass
 class Models:
-    """Loaded models, kept from question to question; the bundled ones are shared with other open collections."""
+    """Loaded models, kept from question to question; those of one name are shared with other open collections."""
 
     providers: tuple[str, ...] = ON_CPU
     """Execution providers of ONNX Runtime that they run on."""
@@ -61,70 +56,68 @@ class Models:
     def on(self, providers: Sequence[str]) -> Models:
         """The same models on other execution providers."""
         wanted = tuple(providers) or ON_CPU
-        return self if wanted == self.providers else self._keep(("on", wanted), partial(Models, wanted))
+        return self if wanted == self.providers else self._keep(partial(Models, wanted), "on", wanted)
 
     def encoder(self, name: str, settings: EncoderSettings) -> Encoder:
-        """The bundled encoder, one that fastembed loads, or an endpoint's."""
-        return self._keep(("encoder", name, settings), partial(_make_encoder, name, settings, self.providers))
+        """The bundled encoder, one of the program's own, one that fastembed loads, or an endpoint's."""
+        if name in ENCODERS:
+            return self._keep(ENCODERS[name], "own encoder", name, shared=False)
+        return self._keep(partial(_make_encoder, name, settings, self.providers), "encoder", name, settings)
 
     def reading_encoder(self, name: str, settings: EncoderSettings) -> Encoder:
         """The same encoder, which remembers the sentences of a question for several parts."""
-        make = partial(RememberingEncoder, self.encoder(name, settings))
-        shared = partial(_bundled, "reading encoder", make, self.providers) if name == BUNDLED else make
-        return self._keep(("reading encoder", name, settings), shared)
+        encoder = self.encoder(name, settings)
+        return self._keep(partial(RememberingEncoder, encoder), "reading encoder", id(encoder))
 
     def judge(self, folder: Path | None = None) -> BundledJudge:
         """The bundled cross-encoder, which judges, reranks and reads answers out, or one from another folder."""
-        from thresher.models.cross_encoders import BUNDLED_JUDGE
+        from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
 
-        return self._judge(f"judge {folder}", folder or BUNDLED_JUDGE)
+        wanted = folder or BUNDLED_JUDGE
+        return self._keep(partial(BundledJudge, wanted, providers=self.providers), "judge", wanted)
 
     def checker(self) -> BundledJudge:
         """The bundled cross-encoder that checks claims against texts."""
         from thresher.models.cross_encoders import BUNDLED_CHECKER
 
-        return self._judge("checker", BUNDLED_CHECKER)
+        return self.judge(BUNDLED_CHECKER)
 
-    def _judge(self, kind: str, folder: Path) -> BundledJudge:
-        from thresher.models.cross_encoders import BundledJudge
-
-        make = partial(BundledJudge, folder, providers=self.providers)
-        return self._keep(kind, partial(_bundled, kind, make, self.providers))
-
-    def local_reranker(self, name: str) -> CrossEncoder:
+    def cross_encoder(self, name: str) -> CrossEncoder:
         """The bundled cross-encoder, or one that fastembed loads."""
         if name == BUNDLED:
             return self.judge()
         from thresher.models.fastembed_models import FastembedCrossEncoder
 
-        return self._keep(("reranker", name), partial(FastembedCrossEncoder, name, self.providers))
+        return self._keep(partial(FastembedCrossEncoder, name, self.providers), "cross-encoder", name)
 
-    def _keep(self, key: Hashable, make: Callable[[], Model]) -> Model:
+    def _keep(self, make: Callable[[], Model], *key: Hashable, shared: bool = True) -> Model:
         if key not in self._kept:
-            self._kept[key] = make()
+            of_process = (*key, self.providers)
+            self._kept[key] = (_LOADED.get(of_process) if shared else None) or make()
+            if shared:
+                _LOADED[of_process] = self._kept[key]
         return cast("Model", self._kept[key])
 
 
 def _make_encoder(name: str, settings: EncoderSettings, providers: tuple[str, ...]) -> Encoder:
     if name == BUNDLED:
-        from thresher.models.encoders import BundledEncoder
-
-        return _bundled("encoder", partial(BundledEncoder, providers=providers), providers)
+        return BundledEncoder(providers=providers)
     if name.startswith(ENDPOINT):
         if not settings.base_url:
             next_step = "give one with `settings` embeddings.base_url=URL"
             raise UsageError("has no address", subject=f"encoder {name}", next_step=next_step)
         from thresher.models.endpoints import EndpointEncoder
 
-        key = None if settings.api_key is None else settings.api_key.get_secret_value()
-        return EndpointEncoder(name.removeprefix(ENDPOINT), base_url=settings.base_url, api_key=key)
-    from thresher.models.encoders import ENCODERS
-
-    if name in ENCODERS:
-        return ENCODERS[name]()
+        name = name.removeprefix(ENDPOINT)
+        return EndpointEncoder(name, base_url=settings.base_url, api_key=plain(settings.api_key))
     from thresher.models.fastembed_models import FastembedEncoder
 
     return FastembedEncoder(name, providers=providers)
+
+
+def plain(secret: SecretStr | None) -> str | None:
+    """A secret as it is sent."""
+    return None if secret is None else secret.get_secret_value()
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,21 +196,20 @@ class Components:
         cache = self.replies if settings.cache else None
         return chat_model(settings, self.meter, exchanges=self.exchanges, cache=cache)
 
-    def reranker(self, name: str | None, *, api_key: str | None = None) -> CrossEncoder | None:
-        """The cross-encoder of that name or folder, an endpoint for URL or URL#MODEL, None for `none` or None."""
-        if name is None or name == "none":
+    def cross_encoder(self, name: str, *, api_key: str | None = None) -> CrossEncoder:
+        """The cross-encoder of that name or folder, or an endpoint for URL or URL#MODEL."""
+        if not name.startswith(("http://", "https://")):
+            return self.models.cross_encoder(name)
+        from thresher.models.endpoints import EndpointCrossEncoder
+
+        url, _, model = name.partition("#")
+        return EndpointCrossEncoder(url, self.meter, model=model, api_key=api_key, exchanges=self.exchanges)
+
+    def reranker(self, settings: RerankerSettings) -> CrossEncoder | None:
+        """The cross-encoder that the settings name; None for `none` or no name."""
+        if settings.rerank is None or settings.rerank == "none":
             return None
-        if name.startswith(("http://", "https://")):
-            from thresher.models.endpoints import EndpointCrossEncoder
-
-            url, _, model = name.partition("#")
-            return EndpointCrossEncoder(url, self.meter, model=model, api_key=api_key, exchanges=self.exchanges)
-        return self.models.local_reranker(name)
-
-    def chosen_reranker(self, settings: RerankerSettings) -> CrossEncoder | None:
-        """The cross-encoder that the settings name."""
-        key = None if settings.rerank_api_key is None else settings.rerank_api_key.get_secret_value()
-        return self.reranker(settings.rerank, api_key=key)
+        return self.cross_encoder(settings.rerank, api_key=plain(settings.rerank_api_key))
 
     def rarity(self, table: ChunkTable) -> Callable[[str], Mapping[str, float]]:
         """How rare each term of a question is in a table."""
@@ -263,7 +255,7 @@ def chat_model(
         base_url=settings.base_url,
         model=settings.model,
         meter=meter,
-        api_key=None if settings.api_key is None else settings.api_key.get_secret_value(),
+        api_key=plain(settings.api_key),
         temperature=settings.temperature,
         max_tokens=settings.max_tokens,
         reasoning_effort=settings.reasoning_effort,

@@ -23,7 +23,7 @@ Left open: nothing is published about it; docs/decisions.md has the measurement 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -35,15 +35,19 @@ from thresher.judging.verdicts import Calibrated, in_light_of_question
 from thresher.pipeline import Pipeline
 from thresher.protocols import Judge, LanguageModel, Retriever, Scorer
 from thresher.recipes import cuts
-from thresher.recipes.answering import generator
-from thresher.recipes.build import corrector, mapping, names_and_numbers, redundancy, strips, verifier, weight_note
+from thresher.recipes.build import corrector, generator, names_and_numbers, redundancy, strips, verifier
 from thresher.recipes.components import Components
-from thresher.recipes.judges import calibration, raw_scorer
+from thresher.recipes.judges import calibration, mapping, raw_scorer, weight_note
 from thresher.recipes.settings import CorrectiveSettings
 from thresher.refinement.refine import BestHits
-from thresher.retrieval.fusion import weighted_fusion
-from thresher.retrieval.search import EachPartRetriever, ExactRetriever, HierarchyRetriever
-from thresher.retrieval.wrappers import CutRetriever, DeduplicatedRetriever, RerankedRetriever, SecondLookRetriever
+from thresher.retrieval.search import (
+    CutRetriever,
+    EachPartRetriever,
+    ExactRetriever,
+    HierarchyRetriever,
+    weighted_fusion,
+)
+from thresher.retrieval.wrappers import DeduplicatedRetriever, RerankedRetriever, SecondLookRetriever
 from thresher.types import Hit, Query
 
 if TYPE_CHECKING:
@@ -82,10 +86,12 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
     lower, upper = bounds(settings, learned)
     used = mapping(learned, fits=fits) + weight_note(measured_weight(learned, parts.language_model(settings.llm)))
     judging = partial(judging_scorer, settings, learned, lower, upper)
-    judge = partial(judges, settings, judging)
-    correct, _ = corrector(
-        settings, parts, partial(retriever, settings), judge=judge, keywords=True, sure=SECOND_OPINION_BELOW
-    )
+
+    def judge(there: Components) -> Judge:
+        scored = ScoringJudge(judging(there), Fixed(settings.min_probability), order=False)
+        return BlendedJudge(scored, JUDGE_WEIGHT, MOST_JUDGED)
+
+    correct, _ = corrector(settings, parts, partial(retriever, settings), judge=judge, sure=SECOND_OPINION_BELOW)
     generate, degraded = generator(settings, parts, table, rivals=True)
     evidence = strips(settings, scorer, STRIP_LOWER, first=STRIP_FIRST, first_score=STRIP_FIRST_LOWER)
     return Pipeline(
@@ -122,9 +128,9 @@ def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
         settings.lexical.depth,
         partial(weighted_fusion, weights=weights),
     )
-    alike = redundancy(settings.dedup, chunks, facts=names_and_numbers)
+    alike = redundancy(settings.dedup, chunks, facts=lambda hit: names_and_numbers(hit.chunk.titled))
     found = DeduplicatedRetriever(ExactRetriever(EachPartRetriever(found), chunks), alike)
-    reranker = parts.chosen_reranker(settings)
+    reranker = parts.reranker(settings)
     if reranker is not None:
         found = RerankedRetriever(found, reranker, titled=settings.titled)
     return CutRetriever(found, least=CANDIDATES)
@@ -170,9 +176,3 @@ def model_relevance(settings: CorrectiveSettings, model: LanguageModel, parts: C
     workers = settings.llm.concurrency
     graded = LLMRelevance(model, batch=settings.batch, workers=workers, prompt=GRADES)
     return LikelihoodRelevance(model, graded, workers=workers) if parts.meter.max_calls is None else graded
-
-
-def judges(settings: CorrectiveSettings, scorer: Callable[[Components], Scorer], parts: Components) -> Judge:
-    """The judge over a collection."""
-    judge = ScoringJudge(scorer(parts), Fixed(settings.min_probability), order=False)
-    return BlendedJudge(judge, JUDGE_WEIGHT, MOST_JUDGED)

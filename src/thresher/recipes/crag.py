@@ -41,8 +41,7 @@ from thresher.judging.thresholds import KeepAll, Threshold, ThresholdResult
 from thresher.judging.verdicts import INSTEAD, Bounds, RestrictedDecider, ThreeWay
 from thresher.pipeline import Pipeline
 from thresher.recipes import cuts
-from thresher.recipes.answering import generator, quote_checker
-from thresher.recipes.build import corrector, strips
+from thresher.recipes.build import corrector, generator, quote_checker, strips
 from thresher.recipes.components import Components
 from thresher.recipes.judges import evaluator, stand_in
 from thresher.recipes.settings import CragSettings

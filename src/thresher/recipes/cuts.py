@@ -11,8 +11,7 @@ from thresher.recipes.components import Components, prices_of
 
 if TYPE_CHECKING:
     from thresher.chunking.hierarchical import HierarchicalChunker
-    from thresher.chunking.spans import SpanFinder
-    from thresher.protocols import Summarizer
+    from thresher.chunking.spans import LeftOut
     from thresher.recipes.settings import (
         ChunkragSettings,
         CorrectiveSettings,
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
         RagSettings,
         RecipeSettings,
     )
+    from thresher.text.sentences import Span
 
 
 def no_retrieval(settings: NoRetrievalSettings, parts: Components) -> None:
@@ -89,26 +89,21 @@ def ecrag(settings: EcragSettings, parts: Components) -> IndexConfig:
 
 
 def _summarised(settings: EcragSettings, parts: Components) -> IndexConfig:
-    return IndexConfig(
-        replace(_hierarchy(settings), tail=settings.subchunk.tail, literal=settings.literal),
-        parts.encoder(settings),
-        ("chunk", "subchunk"),
-        summarizer=_summarizer(settings, parts),
-        titled=settings.titled,
-    )
-
-
-def _summarizer(settings: EcragSettings, parts: Components) -> Summarizer | None:
-    """Summaries to encode chunks by; None for their own text. Replies are cached, so that nothing is paid twice."""
+    """Chunks encoded by summaries, or by their own text. Replies are cached, so that nothing is paid twice."""
     from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer
     from thresher.text.sentences import sentence_spans
     from thresher.text.terms import index_terms
 
-    if settings.summary == "text":
-        return None
     kept = settings.llm.model_copy(update={"cache": True})
     model = parts.language_model(kept) if settings.summary in ("auto", "llm") else None
-    return ExtractiveSummarizer(sentence_spans, index_terms) if model is None else LLMSummarizer(model)
+    summarizer = ExtractiveSummarizer(sentence_spans, index_terms) if model is None else LLMSummarizer(model)
+    return IndexConfig(
+        replace(_hierarchy(settings), tail=settings.subchunk.tail, literal=settings.literal),
+        parts.encoder(settings),
+        ("chunk", "subchunk"),
+        summarizer=None if settings.summary == "text" else summarizer,
+        titled=settings.titled,
+    )
 
 
 def _announcing(name: str, settings: EcragSettings, parts: Components) -> Callable[[Sequence[str]], None]:
@@ -142,9 +137,12 @@ def _hierarchy(settings: CorrectiveSettings | EcragSettings) -> HierarchicalChun
     )
 
 
-def _left_out(settings: RecipeSettings) -> SpanFinder | None:
-    if not settings.drop_references:
-        return None
-    from thresher.documents.cleaning import references_span
+def references_span(text: str) -> Span | None:
+    """The References of a paper; what finds them is imported when a document is cut, not for a question."""
+    from thresher.documents import cleaning
 
-    return references_span
+    return cleaning.references_span(text)
+
+
+def _left_out(settings: RecipeSettings) -> LeftOut | None:
+    return references_span if settings.drop_references else None

@@ -42,8 +42,7 @@ from thresher.judging.verdicts import Bounds, Survivors, ThreeWay
 from thresher.pipeline import Pipeline, always_correct
 from thresher.protocols import ChunkTable, Decider, Judge
 from thresher.recipes import cuts
-from thresher.recipes.answering import generator, quote_checker
-from thresher.recipes.build import corrector, strips
+from thresher.recipes.build import corrector, generator, quote_checker, strips
 from thresher.recipes.components import Components
 from thresher.recipes.judges import evaluator, stand_in
 from thresher.recipes.settings import EcragSettings

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from thresher.answer import Answer
@@ -89,14 +88,10 @@ class EvidenceResult:
         return {name: value for name, value in described.items() if value not in (None, "")}
 
 
-Placed = Callable[[Sequence[Hit]], Sequence[str]]
-"""Hits to their locators, in order."""
-
-
 def gathered(
     pipeline: Pipeline,
     query: Query,
-    placed: Placed,
+    parts: Components,
     linked: Callable[[Hit], Hit],
     *,
     refined: bool = False,
@@ -120,11 +115,26 @@ def gathered(
     decision: Decision = steps["decide"]
     correction: Correction = steps["correct"]
     left: Refined = steps["refine"]
+    scores = {one.hit.chunk.id: one.score for one in (*judged.judgements, *correction.judgements)}
+    spans: dict[str, tuple[Evidence, ...]] = defaultdict(tuple)
+    for piece in sorted(left.evidence, key=lambda piece: piece.start):
+        spans[piece.hit.chunk.id] += (piece,)
+
+    def passages(hits: Sequence[Hit], *, refined: bool) -> tuple[Passage, ...]:
+        """The first hits that are wanted, ranked anew; refined, those that have evidence."""
+        shown = ranked([hit for hit in hits if not refined or hit.chunk.id in spans][: query.limit])
+        documents = parts.whole_documents()(sorted({hit.chunk.document_id for hit in shown}))
+        found = []
+        for hit in shown:
+            chunk, own = hit.chunk, spans.get(hit.chunk.id, ())
+            text = " … ".join(span.text for span in own) if refined else chunk.text
+            document = documents.get(chunk.document_id)  # none of a page of the web
+            place = "" if document is None else locate(document, chunk.start, chunk.end)
+            found.append(Passage(linked(hit), scores.get(chunk.id), own, text, place))
+        return tuple(found)
+
     chosen = select(decision, judged.kept, correction.hits)
     inside = {hit.chunk.id for hit in chosen}
-    rejected = [hit for hit in judged.kept if hit.chunk.id not in inside]
-    scores = {one.hit.chunk.id: one.score for one in (*judged.judgements, *correction.judgements)}
-    passages = partial(_passages, scores, left.evidence, placed, linked, query.limit)
     return EvidenceResult(
         question=query.question,
         recipe=pipeline.recipe,
@@ -132,47 +142,11 @@ def gathered(
         confidence=decision.confidence,
         reason=decision.reason,
         passages=passages(chosen, refined=refined),
-        rejected=passages(rejected, refined=False),
+        rejected=passages([hit for hit in judged.kept if hit.chunk.id not in inside], refined=False),
         evidence=left.evidence,
         degraded=tuple(degraded),
         usage=pipeline.meter.usage,
     )
-
-
-def _passages(
-    scores: Mapping[str, Score | None],
-    evidence: Sequence[Evidence],
-    placed: Placed,
-    linked: Callable[[Hit], Hit],
-    limit: int,
-    hits: Sequence[Hit],
-    *,
-    refined: bool,
-) -> tuple[Passage, ...]:
-    """The first `limit` hits as passages, ranked anew; refined, those that have evidence."""
-    spans: dict[str, tuple[Evidence, ...]] = defaultdict(tuple)
-    for piece in sorted(evidence, key=lambda piece: piece.start):
-        spans[piece.hit.chunk.id] += (piece,)
-    shown = [hit for hit in hits if not refined or hit.chunk.id in spans][:limit]
-    passages = []
-    for hit, place in zip(ranked(shown), placed(shown), strict=True):
-        own = spans[hit.chunk.id]
-        text = " … ".join(span.text for span in own) if refined else hit.chunk.text
-        passages.append(Passage(linked(hit), scores.get(hit.chunk.id), own, text, place))
-    return tuple(passages)
-
-
-def placing(parts: Components) -> Placed:
-    """Locators from the stored documents; empty for text that is from none, a page of the web."""
-    documents = parts.whole_documents()
-
-    def placed(hits: Sequence[Hit]) -> list[str]:
-        chunks = [hit.chunk for hit in hits]
-        known = documents(sorted({chunk.document_id for chunk in chunks}))
-        found = ((known.get(chunk.document_id), chunk) for chunk in chunks)
-        return ["" if document is None else locate(document, chunk.start, chunk.end) for document, chunk in found]
-
-    return placed
 
 
 @dataclass(frozen=True, slots=True)

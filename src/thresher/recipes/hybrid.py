@@ -32,21 +32,25 @@ from functools import partial
 from thresher.pipeline import Pipeline
 from thresher.protocols import Retriever
 from thresher.recipes import cuts
-from thresher.recipes.answering import generator, quote_checker
+from thresher.recipes.build import generator, quote_checker
 from thresher.recipes.components import BUNDLED, Components, nothing
 from thresher.recipes.settings import FuseSettings, HybridSettings
-from thresher.retrieval.fusion import FusedRetriever, Fusion, reciprocal_rank_fusion, weighted_fusion
-from thresher.retrieval.search import DenseRetriever, LexicalRetriever
-from thresher.retrieval.wrappers import CutRetriever, RerankedRetriever
+from thresher.retrieval.search import (
+    CutRetriever,
+    DenseRetriever,
+    FusedRetriever,
+    Fusion,
+    LexicalRetriever,
+    reciprocal_rank_fusion,
+    weighted_fusion,
+)
+from thresher.retrieval.wrappers import RerankedRetriever
 
 PUBLISHED_RESULTS = 5
 """Hybrid report, section 5: "Final Results (k=5)"."""
 
 RECIPROCAL = (1.0, 1.0)
 """The report says "weighted" and gives no weights; its repository has none."""
-
-RANK_CONSTANT = 60
-"""Of reciprocal ranks, as printed (Cormack et al. 2009): SciFact nDCG@10 is .726 at 10 and .737 at 100."""
 
 WEIGHTED = (0.4, 0.6)
 """Dense and lexical. SciFact training questions, nDCG@10 without a reranker: weighted .3/.7 .735, .4/.6 .741,
@@ -70,7 +74,7 @@ def pipeline(settings: HybridSettings, parts: Components, name: str) -> Pipeline
         ),
         fusion(settings.fuse, reranked=settings.rerank not in (None, "none")),
     )
-    reranker = parts.chosen_reranker(settings)
+    reranker = parts.reranker(settings)
     if reranker is not None:
         weight = BUNDLED_WEIGHT if settings.rerank == BUNDLED and not settings.literal else 1.0
         retrieve = RerankedRetriever(retrieve, reranker, weight, titled=settings.titled)
@@ -98,4 +102,4 @@ def fusion(settings: FuseSettings, *, reranked: bool) -> Fusion:
     weights = [default if weight is None else weight for weight, default in zip(given, usual, strict=True)]
     if weighted:
         return partial(weighted_fusion, weights=weights)
-    return partial(reciprocal_rank_fusion, weights=weights, rank_constant=RANK_CONSTANT)
+    return partial(reciprocal_rank_fusion, weights=weights)

@@ -13,7 +13,7 @@ from thresher.answering.chat_model import ParametricGenerator
 from thresher.answering.citations import abstention
 from thresher.pipeline import Pipeline
 from thresher.protocols import Generator
-from thresher.recipes.answering import style_of
+from thresher.recipes.build import style_of
 from thresher.recipes.components import Components, nothing
 from thresher.recipes.settings import NoRetrievalSettings
 from thresher.types import Evidence, Generation, Query

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from thresher.pipeline import Pipeline
 from thresher.recipes import cuts
-from thresher.recipes.answering import generator, quote_checker
+from thresher.recipes.build import generator, quote_checker
 from thresher.recipes.components import Components
 from thresher.recipes.settings import RagSettings
-from thresher.retrieval.search import DenseRetriever
-from thresher.retrieval.wrappers import CutRetriever
+from thresher.retrieval.search import CutRetriever, DenseRetriever
 
 
 def pipeline(settings: RagSettings, parts: Components, name: str) -> Pipeline:

@@ -84,7 +84,7 @@ class Recipe:
         made = self.wired(settings, components)
         if self.bounds is None or components.sketched:
             return made
-        from thresher.recipes.bounds import with_learned
+        from thresher.recipes.judges import with_learned
 
         return with_learned(
             made, settings, components, name=self.name, keys=self.bounds, preset=self.preset, wired=self.wired
@@ -125,6 +125,13 @@ class Recipe:
         return import_module(f"thresher.recipes.{module}")
 
 
+def _preset(of: Recipe, name: str, summary: str, model: str, preset: Mapping[str, Any]) -> Recipe:
+    return replace(of, name=name, summary=summary, model=model, preset_of=of.name, preset=preset)
+
+
+_HYBRID = Recipe(
+    "hybrid", "dense + BM25, fused by reciprocal ranks, reranked, two dense hits protected", "hybrid", "HybridSettings"
+)
 _CRAG = Recipe(
     "crag",
     "retrieval judged, refined strip by strip, corrected from outside",
@@ -141,6 +148,13 @@ _ECRAG = Recipe(
     corrects=True,
     bounds=("kdm.external", "kdm.internal"),
 )
+_CHUNKRAG = Recipe(
+    "chunkrag",
+    "every chunk scored, reconsidered and criticised; cut where the scores say",
+    "chunkrag",
+    "ChunkragSettings",
+    bounds=("score_floor",),
+)
 _RECIPES = (
     Recipe(
         "corrective",
@@ -150,28 +164,21 @@ _RECIPES = (
         corrects=True,
     ),
     Recipe("rag", "plain RAG: the nearest chunks, trusted as they are", "rag", "RagSettings"),
-    Recipe(
-        "hybrid",
-        "dense + BM25, fused by reciprocal ranks, reranked, two dense hits protected",
-        "hybrid",
-        "HybridSettings",
-    ),
-    Recipe(
+    _HYBRID,
+    _preset(
+        _HYBRID,
         "hybrid-literal",
         "the hybrid report as printed: fixed depths 8 and 4, five results, the cross-encoder alone orders",
-        "hybrid",
         "HybridLiteralSettings",
-        preset_of="hybrid",
-        preset={"fuse.method": "rrf"},
+        {"fuse.method": "rrf"},
     ),
     _CRAG,
-    replace(
+    _preset(
         _CRAG,
-        name="crag-paper",
-        summary="the CRAG paper's scale, bounds and keywords",
-        model="PrintedCragSettings",
-        preset_of="crag",
-        preset={
+        "crag-paper",
+        "the CRAG paper's scale, bounds and keywords",
+        "PrintedCragSettings",
+        {
             "upper": 0.59,
             "lower": -0.99,
             "bounds": "paper",
@@ -180,13 +187,12 @@ _RECIPES = (
             "search.style": "keywords3",
         },
     ),
-    replace(
+    _preset(
         _CRAG,
-        name="crag-code",
-        summary="the CRAG repository's run script: whole chunks as strips, the best three",
-        model="PrintedCragSettings",
-        preset_of="crag",
-        preset={
+        "crag-code",
+        "the CRAG repository's run script: whole chunks as strips, the best three",
+        "PrintedCragSettings",
+        {
             "upper": 0.592,
             "lower": -0.995,
             "bounds": "code",
@@ -199,13 +205,12 @@ _RECIPES = (
         },
     ),
     _ECRAG,
-    replace(
-        _ECRAG,
-        name="ecrag-literal",
-        summary="the thesis's code as printed, with its defects",
-        model="EcragLiteralSettings",
-        preset_of="ecrag",
-        preset={
+    _preset(
+        replace(_ECRAG, bounds=None),
+        "ecrag-literal",
+        "the thesis's code as printed, with its defects",
+        "EcragLiteralSettings",
+        {
             "subchunk.tail": "literal",
             "kdm.combine": "sum",
             "kdm.nonzero_rule": "normalized",
@@ -213,22 +218,14 @@ _RECIPES = (
             "kdm.idf": "okapi",
             "kdm.route": "survivors",
         },
-        bounds=None,
     ),
-    Recipe(
-        "chunkrag",
-        "every chunk scored, reconsidered and criticised; cut where the scores say",
-        "chunkrag",
-        "ChunkragSettings",
-        bounds=("score_floor",),
-    ),
-    Recipe(
+    _CHUNKRAG,
+    _preset(
+        replace(_CHUNKRAG, bounds=None),
         "chunkrag-v1",
         "the first version: TF-IDF, an independent critic, a threshold from the model",
-        "chunkrag",
         "ChunkragV1Settings",
-        preset_of="chunkrag",
-        preset={"chunk.theta": 0.7, "dedup.vectors": "tfidf", "critic.sees_scores": False, "threshold": "llm"},
+        {"chunk.theta": 0.7, "dedup.vectors": "tfidf", "critic.sees_scores": False, "threshold": "llm"},
     ),
     Recipe(
         "no-retrieval", "the generator alone, without evidence", "no_retrieval", "NoRetrievalSettings", needs_llm=True

@@ -86,14 +86,6 @@ class AnswerSettings(Frozen):
     )
 
 
-class CheckedAnswerSettings(AnswerSettings):
-    """The same, for a recipe that shows what the documents say to each sentence."""
-
-    check: Literal["none", "mark", "strict"] = Field(
-        "mark", description=AnswerSettings.model_fields["check"].description
-    )
-
-
 class FrontSettings(Frozen):
     """What a question is put to by default; options and arguments win."""
 
@@ -174,10 +166,10 @@ class RecipeSettings(Frozen):
     answer: AnswerSettings = AnswerSettings()
 
 
-class DenseSettings(Frozen):
-    """Dense retrieval."""
+class ListSettings(Frozen):
+    """Dense or BM25 retrieval."""
 
-    depth: int = Field(5, ge=1, description="candidates at least; twice the wanted results when that is more")
+    depth: int = Field(ge=1, description="candidates at least; twice the wanted results when that is more")
 
 
 class FixedChunking(Frozen):
@@ -187,12 +179,10 @@ class FixedChunking(Frozen):
     overlap: int = Field(0, ge=0, description="characters two neighbours share at most")
 
 
-class SentenceChunking(Frozen):
+class SentenceChunking(FixedChunking):
     """Chunks of whole sentences."""
 
-    size: int = Field(1500, ge=50, description="characters of a chunk at most")
     min: int = Field(300, ge=0, description="characters of a chunk at least")
-    overlap: int = Field(0, ge=0, description="characters two neighbours share at most")
 
 
 class Subchunking(Frozen):
@@ -212,12 +202,6 @@ class ListWeights(Frozen):
     def _weighs_something(self) -> Self:
         check_weights(dense_weight=self.dense_weight, lexical_weight=self.lexical_weight)
         return self
-
-
-class LexicalSettings(Frozen):
-    """BM25 retrieval."""
-
-    depth: int = Field(4, ge=1, description="candidates at least; twice the wanted results when that is more")
 
 
 class FuseSettings(Frozen):
@@ -240,14 +224,16 @@ class FuseSettings(Frozen):
         return self
 
 
+RERANK = (
+    "cross-encoder that orders: 'bundled', a fastembed name or folder, a /rerank URL (URL#MODEL where the server has "
+    "several), or 'none' to do without on purpose"
+)
+
+
 class RerankerSettings(Frozen):
     """A cross-encoder that orders."""
 
-    rerank: str | None = Field(
-        None,
-        description="cross-encoder: 'bundled', a fastembed name or folder, a /rerank URL (URL#MODEL where the server "
-        "has several), or 'none' to do without on purpose",
-    )
+    rerank: str | None = Field(None, description=RERANK)
     rerank_api_key: SecretStr | None = Field(None, description="key for a /rerank URL")
 
 
@@ -376,18 +362,16 @@ class RagSettings(RecipeSettings):
     """Settings of `rag`."""
 
     chunk: FixedChunking = FixedChunking()
-    dense: DenseSettings = DenseSettings(depth=5)
+    dense: ListSettings = ListSettings(depth=5)
 
 
 class HybridSettings(RecipeSettings, RerankerSettings):
     """Settings of `hybrid`."""
 
-    rerank: str | None = Field(
-        "bundled", description="cross-encoder: 'bundled', a fastembed name or folder, a /rerank URL, or 'none'"
-    )
+    rerank: str | None = Field("bundled", description=RERANK)
     chunk: FixedChunking = FixedChunking(size=1500, overlap=300)
-    dense: DenseSettings = DenseSettings(depth=8)
-    lexical: LexicalSettings = LexicalSettings(depth=4)
+    dense: ListSettings = ListSettings(depth=8)
+    lexical: ListSettings = ListSettings(depth=4)
     fuse: FuseSettings = FuseSettings()
     protect: ProtectSettings = ProtectSettings()
     literal: ClassVar[bool] = False
@@ -408,7 +392,7 @@ class CragSettings(OutsideSettings):
     """Scores are on the scale of the fine-tuned evaluator, -1 to 1, and not from 0 to 1."""
 
     chunk: FixedChunking = FixedChunking()
-    dense: DenseSettings = DenseSettings(depth=10)
+    dense: ListSettings = ListSettings(depth=10)
     upper: float = Field(0.7, description="score above which one chunk makes the retrieval correct")
     lower: float = Field(0.3, description="score up to which a chunk is irrelevant")
     bounds: Literal["blog", "paper", "code"] = Field("blog", description="on which side the bounds themselves lie")
@@ -427,7 +411,7 @@ class PrintedCragSettings(CragSettings):
 
 
 class EcragSubchunking(Subchunking):
-    """Subchunks of a chunk."""
+    """The same, as printed or whole."""
 
     tail: Literal["flush", "literal"] = Field("flush", description="keep the last subchunk, or lose it as printed")
 
@@ -519,14 +503,10 @@ class CombineSettings(Frozen):
 class ChunkragSettings(JudgeSettings, RerankerSettings):
     """Settings of `chunkrag`."""
 
-    rerank: str | None = Field(
-        "bundled",
-        description="cross-encoder that orders what is kept: 'bundled', a fastembed name or folder, a /rerank URL, or "
-        "'none' for the order of the scores",
-    )
+    rerank: str | None = Field("bundled", description=RERANK)
     chunk: SemanticChunking = SemanticChunking()
-    dense: DenseSettings = DenseSettings(depth=10)
-    lexical: LexicalSettings = LexicalSettings(depth=10)
+    dense: ListSettings = ListSettings(depth=10)
+    lexical: ListSettings = ListSettings(depth=10)
     fuse: EnsembleSettings = EnsembleSettings()
     dedup: RedundancySettings = RedundancySettings()
     rewrite: bool = Field(True, description="rewrite the question before retrieval")
@@ -550,16 +530,16 @@ class CorrectiveSettings(OutsideSettings, RerankerSettings):
 
     drop_references = True
 
-    answer: CheckedAnswerSettings = CheckedAnswerSettings()
+    answer: AnswerSettings = AnswerSettings(check="mark")
     judge: str = Field(
         "auto",
         description="the trained judge, and the chat model (where configured) for what it cannot tell; or a judge by "
         "name, alone: 'trained', 'local' (cosine and words)",
     )
-    chunk: SentenceChunking = SentenceChunking()
+    chunk: SentenceChunking = SentenceChunking(size=1500)
     subchunk: Subchunking = Subchunking()
-    dense: DenseSettings = DenseSettings(depth=20)
-    lexical: LexicalSettings = LexicalSettings(depth=20)
+    dense: ListSettings = ListSettings(depth=20)
+    lexical: ListSettings = ListSettings(depth=20)
     fuse: ListWeights = ListWeights(dense_weight=0.4, lexical_weight=0.6)
     dedup: RedundancySettings = RedundancySettings()
     upper: float | None = Field(

@@ -1,4 +1,4 @@
-"""Retrievers around another one: cut, reranked, searched again in other words, deduplicated, ordered by similarity."""
+"""Retrievers around another one: reranked, searched again in other words, deduplicated, ordered by similarity."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.protocols import CrossEncoder, Retriever, Rewriter, about
-from thresher.retrieval.fusion import FusedRetriever, reciprocal_rank_fusion
+from thresher.retrieval.search import FusedRetriever, reciprocal_rank_fusion, spread
 from thresher.types import COSINE, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query, Score, ranked_judgements
 
 if TYPE_CHECKING:
@@ -20,71 +20,6 @@ if TYPE_CHECKING:
     from thresher.types import Terms
 
     Matrix = NDArray[np.floating[Any]]
-
-Position = Literal["keep", "front"]
-
-
-@dataclass(frozen=True, slots=True)
-class CutRetriever:
-    """The best `query.limit` of what another retriever found.
-
-    `protect` guarantees the membership of that many best dense hits (hybrid report, "safety mechanism"; W4 in
-    docs/methods.md): a protected hit may replace only the lowest-ranked unprotected one. It stays where the order put
-    it (`keep`) or goes to the front (`front`). This guarantees membership, not quality.
-    """
-
-    retriever: Retriever
-    protect: int = 0
-    position: Position = "keep"
-    limit: int | None = None
-    """A published number that holds whatever is asked for."""
-    least: int = 0
-    """At least this many, where what follows chooses among them."""
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        where = " in front" if self.position == "front" else ""
-        protected = f", protect {self.protect}{where}" if self.protect else ""
-        best = "" if self.limit is None else f", best {self.limit}"
-        return f"{about(self.retriever)}{protected}{best}"
-
-    def __call__(self, query: Query) -> Judged:
-        """Kept hits first, then everything that was cut off, with the reason."""
-        found = self.retriever(query)
-        limit = max(self.least, query.limit) if self.limit is None else self.limit
-        hits = found.kept
-        protected = _best_dense(hits, min(self.protect, limit))
-        room = limit - len(protected)
-        others = [hit for hit in hits if hit.chunk.id not in protected][:room]
-        chosen = protected | {hit.chunk.id for hit in others}
-        kept = [hit for hit in hits if hit.chunk.id in chosen]
-        if self.position == "front":
-            kept.sort(key=lambda hit: hit.chunk.id not in protected)
-        reasons = {judgement.hit.chunk.id: judgement.reason for judgement in found.judgements}
-        stays = [
-            Judgement(replace(hit, rank=rank), keep=True, reason=_why(hit, reasons, protected, limit))
-            for rank, hit in enumerate(kept, start=1)
-        ]
-        cut = [
-            replace(judgement, keep=False, reason=f"{judgement.reason}, below the best {limit}")
-            if judgement.keep
-            else judgement
-            for judgement in found.judgements
-            if judgement.hit.chunk.id not in chosen
-        ]
-        facts = {"protected": sorted(protected)} if self.protect else {}
-        return Judged((*stays, *cut), found.notes + Notes(facts=facts))
-
-
-def _best_dense(hits: tuple[Hit, ...], number: int) -> set[str]:
-    dense = (hit for hit in hits if "dense" in hit.scores)
-    return {hit.chunk.id for hit in sorted(dense, key=lambda hit: -hit.scores["dense"].value)[:number]}
-
-
-def _why(hit: Hit, reasons: dict[str, str], protected: set[str], limit: int) -> str:
-    saved = hit.chunk.id in protected and hit.rank > limit
-    return reasons[hit.chunk.id] + (", kept as one of the best dense hits" if saved else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +54,7 @@ class RerankedRetriever:
             return replace(found, notes=found.notes + Notes((lack,)))
         blended = scores
         if self.weight != 1:
-            pairs = zip(_spread([hit.score for hit in hits]), _spread(scores), strict=True)
+            pairs = zip(spread([hit.score for hit in hits]), spread(scores), strict=True)
             blended = [Score((1 - self.weight) * own + self.weight * read, WEIGHTED_FUSION) for own, read in pairs]
         scored = [
             replace(hit, score=score, scores={**hit.scores, "rerank": read})
@@ -131,13 +66,6 @@ class RerankedRetriever:
         ]
         dropped = tuple(judgement for judgement in found.judgements if not judgement.keep)
         return Judged((*kept, *dropped), found.notes + Notes(facts={"reranker": self.cross_encoder.name}))
-
-
-def _spread(scores: Sequence[Score]) -> list[float]:
-    """Values brought to 0..1 by their minimum and maximum; 1 where all are equal."""
-    values = [score.value for score in scores]
-    low, high = min(values, default=0.0), max(values, default=0.0)
-    return [(value - low) / (high - low) if high > low else 1.0 for value in values]
 
 
 Suffices = Callable[[Query, Sequence[Hit]], bool]

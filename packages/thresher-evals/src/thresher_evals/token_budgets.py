@@ -8,9 +8,9 @@ from typing import Literal
 
 from thresher.errors import UsageError
 from thresher.pipeline import Pipeline
+from thresher.recipes.calibrate import MADE, questions_of
 from thresher.recipes.components import Components
 from thresher.recipes.evidence import Spending, spending
-from thresher.recipes.made_questions import MADE, questions_of
 from thresher.recipes.registry import Recipe
 from thresher.recipes.settings import RecipeSettings
 from thresher.types import Evidence, Public, Query

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence, Set
 
 import pytest
 
-from thresher.recipes.made_questions import SyntheticQuestion, gather, gather_labelled
+from thresher.recipes.calibrate import SyntheticQuestion, gather, gather_labelled
 from thresher.types import Chunk
 from thresher_evals.questions.synthetic import put_together, synthetic_questions
 

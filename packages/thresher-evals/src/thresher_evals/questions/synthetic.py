@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from thresher.recipes.made_questions import SyntheticQuestion
+from thresher.recipes.calibrate import SyntheticQuestion
 from thresher.text.sentences import line_spans
 from thresher.types import Chunk, Document, Table
 from thresher_evals.questions.question_maker import MadeOf, QuestionMaker
