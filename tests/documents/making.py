@@ -20,8 +20,8 @@ import pytest
 from reportlab.pdfgen import canvas
 
 from tests.real_data import DATA
-from thresher.documents.read import fetch, parse
-from thresher.documents.sources import Hints, Item, Limits
+from thresher.documents.read import parse
+from thresher.documents.sources import Hints, Item, Limits, fetch
 from thresher.errors import DocumentError
 from thresher.types import Document
 

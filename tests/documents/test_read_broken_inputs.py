@@ -12,8 +12,7 @@ import pytest
 
 from tests.documents import making
 from tests.documents.making import needs_papers, read_all, read_one, refusal, save
-from thresher.documents.read import fetch
-from thresher.documents.sources import Item, Limits
+from thresher.documents.sources import Item, Limits, fetch
 from thresher.errors import DocumentError
 from thresher.types import Document
 

@@ -18,15 +18,14 @@ from tests.conftest import Run
 from tests.documents import hostile, making, readers
 from tests.documents.making import read_all, save
 from thresher.documents.assembly import Parsed
-from thresher.documents.read import fetch
-from thresher.documents.reading_process import ProcessLimits, ReadingProcess
+from thresher.documents.reading_process import ReadingProcess
 from thresher.documents.registry import FileKind, RawFile
-from thresher.documents.sources import Item
+from thresher.documents.sources import Item, Limits, fetch
 from thresher.documents.worker import Unreadable, unpacked
 from thresher.errors import DocumentError
 from thresher.types import Document
 
-NARROW = ProcessLimits(memory_megabytes=256, stack_megabytes=1)
+NARROW = Limits(memory_megabytes=256, stack_megabytes=1)
 Registering = Callable[[FileKind], None]
 
 
@@ -167,7 +166,7 @@ def test_a_killed_process_is_started_again(process: ReadingProcess, tmp_path: Pa
 
 def test_a_reader_that_hangs_is_ended_when_its_seconds_are_over(registering: Registering, tmp_path: Path) -> None:
     registering(FileKind("hang", "a trap", (".hang",), (), readers.hang))
-    with ReadingProcess(ProcessLimits(seconds=1.5)) as process:
+    with ReadingProcess(Limits(seconds=1.5)) as process:
         refusal = refused(process, save(tmp_path, "a.hang", os.devnull))
         assert refusal.what == "reading it took longer than 1.5 seconds"
         assert "reading.seconds (1.5)" in refusal.next_step

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from thresher.documents.read import fetch, parse
-from thresher.documents.sources import Item, Limits, discover
+from thresher.documents.read import parse
+from thresher.documents.sources import Item, Limits, discover, fetch
 from thresher.errors import DocumentError
 from thresher.types import Document
 

@@ -25,7 +25,6 @@ from functools import cache
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from thresher.documents.read import parse
 from thresher.documents.registry import KINDS, FileKind, Reader
 from thresher.documents.sources import MEBIBYTE, Hints, Item, Limits
 from thresher.errors import DocumentError, ThresherError
@@ -183,6 +182,9 @@ class Worker:
     """Answers one request after the other."""
 
     def __init__(self, replies: BinaryIO, memory_bytes: int) -> None:
+        from thresher.documents.read import parse  # not by who asks
+
+        self._parse = parse
         self._replies = replies
         self._memory = memory_bytes
         self._kinds: object = None
@@ -194,11 +196,11 @@ class Worker:
         if kinds != self._kinds:
             use_kinds(kinds)
             self._kinds = kinds
-        self._seconds = limits.parse_seconds
+        self._seconds = limits.reader_seconds
         limit_processor_seconds(self._seconds)
         item = item if item.data is None else replace(item, data=data)
         try:
-            self._send_all(parse(item, data, hints, metadata=metadata, limits=limits, alive=self._alive))
+            self._send_all(self._parse(item, data, hints, metadata=metadata, limits=limits, alive=self._alive))
             last = Reply(done=True)
         except DocumentError as error:
             cause = error.__cause__

@@ -165,8 +165,8 @@ def test_what_is_written_over_a_page_that_a_reader_marked_is_the_readers(tmp_pat
 READS_TWO = """
 import os, sys
 from pathlib import Path
-from thresher.documents.read import fetch, parse
-from thresher.documents.sources import Item
+from thresher.documents.read import parse
+from thresher.documents.sources import fetch, Item
 for name in sys.argv[1:]:
     item = Item(name, name, Path(name))
     print(next(parse(item, *fetch(item))).text)

@@ -105,7 +105,7 @@ def extract(data: bytes, *, limits: Limits) -> Any:
         use_cache=False,
         disable_ocr=True,
         enable_quality_processing=False,
-        extraction_timeout_secs=limits.parse_seconds,
+        extraction_timeout_secs=limits.reader_seconds,
         include_document_structure=True,
         pages=kreuzberg.PageConfig(extract_pages=True, insert_page_markers=False),
         content_filter=kreuzberg.ContentFilterConfig(
