@@ -2,10 +2,10 @@
 
     .venv/bin/python -m benchmarks.fidelity FOLDER... [--most N]
 
-Every file under the folders of a kind that is counted, at most N of a kind (100), chosen by the hash of its name. Files
-are taken apart here with lxml, without the readers' ideas of what is a table, a note or a heading: every text node of an
-Office file's parts, every text of a page of HTML outside scripts and menus; of a PDF PDFium's text. A word that is there
-more often than it was kept is missing: lost, or altered.
+Every file under the folders of a kind that is counted, at most N of a kind (100), chosen by the hash of its name.
+Files are taken apart here with lxml, without the readers' ideas of what is a table, a note or a heading: every text
+node of an Office file's parts, every text of a page of HTML outside scripts and menus; of a PDF PDFium's text. A word
+that is there more often than it was kept is missing: lost, or altered.
 Printed are a table for each kind and the files that lose the largest share.
 """
 
@@ -26,10 +26,9 @@ from lxml import etree, html
 
 from thresher.documents.assembly import Parsed
 from thresher.documents.cleaning import normalise, word_set
-from thresher.documents.detect import kind_of
 from thresher.documents.formats.html import decode_html
 from thresher.documents.formats.pdf_pages import extract, page_texts
-from thresher.documents.registry import RawFile, by_extension
+from thresher.documents.registry import RawFile, by_extension, kind_of
 from thresher.errors import ThresherError
 
 WORST = 12

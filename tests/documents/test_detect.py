@@ -6,7 +6,7 @@ import pytest
 
 from tests.documents import making
 from tests.documents.making import parse_bytes, read_one, refusal, save, within
-from thresher.documents.detect import decode
+from thresher.documents.cleaning import decode
 from thresher.types import Document
 
 OLE = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600)
@@ -43,13 +43,21 @@ def test_standard_input_is_told_apart_by_its_content(data: bytes, kind: str) -> 
         ("a.docx", making.workbook(), "named .docx but is an Excel workbook"),
         ("a.docx", making.archive({"x.txt": b"hello"}), "named .docx but is a zip archive"),
         ("a.docx", b"PK\x03\x04" + b"junk" * 50, "named .docx but is a damaged or cut off zip"),
-        ("a.csv", b"\x89PNG\r\n\x1a\n" + bytes(100), "named .csv but is a PNG picture, which is not read; put it"),
-        ("a.heic", b"\0\0\0\x18ftypheic" + bytes(50), "is a HEIF picture, which is not read"),
-        ("a.bmp", b"BM" + bytes(50), "is a BMP picture, which is not read"),
-        ("a.wav", b"RIFF\x24\0\0\0WAVEfmt " + bytes(50), "is a sound file, which is not read; save its speech as text"),
-        ("a.mp4", b"\0\0\0\x18ftypisom" + bytes(50), "is a video, which is not read"),
-        ("a.gz", b"\x1f\x8b\x08\x00" + bytes(50), "is a gzip archive, which is not read; unpack it"),
-        ("a.rtf", b"{\\rtf1", "is an RTF document, which is not read; save it as PDF, docx, xlsx or text"),
+        ("a.csv", b"\x89PNG\r\n\x1a\n" + bytes(100), "named .csv but is a picture, which is not read; put it"),
+        ("a.heic", b"\0\0\0\x18ftypheic" + bytes(50), "is a picture, which is not read"),
+        ("a.bmp", b"BM" + bytes(50), "is a picture, which is not read"),
+        (
+            "a.wav",
+            b"RIFF\x24\0\0\0WAVEfmt " + bytes(50),
+            "is a sound or video file, which is not read; save its",
+        ),
+        ("a.mp4", b"\0\0\0\x18ftypisom" + bytes(50), "is a sound or video file, which is not read"),
+        ("a.gz", b"\x1f\x8b\x08\x00" + bytes(50), "is an archive, which is not read; unpack it"),
+        (
+            "a.rtf",
+            b"{\\rtf1",
+            "is an RTF or PostScript document, which is not read; save it as PDF",
+        ),
         ("a.odt", making.archive({"mimetype": b"application/vnd.oasis.opendocument.text"}), "is an OpenDocument file"),
         ("a.doc", OLE, "old Office format"),
         ("a.docx", OLE + "EncryptedPackage".encode("utf-16-le"), "password"),

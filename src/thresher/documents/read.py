@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 
 from thresher.documents.assembly import PARAGRAPH, Member, Parsed
 from thresher.documents.cleaning import clean_inline, has_half_pair
-from thresher.documents.detect import kind_of
-from thresher.documents.registry import Held, RawFile
+from thresher.documents.registry import Held, RawFile, kind_of
 from thresher.documents.sources import DEFAULT_LIMITS, Hints, Item, Limits, errors_about, file_name
 from thresher.errors import DocumentError
 from thresher.text.language import LANGUAGES, language_of

@@ -86,7 +86,7 @@ def test_attachments_are_documents_and_what_is_none_is_named(tmp_path: Path) -> 
     item = save(tmp_path, "a.eml", bytes(mail))
     first, *others = (one for one in read_all(item) if isinstance(one, Document))
     assert first.metadata["attachments"] == "stock.csv, 2-stock.csv, report.docx, Boiler.eml"
-    assert first.metadata["parts_not_read"] == "photo.png: is a PNG picture, which is not read"
+    assert first.metadata["parts_not_read"] == "photo.png: is a picture, which is not read"
     names = ["stock.csv", "2-stock.csv", "report.docx", "Boiler.eml", "Boiler.eml/keys.txt"]
     assert [one.source for one in others] == [f"{item.source}/{name}" for name in names]
     assert {one.container for one in others} == {item.source}

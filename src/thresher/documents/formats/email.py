@@ -12,10 +12,9 @@ from pathlib import PurePosixPath
 from typing import cast
 
 from thresher.documents.assembly import Assembly, Member, Parsed
-from thresher.documents.cleaning import clean_inline, iso_date
-from thresher.documents.detect import decode, kind_of
+from thresher.documents.cleaning import clean_inline, decode, iso_date
 from thresher.documents.formats.html import Reader, decode_html, read_markup
-from thresher.documents.registry import Held, RawFile, by_mime_type
+from thresher.documents.registry import Held, RawFile, by_mime_type, kind_of
 from thresher.errors import DocumentError
 
 HEAD = ("From", "To", "Cc", "Date", "Subject")

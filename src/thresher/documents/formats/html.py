@@ -13,8 +13,7 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_table
-from thresher.documents.cleaning import RAISED, clean_inline, clean_text, exponents, iso_date, word_set
-from thresher.documents.detect import decode
+from thresher.documents.cleaning import RAISED, clean_inline, clean_text, decode, exponents, iso_date, word_set
 from thresher.documents.formats.archives import child, children, descendants, local, opened, xml_of
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError

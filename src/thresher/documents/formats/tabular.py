@@ -12,8 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from thresher.documents.assembly import Assembly, Parsed
-from thresher.documents.cleaning import clean_inline, clean_text, has_half_pair, normalise
-from thresher.documents.detect import decode, utf_8
+from thresher.documents.cleaning import clean_inline, clean_text, decode, has_half_pair, normalise, utf_8
 from thresher.documents.formats.markdown import headings, pipe_tables, stated_date
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
