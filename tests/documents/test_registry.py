@@ -30,7 +30,7 @@ def test_every_kind_has_a_reader_and_names_of_its_own() -> None:
     for kind in KINDS.values():
         assert isinstance(kind.reader, str)
         module, _, function = kind.reader.partition(":")
-        assert callable(getattr(import_module(f"thresher.documents.formats.{module}"), function))
+        assert callable(getattr(import_module(module, "thresher.documents.formats"), function))
         assert kind.label
     for names in ([kind.extensions for kind in KINDS.values()], [kind.mime_types for kind in KINDS.values()]):
         assert set(Counter(name for each in names for name in each).values()) == {1}

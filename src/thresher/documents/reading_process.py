@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import BinaryIO, cast
 
-from thresher.documents.sources import DEFAULT_LIMITS, MEBIBYTE, Hints, Item, Limits
+from thresher.documents.registry import KINDS, kind_of
+from thresher.documents.sources import DEFAULT_LIMITS, MEBIBYTE, Hints, Item, Limits, errors_about, file_name
 from thresher.documents.worker import Failure, Reply, Unreadable, read_frame, request_for, unpacked, write_frame
 from thresher.errors import DocumentError
 from thresher.types import Document, Metadata, text_id
@@ -65,24 +66,28 @@ class ReadingProcess:
         """The documents in the bytes, as `thresher.documents.read.parse` yields them, read over there.
 
         A file that cannot be read raises DocumentError, and so does one that ends the process or takes more than it
-        may. A kind whose reader no other process can import is read here, without limits.
+        may. A kind whose reader is a function of this program is read here, without limits.
         """
         metadata = metadata or {}
+        if any(callable(kind.reader) for kind in KINDS.values()):
+            with errors_about(item.source):
+                kind = kind_of(data, name=file_name(item, hints), content_type=hints.content_type)
+            if callable(kind.reader):
+                from thresher.documents.read import parse
+
+                yield from parse(item, data, hints, metadata=metadata, limits=self._limits)
+                return
         asked = request_for(item, hints, metadata, self._limits)
         finished = False
         try:
             for reply in self._replies(item, asked, data):
-                finished = reply.done or reply.failed is not None or bool(reply.elsewhere)
+                finished = reply.done or reply.failed is not None
                 if finished and reply.worn:
                     self.close()
                 if reply.out_of_memory:
                     raise self._too_much_memory(item.source)
                 if reply.failed is not None:
                     raise reply.failed.error()
-                if reply.elsewhere:
-                    from thresher.documents.read import parse
-
-                    yield from parse(item, data, hints, metadata=metadata, limits=self._limits)
                 for found in reply.found:
                     yield found.error() if isinstance(found, Failure) else _owned(found, item)
         finally:
@@ -103,7 +108,7 @@ class ReadingProcess:
                 self.close()
                 raise self._cause(child, item.source)
             yield reply
-            if reply.done or reply.failed is not None or reply.elsewhere:
+            if reply.done or reply.failed is not None:
                 return
 
     def _started(self, source: str) -> _Child:
@@ -179,7 +184,7 @@ def _signal_name(status: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadingTask:
     """Reads one file from its bytes, in whatever process it is called; picklable."""
 
     item: Item

@@ -56,7 +56,8 @@ class FileKind:
     mime_types: tuple[str, ...]
     """The first one is the kind's own."""
     reader: str | Reader
-    """The function, or where it is: `module:function` in `thresher.documents.formats`, loaded when it is needed."""
+    """The function, or where it is, loaded when it is needed: `package.module:function`, or `.module:function` in
+    `thresher.documents.formats`. A function given itself is called in this process, not in the one that reads files."""
     signature: re.Pattern[bytes] | None = None
     """Matches at the beginning of the file."""
     zip_member: str = ""
@@ -72,7 +73,7 @@ class FileKind:
         if callable(self.reader):
             return self.reader(file)
         module, _, function = self.reader.partition(":")
-        reader: Reader = getattr(import_module(f"thresher.documents.formats.{module}"), function)
+        reader: Reader = getattr(import_module(module, "thresher.documents.formats"), function)
         return reader(file)
 
 
@@ -83,13 +84,13 @@ _PDF_HEADER = re.compile(rb".{0,1019}?%PDF-", re.DOTALL)
 KINDS: dict[str, FileKind] = {
     kind.name: kind
     for kind in (
-        FileKind("pdf", "a PDF", (".pdf",), ("application/pdf",), "pdf:read_pdf", signature=_PDF_HEADER),
+        FileKind("pdf", "a PDF", (".pdf",), ("application/pdf",), ".pdf:read_pdf", signature=_PDF_HEADER),
         FileKind(
             "docx",
             "a Word document (docx)",
             (".docx",),
             (f"{_OFFICE}wordprocessingml.document",),
-            "word:read_word",
+            ".word:read_word",
             zip_member="word/document.xml",
         ),
         FileKind(
@@ -97,7 +98,7 @@ KINDS: dict[str, FileKind] = {
             "a PowerPoint presentation (pptx)",
             (".pptx",),
             (f"{_OFFICE}presentationml.presentation",),
-            "slides:read_slides",
+            ".slides:read_slides",
             zip_member="ppt/presentation.xml",
         ),
         FileKind(
@@ -105,7 +106,7 @@ KINDS: dict[str, FileKind] = {
             "an Excel workbook (xlsx)",
             (".xlsx",),
             (f"{_OFFICE}spreadsheetml.sheet",),
-            "workbook:read_workbook",
+            ".workbook:read_workbook",
             zip_member="xl/workbook.xml",
         ),
         FileKind(
@@ -113,30 +114,32 @@ KINDS: dict[str, FileKind] = {
             "an EPUB book",
             (".epub",),
             ("application/epub+zip",),
-            "html:read_epub",
+            ".html:read_epub",
             zip_member="META-INF/container.xml",
         ),
-        FileKind("email", "an e-mail (eml)", (".eml",), ("message/rfc822",), "email:read_mail"),
-        FileKind("mbox", "a mailbox (mbox)", (".mbox",), ("application/mbox",), "email:read_mailbox"),
-        FileKind("mht", "a saved page (mht)", (".mht", ".mhtml"), ("multipart/related",), "email:read_saved_page"),
-        FileKind("zip", "a zip archive", (".zip",), ("application/zip",), "archives:read_zip", re.compile(b"PK\3\4")),
-        FileKind("ipynb", "a notebook (ipynb)", (".ipynb",), ("application/x-ipynb+json",), "tabular:read_notebook"),
+        FileKind("email", "an e-mail (eml)", (".eml",), ("message/rfc822",), ".email:read_mail"),
+        FileKind("mbox", "a mailbox (mbox)", (".mbox",), ("application/mbox",), ".email:read_mailbox"),
+        FileKind("mht", "a saved page (mht)", (".mht", ".mhtml"), ("multipart/related",), ".email:read_saved_page"),
+        FileKind("zip", "a zip archive", (".zip",), ("application/zip",), ".archives:read_zip", re.compile(b"PK\3\4")),
+        FileKind("ipynb", "a notebook (ipynb)", (".ipynb",), ("application/x-ipynb+json",), ".tabular:read_notebook"),
         FileKind(
-            "subtitles", "subtitles", (".srt", ".vtt"), ("text/vtt", "application/x-subrip"), "markdown:read_subtitles"
+            "subtitles", "subtitles", (".srt", ".vtt"), ("text/vtt", "application/x-subrip"), ".markdown:read_subtitles"
         ),
-        FileKind("html", "HTML", (".html", ".htm", ".xhtml"), ("text/html", "application/xhtml+xml"), "html:read_html"),
-        FileKind("markdown", "Markdown", (".md", ".markdown"), ("text/markdown",), "markdown:read_markdown"),
-        FileKind("csv", "CSV", (".csv", ".tsv"), ("text/csv", "text/tab-separated-values"), "tabular:read_csv"),
-        FileKind("json", "JSON", (".json",), ("application/json",), "tabular:read_json"),
+        FileKind(
+            "html", "HTML", (".html", ".htm", ".xhtml"), ("text/html", "application/xhtml+xml"), ".html:read_html"
+        ),
+        FileKind("markdown", "Markdown", (".md", ".markdown"), ("text/markdown",), ".markdown:read_markdown"),
+        FileKind("csv", "CSV", (".csv", ".tsv"), ("text/csv", "text/tab-separated-values"), ".tabular:read_csv"),
+        FileKind("json", "JSON", (".json",), ("application/json",), ".tabular:read_json"),
         FileKind(
             "jsonl",
             "JSON Lines",
             (".jsonl", ".ndjson"),
             ("application/jsonl", "application/x-ndjson", "application/ndjson"),
-            "tabular:read_jsonl",
+            ".tabular:read_jsonl",
         ),
         # What servers call text/plain may be anything: the bytes decide.
-        FileKind("text", "text", (".txt", ".text", ".rst", ".log"), (), "markdown:read_text"),
+        FileKind("text", "text", (".txt", ".text", ".rst", ".log"), (), ".markdown:read_text"),
     )
 }
 

@@ -18,14 +18,14 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from thresher.documents.registry import KINDS, FileKind, Reader
+from thresher.documents.registry import KINDS, FileKind
 from thresher.documents.sources import MEBIBYTE, Hints, Item, Limits
 from thresher.errors import DocumentError, ThresherError
 from thresher.types import Document, Metadata
@@ -90,13 +90,12 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Some of what is in a file; the last one of a file is `done`, or `failed`, or says that it is read `elsewhere`."""
+    """Some of what is in a file; the last one of a file is `done` or `failed`."""
 
     found: tuple[Document | Failure, ...] = ()  # empty as a sign of life
     done: bool = False
     failed: Failure | None = None
     out_of_memory: bool = False  # whether it failed for lack of memory
-    elsewhere: str = ""  # the kind of the file, whose reader only the process that asks has
     worn: bool = False  # whether the process holds on to so much memory that the next file wants a fresh one
 
 
@@ -126,53 +125,17 @@ def _replies() -> TypeAdapter[Reply]:
     return TypeAdapter(Reply)
 
 
-Asked = tuple[Item, Hints, Metadata, Limits, Sequence[tuple[FileKind, bytes]]]
-"""One file to read, whose bytes are the next frame, and all kinds: each without its reader, and that pickled."""
+Asked = tuple[Item, Hints, Metadata, Limits, dict[str, FileKind]]
+"""One file to read, whose bytes are the next frame, and the kinds that there are."""
 
 
 def request_for(item: Item, hints: Hints, metadata: Metadata, limits: Limits) -> bytes:
     """The request to read a file in another process; a file's own path stays here, its name is all that is needed."""
     path = None if item.path is None else type(item.path)(item.path.name)
     named = replace(item, root="", address="", path=path, data=None if item.data is None else b"")
-    kinds = [(replace(kind, reader=""), _pickled(kind.reader)) for kind in KINDS.values()]
+    kinds = {name: kind for name, kind in KINDS.items() if isinstance(kind.reader, str)}
     asked: Asked = (named, hints, dict(metadata), limits, kinds)
     return pickle.dumps(asked)
-
-
-def _pickled(reader: str | Reader) -> bytes:
-    """A reader for another process; empty where that cannot import it: a closure, a lambda, or one of a script."""
-    try:
-        content = pickle.dumps(reader)
-    except Exception:
-        return b""
-    return b"" if b"__main__" in content else content
-
-
-class ReadElsewhere(ThresherError):
-    """The reader of a kind is a function that this process cannot import."""
-
-
-def use_kinds(sent: Sequence[tuple[FileKind, bytes]]) -> None:
-    """Register these kinds and no others."""
-    ours = {name: kind for name, kind in KINDS.items() if isinstance(kind.reader, str)}
-    KINDS.clear()
-    KINDS.update(ours)  # so a module that registers its kind when it is imported may do so
-    found = [replace(kind, reader=_unpickled(reader, kind.name)) for kind, reader in sent]
-    KINDS.clear()
-    KINDS.update((kind.name, kind) for kind in found)
-
-
-def _unpickled(content: bytes, kind: str) -> str | Reader:
-    """The reader, or one that raises ReadElsewhere, whatever error its module raises."""
-
-    def elsewhere(file: object) -> Any:
-        raise ReadElsewhere("is read elsewhere", subject=kind)
-
-    try:
-        reader: str | Reader = pickle.loads(content)
-    except (Exception, SystemExit):
-        return elsewhere
-    return reader
 
 
 # --- the process ------------------------------------------------------------------------------------------------------
@@ -187,15 +150,13 @@ class Worker:
         self._parse = parse
         self._replies = replies
         self._memory = memory_bytes
-        self._kinds: object = None
         self._seconds = 0.0
 
     def answer(self, asked: Asked, data: bytes) -> None:
         """Send what is in a file."""
         item, hints, metadata, limits, kinds = asked
-        if kinds != self._kinds:
-            use_kinds(kinds)
-            self._kinds = kinds
+        KINDS.clear()
+        KINDS.update(kinds)
         self._seconds = limits.reader_seconds
         limit_processor_seconds(self._seconds)
         item = item if item.data is None else replace(item, data=data)
@@ -203,11 +164,7 @@ class Worker:
             self._send_all(self._parse(item, data, hints, metadata=metadata, limits=limits, alive=self._alive))
             last = Reply(done=True)
         except DocumentError as error:
-            cause = error.__cause__
-            if isinstance(cause, ReadElsewhere):
-                last = Reply(elsewhere=cause.subject)
-            else:
-                last = Reply(failed=Failure.of(error), out_of_memory=isinstance(cause, MemoryError))
+            last = Reply(failed=Failure.of(error), out_of_memory=isinstance(error.__cause__, MemoryError))
         self._send(replace(last, worn=last.out_of_memory or held_bytes() > WORN_SHARE * self._memory))
 
     def _send_all(self, documents: Iterator[Document | DocumentError]) -> None:
