@@ -17,7 +17,7 @@ from thresher.indexing.records import stable_json
 from thresher.types import Document, Metadata
 
 if TYPE_CHECKING:
-    from thresher.documents.reading_process import ReadingTask, ReadingProcess
+    from thresher.documents.reading_process import ReadingProcess, ReadingTask
     from thresher.documents.sources import Hints, Item
     from thresher.home.settings import ReadingSettings
 

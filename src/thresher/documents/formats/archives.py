@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import posixpath
+import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import Any
@@ -30,23 +31,27 @@ TEMPLATE_MOMENTS = frozenset({"2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z"})
 """When the templates of python-docx and python-pptx were made: their files say so until a program says otherwise."""
 
 
-def open_archive(data: bytes) -> zipfile.ZipFile:
-    """The zip archive in the bytes."""
+@contextmanager
+def opened(data: bytes, *, limits: Limits) -> Iterator[zipfile.ZipFile]:
+    """The archive, unless it unpacks to too much; raises DocumentError for errors in its parts while it is open."""
     try:
-        return zipfile.ZipFile(io.BytesIO(data))
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, OverflowError) as error:
-        raise DocumentError("the archive is damaged or cut off", next_step="download or export it again") from error
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            _refuse_bombs(archive.infolist(), len(data), limits)
+            yield archive
+    except (LookupError, ElementTree.ParseError, zipfile.BadZipFile, InflateError, EOFError, NotImplementedError) as e:
+        raise DocumentError(
+            f"the file is damaged or not what its name says ({type(e).__name__}: {str(e)[:80]})",
+            next_step="open and save it again, or leave it out",
+        ) from e
 
 
-def check_archive(data: bytes, *, limits: Limits) -> None:
-    """Refuse an archive that unpacks to too much, by its own directory; nested archives count as packed only."""
-    with open_archive(data) as archive:
-        entries = archive.infolist()
+def _refuse_bombs(entries: Sequence[zipfile.ZipInfo], packed: int, limits: Limits) -> None:
+    """By the archive's own directory; nested archives count as packed only."""
     if any(entry.flag_bits & 1 for entry in entries):
         raise DocumentError("the file is protected by a password", next_step="save a copy without the password")
     unpacked = sum(entry.file_size for entry in entries)
     nested = sum(1 for entry in entries if entry.filename.lower().endswith(NESTED))
-    ratio = unpacked / max(1, len(data))
+    ratio = unpacked / max(1, packed)
     reason = ""
     if len(entries) > MAX_ENTRIES:
         reason = f"{len(entries):,} entries"
@@ -60,20 +65,6 @@ def check_archive(data: bytes, *, limits: Limits) -> None:
         raise DocumentError(
             f"looks like an archive bomb ({reason})", next_step="leave it out, or raise the limit if you trust it"
         )
-
-
-@contextmanager
-def opened(data: bytes, *, limits: Limits) -> Iterator[zipfile.ZipFile]:
-    """The archive, checked; raises DocumentError for errors in its parts while it is open."""
-    check_archive(data, limits=limits)
-    try:
-        with open_archive(data) as archive:
-            yield archive
-    except (LookupError, ElementTree.ParseError, zipfile.BadZipFile, InflateError, EOFError, NotImplementedError) as e:
-        raise DocumentError(
-            f"the file is damaged or not what its name says ({type(e).__name__}: {str(e)[:80]})",
-            next_step="open and save it again, or leave it out",
-        ) from e
 
 
 def read_zip(file: RawFile) -> Iterator[Member]:
@@ -119,6 +110,11 @@ def attribute(element: Element | None, name: str, default: str = "") -> str:
     """The attribute of that name in any namespace."""
     attributes = {} if element is None else element.attrib
     return next((value for key, value in attributes.items() if key.rpartition("}")[2] == name), default)
+
+
+def whole(text: str, other: int = 0) -> int:
+    """The number that an attribute is; the other one for what is none, or too large for a column, a level or a row."""
+    return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else other
 
 
 def child(element: Element | None, *names: str) -> Element | None:

@@ -22,6 +22,7 @@ from thresher.documents.formats.archives import (
     main_part,
     opened,
     relations,
+    whole,
     xml_of,
 )
 from thresher.documents.formats.number_formats import shown_number
@@ -152,14 +153,13 @@ def paragraphs_of(body: Element | None) -> Iterator[str]:
     for paragraph in descendants(body, "p"):
         text = exponents("".join(_characters(paragraph)))
         properties = child(paragraph, "pPr")
-        level = int(stated) if (stated := attribute(properties, "lvl", "0")).isdigit() else 0
+        level = whole(attribute(properties, "lvl"))
         numbered = child(properties, "buAutoNum")
         if numbered is None:
             counts = {at: count for at, count in counts.items() if at < level}
         elif text.strip():
-            start = attribute(numbered, "startAt", "1")
             counts = {at: count for at, count in counts.items() if at <= level}
-            counts[level] = counts[level] + 1 if level in counts else int(start) if start.isdigit() else 1
+            counts[level] = counts[level] + 1 if level in counts else whole(attribute(numbered, "startAt"), 1)
             text = f"{counts[level]}. {text}"
         yield text
 
@@ -184,8 +184,7 @@ def _rows(table: Element) -> Iterator[list[Cell]]:
         for cell in children(row, "tc"):
             if "1" in (covered := [attribute(cell, "hMerge"), attribute(cell, "vMerge")]) or "true" in covered:
                 continue
-            spans = [attribute(cell, name, "1") for name in ("gridSpan", "rowSpan")]
-            columns, rows = (int(span) if re.fullmatch(r"\d{1,3}", span) else 1 for span in spans)
+            columns, rows = (whole(attribute(cell, name), 1) for name in ("gridSpan", "rowSpan"))
             cells.append(Cell("\n".join(paragraphs_of(child(cell, "txBody"))), columns, rows))
         yield cells
 
@@ -236,9 +235,9 @@ def _points(element: Element | None) -> Iterator[tuple[int, str]]:
             form = child(cache, "formatCode")
             code = (form.text if form is not None else None) or "General"
             for point in children(cache, "pt"):
-                value, index = child(point, "v"), point.get("idx", "0")
+                value = child(point, "v")
                 text = "" if value is None else clean_inline(value.text or "")
-                yield int(index) if index.isdigit() else 0, (shown_number(text, code) if "num" in kept else text)
+                yield whole(point.get("idx", "")), shown_number(text, code) if "num" in kept else text
             return
 
 

@@ -25,6 +25,7 @@ from thresher.documents.formats.archives import (
     opened,
     related,
     relations,
+    whole,
     xml_of,
 )
 from thresher.documents.formats.slides import add_drawing
@@ -164,14 +165,14 @@ class Reader:
             style = replace(style, outline=style.outline or 0)
         own = child(properties, "outlineLvl")
         if own is not None:
-            style = replace(style, outline=int(attribute(own, "val", "9") or 9))
+            style = replace(style, outline=whole(attribute(own, "val"), 9))
         return replace(style, outline=None) if (style.outline or 0) >= 9 else style
 
     def _label(self, paragraph: Element, style: Style) -> str:
         numbers = child(paragraph, "pPr", "numPr")
         identifier = attribute(child(numbers, "numId"), "val", style.list)
         level = attribute(child(numbers, "ilvl"), "val") or str(style.level)
-        label = self._lists.label(identifier, int(level) if level.isdigit() else 0)
+        label = self._lists.label(identifier, whole(level))
         return label or ("-" if style.name.startswith("list bullet") and identifier != "0" else "")
 
     def _table(self, table: Element) -> None:
@@ -188,12 +189,12 @@ class Reader:
         full: list[list[Cell]] = []
         above: dict[int, Cell] = {}  # by column: the cell that goes on below
         for row in rows:
-            skipped = attribute(child(row, "trPr", "gridBefore"), "val")
-            laid = [Cell() for _ in range(min(int(skipped), MAX_COLUMNS) if skipped.isdigit() else 0)]
+            skipped = whole(attribute(child(row, "trPr", "gridBefore"), "val"))
+            laid = [Cell() for _ in range(min(skipped, MAX_COLUMNS))]
             head = is_on(child(row, "trPr", "tblHeader"))
             for element in _inside(row, "tc"):
                 properties = child(element, "tcPr")
-                span = attribute(child(properties, "gridSpan"), "val")
+                span = whole(attribute(child(properties, "gridSpan"), "val"), 1)
                 merged, column = child(properties, "vMerge"), len(laid)
                 cell = above.pop(column, None)
                 if merged is None or attribute(merged, "val") == "restart" or cell is None:
@@ -204,7 +205,7 @@ class Reader:
                     cell = Cell(clean_inline("\n".join(texts)), 1, 1 if merged is None else 2, head)
                 if merged is not None:
                     above[column] = cell
-                laid += [cell] * (min(max(int(span), 1), MAX_COLUMNS) if span.isdigit() else 1)
+                laid += [cell] * min(max(span, 1), MAX_COLUMNS)
             full.append(laid)
         if max(map(len, full), default=0) > 1:
             add_grid(self.assembly, full, number=number)

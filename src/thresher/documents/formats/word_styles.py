@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from thresher.documents.formats.archives import attribute, child, children, related, xml_of
+from thresher.documents.formats.archives import attribute, child, children, related, whole, xml_of
 
 DEEPEST = 9  # levels of a list, and styles that stand on each other
 
@@ -47,10 +47,10 @@ def styles_of(archive: zipfile.ZipFile, part: str) -> dict[str, Style]:
             vanish = child(element, "rPr", "vanish")
             found[identifier] = Style(
                 attribute(child(element, "name"), "val").lower(),
-                base.outline if outline is None else _number(attribute(outline, "val")),
+                base.outline if outline is None else whole(attribute(outline, "val")),
                 base.hidden if vanish is None else is_on(vanish),
                 attribute(child(numbers, "numId"), "val", base.list),
-                base.level if numbers is None else _number(attribute(child(numbers, "ilvl"), "val")),
+                base.level if numbers is None else whole(attribute(child(numbers, "ilvl"), "val")),
             )
         return found[identifier]
 
@@ -60,10 +60,6 @@ def styles_of(archive: zipfile.ZipFile, part: str) -> dict[str, Style]:
 def is_on(switch: Element | None) -> bool:
     """Whether a property that is on or off is there and on."""
     return switch is not None and attribute(switch, "val", "true").lower() not in ("0", "false", "off")
-
-
-def _number(text: str) -> int:
-    return int(text) if re.fullmatch(r"\d{1,9}", text) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +115,7 @@ def lists_of(archive: zipfile.ZipFile, part: str) -> Lists:
         root = xml_of(archive, name)
         patterns = {
             attribute(pattern, "abstractNumId"): {
-                _number(attribute(level, "ilvl")): _level(level) for level in children(pattern, "lvl")
+                whole(attribute(level, "ilvl")): _level(level) for level in children(pattern, "lvl")
             }
             for pattern in children(root, "abstractNum")
         }
@@ -128,12 +124,12 @@ def lists_of(archive: zipfile.ZipFile, part: str) -> Lists:
             shared[identifier] = attribute(child(each, "abstractNumId"), "val")
             levels[identifier] = dict(patterns.get(shared[identifier], {}))
             for other in children(each, "lvlOverride"):
-                at = _number(attribute(other, "ilvl"))
+                at = whole(attribute(other, "ilvl"))
                 if (own := child(other, "lvl")) is not None:
                     levels[identifier][at] = _level(own)
                 if (start := child(other, "startOverride")) is not None:
                     before = levels[identifier].get(at, Level())
-                    levels[identifier][at] = Level(before.form, before.text, _number(attribute(start, "val")))
+                    levels[identifier][at] = Level(before.form, before.text, whole(attribute(start, "val")))
                     restarted.setdefault(identifier, set()).add(at)
     return Lists(levels, shared, restarted)
 
@@ -143,7 +139,7 @@ def _level(level: Element) -> Level:
     return Level(
         attribute(child(level, "numFmt"), "val", "decimal"),
         attribute(child(level, "lvlText"), "val"),
-        1 if start is None else _number(attribute(start, "val")),
+        1 if start is None else whole(attribute(start, "val")),
     )
 
 
