@@ -258,6 +258,14 @@ def errors_about(source: str) -> Iterator[None]:
         ) from error
 
 
+NOT_READ = {
+    errno.ENOENT: ("the file is gone", "check the path, or the link that leads to it"),
+    errno.EISDIR: ("is a folder", "name the folder itself, not a link to it"),
+    errno.EACCES: ("permission denied", "make the file readable (chmod +r)"),
+    errno.ENXIO: ("is no regular file (a pipe, socket or device)", "leave it out"),
+}
+
+
 def read_file(path: Path, *, limits: Limits) -> bytes:
     """The bytes of a regular file; its size is checked before it is read."""
     try:
@@ -265,28 +273,16 @@ def read_file(path: Path, *, limits: Limits) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(file.fileno())
-            if stat.S_ISDIR(status.st_mode):
-                raise DocumentError("is a folder", next_step="name the folder itself, not a link to it")
             if not stat.S_ISREG(status.st_mode):
-                raise _not_regular()
+                raise OSError(errno.ENXIO, "")
             _check_size(status.st_size, limits)
             data = file.read(limits.max_bytes + 1)
-    except FileNotFoundError as error:
-        raise DocumentError("the file is gone", next_step="check the path, or the link that leads to it") from error
-    except IsADirectoryError as error:
-        raise DocumentError("is a folder", next_step="name the folder itself") from error
-    except PermissionError as error:
-        raise DocumentError("permission denied", next_step="make the file readable (chmod +r)") from error
     except OSError as error:
-        if error.errno == errno.ENXIO:
-            raise _not_regular() from error
-        raise DocumentError(f"cannot be read ({_reason(error)})", next_step="check the disk and the path") from error
+        other = f"cannot be read ({_reason(error)})", "check the disk and the path"
+        what, next_step = NOT_READ.get(error.errno or 0, other)
+        raise DocumentError(what, next_step=next_step) from error
     _check_size(len(data), limits)
     return data
-
-
-def _not_regular() -> DocumentError:
-    return DocumentError("is no regular file (a pipe, socket or device)", next_step="leave it out")
 
 
 def _check_size(size: int, limits: Limits) -> None:

@@ -64,7 +64,6 @@ def test_json_records_may_lack_a_field_but_not_most_of_them(tmp_path: Path) -> N
     ("name", "source", "what"),
     [
         ("a.json", '{"a": 1,\n  b}', "line 2, column 3"),
-        ("a.json", "[" * 300 + "]" * 300, "nested"),
         ("a.json", "[" * 100_000 + "]" * 100_000, "nested"),
         ("a.json", f"[{'9' * 10_000}]", "malformed JSON"),
         ("a.jsonl", '{"a": 1}\n{"a": }\n{"a": 3}', "line 2: malformed JSON"),

@@ -8,6 +8,7 @@ import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
@@ -136,38 +137,46 @@ def descendants(element: Element | None, name: str) -> Iterator[Element]:
     return (each for each in ([] if element is None else element.iter()) if local(each) == name)
 
 
-def relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
-    """Type (its last word) and target of everything that a part refers to inside the archive, by identifier."""
-    folder, _, name = part.rpartition("/")
-    if (rels := posixpath.join(folder, "_rels", f"{name}.rels")) not in archive.NameToInfo:
-        return {}
-    return {
-        each.get("Id", ""): (
-            each.get("Type", "").rpartition("/")[2],
-            posixpath.normpath(posixpath.join(f"/{folder}", target))[1:],
-        )
-        for each in xml_of(archive, rels)
-        if (target := each.get("Target")) and each.get("TargetMode") != "External"
-    }
+class Part:
+    """A part of an Office file, and those that it refers to inside the archive."""
 
+    def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
+        self.archive = archive
+        self.name = name
 
-def related(archive: zipfile.ZipFile, part: str, kind: str) -> list[str]:
-    """The parts of one type that a part refers to and that are there."""
-    there = archive.NameToInfo
-    return [target for each, target in relations(archive, part).values() if each == kind and target in there]
+    @classmethod
+    def main(cls, archive: zipfile.ZipFile, usual: str) -> Part:
+        """The part that the package is about."""
+        return next(iter(cls(archive, "").related("officeDocument")), cls(archive, usual))
 
+    @property
+    def root(self) -> Element:
+        """Its outermost element; LookupError where the part is missing."""
+        return xml_of(self.archive, self.name)
 
-def main_part(archive: zipfile.ZipFile, usual: str) -> str:
-    """The part that the package is about."""
-    return next(iter(related(archive, "", "officeDocument")), usual)
+    @cached_property
+    def targets(self) -> dict[str, tuple[str, Part]]:
+        """Type (its last word) and part of everything that it refers to and that is there, by identifier."""
+        folder, _, name = self.name.rpartition("/")
+        if (rels := posixpath.join(folder, "_rels", f"{name}.rels")) not in self.archive.NameToInfo:
+            return {}
+        found = {}
+        for each in xml_of(self.archive, rels):
+            path = posixpath.normpath(posixpath.join(f"/{folder}", each.get("Target", "")))[1:]
+            if each.get("TargetMode") != "External" and path in self.archive.NameToInfo:
+                found[each.get("Id", "")] = each.get("Type", "").rpartition("/")[2], Part(self.archive, path)
+        return found
 
+    def related(self, *kinds: str) -> list[Part]:
+        """Those of some types."""
+        return [part for kind, part in self.targets.values() if kind in kinds]
 
-def core_properties(archive: zipfile.ZipFile) -> tuple[str, str | None, dict[str, str]]:
-    """Title, day of making and the other properties that a person stated: author, subject and keywords."""
-    part = "docProps/core.xml"
-    elements = xml_of(archive, part) if part in archive.NameToInfo else ()
-    properties = {local(each): clean_inline(each.text or "") for each in elements}
-    created = properties.get("created", "")
-    names = {"author": "creator", "subject": "subject", "keywords": "keywords"}
-    found = {name: text for name, tag in names.items() if (text := properties.get(tag, "")).lower() not in PROGRAMS}
-    return properties.get("title", ""), None if created in TEMPLATE_MOMENTS else iso_date(created), found
+    def properties(self) -> tuple[str, str | None, dict[str, str]]:
+        """Of the file: title, day of making, and author, subject and keywords as a person stated them."""
+        part = "docProps/core.xml"
+        elements = xml_of(self.archive, part) if part in self.archive.NameToInfo else ()
+        properties = {local(each): clean_inline(each.text or "") for each in elements}
+        created = properties.get("created", "")
+        names = {"author": "creator", "subject": "subject", "keywords": "keywords"}
+        found = {name: text for name, tag in names.items() if (text := properties.get(tag, "")).lower() not in PROGRAMS}
+        return properties.get("title", ""), None if created in TEMPLATE_MOMENTS else iso_date(created), found

@@ -6,25 +6,12 @@ Shapes come in the order of the file, which is the order a screen reader takes; 
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_tabbed, add_table
 from thresher.documents.cleaning import RAISED, clean_inline, clean_text, exponents
-from thresher.documents.formats.archives import (
-    attribute,
-    child,
-    children,
-    core_properties,
-    descendants,
-    local,
-    main_part,
-    opened,
-    relations,
-    whole,
-    xml_of,
-)
+from thresher.documents.formats.archives import Part, attribute, child, children, descendants, local, opened, whole
 from thresher.documents.formats.number_formats import shown_number
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
@@ -36,9 +23,10 @@ NUMBERS = frozenset({"sldNum", "dt", "hdr", "ftr", "sldImg"})  # placeholders of
 def read_slides(file: RawFile) -> Parsed:
     """A pptx file; hidden slides are kept unless the limits say otherwise, and counted."""
     with opened(file.data, limits=file.limits) as archive:
-        reader = Reader(archive, hidden=file.limits.hidden)
-        reader.read()
-        title, date, stated = core_properties(archive)
+        reader = SlidesReader(hidden=file.limits.hidden)
+        part = Part.main(archive, "ppt/presentation.xml")
+        reader.read(part)
+        title, date, stated = part.properties()
     if not reader.assembly:
         raise DocumentError("the pptx file has no text", next_step="check that it is not only pictures")
     return reader.assembly.parsed(
@@ -49,33 +37,28 @@ def read_slides(file: RawFile) -> Parsed:
     )
 
 
-class Reader:
+class SlidesReader:
     """Walks the slides once and fills an `Assembly`."""
 
-    def __init__(self, archive: zipfile.ZipFile, *, hidden: bool) -> None:
+    def __init__(self, *, hidden: bool) -> None:
         """With `hidden`, slides that are not shown are kept too."""
         self.assembly = Assembly()
         self.heading = ""
         self.hidden = 0
         self._keeps_hidden = hidden
-        self._archive = archive
         self._authors: dict[str, str] = {}
         self._tables = 0
 
-    def read(self) -> None:
+    def read(self, deck: Part) -> None:
         """All slides."""
-        part = main_part(self._archive, "ppt/presentation.xml")
-        parts = relations(self._archive, part)
-        for kind, target in parts.values():
-            if kind in ("commentAuthors", "authors") and target in self._archive.NameToInfo:
-                authors = xml_of(self._archive, target)
-                self._authors |= {attribute(one, "id"): attribute(one, "name") for one in authors}
-        for number, entry in enumerate(descendants(xml_of(self._archive, part), "sldId"), start=1):
+        for authors in deck.related("commentAuthors", "authors"):
+            self._authors |= {attribute(one, "id"): attribute(one, "name") for one in authors.root}
+        for number, entry in enumerate(descendants(deck.root, "sldId"), start=1):
             identifier = next(value for name, value in entry.items() if name.endswith("}id"))
-            self._slide(parts[identifier][1], number)
+            self._slide(deck.targets[identifier][1], number)
 
-    def _slide(self, part: str, number: int) -> None:
-        slide = xml_of(self._archive, part)
+    def _slide(self, part: Part, number: int) -> None:
+        slide = part.root
         hidden = attribute(slide, "show", "1") in ("0", "false")
         self.hidden += hidden
         self.assembly.page(number)
@@ -83,14 +66,11 @@ class Reader:
         self._tables = 0
         if hidden and not self._keeps_hidden:
             return
-        found = relations(self._archive, part)
-        self._shapes(child(slide, "cSld", "spTree"), {name: target for name, (_, target) in found.items()})
-        there = [(kind, target) for kind, target in found.values() if target in self._archive.NameToInfo]
-        for target in (target for kind, target in there if kind == "notesSlide"):
-            notes = xml_of(self._archive, target)
-            self._aside("notes", [NOTES, *filter(str.strip, map(clean_text, self._noted(notes)))])
-        for target in (target for kind, target in there if kind == "comments"):
-            self._aside("comments", ["", *self._comments(xml_of(self._archive, target))])
+        self._shapes(child(slide, "cSld", "spTree"), part)
+        for notes in part.related("notesSlide"):
+            self._aside("notes", [NOTES, *filter(str.strip, map(clean_text, self._noted(notes.root)))])
+        for comments in part.related("comments"):
+            self._aside("comments", ["", *self._comments(comments.root)])
 
     def _aside(self, called: str, paragraphs: list[str]) -> None:
         """What belongs to a slide and is not on it: something to call it by, and the paragraphs."""
@@ -111,19 +91,19 @@ class Reader:
             if text := clean_inline(plain or " ".join(paragraphs_of(comment))):
                 yield f"Comment by {author}: {text}" if author else f"Comment: {text}"
 
-    def _shapes(self, tree: Element | None, targets: dict[str, str]) -> None:
+    def _shapes(self, tree: Element | None, part: Part) -> None:
         for shape in tree if tree is not None else ():
             name = local(shape)
             if name in ("grpSp", "sp", "cxnSp") and self._is_hidden(shape):
                 continue
             if name == "grpSp":
-                self._shapes(shape, targets)
+                self._shapes(shape, part)
             elif name == "AlternateContent":
-                self._shapes(next(iter(shape), None), targets)
+                self._shapes(next(iter(shape), None), part)
             elif name in ("sp", "cxnSp"):
                 self._text(child(shape, "txBody"))
             elif name == "graphicFrame":
-                self._frame(shape, targets)
+                self._frame(shape, part)
 
     def _is_hidden(self, shape: Element) -> bool:
         """Whether a shape is switched off, as in the list of what a slide holds."""
@@ -138,13 +118,13 @@ class Reader:
         else:
             self.assembly.paragraph(*lines)
 
-    def _frame(self, frame: Element, targets: dict[str, str]) -> None:
+    def _frame(self, frame: Element, part: Part) -> None:
         for table in descendants(frame, "tbl"):
             self._tables += 1
             add_table(self.assembly, list(_rows(table)), number=self._tables)
         for kind, name in (("chart", "id"), ("relIds", "dm")):
             for each in descendants(frame, kind):
-                add_drawing(self.assembly, self._archive, targets.get(attribute(each, name), ""), kind)
+                add_drawing(self.assembly, part, attribute(each, name), kind)
 
 
 def paragraphs_of(body: Element | None) -> Iterator[str]:
@@ -248,11 +228,12 @@ def diagram_lines(root: Element) -> Iterator[str]:
             yield "\n".join(map(_joined, paragraphs))
 
 
-def add_drawing(assembly: Assembly, archive: zipfile.ZipFile, part: str, kind: str) -> None:
-    """Add what a part of an archive draws, a `chart` or else a diagram; nothing for a part that is not there."""
-    if part not in archive.NameToInfo:
+def add_drawing(assembly: Assembly, part: Part, identifier: str, kind: str) -> None:
+    """Add what a part has drawn under an identifier, a `chart` or else a diagram; nothing where it is not there."""
+    if identifier not in part.targets:
         return
+    root = part.targets[identifier][1].root
     if kind == "chart":
-        add_chart(assembly, xml_of(archive, part))
+        add_chart(assembly, root)
     else:
-        assembly.paragraph(*diagram_lines(xml_of(archive, part)))
+        assembly.paragraph(*diagram_lines(root))

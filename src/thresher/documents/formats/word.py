@@ -7,27 +7,13 @@ shown and not kept; inserted text is. Hidden text is kept unless `Limits.hidden`
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_grid, add_tabbed
 from thresher.documents.cleaning import RAISED, clean_inline, clean_text, exponents, word_set
-from thresher.documents.formats.archives import (
-    attribute,
-    child,
-    children,
-    core_properties,
-    descendants,
-    local,
-    main_part,
-    opened,
-    related,
-    relations,
-    whole,
-    xml_of,
-)
+from thresher.documents.formats.archives import Part, attribute, child, children, descendants, local, opened, whole
 from thresher.documents.formats.slides import add_drawing
 from thresher.documents.formats.word_styles import NO_STYLE, Style, is_on, lists_of, styles_of
 from thresher.documents.registry import RawFile
@@ -60,34 +46,33 @@ class Line:
 def read_word(file: RawFile) -> Parsed:
     """A docx file: each paragraph, list item and table in order; notes, boxes and comments where they are anchored."""
     with opened(file.data, limits=file.limits) as archive:
-        reader = Reader(archive, hidden=file.limits.hidden)
+        part = Part.main(archive, "word/document.xml")
+        reader = WordReader(part, hidden=file.limits.hidden)
         reader.read()
-        title, date, stated = core_properties(archive)
+        title, date, stated = part.properties()
     if not reader.assembly:
         raise DocumentError("the docx file has no text", next_step="check that it is not only pictures")
     found = {"hidden_words": reader.hidden_words} if reader.hidden_words else {}
     return reader.assembly.parsed(title=title, heading=reader.heading, date=date, metadata={**stated, **found})
 
 
-class Reader:
+class WordReader:
     """Walks a document once and fills an `Assembly`."""
 
-    def __init__(self, archive: zipfile.ZipFile, *, hidden: bool) -> None:
+    def __init__(self, part: Part, *, hidden: bool) -> None:
         """With `hidden`, text that the page does not show is kept too."""
         self.assembly = Assembly()
         self.heading = ""
         self.hidden_words = 0
         self._keeps_hidden = hidden
-        self._archive = archive
-        self._part = main_part(archive, "word/document.xml")
-        self._relations = relations(archive, self._part)
-        self._styles = styles_of(archive, self._part)
-        self._lists = lists_of(archive, self._part)
+        self._part = part
+        self._styles = styles_of(part)
+        self._lists = lists_of(part)
         self._notes = {
             kind: {
                 attribute(each, "id"): each
-                for part in related(archive, self._part, f"{kind.lower()}s")
-                for each in children(xml_of(archive, part), kind.lower())
+                for notes in part.related(f"{kind.lower()}s")
+                for each in children(notes.root, kind.lower())
             }
             for kind in NOTES.values()
         }
@@ -96,10 +81,10 @@ class Reader:
 
     def read(self) -> None:
         """The body, and then what stands at the top and foot of its pages."""
-        self._blocks(child(xml_of(self._archive, self._part), "body"))
+        self._blocks(child(self._part.root, "body"))
         for kind, called in (("header", "page header"), ("footer", "page footer")):
-            roots = (xml_of(self._archive, part) for part in related(self._archive, self._part, kind))
-            texts = (clean_text(self._line(each).text) for root in roots for each in descendants(root, "p"))
+            paragraphs = (each for part in self._part.related(kind) for each in descendants(part.root, "p"))
+            texts = (clean_text(self._line(each).text) for each in paragraphs)
             # What has no word is the number of the page.
             self._aside(called, dict.fromkeys(text for text in texts if re.search(r"[^\W\d_]{2}", text)))
 
@@ -138,7 +123,7 @@ class Reader:
         for box in line.boxes:
             self._blocks(box)
         for kind, identifier in line.drawings:
-            add_drawing(self.assembly, self._archive, self._relations.get(identifier, ("", ""))[1], kind)
+            add_drawing(self.assembly, self._part, identifier, kind)
         for kind, identifier in line.notes:
             note = self._notes[kind].get(identifier)
             if note is None:

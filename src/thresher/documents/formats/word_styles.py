@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from thresher.documents.formats.archives import attribute, child, children, related, whole, xml_of
+from thresher.documents.formats.archives import Part, attribute, child, children, whole
 
 DEEPEST = 9  # levels of a list, and styles that stand on each other
 
@@ -27,12 +26,10 @@ class Style:
 NO_STYLE = Style()
 
 
-def styles_of(archive: zipfile.ZipFile, part: str) -> dict[str, Style]:
+def styles_of(part: Part) -> dict[str, Style]:
     """The styles by identifier."""
     elements = {
-        attribute(style, "styleId"): style
-        for name in related(archive, part, "styles")
-        for style in children(xml_of(archive, name), "style")
+        attribute(style, "styleId"): style for each in part.related("styles") for style in children(each.root, "style")
     }
     found: dict[str, Style] = {}
 
@@ -106,13 +103,12 @@ class Lists:
         return re.sub(r"%([1-9])", number, own.text).strip()
 
 
-def lists_of(archive: zipfile.ZipFile, part: str) -> Lists:
+def lists_of(part: Part) -> Lists:
     """The lists that a document defines."""
     levels: dict[str, dict[int, Level]] = {}
     shared: dict[str, str] = {}
     restarted: dict[str, set[int]] = {}
-    for name in related(archive, part, "numbering"):
-        root = xml_of(archive, name)
+    for root in (each.root for each in part.related("numbering")):
         patterns = {
             attribute(pattern, "abstractNumId"): {
                 whole(attribute(level, "ilvl")): _level(level) for level in children(pattern, "lvl")
