@@ -14,10 +14,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, TypeAlias
 
-from thresher.documents.assembly import Member, Parsed
 from thresher.documents.sources import Limits
 from thresher.errors import DocumentError, UnknownSetting, UsageError
+
+if TYPE_CHECKING:
+    from thresher.documents.assembly import Member, Parsed
 
 EXTRACTION = 5
 """Raised whenever text, tables, marks or metadata that are read out of the same bytes change: `index --reread` then has
@@ -39,9 +42,9 @@ class RawFile:
     """Called now and then by a reader that works long and well: the seconds a file may take begin anew."""
 
 
-Held = Parsed | Member | DocumentError
+Held: TypeAlias = "Parsed | Member | DocumentError"
 """What a file of several documents holds: one that was read, one that is to be read, one that cannot be."""
-Reader = Callable[[RawFile], Parsed | Iterator[Held]]
+Reader: TypeAlias = "Callable[[RawFile], Parsed | Iterator[Held]]"
 """One document, or one after the other where a file holds many; the one without a source is the file itself."""
 
 
