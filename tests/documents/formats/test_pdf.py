@@ -7,7 +7,6 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import pypdf
@@ -19,7 +18,7 @@ from reportlab.pdfgen import canvas
 import thresher
 from tests.documents import making
 from tests.documents.making import read_one, refusal, save, within, written
-from thresher.documents.formats.pdf_pages import check_streams, failure, loaded, private_folder, temporary_folder
+from thresher.documents.formats.pdf_pages import check_streams, failure, loaded, private_folder
 from thresher.documents.sources import Limits
 from thresher.errors import DocumentError
 
@@ -216,19 +215,6 @@ def test_a_private_folder_is_where_no_other_user_can_replace_it(tmp_path: Path) 
         os.chown(tmp_path / "own", 65534, 65534)
         with pytest.raises(DocumentError), private_folder(tmp_path / "own"):
             pass
-
-
-@pytest.mark.parametrize("before", [None, "/var/tmp"])
-def test_the_temporary_folder_is_afterwards_what_it_was(
-    before: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("TMPDIR", raising=False)
-    if before is not None:
-        monkeypatch.setenv("TMPDIR", before)
-    with suppress(ValueError), temporary_folder(tmp_path):
-        assert os.environ["TMPDIR"] == str(tmp_path)
-        raise ValueError("a library that cannot be loaded")
-    assert os.environ.get("TMPDIR") == before
 
 
 def test_nothing_else_imports_the_extractor() -> None:
