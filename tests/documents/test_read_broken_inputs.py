@@ -12,7 +12,7 @@ import pytest
 
 import thresher
 from tests.conftest import Run
-from tests.documents import making
+from tests.documents import hostile, making
 from tests.documents.making import needs_papers, read_all, read_one, refusal, save
 from thresher.documents.sources import Item, Limits, fetch
 from thresher.errors import DocumentError
@@ -120,6 +120,9 @@ BREAKING = {
     b"front.md": b"---\nsize: " + b"[" * 5000 + b"]" * 5000 + b"\n---\nWords.",
     b"date.eml": ABSURD_DATE,
     b"caf\xe9.txt": b"Words.",
+    b"book.epub": hostile.nested_book(),
+    b"deck.pptx": hostile.nested_slides(),
+    b"wide.docx": hostile.wide_cell(),
 }
 CORPUS = (
     b'{"_id": "good", "title": "Oats", "text": "Oats are sown in spring."}\n'
@@ -141,6 +144,7 @@ def test_whatever_a_reader_throws_is_that_files_line_and_the_rest_is_committed(b
         with open(os.path.join(os.fsencode(barn), name), "wb") as file:
             file.write(data)
     (barn / "corpus.jsonl").write_bytes(CORPUS)
+    (barn / "far.xlsx").write_bytes(hostile.far_cell())  # two cells far apart are a sheet like any other
     home = barn.parent / "home"
     ran = run("index", barn, "--home", home, "--json")
     failed = {Path(line["source"]).name: line for line in ran.json["failed"]}
@@ -153,7 +157,7 @@ def test_whatever_a_reader_throws_is_that_files_line_and_the_rest_is_committed(b
     }
     assert all(line["error"] and line["next"] and "\n" not in line["error"] for line in failed.values())
     with thresher.open(home) as collection:
-        assert [record.title for record in collection.documents()] == ["Oats", "notes"]
+        assert [record.title for record in collection.documents()] == ["Oats", "far", "notes"]
 
 
 @pytest.mark.parametrize("place", ["barn/.thresher", "barn/engine", "barn", "elsewhere"])

@@ -113,20 +113,6 @@ def test_a_hostile_file_is_refused_before_it_can_end_its_process(
     assert process.pid == before
 
 
-def test_hostile_files_are_lines_of_the_report_and_all_others_are_committed(run: Run, tmp_path: Path) -> None:
-    files = {f"{name}.md": f"Lamp {name} burns oil.".encode() for name in "adgmsz"}
-    files |= {"b.epub": hostile.nested_book(), "e.pptx": hostile.nested_slides(), "n.xlsx": hostile.far_cell()}
-    (tmp_path / "files").mkdir()
-    for name, data in (files | {"t.docx": hostile.wide_cell()}).items():
-        save(tmp_path / "files", name, data)
-    narrow = ("--set", "reading.memory_megabytes=256", "--set", "reading.stack_megabytes=1")
-    ran = run("index", tmp_path / "files", "--recipe", "rag", "--home", tmp_path / "home", "--json", *narrow)
-    assert ran.code == 3
-    report = json.loads(ran.out)
-    assert report["added"] == 7, "two cells far apart are a sheet like any other"
-    assert [Path(one["source"]).name for one in report["failed"]] == ["b.epub", "e.pptx", "t.docx"]
-
-
 def test_a_limit_that_cannot_be_is_refused_and_one_in_a_file_counts(
     run: Run, registering: Registering, tmp_path: Path
 ) -> None:

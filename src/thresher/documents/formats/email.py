@@ -13,7 +13,7 @@ from typing import cast
 
 from thresher.documents.assembly import Assembly, Member, Parsed
 from thresher.documents.cleaning import clean_inline, decode, iso_date
-from thresher.documents.formats.html import Reader, decode_html, read_markup
+from thresher.documents.formats.html import PageReader, decode_html, read_markup
 from thresher.documents.registry import Held, RawFile, by_mime_type, kind_of
 from thresher.errors import DocumentError
 
@@ -124,14 +124,14 @@ def _body(
     return assembly, notes
 
 
-def _read(part: MIMEPart, *, hidden: bool) -> tuple[Reader, Mapping[str, str | int]]:
+def _read(part: MIMEPart, *, hidden: bool) -> tuple[PageReader, Mapping[str, str | int]]:
     """A part as it is read, and how it was decoded."""
     data, charset = cast(bytes, part.get_payload(decode=True)) or b"", part.get_content_charset() or ""
     if part.get_content_subtype() == "html":
         text, notes = decode_html(data, f"charset={charset}" if charset else "")
         return read_markup(text, hidden=hidden), notes
     text, notes = decode(data, encoding=charset)
-    page = Reader()
+    page = PageReader()
     page.assembly.paragraph(text)
     return page, notes
 

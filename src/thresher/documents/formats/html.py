@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import unquote
@@ -13,7 +12,7 @@ from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_table
 from thresher.documents.cleaning import RAISED, clean_inline, clean_text, decode, exponents, iso_date, word_set
-from thresher.documents.formats.archives import child, children, descendants, local, opened, xml_of
+from thresher.documents.formats.archives import child, children, descendants, opened, xml_of
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 
@@ -52,7 +51,7 @@ MAX_DEPTH = 2000  # no page nests deeper; browsers stop at 512
 MAX_UNCLOSED = 200  # marks of a page's end that are tried once more as text; each try reads on to the end
 
 
-class Reader(HTMLParser):
+class PageReader(HTMLParser):
     """Walks the page once and fills an `Assembly`."""
 
     def __init__(self, tables: int = 0, *, hidden: bool = True) -> None:
@@ -252,9 +251,9 @@ def _span(text: str) -> int:
     return max(1, int(text)) if re.fullmatch(r"\d{1,4}", text.strip()) else 1
 
 
-def read_markup(text: str, *, tables: int = 0, hidden: bool = True) -> Reader:
+def read_markup(text: str, *, tables: int = 0, hidden: bool = True) -> PageReader:
     """The reader after it has read the whole page; `tables` are those of the file before it."""
-    reader = Reader(tables, hidden=hidden)
+    reader = PageReader(tables, hidden=hidden)
     reader.feed(text)
     reader.close()
     return reader
@@ -277,47 +276,34 @@ PAGES = ("application/xhtml+xml", "text/html")
 
 
 def read_epub(file: RawFile) -> Parsed:
-    """A book."""
+    """A book: its pages in reading order, those that a reader is led to from others (notes) where they stand."""
     assembly, heading, tables = Assembly(), "", 0
     with opened(file.data, limits=file.limits) as archive:
-        package, folder = package_of(archive)
-        for name in chapters(archive, package, folder):
-            page = read_markup(decode_html(archive.read(name))[0], tables=tables, hidden=file.limits.hidden)
-            tables = page.tables
-            heading = heading or page.heading
-            assembly.add(page.assembly)
+        path = next((each.get("full-path", "") for each in descendants(xml_of(archive, CONTAINER), "rootfile")), "")
+        package, folder = xml_of(archive, path), posixpath.dirname(path)
+        items = {item.get("id", ""): item for item in descendants(child(package, "manifest"), "item")}
+        chapters = (items.get(entry.get("idref", "")) for entry in children(child(package, "spine"), "itemref"))
+        for item in chapters:
+            if item is None or item.get("media-type", PAGES[0]) not in PAGES:
+                continue
+            name = posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))
+            if name in archive.NameToInfo:
+                page = read_markup(decode_html(archive.read(name))[0], tables=tables, hidden=file.limits.hidden)
+                tables = page.tables
+                heading = heading or page.heading
+                assembly.add(page.assembly)
     if not assembly:
         raise DocumentError("the epub file has no text", next_step="check that it is not protected or only pictures")
-    stated = child(package, "metadata")
-    fields = {name: _field(stated, name) for name in ("title", "creator", "subject", "publisher", "date")}
-    named = {"author": fields["creator"], "subject": fields["subject"], "publisher": fields["publisher"]}
+    stated = {name: _stated(package, name) for name in ("title", "date", "creator", "subject", "publisher")}
+    named = {"author": stated["creator"], "subject": stated["subject"], "publisher": stated["publisher"]}
     return assembly.parsed(
-        title=fields["title"],
+        title="".join(stated["title"][:1]),
         heading=heading,
-        date=iso_date(fields["date"]),
-        metadata={name: text for name, text in named.items() if text},
+        date=iso_date("".join(stated["date"][:1])),
+        metadata={name: ", ".join(texts) for name, texts in named.items() if texts},
     )
 
 
-def _field(metadata: Element | None, name: str) -> str:
-    texts = (clean_inline(each.text or "") for each in children(metadata, name))
-    found = [text for text in texts if text]
-    return (found[0] if name in ("title", "date") else ", ".join(found)) if found else ""
-
-
-def package_of(archive: zipfile.ZipFile) -> tuple[Element, str]:
-    """The list of what a book consists of, and the folder its names are in."""
-    path = next((each.get("full-path", "") for each in descendants(xml_of(archive, CONTAINER), "rootfile")), "")
-    return xml_of(archive, path), posixpath.dirname(path)
-
-
-def chapters(archive: zipfile.ZipFile, package: Element, folder: str) -> Iterator[str]:
-    """The pages of a book in reading order, those that a reader is led to from others (notes) where they stand."""
-    items = {item.get("id", ""): item for item in descendants(child(package, "manifest"), "item")}
-    for entry in child(package, "spine") or ():
-        item = items.get(entry.get("idref", "")) if local(entry) == "itemref" else None
-        if item is None or item.get("media-type", PAGES[0]) not in PAGES:
-            continue
-        name = posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))
-        if name in archive.NameToInfo:
-            yield name
+def _stated(package: Element, name: str) -> list[str]:
+    texts = (clean_inline(each.text or "") for each in children(child(package, "metadata"), name))
+    return [text for text in texts if text]
