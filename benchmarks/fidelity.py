@@ -16,11 +16,12 @@ import time
 import zipfile
 from argparse import ArgumentParser
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from lxml import etree, html
 
@@ -84,7 +85,7 @@ def office_texts(file: RawFile) -> Iterator[tuple[str, str]]:
                 yield place, "".join(_office_text(root, "v" if "charts/" in part else ""))
 
 
-def _office_text(element: etree._Element, value: str) -> Iterator[str]:
+def _office_text(element: Any, value: str) -> Iterator[str]:
     name = etree.QName(element).localname
     if name in NOT_SHOWN:
         return
@@ -101,7 +102,7 @@ def page_texts_of(source: str) -> Iterator[tuple[str, str]]:
     yield "page", "".join(_page_text(html.document_fromstring(source)))
 
 
-def _page_text(element: html.HtmlElement) -> Iterator[str]:
+def _page_text(element: Any) -> Iterator[str]:
     if isinstance(element.tag, str) and element.tag not in UNSEEN and element.get("aria-hidden") != "true":
         between = "" if element.tag in INLINE else "\n"
         yield between + (element.text or "")
@@ -119,7 +120,7 @@ def book_texts(file: RawFile) -> Iterator[tuple[str, str]]:
                 yield from page_texts_of(re.sub(r"<\?xml[^>]*\?>", "", decode_html(archive.read(name))[0]))
 
 
-TEXTS = {
+TEXTS: dict[str, Callable[[RawFile], Iterable[tuple[str, str]]]] = {
     **dict.fromkeys(("docx", "pptx", "xlsx"), office_texts),
     "html": lambda file: page_texts_of(decode_html(file.data)[0]),
     "epub": book_texts,
