@@ -80,46 +80,26 @@ class FileKind:
         return reader(file)
 
 
-_OFFICE = "application/vnd.openxmlformats-officedocument."
 # Viewers accept junk before %PDF- within the first kilobyte.
 _PDF_HEADER = re.compile(rb".{0,1019}?%PDF-", re.DOTALL)
 
+
+def _zipped(name: str, label: str, mime_type: str, reader: str, member: str) -> FileKind:
+    return FileKind(name, label, (f".{name}",), (f"application/{mime_type}",), reader, zip_member=member)
+
+
+_DOCX = "vnd.openxmlformats-officedocument.wordprocessingml.document"
+_PPTX = "vnd.openxmlformats-officedocument.presentationml.presentation"
+_XLSX = "vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_LINES = ("application/jsonl", "application/x-ndjson", "application/ndjson")
 KINDS: dict[str, FileKind] = {
     kind.name: kind
     for kind in (
         FileKind("pdf", "a PDF", (".pdf",), ("application/pdf",), ".pdf:read_pdf", signature=_PDF_HEADER),
-        FileKind(
-            "docx",
-            "a Word document (docx)",
-            (".docx",),
-            (f"{_OFFICE}wordprocessingml.document",),
-            ".word:read_word",
-            zip_member="word/document.xml",
-        ),
-        FileKind(
-            "pptx",
-            "a PowerPoint presentation (pptx)",
-            (".pptx",),
-            (f"{_OFFICE}presentationml.presentation",),
-            ".slides:read_slides",
-            zip_member="ppt/presentation.xml",
-        ),
-        FileKind(
-            "xlsx",
-            "an Excel workbook (xlsx)",
-            (".xlsx",),
-            (f"{_OFFICE}spreadsheetml.sheet",),
-            ".workbook:read_workbook",
-            zip_member="xl/workbook.xml",
-        ),
-        FileKind(
-            "epub",
-            "an EPUB book",
-            (".epub",),
-            ("application/epub+zip",),
-            ".html:read_epub",
-            zip_member="META-INF/container.xml",
-        ),
+        _zipped("docx", "a Word document (docx)", _DOCX, ".word:read_word", "word/document.xml"),
+        _zipped("pptx", "a PowerPoint presentation (pptx)", _PPTX, ".slides:read_slides", "ppt/presentation.xml"),
+        _zipped("xlsx", "an Excel workbook (xlsx)", _XLSX, ".workbook:read_workbook", "xl/workbook.xml"),
+        _zipped("epub", "an EPUB book", "epub+zip", ".html:read_epub", "META-INF/container.xml"),
         FileKind("email", "an e-mail (eml)", (".eml",), ("message/rfc822",), ".email:read_mail"),
         FileKind("mbox", "a mailbox (mbox)", (".mbox",), ("application/mbox",), ".email:read_mailbox"),
         FileKind("mht", "a saved page (mht)", (".mht", ".mhtml"), ("multipart/related",), ".email:read_saved_page"),
@@ -134,13 +114,7 @@ KINDS: dict[str, FileKind] = {
         FileKind("markdown", "Markdown", (".md", ".markdown"), ("text/markdown",), ".markdown:read_markdown"),
         FileKind("csv", "CSV", (".csv", ".tsv"), ("text/csv", "text/tab-separated-values"), ".tabular:read_csv"),
         FileKind("json", "JSON", (".json",), ("application/json",), ".tabular:read_json"),
-        FileKind(
-            "jsonl",
-            "JSON Lines",
-            (".jsonl", ".ndjson"),
-            ("application/jsonl", "application/x-ndjson", "application/ndjson"),
-            ".tabular:read_jsonl",
-        ),
+        FileKind("jsonl", "JSON Lines", (".jsonl", ".ndjson"), _LINES, ".tabular:read_jsonl"),
         # What servers call text/plain may be anything: the bytes decide.
         FileKind("text", "text", (".txt", ".text", ".rst", ".log"), (), ".markdown:read_text"),
     )
