@@ -117,19 +117,17 @@ def test_stripping_keeps_the_order_and_only_takes_from_the_edges(pages: list[lis
         assert "\n".join(after) in "\n".join(before)
 
 
-def test_references_end_where_the_appendix_begins() -> None:
-    text = "Intro.\n\nReferences\n\n[1] A. Vaswani, N. Shazeer. 2017.\n\nA Implementation Details\n\nWe used oats."
-    start, end = references_span(text) or (0, 0)
-    assert text[start:end].startswith("References")
-    assert text[end:].startswith("A Implementation Details")
-
-
 @pytest.mark.parametrize(
-    "heading", ["REFERENCES", "7. References", "## Bibliography", "Works Cited", "VII. References"]
+    ("heading", "behind"),
+    [
+        *(("References", end) for end in ("A Implementation Details\n\nWe used oats.", "Appendix\n\nProofs.")),
+        *((name, "") for name in ("REFERENCES", "7. References", "## Bibliography", "Works Cited", "VII. References")),
+    ],
 )
-def test_references_are_found_by_their_usual_names(heading: str) -> None:
-    text = f"Words.\n\n{heading}\n\nLee, A. On oats. 1999."
-    assert references_span(text) == (8, len(text))
+def test_references_are_found_by_their_usual_names_and_end_where_the_appendix_begins(heading: str, behind: str) -> None:
+    text = f"Words.\n\n{heading}\n\n[1] A. Lee, B. Moe. On oats. 1999.\n\n{behind}"
+    start, end = references_span(text) or (0, 0)
+    assert (text[:start], text[end:]) == ("Words.\n\n", behind)
     assert references_span("References to oats are rare.\nSee the references.") is None
 
 

@@ -128,14 +128,6 @@ def test_a_limit_that_cannot_be_is_refused_and_one_in_a_file_counts(
     assert "raise the setting reading.stack_megabytes (2)" in ran.err
 
 
-def test_a_process_is_used_for_all_sound_files(
-    process: ReadingProcess, registering: Registering, tmp_path: Path
-) -> None:
-    registering(FileKind("who", "a question", (".who",), (), "tests.documents.readers:tell"))
-    first, second = (told(process, save(tmp_path, name, "?"))["process"] for name in ("a.who", "b.who"))
-    assert first == second == process.pid != os.getpid()
-
-
 def test_a_killed_process_is_started_again(process: ReadingProcess, tmp_path: Path) -> None:
     item = save(tmp_path, "a.txt", "Words.")
     read(process, item)
@@ -182,15 +174,16 @@ def test_a_reader_whose_module_fails_over_there_is_an_error_of_its_files_alone(
     assert read(process, save(tmp_path, "a.txt", "Sound words."))
 
 
-def test_the_process_is_told_no_secret(
+def test_one_process_reads_all_sound_files_and_is_told_no_secret(
     process: ReadingProcess, registering: Registering, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("THRESHER_LLM__API_KEY", "sesame")
     monkeypatch.setenv("HTTPS_PROXY", "http://me:sesame@proxy")
     registering(FileKind("who", "a question", (".who",), (), "tests.documents.readers:tell"))
-    environment = str(told(process, save(tmp_path, "a.who", "?"))["environment"])
-    assert "PATH" in environment
-    assert "sesame" not in environment
+    first, second = (told(process, save(tmp_path, name, "?")) for name in ("a.who", "b.who"))
+    assert first["process"] == second["process"] == process.pid != os.getpid()
+    assert "PATH" in str(first["environment"])
+    assert "sesame" not in str(first["environment"])
 
 
 PARENT = """
