@@ -18,7 +18,7 @@ from tests.documents.making import read_all, save
 from thresher.documents.reading_process import ReadingProcess
 from thresher.documents.registry import FileKind
 from thresher.documents.sources import Item, Limits, fetch
-from thresher.documents.worker import Unreadable, unpacked
+from thresher.documents.worker import BadFrame, unpacked
 from thresher.errors import DocumentError
 from thresher.types import Document
 
@@ -228,5 +228,5 @@ def test_no_process_is_left_when_who_asked_is_ended(ending: signal.Signals, tmp_
     ],
 )
 def test_what_is_no_reply_is_refused(content: bytes) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(BadFrame):
         unpacked(content)

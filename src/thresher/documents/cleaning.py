@@ -255,7 +255,7 @@ def references_span(text: str) -> tuple[int, int] | None:
 
 ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?")
 COMPACT = re.compile(r"(?:D:)?(\d{4})(\d{2})(\d{2})(?:\d{6}.*)?")  # PDF
-WRITTEN = ("%d %b %Y", "%d %B %Y", "%B %d, %Y", "%b %d, %Y", "%B %d %Y", "%b %d %Y", "%Y/%m/%d", "%B %Y", "%b %Y")
+DATE_FORMS = ("%d %b %Y", "%d %B %Y", "%B %d, %Y", "%b %d, %Y", "%B %d %Y", "%b %d %Y", "%Y/%m/%d", "%B %Y", "%b %Y")
 
 
 def iso_date(value: str) -> str | None:
@@ -266,7 +266,7 @@ def iso_date(value: str) -> str | None:
     value = " ".join(value.split())
     if match := ISO.fullmatch(value) or COMPACT.fullmatch(value):
         return _checked(*match.groups())
-    for form in WRITTEN:
+    for form in DATE_FORMS:
         try:
             parsed = datetime.strptime(value, form)
         except ValueError:

@@ -17,7 +17,7 @@ from thresher.errors import DocumentError
 from thresher.text.language import LANGUAGES, language_of
 from thresher.types import Document, Mark, Metadata, text_id
 
-DEEPEST = 3  # files in files in files: a mail in an archive has attachments
+MOST_CONTAINERS = 3  # files in files in files: a mail in an archive has attachments
 NO_METADATA: Metadata = MappingProxyType({})
 JUNK_TITLE = re.compile(
     r"(?:untitled|no title|title|document|presentation|powerpoint presentation|slide|book|workbook|none|null|unknown|"
@@ -118,7 +118,7 @@ def _member(
     """The documents of a file in a file, each at its path in it; an error where it cannot be read."""
     item = Item(f"{container}/{member.name}", container, Path(PurePosixPath(member.name).name))
     try:
-        if depth > DEEPEST:
+        if depth > MOST_CONTAINERS:
             raise DocumentError("is nested in too many files", subject=item.source, next_step="save it on its own")
         hints = Hints(content_type=member.content_type)
         found = parse(item, member.data, hints, metadata=metadata, limits=limits, alive=alive, depth=depth)

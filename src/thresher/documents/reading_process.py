@@ -19,7 +19,7 @@ from typing import BinaryIO, cast
 
 from thresher.documents.registry import KINDS, kind_of
 from thresher.documents.sources import DEFAULT_LIMITS, MEBIBYTE, Hints, Item, Limits, errors_about, file_name
-from thresher.documents.worker import Failure, Reply, Unreadable, read_frame, request_for, unpacked, write_frame
+from thresher.documents.worker import BadFrame, Failure, ReadReply, read_frame, request_for, unpacked, write_frame
 from thresher.errors import DocumentError
 from thresher.types import Document, Metadata, text_id
 
@@ -94,7 +94,7 @@ class ReadingProcess:
             if not finished:  # what else it has to say is not for the next file
                 self.close()
 
-    def _replies(self, item: Item, request: bytes, data: bytes) -> Iterator[Reply]:
+    def _replies(self, item: Item, request: bytes, data: bytes) -> Iterator[ReadReply]:
         """What the process says of a file, the last one included. Raises DocumentError where it ends before."""
         if self._child is not None and self._child.over:
             self.close()
@@ -256,12 +256,12 @@ class _Child:
             write_frame(self._requests, request)
             write_frame(self._requests, data)
 
-    def reply(self, *, longest: int) -> Reply | None:
+    def reply(self, *, longest: int) -> ReadReply | None:
         """The next reply; None where the process ended, or sent what is none."""
         try:
             frame = read_frame(self._replies, longest=longest)
             return None if frame is None else unpacked(frame)
-        except Unreadable as error:
+        except BadFrame as error:
             self.nonsense = str(error)
         return None
 

@@ -221,7 +221,10 @@ def _zip_kind(data: bytes) -> FileKind | str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = set(archive.namelist())
-            marker = archive.read("mimetype")[:64] if "mimetype" in members else b""
+            marker = b""
+            if "mimetype" in members:
+                with archive.open("mimetype") as stated:
+                    marker = stated.read(64)
     except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError, OSError, EOFError):
         return DAMAGED
     for kind in KINDS.values():

@@ -43,7 +43,7 @@ _LENGTH = struct.Struct(">Q")
 # --- frames -----------------------------------------------------------------------------------------------------------
 
 
-class Unreadable(Exception):
+class BadFrame(Exception):
     """What came is no frame, is longer than it may be, or does not say what it should."""
 
 
@@ -55,18 +55,18 @@ def write_frame(stream: BinaryIO, content: bytes) -> None:
 
 
 def read_frame(stream: BinaryIO, *, longest: int) -> bytes | None:
-    """The content of the next frame; None at the end. Raises Unreadable for one that is cut off or too long."""
+    """The content of the next frame; None at the end. Raises BadFrame for one that is cut off or too long."""
     head = stream.read(_LENGTH.size)
     if not head:
         return None
     if len(head) < _LENGTH.size:
-        raise Unreadable("cut off")
+        raise BadFrame("cut off")
     (length,) = _LENGTH.unpack(head)
     if length > longest:
-        raise Unreadable(f"{length:,} bytes")
+        raise BadFrame(f"{length:,} bytes")
     content = stream.read(length)
     if len(content) < length:
-        raise Unreadable("cut off")
+        raise BadFrame("cut off")
     return content
 
 
@@ -89,7 +89,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ReadReply:
     """Some of what is in a file; the last one of a file is `done` or `failed`."""
 
     found: tuple[Document | Failure, ...] = ()  # empty as a sign of life
@@ -99,7 +99,7 @@ class Reply:
     worn: bool = False  # whether the process holds on to so much memory that the next file wants a fresh one
 
 
-def packed(reply: Reply) -> bytes:
+def packed(reply: ReadReply) -> bytes:
     """A reply as JSON; half of a surrogate pair, which no file may hold, is a question mark."""
     return json.dumps(reply, default=_fields, ensure_ascii=False).encode("utf-8", "replace")
 
@@ -110,22 +110,22 @@ def _fields(value: Any) -> dict[str, Any]:
     return dict(value)
 
 
-def unpacked(content: bytes) -> Reply:
-    """The reply in a frame; Unreadable where a field is missing, unknown or of another type."""
+def unpacked(content: bytes) -> ReadReply:
+    """The reply in a frame; BadFrame where a field is missing, unknown or of another type."""
     try:
         return _replies().validate_json(content, strict=True)
     except ValueError as error:
-        raise Unreadable("not a reply") from error
+        raise BadFrame("not a reply") from error
 
 
 @cache
-def _replies() -> TypeAdapter[Reply]:
+def _replies() -> TypeAdapter[ReadReply]:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(Reply)
+    return TypeAdapter(ReadReply)
 
 
-Asked = tuple[Item, Hints, Metadata, Limits, dict[str, FileKind]]
+ReadRequest = tuple[Item, Hints, Metadata, Limits, dict[str, FileKind]]
 """One file to read, whose bytes are the next frame, and the kinds that there are."""
 
 
@@ -134,7 +134,7 @@ def request_for(item: Item, hints: Hints, metadata: Metadata, limits: Limits) ->
     path = None if item.path is None else type(item.path)(item.path.name)
     named = replace(item, root="", address="", path=path, data=None if item.data is None else b"")
     kinds = {name: kind for name, kind in KINDS.items() if isinstance(kind.reader, str)}
-    asked: Asked = (named, hints, dict(metadata), limits, kinds)
+    asked: ReadRequest = (named, hints, dict(metadata), limits, kinds)
     return pickle.dumps(asked)
 
 
@@ -152,7 +152,7 @@ class Worker:
         self._memory = memory_bytes
         self._seconds = 0.0
 
-    def answer(self, asked: Asked, data: bytes) -> None:
+    def answer(self, asked: ReadRequest, data: bytes) -> None:
         """Send what is in a file."""
         item, hints, metadata, limits, kinds = asked
         KINDS.clear()
@@ -162,9 +162,9 @@ class Worker:
         item = item if item.data is None else replace(item, data=data)
         try:
             self._send_all(self._parse(item, data, hints, metadata=metadata, limits=limits, alive=self._alive))
-            last = Reply(done=True)
+            last = ReadReply(done=True)
         except DocumentError as error:
-            last = Reply(failed=Failure.of(error), out_of_memory=isinstance(error.__cause__, MemoryError))
+            last = ReadReply(failed=Failure.of(error), out_of_memory=isinstance(error.__cause__, MemoryError))
         self._send(replace(last, worn=last.out_of_memory or held_bytes() > WORN_SHARE * self._memory))
 
     def _send_all(self, documents: Iterator[Document | DocumentError]) -> None:
@@ -175,16 +175,16 @@ class Worker:
             characters += len(found.text) if isinstance(found, Document) else 0
             if characters > BATCH_CHARACTERS or time.monotonic() - sent > SECONDS_BETWEEN:
                 limit_processor_seconds(self._seconds)
-                self._send(Reply(tuple(batch)))
+                self._send(ReadReply(tuple(batch)))
                 batch, characters, sent = [], 0, time.monotonic()
         if batch:
-            self._send(Reply(tuple(batch)))
+            self._send(ReadReply(tuple(batch)))
 
     def _alive(self) -> None:
         limit_processor_seconds(self._seconds)
-        self._send(Reply())
+        self._send(ReadReply())
 
-    def _send(self, reply: Reply) -> None:
+    def _send(self, reply: ReadReply) -> None:
         write_frame(self._replies, packed(reply))
 
 
@@ -204,7 +204,7 @@ def main() -> None:
             request, data = waiting.get()
             worker.answer(pickle.loads(request), data)
 
-    write_frame(replies, packed(Reply()))
+    write_frame(replies, packed(ReadReply()))
     threading.stack_size(stack)
     threading.Thread(target=ended_by_errors(work), daemon=True).start()
     threading.stack_size(0)

@@ -46,7 +46,7 @@ DATE_NAMES = (
 DESCRIBING = {"author": "author", "description": "description", "keywords": "keywords", "dc.creator": "author"}
 CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*+=\s*+[\"']?+\s*+([\w.:-]+)", re.IGNORECASE)
 CHARSET_BYTES = 2048  # browsers look no further than 1,024
-NOT_SHOWN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
+HIDING_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
 MAX_DEPTH = 2000  # no page nests deeper; browsers stop at 512
 MAX_UNCLOSED = 200  # marks of a page's end that are tried once more as text; each try reads on to the end
 
@@ -166,7 +166,7 @@ class PageReader(HTMLParser):
             return "selected" not in attributes
         if tag == "title" and "svg" in self._open:
             return True
-        hides = "hidden" in attributes or NOT_SHOWN.search(attributes.get("style", ""))
+        hides = "hidden" in attributes or HIDING_STYLE.search(attributes.get("style", ""))
         if hides and tag not in VOID and not self._hiding:
             self._hiding = len(self._open) + 1
         if self._hiding and not self._keeps_hidden:

@@ -221,7 +221,7 @@ TITLE_WITHIN = 15  # lines from the top: permissions, a journal's name, a date a
 TALLEST = 100  # points; a line that measures more runs from top to bottom, as a stamp in the margin does
 FRONT_LINES = 60  # names and addresses above the abstract
 ABSTRACT = re.compile(r"(?:abstract|summary|contents|(?:1|I)?\.?\s*introduction)\s*[:.]?", re.IGNORECASE)
-MARKS = "∗†‡§*"  # behind a title and behind a name they lead to a footnote
+FOOTNOTE_MARKS = "∗†‡§*"  # behind a title and behind a name they lead to a footnote
 UNFINISHED = re.compile(r"(?:[:,–-]|\b(?:and|for|of|the|a|an|in|on|to|with|by|via|from|as))$", re.IGNORECASE)
 MEETING = re.compile(
     r"\b(?:conference|proceedings|proc\.|workshop|symposium|meeting of)\b.*?\b((?:19|20)\d\d)\b", re.IGNORECASE
@@ -256,7 +256,7 @@ def read_front(lines: Sequence[str], *, stated: str, headings: Iterable[str], lo
     if span is None:
         return Front(stated if confirmed else "", (), tuple(lines), None, year)
     first, last = span
-    title = re.sub(rf"[\s{MARKS}]+$", "", " ".join(tidy[first : last + 1]))
+    title = re.sub(rf"[\s{FOOTNOTE_MARKS}]+$", "", " ".join(tidy[first : last + 1]))
     abstract = next((i for i, line in enumerate(tidy[:FRONT_LINES]) if ABSTRACT.fullmatch(line)), last + 1)
     above, below = tidy[:first], tidy[last + 1 : abstract]
     blocks = [*(Block(Line.LABEL, line) for line in above)]
@@ -296,7 +296,7 @@ def _stands_in(title: str, lines: Sequence[str]) -> bool:
 def _lines_of(heading: str, lines: Sequence[str]) -> tuple[int, int] | None:
     """First and last of the lines near the top that the heading is made of, without names set as large as it."""
     kept = heading.split("\n")
-    names = next((at for at, line in enumerate(kept) if at and re.search(rf"[@{MARKS}]", line)), len(kept))
+    names = next((at for at, line in enumerate(kept) if at and re.search(rf"[@{FOOTNOTE_MARKS}]", line)), len(kept))
     wanted = _letters("".join(kept[:names]))
     if not re.search(r"[^\W\d_]{2}", wanted) or len(heading) > TITLE_CHARACTERS:
         return None
@@ -340,7 +340,7 @@ def _by_words(lines: Sequence[str], lower: Mapping[str, int]) -> tuple[int, int]
 
 def _continues_title(before: str, line: str, lower: Mapping[str, int]) -> bool:
     """Whether the line belongs to the title too: its words stand in lower case in the text, as names do not."""
-    if re.search(rf"[@{MARKS}]|\d", line) or ABSTRACT.fullmatch(line) or len(line) > 100:
+    if re.search(rf"[@{FOOTNOTE_MARKS}]|\d", line) or ABSTRACT.fullmatch(line) or len(line) > 100:
         return False
     if UNFINISHED.search(before):
         return True

@@ -16,7 +16,7 @@ from thresher.documents.formats.number_formats import shown_number
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 
-NOTES = "Notes:"
+NOTES_LABEL = "Notes:"
 NUMBERS = frozenset({"sldNum", "dt", "hdr", "ftr", "sldImg"})  # placeholders of notes that repeat what every page has
 
 
@@ -68,7 +68,7 @@ class SlidesReader:
             return
         self._shapes(child(slide, "cSld", "spTree"), part)
         for notes in part.related("notesSlide"):
-            self._aside("notes", [NOTES, *filter(str.strip, map(clean_text, self._noted(notes.root)))])
+            self._aside("notes", [NOTES_LABEL, *filter(str.strip, map(clean_text, self._noted(notes.root)))])
         for comments in part.related("comments"):
             self._aside("comments", ["", *self._comments(comments.root)])
 

@@ -142,7 +142,7 @@ class WordReader:
             self.assembly.paragraph(*paragraphs)
             self.assembly.mark("part", "")
 
-    def _style(self, paragraph: Element) -> Style:
+    def _style(self, paragraph: Element) -> ParagraphStyle:
         properties = child(paragraph, "pPr")
         style = self._styles.get(attribute(child(properties, "pStyle"), "val"), NO_STYLE)
         if re.fullmatch(r"heading \d", style.name):
@@ -152,7 +152,7 @@ class WordReader:
             style = replace(style, outline=whole(attribute(own, "val"), 9))
         return replace(style, outline=None) if (style.outline or 0) >= 9 else style
 
-    def _label(self, paragraph: Element, style: Style) -> str:
+    def _label(self, paragraph: Element, style: ParagraphStyle) -> str:
         numbers = child(paragraph, "pPr", "numPr")
         identifier = attribute(child(numbers, "numId"), "val", style.list)
         level = attribute(child(numbers, "ilvl"), "val") or str(style.level)
@@ -318,7 +318,7 @@ DEEPEST = 9  # levels of a list, and styles that stand on each other
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class ParagraphStyle:
     """One style with what it takes over from those it is based on."""
 
     name: str = ""  # in lower case, `heading 1`, whatever the language of the program
@@ -328,17 +328,17 @@ class Style:
     level: int = 0
 
 
-NO_STYLE = Style()
+NO_STYLE = ParagraphStyle()
 
 
-def styles_of(part: Part) -> dict[str, Style]:
+def styles_of(part: Part) -> dict[str, ParagraphStyle]:
     """The styles by identifier."""
     elements = {
         attribute(style, "styleId"): style for each in part.related("styles") for style in children(each.root, "style")
     }
-    found: dict[str, Style] = {}
+    found: dict[str, ParagraphStyle] = {}
 
-    def read(identifier: str, left: int) -> Style:
+    def read(identifier: str, left: int) -> ParagraphStyle:
         if identifier not in elements or not left:
             return NO_STYLE
         if identifier not in found:
@@ -347,7 +347,7 @@ def styles_of(part: Part) -> dict[str, Style]:
             paragraph = child(element, "pPr")
             outline, numbers = child(paragraph, "outlineLvl"), child(paragraph, "numPr")
             vanish = child(element, "rPr", "vanish")
-            found[identifier] = Style(
+            found[identifier] = ParagraphStyle(
                 attribute(child(element, "name"), "val").lower(),
                 base.outline if outline is None else whole(attribute(outline, "val")),
                 base.hidden if vanish is None else is_on(vanish),
@@ -365,7 +365,7 @@ def is_on(switch: Element | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class ListLevel:
     """How the items of one level of a list are numbered."""
 
     form: str = "decimal"
@@ -377,7 +377,7 @@ class Level:
 class Lists:
     """The numbers of the items, counted as they come."""
 
-    levels: Mapping[str, Mapping[int, Level]]  # by list and level
+    levels: Mapping[str, Mapping[int, ListLevel]]  # by list and level
     shared: Mapping[str, str]  # what counts the items of a list: several may go on counting each other's
     restarted: Mapping[str, set[int]]  # the levels at which a list begins anew when it is met first
     _counts: dict[str, dict[int, int]] = field(default_factory=dict)
@@ -395,14 +395,14 @@ class Lists:
                 counts.pop(at, None)
         for deeper in [at for at in counts if at > level]:
             del counts[deeper]
-        own = levels.get(level, Level())
+        own = levels.get(level, ListLevel())
         counts[level] = counts[level] + 1 if level in counts else own.start
         if own.form == "bullet":
             return "-"
 
         def number(found: re.Match[str]) -> str:
             at = int(found[1]) - 1
-            called = levels.get(at, Level())
+            called = levels.get(at, ListLevel())
             return written(counts.get(at, called.start), called.form)
 
         return re.sub(r"%([1-9])", number, own.text).strip()
@@ -410,7 +410,7 @@ class Lists:
 
 def lists_of(part: Part) -> Lists:
     """The lists that a document defines."""
-    levels: dict[str, dict[int, Level]] = {}
+    levels: dict[str, dict[int, ListLevel]] = {}
     shared: dict[str, str] = {}
     restarted: dict[str, set[int]] = {}
     for root in (each.root for each in part.related("numbering")):
@@ -429,15 +429,15 @@ def lists_of(part: Part) -> Lists:
                 if (own := child(other, "lvl")) is not None:
                     levels[identifier][at] = _level(own)
                 if (start := child(other, "startOverride")) is not None:
-                    before = levels[identifier].get(at, Level())
-                    levels[identifier][at] = Level(before.form, before.text, whole(attribute(start, "val")))
+                    before = levels[identifier].get(at, ListLevel())
+                    levels[identifier][at] = ListLevel(before.form, before.text, whole(attribute(start, "val")))
                     restarted.setdefault(identifier, set()).add(at)
     return Lists(levels, shared, restarted)
 
 
-def _level(level: Element) -> Level:
+def _level(level: Element) -> ListLevel:
     start = child(level, "start")
-    return Level(
+    return ListLevel(
         attribute(child(level, "numFmt"), "val", "decimal"),
         attribute(child(level, "lvlText"), "val"),
         1 if start is None else whole(attribute(start, "val")),

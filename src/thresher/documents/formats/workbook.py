@@ -23,7 +23,7 @@ from thresher.errors import DocumentError
 from thresher.structure.locators import column_name, column_number
 
 MOST_FORMULAS = 5  # named of those that have no value
-MOST_CELLS = 4_000_000  # of a sheet; some 300 MiB of memory
+MOST_IN_SHEET = 4_000_000  # of a sheet; some 300 MiB of memory
 MOST_IN_TABLE = 16_000_000  # empty ones included, of which few files have many; some 1.2 GiB
 MOST_MERGED = 100_000  # cells that one cell stands for
 FAR = 8  # empty columns in a row that no table has within
@@ -147,8 +147,8 @@ def _sheet(part: Part, book: Book) -> Sheet:
 
 def _put(cells: Cells, at: tuple[int, int], cell: Cell) -> None:
     cells[at] = cell
-    if len(cells) > MOST_CELLS:
-        raise DocumentError(f"a sheet has more than {MOST_CELLS:,} cells", next_step="split it")
+    if len(cells) > MOST_IN_SHEET:
+        raise DocumentError(f"a sheet has more than {MOST_IN_SHEET:,} cells", next_step="split it")
 
 
 def _value(cell: Element) -> str:
