@@ -12,8 +12,8 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import PurePosixPath
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, TypeAlias
 
 from thresher.documents.sources import Limits
@@ -75,8 +75,8 @@ class FileKind:
         """What the kind's reader makes of a file."""
         if callable(self.reader):
             return self.reader(file)
-        module, _, function = self.reader.partition(":")
-        reader: Reader = getattr(import_module(module, "thresher.documents.formats"), function)
+        name = f"thresher.documents.formats{self.reader}" if self.reader.startswith(".") else self.reader
+        reader: Reader = resolve_name(name)
         return reader(file)
 
 
