@@ -178,7 +178,7 @@ class KeptReadingProcess(ReadingProcess):
 
     @property
     def kind(self) -> object:
-        return self._bounds, sys.executable, *sorted(minimal_environment(os.environ).items())
+        return self._limits, sys.executable, *sorted(minimal_environment(os.environ).items())
 
     def __enter__(self) -> Self:
         with suppress(KeyError, IndexError):

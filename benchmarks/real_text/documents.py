@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.machine import CACHE, DATA
-from thresher.documents.read import fetch as fetched
 from thresher.documents.read import parse
 from thresher.documents.sources import Item
+from thresher.documents.sources import fetch as fetched
 from thresher.types import Document
 
 FOLDER = CACHE / "real_text"

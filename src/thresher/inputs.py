@@ -17,7 +17,7 @@ from thresher.indexing.records import stable_json
 from thresher.types import Document, Metadata
 
 if TYPE_CHECKING:
-    from thresher.documents.reading_process import Reading, ReadingProcess
+    from thresher.documents.reading_process import ReadingProcess, ReadingTask
     from thresher.documents.sources import Hints, Item
     from thresher.home.settings import ReadingSettings
 
@@ -71,14 +71,15 @@ class Inputs:
 
     def incoming(self) -> Generator[Incoming | DocumentError, None, None]:
         """The files in order, each fetched here and read in a process of its own when its turn comes."""
-        from thresher.documents.reading_process import ProcessLimits, ReadingProcess
+        from thresher.documents.reading_process import ReadingProcess
+        from thresher.documents.sources import Limits
 
-        with ReadingProcess(ProcessLimits(**self._bounds.model_dump())) as process:
+        with ReadingProcess(Limits(**self._bounds.model_dump())) as process:
             yield from self._incoming(process)
 
     def _incoming(self, process: ReadingProcess) -> Iterator[Incoming | DocumentError]:
         from thresher.documents import registry
-        from thresher.documents.read import fetch
+        from thresher.documents.sources import fetch
 
         given = stable_json(dict(self._metadata)) if self._metadata else ""
         for item in self._found:
@@ -128,13 +129,14 @@ class Inputs:
                 self._done = before + min(characters, size)
             yield document
 
-    def _handed_over(self, item: Item, data: bytes, hints: Hints) -> Reading:
+    def _handed_over(self, item: Item, data: bytes, hints: Hints) -> ReadingTask:
         """What reads a file in another process."""
-        from thresher.documents.reading_process import ProcessLimits, Reading
+        from thresher.documents.reading_process import ReadingTask
+        from thresher.documents.sources import Limits
 
         self._file = item.source
         self._tell()
-        return Reading(item, data, hints, self._metadata, ProcessLimits(**self._bounds.model_dump()))
+        return ReadingTask(item, data, hints, self._metadata, Limits(**self._bounds.model_dump()))
 
     def _tell(self) -> None:
         if self._progress is not None:
@@ -161,10 +163,10 @@ def _never() -> bool:
 
 def _travels(item: Item, data: bytes, hints: Hints) -> bool:
     """Whether another process can read a file: not what may be rows, nor where this program has kinds of its own."""
-    from thresher.documents.read import file_name
     from thresher.documents.registry import KINDS, by_extension, by_mime_type
+    from thresher.documents.sources import file_name
 
-    if item.data is not None or not all(isinstance(kind.reader, str) for kind in KINDS.values()):
+    if item.data is not None or not all(str(kind.reader).startswith(".") for kind in KINDS.values()):
         return False
     kinds = (by_extension(PurePosixPath(file_name(item, hints)).suffix), by_mime_type(hints.content_type))
     return "jsonl" not in [kind.name for kind in kinds if kind is not None] and data.lstrip()[:1] != b"{"

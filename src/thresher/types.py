@@ -5,6 +5,7 @@ Offsets are code points into the document's cleaned text, end exclusive; pages c
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
@@ -142,6 +143,11 @@ class Document:
                 break
             last = page.number
         return last
+
+
+def text_id(text: str) -> str:
+    """The id of a document: 128 bits of a hash of its cleaned text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)

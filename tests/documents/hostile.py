@@ -14,24 +14,7 @@ DEPTH = 20_000
 
 def nested_book() -> bytes:
     """An EPUB whose only chapter is elements in elements."""
-    container = (
-        '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
-        '<rootfile full-path="c.opf" media-type="application/oebps-package+xml"/></rootfiles></container>'
-    )
-    package = (
-        '<package xmlns="http://www.idpf.org/2007/opf" version="3.0"><metadata/><manifest>'
-        '<item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest>'
-        '<spine><itemref idref="a"/></spine></package>'
-    )
-    chapter = f"<html><body>{'<b>' * DEPTH}x{'</b>' * DEPTH}</body></html>"
-    return making.archive(
-        {
-            "mimetype": b"application/epub+zip",
-            "META-INF/container.xml": container.encode(),
-            "c.opf": package.encode(),
-            "a.xhtml": chapter.encode(),
-        }
-    )
+    return making.book(f"<html><body>{'<b>' * DEPTH}x{'</b>' * DEPTH}</body></html>")
 
 
 def nested_slides() -> bytes:

@@ -20,8 +20,8 @@ import pytest
 from reportlab.pdfgen import canvas
 
 from tests.real_data import DATA
-from thresher.documents.read import fetch, parse
-from thresher.documents.sources import Hints, Item, Limits
+from thresher.documents.read import parse
+from thresher.documents.sources import Hints, Item, Limits, fetch
 from thresher.errors import DocumentError
 from thresher.types import Document
 
@@ -221,31 +221,30 @@ def members(data: bytes) -> dict[str, bytes]:
         return {name: file.read(name) for name in file.namelist()}
 
 
-def book() -> bytes:
-    opf = (
-        '<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="i">'
-        '<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>On Flails</dc:title>'
-        "<dc:creator>Zed</dc:creator>"
-        '<dc:date>1999-05-05</dc:date><dc:identifier id="i">x</dc:identifier></metadata><manifest>'
-        '<item id="a" href="a.xhtml" media-type="application/xhtml+xml"/>'
-        '<item id="b" href="b.xhtml" media-type="application/xhtml+xml"/></manifest>'
-        '<spine><itemref idref="a"/><itemref idref="b"/></spine></package>'
-    )
+CHAPTER = (
+    '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>t</title></head><body><h1>Chapter {0}</h1>'
+    "<p>It was <b>night</b> {0}.</p><table><tr><td>k</td><td>v</td></tr><tr><td>1</td><td>{0}</td></tr></table>"
+    "</body></html>"
+)
+
+
+def book(*chapters: str) -> bytes:
+    """An EPUB of these chapters, or of two."""
+    chapters = chapters or (CHAPTER.format("one"), CHAPTER.format("two"))
     container = (
-        '<?xml version="1.0"?><container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container">'
+        '<container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container">'
         '<rootfiles><rootfile full-path="c.opf" media-type="application/oebps-package+xml"/></rootfiles></container>'
     )
-    chapter = (
-        '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>t</title></head><body><h1>Chapter {0}</h1>'
-        "<p>It was <b>night</b> {0}.</p><table><tr><td>k</td><td>v</td></tr><tr><td>1</td><td>{0}</td></tr></table>"
-        "</body></html>"
+    items = "".join(
+        f'<item id="{n}" href="{n}.xhtml" media-type="application/xhtml+xml"/>' for n in range(len(chapters))
     )
-    return archive(
-        {
-            "mimetype": b"application/epub+zip",
-            "META-INF/container.xml": container.encode(),
-            "c.opf": opf.encode(),
-            "a.xhtml": chapter.format("one").encode(),
-            "b.xhtml": chapter.format("two").encode(),
-        }
+    spine = "".join(f'<itemref idref="{n}"/>' for n in range(len(chapters)))
+    package = (
+        '<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="i">'
+        '<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>On Flails</dc:title>'
+        "<dc:creator>Zed</dc:creator><dc:date>1999-05-05</dc:date></metadata>"
+        f"<manifest>{items}</manifest><spine>{spine}</spine></package>"
     )
+    parts = {"mimetype": "application/epub+zip", "META-INF/container.xml": container, "c.opf": package}
+    parts |= {f"{number}.xhtml": chapter for number, chapter in enumerate(chapters)}
+    return archive({name: text.encode() for name, text in parts.items()})

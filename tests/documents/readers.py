@@ -41,6 +41,6 @@ def devour(file: RawFile) -> Parsed:
         taken.append(bytes(16_000_000))
 
 
-def tell(file: RawFile, **settings: int) -> Parsed:
-    """Which process this is, its environment, and the settings."""
-    return Parsed("read", metadata={"process": os.getpid(), "environment": json.dumps(dict(os.environ)), **settings})
+def tell(file: RawFile) -> Parsed:
+    """Which process this is, and its environment."""
+    return Parsed("read", metadata={"process": os.getpid(), "environment": json.dumps(dict(os.environ))})

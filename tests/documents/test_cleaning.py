@@ -79,28 +79,25 @@ def test_the_arxiv_stamp_goes_and_leaves_its_date_and_a_citation_stays() -> None
     assert strip_arxiv_stamp(line) == (line, None)
 
 
-def pages_with(head: str, count: int = 6) -> list[list[str]]:
+def pages_with(head: str, count: int) -> list[list[str]]:
     return [[head, f"Body of page {'abcdefghij'[n]}", f"and line {'klmnopqrst'[n]}.", str(n + 1)] for n in range(count)]
 
 
-def test_running_heads_and_page_numbers_are_removed() -> None:
-    stripped = strip_running_lines(pages_with("Published as a conference paper at ICLR 2018"))
-    assert stripped[3] == ["Body of page d", "and line n."]
-    assert len(stripped[0]) == 2
-
-
-def test_the_title_on_the_first_page_outlives_its_use_as_running_head() -> None:
-    stripped = strip_running_lines(pages_with("Threshing by Machine"))
-    assert stripped[0][0] == "Threshing by Machine"
-    assert stripped[1][0] == "Body of page b"
-
-
-def test_heads_that_alternate_between_odd_and_even_pages_are_removed() -> None:
+@pytest.mark.parametrize(
+    ("heads", "kept"),
+    [
+        (["Published as a conference paper at ICLR 2018"], []),
+        (["Threshing by Machine"], ["Threshing by Machine"]),  # the title on the first page outlives its use
+        (["Threshing by Machine", "Lee and Moe"], ["Threshing by Machine"]),
+    ],
+)
+def test_running_heads_and_page_numbers_are_removed(heads: list[str], kept: list[str]) -> None:
     pages = pages_with("x", 8)
     for number, page in enumerate(pages):
-        page[0] = "Lee and Moe" if number % 2 else "Threshing by Machine"
+        page[0] = heads[number % len(heads)]
     stripped = strip_running_lines(pages)
-    assert [page[0][:4] for page in stripped[1:]] == ["Body"] * 7
+    assert stripped[0] == [*kept, "Body of page a", "and line k."]
+    assert stripped[1:] == [page[1:3] for page in pages[1:]]
 
 
 @pytest.mark.parametrize(
@@ -120,33 +117,28 @@ def test_stripping_keeps_the_order_and_only_takes_from_the_edges(pages: list[lis
         assert "\n".join(after) in "\n".join(before)
 
 
-def test_references_end_where_the_appendix_begins() -> None:
-    text = "Intro.\n\nReferences\n\n[1] A. Vaswani, N. Shazeer. 2017.\n\nA Implementation Details\n\nWe used oats."
-    start, end = references_span(text) or (0, 0)
-    assert text[start:end].startswith("References")
-    assert text[end:].startswith("A Implementation Details")
-
-
 @pytest.mark.parametrize(
-    "heading", ["REFERENCES", "7. References", "## Bibliography", "Works Cited", "VII. References"]
+    ("heading", "behind"),
+    [
+        *(("References", end) for end in ("A Implementation Details\n\nWe used oats.", "Appendix\n\nProofs.")),
+        *((name, "") for name in ("REFERENCES", "7. References", "## Bibliography", "Works Cited", "VII. References")),
+    ],
 )
-def test_references_are_found_by_their_usual_names(heading: str) -> None:
-    text = f"Words.\n\n{heading}\n\nLee, A. On oats. 1999."
-    assert references_span(text) == (8, len(text))
+def test_references_are_found_by_their_usual_names_and_end_where_the_appendix_begins(heading: str, behind: str) -> None:
+    text = f"Words.\n\n{heading}\n\n[1] A. Lee, B. Moe. On oats. 1999.\n\n{behind}"
+    start, end = references_span(text) or (0, 0)
+    assert (text[:start], text[end:]) == ("Words.\n\n", behind)
     assert references_span("References to oats are rare.\nSee the references.") is None
 
 
-def test_cleaning_megabytes_is_linear() -> None:
-    text = "some words of a long report, broken at the line-\nend and then going on. \n" * 30_000
-    with within():
-        clean_text(text)
-        join_broken_words(text)
-        references_span(text)
+LINES = ["1", "page", "References", "## References", "References\nAppendix", "arXiv:2101.00001"]
+UNITS = ["a", " ", "-", ".", "a-", "\n", " \n-", "|", "www.", "References ", "1 ", "page "]
 
 
-@pytest.mark.parametrize("unit", ["a", " ", "-", ".", "a-", "\n", " \n-", "|", "www.", "References ", "1 ", "page "])
-def test_no_repetition_is_a_trap(unit: str) -> None:
-    text = unit * (200_000 // len(unit)) + "x"
+@pytest.mark.parametrize(
+    "text", [*(f"{line}{' ' * 100_000}x" for line in LINES), *(unit * (200_000 // len(unit)) + "x" for unit in UNITS)]
+)
+def test_no_repetition_is_a_trap(text: str) -> None:
     with within():
         clean_text(text)
         join_broken_words(text)
@@ -156,17 +148,6 @@ def test_no_repetition_is_a_trap(unit: str) -> None:
         strip_arxiv_stamp(text)
         join_broken_word(text + "1b", "tion", {})
         iso_date(text)
-
-
-@pytest.mark.parametrize(
-    "line", ["1", "page", "References", "## References", "References\nAppendix", "arXiv:2101.00001"]
-)
-def test_no_run_of_blanks_in_a_line_is_a_trap(line: str) -> None:
-    text = f"{line}{' ' * 100_000}x"
-    with within():
-        assert references_span(text) is None or "Appendix" in line
-        assert strip_running_lines([[text]]) == [[text]]
-        assert strip_arxiv_stamp(text) == (text, None)
 
 
 # --- dates ------------------------------------------------------------------------------------------------------------

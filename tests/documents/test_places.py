@@ -130,22 +130,16 @@ def tree() -> bytes:
     return json.dumps({"store": {"shelves": shelves, 'an "odd" name': {"x.y": "unique value"}}}).encode()
 
 
-def lines_of_json() -> bytes:
-    lines = ["" if line == 30 else json.dumps({"is": {"what": f"«line {line}: $.is.what»"}}) for line in range(1, 80)]
-    return "\n".join(lines).encode()
-
-
-def corpus() -> bytes:
-    lines = [
-        "" if line == 30 else json.dumps({"_id": f"p{line}", "text": f"On the shelf «line {line}: $.text»."})
-        for line in range(1, 80)
-    ]
-    return "\n".join(lines).encode()
+def records(make: Callable[[int], object]) -> bytes:
+    """Lines of JSON, one of them empty."""
+    return "\n".join("" if line == 30 else json.dumps(make(line)) for line in range(1, 80)).encode()
 
 
 MAKERS: dict[str, Callable[[], bytes]] = {
     **{"a.docx": word, "a.xlsx": workbook, "a.pptx": deck, "a.pdf": printed, "a.eml": mail, "a.html": page},
-    **{"a.md": markdown, "a.csv": rows, "a.json": tree, "a.jsonl": lines_of_json, "corpus.jsonl": corpus},
+    **{"a.md": markdown, "a.csv": rows, "a.json": tree},
+    "a.jsonl": lambda: records(lambda line: {"is": {"what": f"«line {line}: $.is.what»"}}),
+    "corpus.jsonl": lambda: records(lambda line: {"_id": f"p{line}", "text": f"On the shelf «line {line}: $.text»."}),
 }
 
 

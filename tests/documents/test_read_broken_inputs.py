@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import openpyxl
 import pytest
 
-from tests.documents import making
+import thresher
+from tests.conftest import Run
+from tests.documents import hostile, making
 from tests.documents.making import needs_papers, read_all, read_one, refusal, save
-from thresher.documents.read import fetch
-from thresher.documents.sources import Item, Limits
+from thresher.documents.sources import Item, Limits, fetch
 from thresher.errors import DocumentError
 from thresher.types import Document
 
@@ -107,3 +109,113 @@ def test_a_mail_that_is_cut_off_is_read_as_far_as_it_goes(tmp_path: Path) -> Non
         document, *_ = read_all(save(tmp_path, "a.eml", data[: len(data) * step // 8]))
         assert isinstance(document, Document)
         assert document.text.startswith("From: Ann")
+
+
+# --- folders with what breaks a reader, and with the collection's own home --------------------------------------------
+
+ABSURD_DATE = b"From: ann@example.com\nSubject: Oats\nDate: Mon, 02 Mar 99999999999999999999 10:00\n\nWords.\n"
+BREAKING = {
+    b"section.html": b"<p>Words <![foo[",
+    b"charset.html": b'<meta charset="undefined"><p>Words',
+    b"key.json": b'{"text": "Words.", "\\ud800": "x"}',
+    b"front.md": b"---\nsize: " + b"[" * 5000 + b"]" * 5000 + b"\n---\nWords.",
+    b"date.eml": ABSURD_DATE,
+    b"caf\xe9.txt": b"Words.",
+    b"book.epub": hostile.nested_book(),
+    b"deck.pptx": hostile.nested_slides(),
+    b"wide.docx": hostile.wide_cell(),
+}
+CORPUS = (
+    b'{"_id": "good", "title": "Oats", "text": "Oats are sown in spring."}\n'
+    b'{"_id": "title", "title": "\\ud800", "text": "Words."}\n'
+    b'{"_id": "key", "text": "Words.", "\\ud800": "x"}\n'
+)
+
+
+@pytest.fixture
+def barn(tmp_path: Path) -> Path:
+    folder = tmp_path / "barn"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("Rye is sown in autumn.")
+    return folder
+
+
+def test_whatever_a_reader_throws_is_that_files_line_and_the_rest_is_committed(barn: Path, run: Run) -> None:
+    for name, data in BREAKING.items():
+        with open(os.path.join(os.fsencode(barn), name), "wb") as file:
+            file.write(data)
+    (barn / "corpus.jsonl").write_bytes(CORPUS)
+    (barn / "far.xlsx").write_bytes(hostile.far_cell())  # two cells far apart are a sheet like any other
+    home = barn.parent / "home"
+    ran = run("index", barn, "--home", home, "--json")
+    failed = {Path(line["source"]).name: line for line in ran.json["failed"]}
+    assert ran.code == 3
+    assert failed.keys() == {
+        *(name.decode() for name in BREAKING if name.isascii()),
+        r"caf\udce9.txt",
+        "corpus.jsonl:2",
+        "corpus.jsonl:3",
+    }
+    assert all(line["error"] and line["next"] and "\n" not in line["error"] for line in failed.values())
+    with thresher.open(home) as collection:
+        assert [record.title for record in collection.documents()] == ["Oats", "far", "notes"]
+
+
+@pytest.mark.parametrize("place", ["barn/.thresher", "barn/engine", "barn", "elsewhere"])
+def test_a_home_inside_the_indexed_folder_is_not_indexed(barn: Path, place: str) -> None:
+    home = barn.parent / place
+    if place == "elsewhere":  # reached through a link
+        home.mkdir()
+        (barn / "link").symlink_to(home, target_is_directory=True)
+    with thresher.open(home) as collection:
+        assert [collection.add(barn).failed for _ in range(2)] == [[], []]
+        assert [record.title for record in collection.documents()] == ["notes"]
+
+
+# --- archives, and those that unpack to too much ----------------------------------------------------------------------
+
+
+def test_the_documents_of_an_archive_are_read_each_as_its_kind(tmp_path: Path) -> None:
+    entries = {"a/notes.md": b"# Notes\n\nThe well is 41 m deep.", "rows.csv": b"Name,Room\nVera,B14\n"}
+    hidden = {"a/": b"", "__MACOSX/a/._notes.md": b"x", ".hidden.txt": b"x", "a.png": b"\x89PNG...."}
+    item = save(tmp_path, "d.zip", making.archive({**entries, **hidden}))
+    first, second, error = read_all(item)
+    assert isinstance(first, Document)
+    assert isinstance(second, Document)
+    assert (first.source, first.kind, first.container) == (f"{item.source}/a/notes.md", "markdown", item.source)
+    assert (second.source, second.kind) == (f"{item.source}/rows.csv", "csv")
+    assert isinstance(error, DocumentError)
+    assert error.subject == f"{item.source}/a.png"
+
+
+def test_archives_in_archives_are_read_to_a_bound(tmp_path: Path) -> None:
+    data = making.archive({"oats.txt": b"Oats are ripe."})
+    for depth in range(1, 5):
+        data = making.archive({"inner.zip": data})
+        (found,) = read_all(save(tmp_path, f"{depth}.zip", data))
+        assert isinstance(found, Document) if depth < 3 else "too many files" in str(found)
+
+
+BOMB = making.archive({"word/document.xml": bytes(20_000_000), "[Content_Types].xml": b"<Types/>"})
+NESTED = {f"word/embeddings/{n}.zip": b"x" for n in range(300)} | {"word/document.xml": b"<w/>"}
+
+
+@pytest.mark.parametrize(
+    ("data", "what", "limits"),
+    [
+        (making.archive({"word/document.xml": b"<broken", "[Content_Types].xml": b"<Types/>"}), "", Limits()),
+        (BOMB, "archive bomb", Limits()),
+        (BOMB, "unpacks to", Limits(max_unpacked_bytes=10**6)),
+        (making.archive(NESTED, compression=zipfile.ZIP_STORED), "other archives", Limits()),
+    ],
+    ids=["damaged", "ratio", "size", "nested"],
+)
+def test_a_damaged_archive_and_a_bomb_are_refused(data: bytes, what: str, limits: Limits, tmp_path: Path) -> None:
+    assert what in refusal(tmp_path, "a.docx", data, limits=limits).what
+
+
+def test_an_archive_in_an_archive_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
+    inner = making.archive({"zeros.txt": b"0" * 2_000_000})
+    item = save(tmp_path, "e.zip", making.archive({"inner.zip": inner}))
+    (error,) = read_all(item, limits=Limits(max_unpacked_bytes=1_000_000))
+    assert "bomb" in str(error)

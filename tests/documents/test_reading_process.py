@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,16 +15,14 @@ import pytest
 from tests.conftest import Run
 from tests.documents import hostile, making, readers
 from tests.documents.making import read_all, save
-from thresher.documents.assembly import Parsed
-from thresher.documents.read import fetch
-from thresher.documents.reading_process import ProcessLimits, ReadingProcess
-from thresher.documents.registry import FileKind, RawFile
-from thresher.documents.sources import Item
-from thresher.documents.worker import Unreadable, unpacked
+from thresher.documents.reading_process import ReadingProcess
+from thresher.documents.registry import FileKind
+from thresher.documents.sources import Item, Limits, fetch
+from thresher.documents.worker import BadFrame, unpacked
 from thresher.errors import DocumentError
 from thresher.types import Document
 
-NARROW = ProcessLimits(memory_megabytes=256, stack_megabytes=1)
+NARROW = Limits(memory_megabytes=256, stack_megabytes=1)
 Registering = Callable[[FileKind], None]
 
 
@@ -85,15 +81,15 @@ def test_a_file_that_cannot_be_read_is_refused_over_there_in_the_same_words(
 @pytest.mark.parametrize(
     ("reader", "words"),
     [
-        (readers.dive, "reading.stack_megabytes (1)"),
-        (readers.devour, "reading.memory_megabytes (256)"),
-        (readers.leave, "it ended the reading process (exit status 7: and the last words)"),
+        ("dive", "reading.stack_megabytes (1)"),
+        ("devour", "reading.memory_megabytes (256)"),
+        ("leave", "it ended the reading process (exit status 7: and the last words)"),
     ],
 )
 def test_a_file_that_ends_its_process_is_an_error_that_names_the_setting_or_the_last_words(
-    reader: Callable[[RawFile], Parsed], words: str, process: ReadingProcess, registering: Registering, tmp_path: Path
+    reader: str, words: str, process: ReadingProcess, registering: Registering, tmp_path: Path
 ) -> None:
-    registering(FileKind("bad", "bad", (".bad",), ("x/bad",), reader))
+    registering(FileKind("bad", "bad", (".bad",), ("x/bad",), f"tests.documents.readers:{reader}"))
     assert words in str(refused(process, save(tmp_path, "a.bad", "words")))
     assert read(process, save(tmp_path, "a.txt", "Sound words."))
 
@@ -117,24 +113,10 @@ def test_a_hostile_file_is_refused_before_it_can_end_its_process(
     assert process.pid == before
 
 
-def test_hostile_files_are_lines_of_the_report_and_all_others_are_committed(run: Run, tmp_path: Path) -> None:
-    files = {f"{name}.md": f"Lamp {name} burns oil.".encode() for name in "adgmsz"}
-    files |= {"b.epub": hostile.nested_book(), "e.pptx": hostile.nested_slides(), "n.xlsx": hostile.far_cell()}
-    (tmp_path / "files").mkdir()
-    for name, data in (files | {"t.docx": hostile.wide_cell()}).items():
-        save(tmp_path / "files", name, data)
-    narrow = ("--set", "reading.memory_megabytes=256", "--set", "reading.stack_megabytes=1")
-    ran = run("index", tmp_path / "files", "--recipe", "rag", "--home", tmp_path / "home", "--json", *narrow)
-    assert ran.code == 3
-    report = json.loads(ran.out)
-    assert report["added"] == 7, "two cells far apart are a sheet like any other"
-    assert [Path(one["source"]).name for one in report["failed"]] == ["b.epub", "e.pptx", "t.docx"]
-
-
 def test_a_limit_that_cannot_be_is_refused_and_one_in_a_file_counts(
     run: Run, registering: Registering, tmp_path: Path
 ) -> None:
-    registering(FileKind("bad", "bad", (".bad",), ("x/bad",), readers.dive))
+    registering(FileKind("bad", "bad", (".bad",), ("x/bad",), "tests.documents.readers:dive"))
     item, home = save(tmp_path, "b.bad", "words"), tmp_path / "home"
     ran = run("index", item.source, "--recipe", "rag", "--home", home, "--set", "reading.stack_megabytes=0")
     assert ran.code == 2
@@ -144,14 +126,6 @@ def test_a_limit_that_cannot_be_is_refused_and_one_in_a_file_counts(
     ran = run("index", item.source, "--recipe", "rag", "--home", home)
     assert ran.code == 1
     assert "raise the setting reading.stack_megabytes (2)" in ran.err
-
-
-def test_a_process_is_used_for_all_sound_files(
-    process: ReadingProcess, registering: Registering, tmp_path: Path
-) -> None:
-    registering(FileKind("who", "a question", (".who",), (), readers.tell))
-    first, second = (told(process, save(tmp_path, name, "?"))["process"] for name in ("a.who", "b.who"))
-    assert first == second == process.pid != os.getpid()
 
 
 def test_a_killed_process_is_started_again(process: ReadingProcess, tmp_path: Path) -> None:
@@ -166,23 +140,26 @@ def test_a_killed_process_is_started_again(process: ReadingProcess, tmp_path: Pa
 
 
 def test_a_reader_that_hangs_is_ended_when_its_seconds_are_over(registering: Registering, tmp_path: Path) -> None:
-    registering(FileKind("hang", "a trap", (".hang",), (), readers.hang))
-    with ReadingProcess(ProcessLimits(seconds=1.5)) as process:
+    registering(FileKind("hang", "a trap", (".hang",), (), "tests.documents.readers:hang"))
+    with ReadingProcess(Limits(seconds=1.5)) as process:
         refusal = refused(process, save(tmp_path, "a.hang", os.devnull))
         assert refusal.what == "reading it took longer than 1.5 seconds"
         assert "reading.seconds (1.5)" in refusal.next_step
         assert process.pid is None
 
 
-def test_a_function_that_no_other_process_can_import_reads_here(
+def test_a_function_of_the_program_reads_here(
     process: ReadingProcess, registering: Registering, tmp_path: Path
 ) -> None:
-    registering(FileKind("who", "a question", (".who",), (), lambda file: readers.tell(file)))
+    registering(FileKind("who", "a question", (".who",), (), readers.tell))
     assert told(process, save(tmp_path, "a.who", "?"))["process"] == os.getpid()
+    assert read(process, save(tmp_path, "a.txt", "Sound words."))
+    assert process.pid is not None
+    assert "old Office format" in str(refused(process, save(tmp_path, "a.doc", bytes.fromhex("d0cf11e0a1b11ae1"))))
 
 
 @pytest.mark.parametrize("ending", ["raise SystemExit", "raise ValueError", "del read"])
-def test_a_reader_whose_module_fails_over_there_reads_here_and_no_other_file_fails(
+def test_a_reader_whose_module_fails_over_there_is_an_error_of_its_files_alone(
     ending: str,
     process: ReadingProcess,
     registering: Registering,
@@ -190,43 +167,32 @@ def test_a_reader_whose_module_fails_over_there_reads_here_and_no_other_file_fai
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     name = f"fails_{ending[-9:].strip().replace(' ', '_').lower()}"
-    code = "import sys\nfrom tests.documents.readers import tell\ndef read(file):\n    return tell(file)\n"
-    code += f"if 'pytest' not in sys.modules:\n    {ending}\n"
-    save(tmp_path, f"{name}.py", code)
+    save(tmp_path, f"{name}.py", f"def read(file):\n    pass\n{ending}\n")
     monkeypatch.syspath_prepend(tmp_path)
-    registering(FileKind("who", "a question", (".who",), (), importlib.import_module(name).read))
-    assert told(process, save(tmp_path, "a.who", "?"))["process"] == os.getpid()
+    registering(FileKind("who", "a question", (".who",), (), f"{name}:read"))
+    refused(process, save(tmp_path, "a.who", "?"))
     assert read(process, save(tmp_path, "a.txt", "Sound words."))
-    assert process.pid is not None
 
 
-def test_a_reader_with_settings_of_its_own_takes_them_along(
-    process: ReadingProcess, registering: Registering, tmp_path: Path
-) -> None:
-    registering(FileKind("who", "a question", (".who",), (), partial(readers.tell, room=7)))
-    found = told(process, save(tmp_path, "a.who", "?"))
-    assert (found["process"], found["room"]) == (process.pid, 7)
-
-
-def test_the_process_is_told_no_secret(
+def test_one_process_reads_all_sound_files_and_is_told_no_secret(
     process: ReadingProcess, registering: Registering, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("THRESHER_LLM__API_KEY", "sesame")
     monkeypatch.setenv("HTTPS_PROXY", "http://me:sesame@proxy")
-    registering(FileKind("who", "a question", (".who",), (), readers.tell))
-    environment = str(told(process, save(tmp_path, "a.who", "?"))["environment"])
-    assert "PATH" in environment
-    assert "sesame" not in environment
+    registering(FileKind("who", "a question", (".who",), (), "tests.documents.readers:tell"))
+    first, second = (told(process, save(tmp_path, name, "?")) for name in ("a.who", "b.who"))
+    assert first["process"] == second["process"] == process.pid != os.getpid()
+    assert "PATH" in str(first["environment"])
+    assert "sesame" not in str(first["environment"])
 
 
 PARENT = """
 import sys
 from pathlib import Path
-from tests.documents import readers
 from thresher.documents.reading_process import ReadingProcess
 from thresher.documents.registry import FileKind, register
 from thresher.documents.sources import Hints, Item
-register(FileKind("hang", "a trap", (".hang",), (), readers.hang))
+register(FileKind("hang", "a trap", (".hang",), (), "tests.documents.readers:hang"))
 item = Item("a.hang", "", Path("a.hang"))
 with ReadingProcess() as process:
     list(process.read(item, sys.argv[1].encode(), Hints()))
@@ -262,5 +228,5 @@ def test_no_process_is_left_when_who_asked_is_ended(ending: signal.Signals, tmp_
     ],
 )
 def test_what_is_no_reply_is_refused(content: bytes) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(BadFrame):
         unpacked(content)

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+from tests.documents.making import read_one
 from tests.documents.test_read_broken_inputs import as_nobody
-from thresher.documents.sources import Item, discover
+from thresher.documents.sources import Item, Limits, discover, fetch
 from thresher.errors import DocumentError
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 
 @pytest.fixture
@@ -121,3 +124,78 @@ def test_a_link_out_of_a_folder_is_reported_and_not_followed(barn: Path, tmp_pat
     refused = {Path(one.subject).name for one in found if isinstance(one, DocumentError)}
     assert refused == {"out", "key.txt"}
     assert "in.txt" in {Path(one.source).name for one in found if not isinstance(one, DocumentError)}
+
+
+# --- what lies behind an address (redirects, packed bodies and time are those of `thresher.net.http`) -----------------
+
+
+def at(url: str) -> Item:
+    return Item(source=url, root=url)
+
+
+@pytest.fixture
+def site(serve: Callable[..., ScriptedServer]) -> ScriptedServer:
+    pages = {
+        "/page": Reply("<p>Oats.", headers={"Content-Type": "text/html"}),
+        "/hop": Reply(status=302, headers={"Location": "/page"}),
+        "/inner": Reply(status=302, headers={"Location": "http://10.0.0.1/"}),
+        "/fake.pdf": Reply("<html>Log in", headers={"Content-Type": "application/pdf"}),
+        "/secret": Reply("Rye.", status=401),
+        "/big": "x" * 50_000,
+        "/slow": Reply("x", seconds=5),
+        "/cut": Reply("short", headers={"Content-Length": "1000"}),
+    }
+    return serve(pages=pages | {f"http://docs.example{path}": page for path, page in pages.items()})
+
+
+def test_a_page_is_fetched_with_what_the_server_says(site: ScriptedServer) -> None:
+    data, hints = fetch(at(f"{site.address}/hop"))
+    assert (data, hints.content_type, hints.url) == (b"<p>Oats.", "text/html", f"{site.address}/page")
+    document = read_one(at(f"{site.address}/page"))
+    assert (document.kind, document.text, document.source) == ("html", "Oats.", f"{site.address}/page")
+
+
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [
+        ("/nothing", "the server answered 404"),
+        ("/secret", "the server answered 401"),
+        ("/big", "larger than 20,000 bytes"),
+        ("/cut", "cannot be reached"),
+        ("/slow", "no complete answer in time"),
+        ("/fake.pdf", "says it is a PDF but sent text"),
+    ],
+)
+def test_a_reply_that_cannot_be_used_is_refused(site: ScriptedServer, path: str, what: str) -> None:
+    with pytest.raises(DocumentError, match=what) as caught:
+        read_one(at(site.address + path), limits=Limits(max_bytes=20_000, timeout_seconds=0.5))
+    assert caught.value.subject == site.address + path
+    assert caught.value.next_step
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/", "http://", "http://[broken", "http://127.0.0.1:99999999/"])
+def test_an_address_that_leads_nowhere_is_refused(url: str) -> None:
+    with pytest.raises(DocumentError):
+        fetch(at(url), limits=Limits(timeout_seconds=2))
+
+
+def test_a_name_and_password_in_the_address_are_used_and_no_source_shows_them(site: ScriptedServer) -> None:
+    (item,) = discover([site.address.replace("://", "://ann:p%40ss@") + "/page"])
+    assert isinstance(item, Item)
+    assert (item.source, item.root) == (f"{site.address}/page", f"{site.address}/page")
+    fetch(item)
+    sent = site.requests[-1].headers["authorization"]
+    assert base64.b64decode(sent.removeprefix("Basic ")) == b"ann:p@ss"
+
+
+def test_the_proxy_of_the_environment_is_used(site: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", site.host)  # with or without its scheme, as other programs
+    data, hints = fetch(at("http://docs.example/hop"))
+    assert (data, hints.url) == (b"<p>Oats.", "http://docs.example/page")
+    with pytest.raises(DocumentError, match="not on the public internet"):
+        fetch(at("http://docs.example/inner"))
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    with pytest.raises(DocumentError, match="cannot be reached"):
+        fetch(at("http://docs.example/page"))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    assert fetch(at(f"{site.address}/page"))[0] == b"<p>Oats."

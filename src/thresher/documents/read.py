@@ -1,32 +1,23 @@
-"""An input to its Documents: fetch the bytes, detect the kind, read it, and report what could not be read.
-
-This is the edge where readers may fail: whatever one of them raises becomes a DocumentError about its input.
-"""
+"""The bytes of an input to its Documents, and what could not be read of them."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
-from thresher.documents.account import account
 from thresher.documents.assembly import PARAGRAPH, Member, Parsed
 from thresher.documents.cleaning import clean_inline, has_half_pair
-from thresher.documents.detect import kind_of
-from thresher.documents.registry import Held, RawFile
-from thresher.documents.sources import Hints, Item, Limits, read_file, read_url
-from thresher.errors import DocumentError, ThresherError
+from thresher.documents.registry import Held, RawFile, kind_of
+from thresher.documents.sources import DEFAULT_LIMITS, Hints, Item, Limits, errors_about, file_name
+from thresher.errors import DocumentError
 from thresher.text.language import LANGUAGES, language_of
-from thresher.types import Document, Mark, Metadata
+from thresher.types import Document, Mark, Metadata, text_id
 
-ID_DIGITS = 32  # 128 bits: no two texts of one collection share it by chance
-DEFAULT_LIMITS = Limits()
-DEEPEST = 3  # files in files in files: a mail in an archive has attachments
+MOST_CONTAINERS = 3  # files in files in files: a mail in an archive has attachments
 NO_METADATA: Metadata = MappingProxyType({})
 JUNK_TITLE = re.compile(
     r"(?:untitled|no title|title|document|presentation|powerpoint presentation|slide|book|workbook|none|null|unknown|"
@@ -36,16 +27,6 @@ JUNK_TITLE = re.compile(
     r"|[\W\d_]*",
     re.IGNORECASE,
 )
-
-
-def fetch(item: Item, *, limits: Limits = DEFAULT_LIMITS, public_only: bool = False) -> tuple[bytes, Hints]:
-    """The bytes of an input and their hints; with `public_only` an address must be public. Raises DocumentError."""
-    with errors_about(item.source):
-        if item.data is not None:
-            return item.data, Hints()
-        if item.path is not None:
-            return read_file(item.path, limits=limits), Hints()
-        return read_url(item.address or item.source, limits=limits, public_only=public_only)
 
 
 def parse(
@@ -75,41 +56,7 @@ def parse(
             return _held(item, file, parsed, metadata, depth)
         if not parsed.text.strip():
             raise DocumentError("there is no text in it", next_step="leave it out, or check its content")
-        return iter((_document(item, accounted(file, parsed), kind.name, name, metadata),))
-
-
-@contextmanager
-def errors_about(source: str) -> Iterator[None]:
-    """Whatever is raised inside, as a DocumentError about that source."""
-    try:
-        yield
-    except ThresherError as error:
-        raise DocumentError(error.what, subject=source, next_step=error.next_step) from error
-    except Exception as error:
-        reason = (str(error).splitlines() or [""])[0][:120]
-        raise DocumentError(
-            f"reading it failed ({type(error).__name__}{f': {reason}' if reason else ''})",
-            subject=source,
-            next_step="save it again or convert it, or leave it out",
-        ) from error
-
-
-def file_name(item: Item, hints: Hints) -> str:
-    """The bare name of the input; empty for standard input."""
-    if item.path is not None:
-        return item.path.name
-    if item.data is not None:
-        return ""
-    return PurePosixPath(unquote(urlsplit(hints.url or item.source).path)).name
-
-
-def accounted(file: RawFile, parsed: Parsed) -> Parsed:
-    """What was read, with how many words of the file are not in it; DocumentError where they are too many."""
-    found = account(file, parsed) if isinstance(file.kind.reader, str) else None
-    if found is None:
-        return parsed
-    found.refuse_a_loss()
-    return replace(parsed, metadata={**parsed.metadata, **found.to_metadata()}, seen=())
+        return iter((_document(item, parsed, kind.name, name, metadata),))
 
 
 def _document(item: Item, parsed: Parsed, kind: str, name: str, metadata: Metadata) -> Document:
@@ -150,7 +97,7 @@ def _held(
                 limits = replace(file.limits, max_unpacked_bytes=max(0, left))
                 yield from _member(item.source, one, metadata, limits, file.alive, depth + 1)
             elif not one.source:
-                yield _document(item, accounted(file, one), file.kind.name, file.name, metadata)
+                yield _document(item, one, file.kind.name, file.name, metadata)
             else:
                 yield Document(
                     id=text_id(one.text),
@@ -171,7 +118,7 @@ def _member(
     """The documents of a file in a file, each at its path in it; an error where it cannot be read."""
     item = Item(f"{container}/{member.name}", container, Path(PurePosixPath(member.name).name))
     try:
-        if depth > DEEPEST:
+        if depth > MOST_CONTAINERS:
             raise DocumentError("is nested in too many files", subject=item.source, next_step="save it on its own")
         hints = Hints(content_type=member.content_type)
         found = parse(item, member.data, hints, metadata=metadata, limits=limits, alive=alive, depth=depth)
@@ -179,11 +126,6 @@ def _member(
             yield one if isinstance(one, DocumentError) else replace(one, container=container)
     except DocumentError as error:
         yield error
-
-
-def text_id(text: str) -> str:
-    """The id of a document: a hash of its cleaned text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:ID_DIGITS]
 
 
 def choose_title(parsed: Parsed, name: str, item: Item) -> str:
@@ -200,7 +142,7 @@ def choose_title(parsed: Parsed, name: str, item: Item) -> str:
 AUTHOR = "author"
 LEFT_OUT = frozenset(
     ("attachments", "description", "encoding", "first_formulas_without_value", "hidden_sheets", "keywords", "language",
-     "not_read", "parts_not_read", "sheets")
+     "parts_not_read", "sheets")
 )  # fmt: skip
 """Fields that answer no question, and those that Thresher computed."""
 

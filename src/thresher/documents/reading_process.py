@@ -15,14 +15,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
-from math import ceil
 from typing import BinaryIO, cast
 
-from thresher.documents.read import DEFAULT_LIMITS, NO_METADATA, parse, text_id
-from thresher.documents.sources import MEBIBYTE, Hints, Item, Limits
-from thresher.documents.worker import Failure, Reply, Unreadable, read_frame, request_for, unpacked, write_frame
+from thresher.documents.registry import KINDS, kind_of
+from thresher.documents.sources import DEFAULT_LIMITS, MEBIBYTE, Hints, Item, Limits, errors_about, file_name
+from thresher.documents.worker import BadFrame, Failure, ReadReply, read_frame, request_for, unpacked, write_frame
 from thresher.errors import DocumentError
-from thresher.types import Document, Metadata
+from thresher.types import Document, Metadata, text_id
 
 KEPT_VARIABLES = (
     *("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "TZ", "LANG", "LC_ALL", "LC_CTYPE"),
@@ -32,34 +31,16 @@ KEPT_VARIABLES = (
 )
 """What Python, the libraries below it and tesseract need of the environment."""
 START_SECONDS = 60.0  # a start takes 0.1 s, on a machine that swaps a hundred times as long
-GRACE_SECONDS = 60
-"""So much later the reader's own clock would end it: who asks is first, and says which setting it was."""
 TAIL_BYTES = 4096  # of what the process printed before it ended
 MEMORY_SIGNS = ("memory allocation of", "MemoryError", "bad_alloc", "out of memory", "cannot allocate memory")
 """What Rust, Python, C++ and the C library say when there is no more; in any case of letters."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessLimits:
-    """Bounds on the process that reads; passing one is an error of the file that it reads."""
-
-    memory_megabytes: int = 2048
-    """MiB. A JSON file of 44 MB takes 400, our 41 papers take 130."""
-    seconds: float = 300.0
-    """For one file, a page of OCR, or the next rows of a corpus. Text and HTML take 1 s for 1 to 3 MB."""
-    stack_megabytes: int = 64
-    """MiB. Elements of XHTML nested 50,000 deep take between 8 and 32."""
-    hidden: bool = True
-    """Whether text is kept that a program does not show."""
-
-
 class ReadingProcess:
     """Reads files, one at a time, each in a process that outlives sound ones; close it at the end."""
 
-    def __init__(self, bounds: ProcessLimits | None = None, *, limits: Limits = DEFAULT_LIMITS) -> None:
-        self._bounds = bounds or ProcessLimits()
-        seconds = ceil(self._bounds.seconds) + GRACE_SECONDS
-        self._limits = replace(limits, parse_seconds=seconds, hidden=self._bounds.hidden)
+    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._limits = limits
         self._child: _Child | None = None
 
     def __enter__(self) -> ReadingProcess:
@@ -80,53 +61,60 @@ class ReadingProcess:
         return None if self._child is None else self._child.pid
 
     def read(
-        self, item: Item, data: bytes, hints: Hints, *, metadata: Metadata = NO_METADATA
+        self, item: Item, data: bytes, hints: Hints, *, metadata: Metadata | None = None
     ) -> Iterator[Document | DocumentError]:
         """The documents in the bytes, as `thresher.documents.read.parse` yields them, read over there.
 
         A file that cannot be read raises DocumentError, and so does one that ends the process or takes more than it
-        may. A kind whose reader no other process can import is read here, without limits.
+        may. A kind whose reader is a function of this program is read here, without limits.
         """
+        metadata = metadata or {}
+        if any(callable(kind.reader) for kind in KINDS.values()):
+            with errors_about(item.source):
+                kind = kind_of(data, name=file_name(item, hints), content_type=hints.content_type)
+            if callable(kind.reader):
+                from thresher.documents.read import parse
+
+                yield from parse(item, data, hints, metadata=metadata, limits=self._limits)
+                return
         asked = request_for(item, hints, metadata, self._limits)
         finished = False
         try:
             for reply in self._replies(item, asked, data):
-                finished = reply.done or reply.failed is not None or bool(reply.elsewhere)
+                finished = reply.done or reply.failed is not None
                 if finished and reply.worn:
                     self.close()
                 if reply.out_of_memory:
                     raise self._too_much_memory(item.source)
                 if reply.failed is not None:
                     raise reply.failed.error()
-                if reply.elsewhere:
-                    yield from parse(item, data, hints, metadata=metadata, limits=self._limits)
                 for found in reply.found:
                     yield found.error() if isinstance(found, Failure) else _owned(found, item)
         finally:
             if not finished:  # what else it has to say is not for the next file
                 self.close()
 
-    def _replies(self, item: Item, request: bytes, data: bytes) -> Iterator[Reply]:
+    def _replies(self, item: Item, request: bytes, data: bytes) -> Iterator[ReadReply]:
         """What the process says of a file, the last one included. Raises DocumentError where it ends before."""
         if self._child is not None and self._child.over:
             self.close()
         child = self._child = self._child or self._started(item.source)
-        with _ends_after(self._bounds.seconds, child):
+        with _ends_after(self._limits.seconds, child):
             child.ask(request, data)
         while True:
-            with _ends_after(self._bounds.seconds, child):
-                reply = child.reply(longest=self._bounds.memory_megabytes * MEBIBYTE)
+            with _ends_after(self._limits.seconds, child):
+                reply = child.reply(longest=self._limits.memory_megabytes * MEBIBYTE)
             if reply is None:
                 self.close()
                 raise self._cause(child, item.source)
             yield reply
-            if reply.done or reply.failed is not None or reply.elsewhere:
+            if reply.done or reply.failed is not None:
                 return
 
     def _started(self, source: str) -> _Child:
         next_step = f"check that {sys.executable or 'Python'} runs, with this setting reading.memory_megabytes"
         try:
-            child = _Child(self._bounds)
+            child = _Child(self._limits)
         except OSError as error:
             what = f"the process that reads files cannot be started ({error})"
             raise DocumentError(what, subject=source, next_step=next_step) from error
@@ -140,18 +128,18 @@ class ReadingProcess:
 
     def _cause(self, child: _Child, source: str) -> DocumentError:
         """What ended the process, and which setting would have let it go on."""
-        name, bounds = _signal_name(child.status), self._bounds
+        name, limits = _signal_name(child.status), self._limits
         if child.late or name == "SIGXCPU":
-            what = f"reading it took longer than {bounds.seconds:g} seconds"
-            next_step = f"split it, or leave it out, or raise the setting reading.seconds ({bounds.seconds:g})"
+            what = f"reading it took longer than {limits.seconds:g} seconds"
+            next_step = f"split it, or leave it out, or raise the setting reading.seconds ({limits.seconds:g})"
         elif any(sign.lower() in child.error_text.lower() for sign in MEMORY_SIGNS):
             return self._too_much_memory(source)
         elif name in ("SIGSEGV", "SIGBUS"):
             what = f"it crashed the reading process ({name}); its elements may be nested too deeply"
-            next_step = f"leave it out, or raise the setting reading.stack_megabytes ({bounds.stack_megabytes})"
+            next_step = f"leave it out, or raise the setting reading.stack_megabytes ({limits.stack_megabytes})"
         elif name == "SIGKILL" and not child.nonsense:
             what = "the reading process was killed (SIGKILL); the machine may have run out of memory"
-            smaller = f"a smaller setting reading.memory_megabytes ({bounds.memory_megabytes})"
+            smaller = f"a smaller setting reading.memory_megabytes ({limits.memory_megabytes})"
             next_step = f"index it again, with {smaller} if it is the file"
         else:
             what = f"it ended the reading process ({child.nonsense or child.ending})"
@@ -159,7 +147,7 @@ class ReadingProcess:
         return DocumentError(what, subject=source, next_step=next_step)
 
     def _too_much_memory(self, source: str) -> DocumentError:
-        memory = self._bounds.memory_megabytes
+        memory = self._limits.memory_megabytes
         return DocumentError(
             f"reading it takes more than {memory} MB of memory",
             subject=source,
@@ -196,32 +184,32 @@ def _signal_name(status: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadingTask:
     """Reads one file from its bytes, in whatever process it is called; picklable."""
 
     item: Item
     data: bytes
     hints: Hints
     metadata: Metadata
-    bounds: ProcessLimits
+    limits: Limits
 
     def __call__(self) -> Iterator[Document | DocumentError]:
         """The documents in the bytes, see `ReadingProcess.read`."""
-        return _reader(self.bounds).read(self.item, self.data, self.hints, metadata=self.metadata)
+        return _reader(self.limits).read(self.item, self.data, self.hints, metadata=self.metadata)
 
 
 @cache
-def _reader(bounds: ProcessLimits) -> ReadingProcess:
+def _reader(limits: Limits) -> ReadingProcess:
     """What reads all files for this process, and ends with it."""
-    return ReadingProcess(bounds)
+    return ReadingProcess(limits)
 
 
 class _Child:
     """A process that reads, from its start to its end."""
 
-    def __init__(self, bounds: ProcessLimits) -> None:
+    def __init__(self, limits: Limits) -> None:
         """Raises OSError where it cannot be started."""
-        numbers = (str(bounds.memory_megabytes), str(bounds.stack_megabytes))
+        numbers = (str(limits.memory_megabytes), str(limits.stack_megabytes))
         self._process = subprocess.Popen(
             [sys.executable or "python", "-P", "-m", "thresher.documents.worker", *numbers],
             stdin=subprocess.PIPE,
@@ -268,12 +256,12 @@ class _Child:
             write_frame(self._requests, request)
             write_frame(self._requests, data)
 
-    def reply(self, *, longest: int) -> Reply | None:
+    def reply(self, *, longest: int) -> ReadReply | None:
         """The next reply; None where the process ended, or sent what is none."""
         try:
             frame = read_frame(self._replies, longest=longest)
             return None if frame is None else unpacked(frame)
-        except Unreadable as error:
+        except BadFrame as error:
             self.nonsense = str(error)
         return None
 

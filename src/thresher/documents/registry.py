@@ -1,4 +1,4 @@
-"""The registry of file kinds: what each is called, how it is recognised, and what reads it.
+"""The registry of file kinds: what each is called, what reads it, and how it is recognised.
 
 To add a format, write a function from a `RawFile` to a `Parsed` in a new module of `formats`, and add a line to
 `KINDS`; a program that adds one of its own calls `register`.
@@ -6,14 +6,21 @@ To add a format, write a function from a `RawFile` to a `Parsed` in a new module
 
 from __future__ import annotations
 
+import codecs
+import io
 import re
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from importlib import import_module
+from pathlib import PurePosixPath
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, TypeAlias
 
-from thresher.documents.assembly import Member, Parsed
 from thresher.documents.sources import Limits
 from thresher.errors import DocumentError, UnknownSetting, UsageError
+
+if TYPE_CHECKING:
+    from thresher.documents.assembly import Member, Parsed
 
 EXTRACTION = 5
 """Raised whenever text, tables, marks or metadata that are read out of the same bytes change: `index --reread` then has
@@ -35,9 +42,9 @@ class RawFile:
     """Called now and then by a reader that works long and well: the seconds a file may take begin anew."""
 
 
-Held = Parsed | Member | DocumentError
+Held: TypeAlias = "Parsed | Member | DocumentError"
 """What a file of several documents holds: one that was read, one that is to be read, one that cannot be."""
-Reader = Callable[[RawFile], Parsed | Iterator[Held]]
+Reader: TypeAlias = "Callable[[RawFile], Parsed | Iterator[Held]]"
 """One document, or one after the other where a file holds many; the one without a source is the file itself."""
 
 
@@ -52,7 +59,8 @@ class FileKind:
     mime_types: tuple[str, ...]
     """The first one is the kind's own."""
     reader: str | Reader
-    """The function, or where it is: `module:function` in `thresher.documents.formats`, loaded when it is needed."""
+    """The function, or where it is, loaded when it is needed: `package.module:function`, or `.module:function` in
+    `thresher.documents.formats`. A function given itself is called in this process, not in the one that reads files."""
     signature: re.Pattern[bytes] | None = None
     """Matches at the beginning of the file."""
     zip_member: str = ""
@@ -67,72 +75,48 @@ class FileKind:
         """What the kind's reader makes of a file."""
         if callable(self.reader):
             return self.reader(file)
-        module, _, function = self.reader.partition(":")
-        reader: Reader = getattr(import_module(f"thresher.documents.formats.{module}"), function)
+        name = f"thresher.documents.formats{self.reader}" if self.reader.startswith(".") else self.reader
+        reader: Reader = resolve_name(name)
         return reader(file)
 
 
-_OFFICE = "application/vnd.openxmlformats-officedocument."
 # Viewers accept junk before %PDF- within the first kilobyte.
 _PDF_HEADER = re.compile(rb".{0,1019}?%PDF-", re.DOTALL)
 
+
+def _zipped(name: str, label: str, mime_type: str, reader: str, member: str) -> FileKind:
+    return FileKind(name, label, (f".{name}",), (f"application/{mime_type}",), reader, zip_member=member)
+
+
+_DOCX = "vnd.openxmlformats-officedocument.wordprocessingml.document"
+_PPTX = "vnd.openxmlformats-officedocument.presentationml.presentation"
+_XLSX = "vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_LINES = ("application/jsonl", "application/x-ndjson", "application/ndjson")
 KINDS: dict[str, FileKind] = {
     kind.name: kind
     for kind in (
-        FileKind("pdf", "a PDF", (".pdf",), ("application/pdf",), "pdf:read_pdf", signature=_PDF_HEADER),
+        FileKind("pdf", "a PDF", (".pdf",), ("application/pdf",), ".pdf:read_pdf", signature=_PDF_HEADER),
+        _zipped("docx", "a Word document (docx)", _DOCX, ".word:read_word", "word/document.xml"),
+        _zipped("pptx", "a PowerPoint presentation (pptx)", _PPTX, ".slides:read_slides", "ppt/presentation.xml"),
+        _zipped("xlsx", "an Excel workbook (xlsx)", _XLSX, ".workbook:read_workbook", "xl/workbook.xml"),
+        _zipped("epub", "an EPUB book", "epub+zip", ".html:read_epub", "META-INF/container.xml"),
+        FileKind("email", "an e-mail (eml)", (".eml",), ("message/rfc822",), ".email:read_mail"),
+        FileKind("mbox", "a mailbox (mbox)", (".mbox",), ("application/mbox",), ".email:read_mailbox"),
+        FileKind("mht", "a saved page (mht)", (".mht", ".mhtml"), ("multipart/related",), ".email:read_saved_page"),
+        FileKind("zip", "a zip archive", (".zip",), ("application/zip",), ".archives:read_zip", re.compile(b"PK\3\4")),
+        FileKind("ipynb", "a notebook (ipynb)", (".ipynb",), ("application/x-ipynb+json",), ".tabular:read_notebook"),
         FileKind(
-            "docx",
-            "a Word document (docx)",
-            (".docx",),
-            (f"{_OFFICE}wordprocessingml.document",),
-            "word:read_word",
-            zip_member="word/document.xml",
+            "subtitles", "subtitles", (".srt", ".vtt"), ("text/vtt", "application/x-subrip"), ".markdown:read_subtitles"
         ),
         FileKind(
-            "pptx",
-            "a PowerPoint presentation (pptx)",
-            (".pptx",),
-            (f"{_OFFICE}presentationml.presentation",),
-            "slides:read_slides",
-            zip_member="ppt/presentation.xml",
+            "html", "HTML", (".html", ".htm", ".xhtml"), ("text/html", "application/xhtml+xml"), ".html:read_html"
         ),
-        FileKind(
-            "xlsx",
-            "an Excel workbook (xlsx)",
-            (".xlsx",),
-            (f"{_OFFICE}spreadsheetml.sheet",),
-            "workbook:read_workbook",
-            zip_member="xl/workbook.xml",
-        ),
-        FileKind(
-            "epub",
-            "an EPUB book",
-            (".epub",),
-            ("application/epub+zip",),
-            "html:read_epub",
-            zip_member="META-INF/container.xml",
-        ),
-        FileKind("email", "an e-mail (eml)", (".eml",), ("message/rfc822",), "email:read_mail"),
-        FileKind("mbox", "a mailbox (mbox)", (".mbox",), ("application/mbox",), "email:read_mailbox"),
-        FileKind("mht", "a saved page (mht)", (".mht", ".mhtml"), ("multipart/related",), "email:read_saved_page"),
-        FileKind("zip", "a zip archive", (".zip",), ("application/zip",), "archives:read_zip", re.compile(b"PK\3\4")),
-        FileKind("ipynb", "a notebook (ipynb)", (".ipynb",), ("application/x-ipynb+json",), "tabular:read_notebook"),
-        FileKind(
-            "subtitles", "subtitles", (".srt", ".vtt"), ("text/vtt", "application/x-subrip"), "markdown:read_subtitles"
-        ),
-        FileKind("html", "HTML", (".html", ".htm", ".xhtml"), ("text/html", "application/xhtml+xml"), "html:read_html"),
-        FileKind("markdown", "Markdown", (".md", ".markdown"), ("text/markdown",), "markdown:read_markdown"),
-        FileKind("csv", "CSV", (".csv", ".tsv"), ("text/csv", "text/tab-separated-values"), "tabular:read_csv"),
-        FileKind("json", "JSON", (".json",), ("application/json",), "tabular:read_json"),
-        FileKind(
-            "jsonl",
-            "JSON Lines",
-            (".jsonl", ".ndjson"),
-            ("application/jsonl", "application/x-ndjson", "application/ndjson"),
-            "tabular:read_jsonl",
-        ),
+        FileKind("markdown", "Markdown", (".md", ".markdown"), ("text/markdown",), ".markdown:read_markdown"),
+        FileKind("csv", "CSV", (".csv", ".tsv"), ("text/csv", "text/tab-separated-values"), ".tabular:read_csv"),
+        FileKind("json", "JSON", (".json",), ("application/json",), ".tabular:read_json"),
+        FileKind("jsonl", "JSON Lines", (".jsonl", ".ndjson"), _LINES, ".tabular:read_jsonl"),
         # What servers call text/plain may be anything: the bytes decide.
-        FileKind("text", "text", (".txt", ".text", ".rst", ".log"), (), "markdown:read_text"),
+        FileKind("text", "text", (".txt", ".text", ".rst", ".log"), (), ".markdown:read_text"),
     )
 }
 
@@ -161,3 +145,118 @@ def by_mime_type(content_type: str) -> FileKind | None:
     """The kind a server means by a content type, its parameters aside; None where it means none of ours."""
     mime_type = content_type.partition(";")[0].strip().lower()
     return next((kind for kind in KINDS.values() if mime_type in kind.mime_types), None)
+
+
+# --- what a file is: the first bytes decide, and the name must agree --------------------------------------------------
+
+DAMAGED, OPEN_DOCUMENT = "a damaged or cut off zip archive", "an OpenDocument file"
+OTHERS = {
+    "a picture": (
+        rb"\x89PNG|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|BM|RIFF.{4}WEBP|.{4}ftyp(?:hei[cx]|mif1|msf1|hevc|avi[fs])",
+        "put it into a PDF, whose scanned pages are read where tesseract is installed",
+    ),
+    "a sound or video file": (rb"ID3|OggS|RIFF|.{4}ftyp", "save its speech as text or subtitles"),
+    "an archive": (rb"\x1f\x8b|7z\xbc\xaf\x27\x1c|Rar!|BZh|\xfd7zXZ", "unpack it and index the folder"),
+    "an RTF or PostScript document": (rb"\{\\rtf|%!PS", "save it as PDF, docx, xlsx or text"),
+    OPEN_DOCUMENT: (rb"(?!)", "save it as PDF, docx, xlsx or text"),
+    DAMAGED: (rb"(?!)", "unpack it and index the folder, or get it again if it should be a document"),
+}
+"""What is no document of ours: its first bytes, and what to do with it."""
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+SNIFF_BYTES = 4096
+CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+CONTROL_SHARE = 0.02  # text has none; a stray one in a log is cleaned away
+# Nothing is given back once it matched: comments that could be taken apart in many ways would take days to refuse.
+HTML_START = re.compile(
+    rb"\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!--(?>.*?-->)\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def kind_of(data: bytes, *, name: str = "", content_type: str = "") -> FileKind:
+    """The kind of document in the bytes; `name` is a file name, `content_type` the type that a server states.
+
+    A file whose name claims another kind than its bytes are is an error: it was renamed, or saved by mistake.
+    """
+    extension = PurePosixPath(name).suffix.lower()
+    named = by_extension(extension)
+    recognised = _recognised(data)
+    if recognised is None:
+        return _text_kind(data, named, extension, content_type)
+    if isinstance(recognised, FileKind):
+        if extension and not content_type and named is not recognised:
+            raise _mismatch(extension, recognised)
+        return recognised
+    if recognised == "ole":
+        if "EncryptedPackage".encode("utf-16-le") in data:
+            raise DocumentError("the file is protected by a password", next_step="save a copy without the password")
+        raise DocumentError(
+            "is in the old Office format (doc, xls, ppt or msg)" + (f", not {named.label}" if named else ""),
+            next_step="save it as docx, xlsx, pptx or eml",
+        )
+    claim = f"named {extension} but is" if named else "is"
+    next_step = OTHERS.get(recognised, ("", "leave it out, or convert it to text"))[1]
+    raise DocumentError(f"{claim} {recognised}, which is not read", next_step=next_step)
+
+
+def _recognised(data: bytes) -> FileKind | str | None:
+    """A kind we read, `ole`, or what to call something else; None for text."""
+    head = data[:SNIFF_BYTES]
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _zip_kind(data)
+    for kind in KINDS.values():
+        if kind.signature is not None and kind.signature.match(data):
+            return kind
+    if head.startswith(OLE):
+        return "ole"
+    for name, (signature, _) in OTHERS.items():
+        if (found := re.match(signature, head, re.DOTALL)) and (found.end() > 3 or CONTROL.search(head)):
+            return name
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # as Windows saves text
+        return None
+    return "binary data" if len(CONTROL.findall(head)) > CONTROL_SHARE * len(head) else None
+
+
+def _zip_kind(data: bytes) -> FileKind | str:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = set(archive.namelist())
+            marker = b""
+            if "mimetype" in members:
+                with archive.open("mimetype") as stated:
+                    marker = stated.read(64)
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError, OSError, EOFError):
+        return DAMAGED
+    for kind in KINDS.values():
+        if kind.zip_member and kind.zip_member in members:
+            return kind
+    return OPEN_DOCUMENT if b"opendocument" in marker else file_kind("zip")
+
+
+def _text_kind(data: bytes, named: FileKind | None, extension: str, content_type: str) -> FileKind:
+    if content_type:
+        meant = by_mime_type(content_type)
+        if meant is not None and meant.binary:
+            raise DocumentError(
+                f"the server says it is {meant.label} but sent text", next_step="open the address in a browser"
+            )
+        named = meant or named
+    elif named is not None and named.binary:
+        raise _mismatch(extension, file_kind("html" if HTML_START.match(data[:SNIFF_BYTES]) else "text"))
+    if named is not None:
+        return named
+    head = data[:SNIFF_BYTES].lstrip()
+    if HTML_START.match(head):
+        return file_kind("html")
+    if head[:1] in (b"{", b"["):
+        lines = data.lstrip()[: SNIFF_BYTES * 16].split(b"\n", 2)
+        is_lines = len(lines) > 1 and lines[0].rstrip().endswith(b"}") and lines[1].lstrip().startswith(b"{")
+        return file_kind("jsonl" if is_lines else "json")
+    return file_kind("text")
+
+
+def _mismatch(extension: str, kind: FileKind) -> DocumentError:
+    return DocumentError(
+        f"named {extension} but is {kind.label}",
+        next_step=f"rename it to {kind.extensions[0]} if it is meant to be read",
+    )

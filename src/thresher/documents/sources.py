@@ -9,14 +9,18 @@ import stat
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path
+from math import ceil
+from pathlib import Path, PurePosixPath
 from typing import BinaryIO
+from urllib.parse import unquote, urlsplit
 
-from thresher.errors import DocumentError, without_password
+from thresher.errors import DocumentError, ThresherError, without_password
 
 MEBIBYTE = 1024 * 1024
+GRACE_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +35,22 @@ class Limits:
     """Unpacked over packed size of an archive. Office XML packs about 10 to 60 fold; deflate can reach 1,032."""
     timeout_seconds: float = 30.0
     """For fetching one URL, redirects included."""
-    parse_seconds: int = 300
-    """For turning one file into text; OCR has its own limit per page."""
+    seconds: float = 300.0
+    """For one file, a page of OCR, or the next rows of a corpus. Text and HTML take 1 s for 1 to 3 MB."""
+    memory_megabytes: int = 2048
+    """MiB, of the process that reads. A JSON file of 44 MB takes 400, our 41 papers take 130."""
+    stack_megabytes: int = 64
+    """MiB, of that process. Elements of XHTML nested 50,000 deep take between 8 and 32."""
     hidden: bool = True
     """Whether text is kept that a program does not show: hidden text of Word, hidden sheets and slides."""
+
+    @property
+    def reader_seconds(self) -> int:
+        """After these a reader ends itself: who asks is first, and says which setting it was."""
+        return ceil(self.seconds) + GRACE_SECONDS
+
+
+DEFAULT_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +124,7 @@ def _inputs_of(
 
 
 def _read_stdin(stream: BinaryIO) -> Item | DocumentError:
-    limit = Limits().max_bytes
+    limit = DEFAULT_LIMITS.max_bytes
     data = stream.read(limit + 1)
     if len(data) > limit:
         return DocumentError(
@@ -207,6 +223,49 @@ class Hints:
     """The address after redirects."""
 
 
+def fetch(item: Item, *, limits: Limits = DEFAULT_LIMITS, public_only: bool = False) -> tuple[bytes, Hints]:
+    """The bytes of an input and their hints; with `public_only` an address must be public. Raises DocumentError."""
+    with errors_about(item.source):
+        if item.data is not None:
+            return item.data, Hints()
+        if item.path is not None:
+            return read_file(item.path, limits=limits), Hints()
+        return read_url(item.address or item.source, limits=limits, public_only=public_only)
+
+
+def file_name(item: Item, hints: Hints) -> str:
+    """The bare name of the input; empty for standard input."""
+    if item.path is not None:
+        return item.path.name
+    if item.data is not None:
+        return ""
+    return PurePosixPath(unquote(urlsplit(hints.url or item.source).path)).name
+
+
+@contextmanager
+def errors_about(source: str) -> Iterator[None]:
+    """Readers may fail: whatever is raised inside, as a DocumentError about that source."""
+    try:
+        yield
+    except ThresherError as error:
+        raise DocumentError(error.what, subject=source, next_step=error.next_step) from error
+    except Exception as error:
+        reason = (str(error).splitlines() or [""])[0][:120]
+        raise DocumentError(
+            f"reading it failed ({type(error).__name__}{f': {reason}' if reason else ''})",
+            subject=source,
+            next_step="save it again or convert it, or leave it out",
+        ) from error
+
+
+NOT_READ = {
+    errno.ENOENT: ("the file is gone", "check the path, or the link that leads to it"),
+    errno.EISDIR: ("is a folder", "name the folder itself, not a link to it"),
+    errno.EACCES: ("permission denied", "make the file readable (chmod +r)"),
+    errno.ENXIO: ("is no regular file (a pipe, socket or device)", "leave it out"),
+}
+
+
 def read_file(path: Path, *, limits: Limits) -> bytes:
     """The bytes of a regular file; its size is checked before it is read."""
     try:
@@ -214,28 +273,16 @@ def read_file(path: Path, *, limits: Limits) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(file.fileno())
-            if stat.S_ISDIR(status.st_mode):
-                raise DocumentError("is a folder", next_step="name the folder itself, not a link to it")
             if not stat.S_ISREG(status.st_mode):
-                raise _not_regular()
+                raise OSError(errno.ENXIO, "")
             _check_size(status.st_size, limits)
             data = file.read(limits.max_bytes + 1)
-    except FileNotFoundError as error:
-        raise DocumentError("the file is gone", next_step="check the path, or the link that leads to it") from error
-    except IsADirectoryError as error:
-        raise DocumentError("is a folder", next_step="name the folder itself") from error
-    except PermissionError as error:
-        raise DocumentError("permission denied", next_step="make the file readable (chmod +r)") from error
     except OSError as error:
-        if error.errno == errno.ENXIO:
-            raise _not_regular() from error
-        raise DocumentError(f"cannot be read ({_reason(error)})", next_step="check the disk and the path") from error
+        other = f"cannot be read ({_reason(error)})", "check the disk and the path"
+        what, next_step = NOT_READ.get(error.errno or 0, other)
+        raise DocumentError(what, next_step=next_step) from error
     _check_size(len(data), limits)
     return data
-
-
-def _not_regular() -> DocumentError:
-    return DocumentError("is no regular file (a pipe, socket or device)", next_step="leave it out")
 
 
 def _check_size(size: int, limits: Limits) -> None:

@@ -18,15 +18,14 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from thresher.documents.read import parse
-from thresher.documents.registry import KINDS, FileKind, Reader
+from thresher.documents.registry import KINDS, FileKind
 from thresher.documents.sources import MEBIBYTE, Hints, Item, Limits
 from thresher.errors import DocumentError, ThresherError
 from thresher.types import Document, Metadata
@@ -44,7 +43,7 @@ _LENGTH = struct.Struct(">Q")
 # --- frames -----------------------------------------------------------------------------------------------------------
 
 
-class Unreadable(Exception):
+class BadFrame(Exception):
     """What came is no frame, is longer than it may be, or does not say what it should."""
 
 
@@ -56,18 +55,18 @@ def write_frame(stream: BinaryIO, content: bytes) -> None:
 
 
 def read_frame(stream: BinaryIO, *, longest: int) -> bytes | None:
-    """The content of the next frame; None at the end. Raises Unreadable for one that is cut off or too long."""
+    """The content of the next frame; None at the end. Raises BadFrame for one that is cut off or too long."""
     head = stream.read(_LENGTH.size)
     if not head:
         return None
     if len(head) < _LENGTH.size:
-        raise Unreadable("cut off")
+        raise BadFrame("cut off")
     (length,) = _LENGTH.unpack(head)
     if length > longest:
-        raise Unreadable(f"{length:,} bytes")
+        raise BadFrame(f"{length:,} bytes")
     content = stream.read(length)
     if len(content) < length:
-        raise Unreadable("cut off")
+        raise BadFrame("cut off")
     return content
 
 
@@ -90,18 +89,17 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """Some of what is in a file; the last one of a file is `done`, or `failed`, or says that it is read `elsewhere`."""
+class ReadReply:
+    """Some of what is in a file; the last one of a file is `done` or `failed`."""
 
     found: tuple[Document | Failure, ...] = ()  # empty as a sign of life
     done: bool = False
     failed: Failure | None = None
     out_of_memory: bool = False  # whether it failed for lack of memory
-    elsewhere: str = ""  # the kind of the file, whose reader only the process that asks has
     worn: bool = False  # whether the process holds on to so much memory that the next file wants a fresh one
 
 
-def packed(reply: Reply) -> bytes:
+def packed(reply: ReadReply) -> bytes:
     """A reply as JSON; half of a surrogate pair, which no file may hold, is a question mark."""
     return json.dumps(reply, default=_fields, ensure_ascii=False).encode("utf-8", "replace")
 
@@ -112,68 +110,32 @@ def _fields(value: Any) -> dict[str, Any]:
     return dict(value)
 
 
-def unpacked(content: bytes) -> Reply:
-    """The reply in a frame; Unreadable where a field is missing, unknown or of another type."""
+def unpacked(content: bytes) -> ReadReply:
+    """The reply in a frame; BadFrame where a field is missing, unknown or of another type."""
     try:
         return _replies().validate_json(content, strict=True)
     except ValueError as error:
-        raise Unreadable("not a reply") from error
+        raise BadFrame("not a reply") from error
 
 
 @cache
-def _replies() -> TypeAdapter[Reply]:
+def _replies() -> TypeAdapter[ReadReply]:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(Reply)
+    return TypeAdapter(ReadReply)
 
 
-Asked = tuple[Item, Hints, Metadata, Limits, Sequence[tuple[FileKind, bytes]]]
-"""One file to read, whose bytes are the next frame, and all kinds: each without its reader, and that pickled."""
+ReadRequest = tuple[Item, Hints, Metadata, Limits, dict[str, FileKind]]
+"""One file to read, whose bytes are the next frame, and the kinds that there are."""
 
 
 def request_for(item: Item, hints: Hints, metadata: Metadata, limits: Limits) -> bytes:
     """The request to read a file in another process; a file's own path stays here, its name is all that is needed."""
     path = None if item.path is None else type(item.path)(item.path.name)
     named = replace(item, root="", address="", path=path, data=None if item.data is None else b"")
-    kinds = [(replace(kind, reader=""), _pickled(kind.reader)) for kind in KINDS.values()]
-    asked: Asked = (named, hints, dict(metadata), limits, kinds)
+    kinds = {name: kind for name, kind in KINDS.items() if isinstance(kind.reader, str)}
+    asked: ReadRequest = (named, hints, dict(metadata), limits, kinds)
     return pickle.dumps(asked)
-
-
-def _pickled(reader: str | Reader) -> bytes:
-    """A reader for another process; empty where that cannot import it: a closure, a lambda, or one of a script."""
-    try:
-        content = pickle.dumps(reader)
-    except Exception:
-        return b""
-    return b"" if b"__main__" in content else content
-
-
-class ReadElsewhere(ThresherError):
-    """The reader of a kind is a function that this process cannot import."""
-
-
-def use_kinds(sent: Sequence[tuple[FileKind, bytes]]) -> None:
-    """Register these kinds and no others."""
-    ours = {name: kind for name, kind in KINDS.items() if isinstance(kind.reader, str)}
-    KINDS.clear()
-    KINDS.update(ours)  # so a module that registers its kind when it is imported may do so
-    found = [replace(kind, reader=_unpickled(reader, kind.name)) for kind, reader in sent]
-    KINDS.clear()
-    KINDS.update((kind.name, kind) for kind in found)
-
-
-def _unpickled(content: bytes, kind: str) -> str | Reader:
-    """The reader, or one that raises ReadElsewhere, whatever error its module raises."""
-
-    def elsewhere(file: object) -> Any:
-        raise ReadElsewhere("is read elsewhere", subject=kind)
-
-    try:
-        reader: str | Reader = pickle.loads(content)
-    except (Exception, SystemExit):
-        return elsewhere
-    return reader
 
 
 # --- the process ------------------------------------------------------------------------------------------------------
@@ -183,29 +145,26 @@ class Worker:
     """Answers one request after the other."""
 
     def __init__(self, replies: BinaryIO, memory_bytes: int) -> None:
+        from thresher.documents.read import parse  # not by who asks
+
+        self._parse = parse
         self._replies = replies
         self._memory = memory_bytes
-        self._kinds: object = None
         self._seconds = 0.0
 
-    def answer(self, asked: Asked, data: bytes) -> None:
+    def answer(self, asked: ReadRequest, data: bytes) -> None:
         """Send what is in a file."""
         item, hints, metadata, limits, kinds = asked
-        if kinds != self._kinds:
-            use_kinds(kinds)
-            self._kinds = kinds
-        self._seconds = limits.parse_seconds
+        KINDS.clear()
+        KINDS.update(kinds)
+        self._seconds = limits.reader_seconds
         limit_processor_seconds(self._seconds)
         item = item if item.data is None else replace(item, data=data)
         try:
-            self._send_all(parse(item, data, hints, metadata=metadata, limits=limits, alive=self._alive))
-            last = Reply(done=True)
+            self._send_all(self._parse(item, data, hints, metadata=metadata, limits=limits, alive=self._alive))
+            last = ReadReply(done=True)
         except DocumentError as error:
-            cause = error.__cause__
-            if isinstance(cause, ReadElsewhere):
-                last = Reply(elsewhere=cause.subject)
-            else:
-                last = Reply(failed=Failure.of(error), out_of_memory=isinstance(cause, MemoryError))
+            last = ReadReply(failed=Failure.of(error), out_of_memory=isinstance(error.__cause__, MemoryError))
         self._send(replace(last, worn=last.out_of_memory or held_bytes() > WORN_SHARE * self._memory))
 
     def _send_all(self, documents: Iterator[Document | DocumentError]) -> None:
@@ -216,16 +175,16 @@ class Worker:
             characters += len(found.text) if isinstance(found, Document) else 0
             if characters > BATCH_CHARACTERS or time.monotonic() - sent > SECONDS_BETWEEN:
                 limit_processor_seconds(self._seconds)
-                self._send(Reply(tuple(batch)))
+                self._send(ReadReply(tuple(batch)))
                 batch, characters, sent = [], 0, time.monotonic()
         if batch:
-            self._send(Reply(tuple(batch)))
+            self._send(ReadReply(tuple(batch)))
 
     def _alive(self) -> None:
         limit_processor_seconds(self._seconds)
-        self._send(Reply())
+        self._send(ReadReply())
 
-    def _send(self, reply: Reply) -> None:
+    def _send(self, reply: ReadReply) -> None:
         write_frame(self._replies, packed(reply))
 
 
@@ -245,7 +204,7 @@ def main() -> None:
             request, data = waiting.get()
             worker.answer(pickle.loads(request), data)
 
-    write_frame(replies, packed(Reply()))
+    write_frame(replies, packed(ReadReply()))
     threading.stack_size(stack)
     threading.Thread(target=ended_by_errors(work), daemon=True).start()
     threading.stack_size(0)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.documents import making
-from tests.documents.making import parse_bytes, read_all, read_one, refusal, rows_of, save, within
+from tests.documents.making import parse_bytes, read_all, read_one, refusal, save, within
 from thresher.types import Document
 
 PAGE = "<p>The boiler is serviced on 14 March by Tarn Heating, and the valve is changed for 44 euros.</p>"
@@ -29,14 +29,6 @@ def test_a_mail_has_its_head_and_body_and_names_its_attachments(tmp_path: Path) 
     assert document.metadata["attachments"] == "plan.txt"
     assert (attached.text, attached.kind, attached.container) == ("x", "text", document.source)
     assert attached.source == f"{document.source}/plan.txt"
-
-
-def test_a_mail_in_html_is_read_like_a_page(tmp_path: Path) -> None:
-    html = "<p>Hello <b>Bo</b></p><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>"
-    document, _ = read_all(save(tmp_path, "a.eml", making.mail(html)))
-    assert isinstance(document, Document)
-    assert "Hello Bo" in document.text
-    assert rows_of(document) == ["| a | b |", "| 1 | 2 |"]
 
 
 def test_a_mail_to_hundreds_names_them_all(tmp_path: Path) -> None:
@@ -86,7 +78,7 @@ def test_attachments_are_documents_and_what_is_none_is_named(tmp_path: Path) -> 
     item = save(tmp_path, "a.eml", bytes(mail))
     first, *others = (one for one in read_all(item) if isinstance(one, Document))
     assert first.metadata["attachments"] == "stock.csv, 2-stock.csv, report.docx, Boiler.eml"
-    assert first.metadata["parts_not_read"] == "photo.png: is a PNG picture, which is not read"
+    assert first.metadata["parts_not_read"] == "photo.png: is a picture, which is not read"
     names = ["stock.csv", "2-stock.csv", "report.docx", "Boiler.eml", "Boiler.eml/keys.txt"]
     assert [one.source for one in others] == [f"{item.source}/{name}" for name in names]
     assert {one.container for one in others} == {item.source}

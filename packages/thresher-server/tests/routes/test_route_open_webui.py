@@ -48,7 +48,7 @@ def test_a_file_does_not_say_what_open_webui_shows_as_a_page(served: Running) ->
     ("data", "name", "said"),
     [
         (b"", "a.md", "the file is empty"),
-        (b"\x89PNG\r\n\x1a\n" + b"\0" * 50, "a.png", "PNG"),
+        (b"\x89PNG\r\n\x1a\n" + b"\0" * 50, "a.png", "is a picture"),
         (b"%PDF-1.7 broken", "a.pdf", "a.pdf"),
         (b"<html><body></body></html>", "a.html", "No extractable text"),
     ],

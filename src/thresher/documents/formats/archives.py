@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import posixpath
+import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
@@ -30,23 +32,27 @@ TEMPLATE_MOMENTS = frozenset({"2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z"})
 """When the templates of python-docx and python-pptx were made: their files say so until a program says otherwise."""
 
 
-def open_archive(data: bytes) -> zipfile.ZipFile:
-    """The zip archive in the bytes."""
+@contextmanager
+def opened(data: bytes, *, limits: Limits) -> Iterator[zipfile.ZipFile]:
+    """The archive, unless it unpacks to too much; raises DocumentError for errors in its parts while it is open."""
     try:
-        return zipfile.ZipFile(io.BytesIO(data))
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, OverflowError) as error:
-        raise DocumentError("the archive is damaged or cut off", next_step="download or export it again") from error
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            _refuse_bombs(archive.infolist(), len(data), limits)
+            yield archive
+    except (LookupError, ElementTree.ParseError, zipfile.BadZipFile, InflateError, EOFError, NotImplementedError) as e:
+        raise DocumentError(
+            f"the file is damaged or not what its name says ({type(e).__name__}: {str(e)[:80]})",
+            next_step="open and save it again, or leave it out",
+        ) from e
 
 
-def check_archive(data: bytes, *, limits: Limits) -> None:
-    """Refuse an archive that unpacks to too much, by its own directory; nested archives count as packed only."""
-    with open_archive(data) as archive:
-        entries = archive.infolist()
+def _refuse_bombs(entries: Sequence[zipfile.ZipInfo], packed: int, limits: Limits) -> None:
+    """By the archive's own directory; nested archives count as packed only."""
     if any(entry.flag_bits & 1 for entry in entries):
         raise DocumentError("the file is protected by a password", next_step="save a copy without the password")
     unpacked = sum(entry.file_size for entry in entries)
     nested = sum(1 for entry in entries if entry.filename.lower().endswith(NESTED))
-    ratio = unpacked / max(1, len(data))
+    ratio = unpacked / max(1, packed)
     reason = ""
     if len(entries) > MAX_ENTRIES:
         reason = f"{len(entries):,} entries"
@@ -60,20 +66,6 @@ def check_archive(data: bytes, *, limits: Limits) -> None:
         raise DocumentError(
             f"looks like an archive bomb ({reason})", next_step="leave it out, or raise the limit if you trust it"
         )
-
-
-@contextmanager
-def opened(data: bytes, *, limits: Limits) -> Iterator[zipfile.ZipFile]:
-    """The archive, checked; raises DocumentError for errors in its parts while it is open."""
-    check_archive(data, limits=limits)
-    try:
-        with open_archive(data) as archive:
-            yield archive
-    except (LookupError, ElementTree.ParseError, zipfile.BadZipFile, InflateError, EOFError, NotImplementedError) as e:
-        raise DocumentError(
-            f"the file is damaged or not what its name says ({type(e).__name__}: {str(e)[:80]})",
-            next_step="open and save it again, or leave it out",
-        ) from e
 
 
 def read_zip(file: RawFile) -> Iterator[Member]:
@@ -121,6 +113,11 @@ def attribute(element: Element | None, name: str, default: str = "") -> str:
     return next((value for key, value in attributes.items() if key.rpartition("}")[2] == name), default)
 
 
+def whole(text: str, other: int = 0) -> int:
+    """The number that an attribute is; the other one for what is none, or too large for a column, a level or a row."""
+    return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else other
+
+
 def child(element: Element | None, *names: str) -> Element | None:
     """The first child of that name, of that the first of the next name, and so on; None where one is missing."""
     for name in names:
@@ -140,38 +137,46 @@ def descendants(element: Element | None, name: str) -> Iterator[Element]:
     return (each for each in ([] if element is None else element.iter()) if local(each) == name)
 
 
-def relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
-    """Type (its last word) and target of everything that a part refers to inside the archive, by identifier."""
-    folder, _, name = part.rpartition("/")
-    if (rels := posixpath.join(folder, "_rels", f"{name}.rels")) not in archive.NameToInfo:
-        return {}
-    return {
-        each.get("Id", ""): (
-            each.get("Type", "").rpartition("/")[2],
-            posixpath.normpath(posixpath.join(f"/{folder}", target))[1:],
-        )
-        for each in xml_of(archive, rels)
-        if (target := each.get("Target")) and each.get("TargetMode") != "External"
-    }
+class Part:
+    """A part of an Office file, and those that it refers to inside the archive."""
 
+    def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
+        self.archive = archive
+        self.name = name
 
-def related(archive: zipfile.ZipFile, part: str, kind: str) -> list[str]:
-    """The parts of one type that a part refers to and that are there."""
-    there = archive.NameToInfo
-    return [target for each, target in relations(archive, part).values() if each == kind and target in there]
+    @classmethod
+    def main(cls, archive: zipfile.ZipFile, usual: str) -> Part:
+        """The part that the package is about."""
+        return next(iter(cls(archive, "").related("officeDocument")), cls(archive, usual))
 
+    @property
+    def root(self) -> Element:
+        """Its outermost element; LookupError where the part is missing."""
+        return xml_of(self.archive, self.name)
 
-def main_part(archive: zipfile.ZipFile, usual: str) -> str:
-    """The part that the package is about."""
-    return next(iter(related(archive, "", "officeDocument")), usual)
+    @cached_property
+    def targets(self) -> dict[str, tuple[str, Part]]:
+        """Type (its last word) and part of everything that it refers to and that is there, by identifier."""
+        folder, _, name = self.name.rpartition("/")
+        if (rels := posixpath.join(folder, "_rels", f"{name}.rels")) not in self.archive.NameToInfo:
+            return {}
+        found = {}
+        for each in xml_of(self.archive, rels):
+            path = posixpath.normpath(posixpath.join(f"/{folder}", each.get("Target", "")))[1:]
+            if each.get("TargetMode") != "External" and path in self.archive.NameToInfo:
+                found[each.get("Id", "")] = each.get("Type", "").rpartition("/")[2], Part(self.archive, path)
+        return found
 
+    def related(self, *kinds: str) -> list[Part]:
+        """Those of some types."""
+        return [part for kind, part in self.targets.values() if kind in kinds]
 
-def core_properties(archive: zipfile.ZipFile) -> tuple[str, str | None, dict[str, str]]:
-    """Title, day of making and the other properties that a person stated: author, subject and keywords."""
-    part = "docProps/core.xml"
-    elements = xml_of(archive, part) if part in archive.NameToInfo else ()
-    properties = {local(each): clean_inline(each.text or "") for each in elements}
-    created = properties.get("created", "")
-    names = {"author": "creator", "subject": "subject", "keywords": "keywords"}
-    found = {name: text for name, tag in names.items() if (text := properties.get(tag, "")).lower() not in PROGRAMS}
-    return properties.get("title", ""), None if created in TEMPLATE_MOMENTS else iso_date(created), found
+    def properties(self) -> tuple[str, str | None, dict[str, str]]:
+        """Of the file: title, day of making, and author, subject and keywords as a person stated them."""
+        part = "docProps/core.xml"
+        elements = xml_of(self.archive, part) if part in self.archive.NameToInfo else ()
+        properties = {local(each): clean_inline(each.text or "") for each in elements}
+        created = properties.get("created", "")
+        names = {"author": "creator", "subject": "subject", "keywords": "keywords"}
+        found = {name: text for name, tag in names.items() if (text := properties.get(tag, "")).lower() not in PROGRAMS}
+        return properties.get("title", ""), None if created in TEMPLATE_MOMENTS else iso_date(created), found

@@ -11,12 +11,10 @@ from email.policy import EmailPolicy
 from pathlib import PurePosixPath
 from typing import cast
 
-from thresher.documents.account import Piece, page_pieces
 from thresher.documents.assembly import Assembly, Member, Parsed
-from thresher.documents.cleaning import clean_inline, iso_date
-from thresher.documents.detect import decode, kind_of
-from thresher.documents.formats.html import Reader, decode_html, read_markup
-from thresher.documents.registry import Held, RawFile, by_mime_type
+from thresher.documents.cleaning import clean_inline, decode, iso_date
+from thresher.documents.formats.html import PageReader, decode_html, read_markup
+from thresher.documents.registry import Held, RawFile, by_mime_type, kind_of
 from thresher.errors import DocumentError
 
 HEAD = ("From", "To", "Cc", "Date", "Subject")
@@ -57,7 +55,7 @@ def read_mail(file: RawFile) -> Parsed | Iterator[Held]:
         head = {name: clean_inline(str(message[name])) for name in HEAD if message[name]}
         bodies = {kind: part for kind in ("plain", "html") if (part := message.get_body((kind,)))}
         parts = [part for part in _parts(message) if not any(part is body for body in bodies.values())]
-        body, notes, seen = _body(parts, bodies, hidden=file.limits.hidden)
+        body, notes = _body(parts, bodies, hidden=file.limits.hidden)
         members, unread = _attachments([part for part in parts if not _is_shown(part)])
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise DocumentError(
@@ -78,7 +76,6 @@ def read_mail(file: RawFile) -> Parsed | Iterator[Held]:
             **({"attachments": ", ".join(member.name for member in members)} if members else {}),
             **({"parts_not_read": ", ".join(unread)} if unread else {}),
         },
-        seen=seen,
     )
     held: list[Held] = [parsed, *members]
     return iter(held) if members else parsed
@@ -99,20 +96,18 @@ def read_saved_page(file: RawFile) -> Parsed:
     parts = [part for part in _parts(message_of(file.data)) if part.get_content_type() == "text/html"]
     if not parts:
         raise DocumentError("it contains no HTML page", next_step="save the page again")
-    assembly, notes, seen = Assembly(), dict[str, str | int](), list[Piece]()
+    assembly, notes = Assembly(), dict[str, str | int]()
     pages = [_read(part, hidden=file.limits.hidden) for part in parts]
-    for page, text, others in pages:
+    for page, others in pages:
         notes |= others
-        seen += page_pieces(text)
         assembly.add(page.assembly)
     first = pages[0][0]
-    shown = tuple(seen) if file.limits.hidden else ()
-    return assembly.parsed(title=first.title, heading=first.heading, metadata=notes, seen=shown)
+    return assembly.parsed(title=first.title, heading=first.heading, metadata=notes)
 
 
 def _body(
     parts: Sequence[MIMEPart], bodies: Mapping[str, MIMEPart], *, hidden: bool
-) -> tuple[Assembly, Mapping[str, str | int], tuple[Piece, ...]]:
+) -> tuple[Assembly, dict[str, str | int]]:
     """What a program shows of a message: its plain part, or that in HTML if the plain part lacks its words."""
     chosen = [bodies[kind] for kind in ("plain", "html") if kind in bodies][:1]
     if len(bodies) == 2:
@@ -120,26 +115,25 @@ def _body(
         plain, html = (set(re.findall(r"\w+", text)) for text in texts)
         if len(html & plain) < LEAST_SHARED * len(html):
             chosen = [bodies["html"]]
-    assembly, notes, seen = Assembly(), dict[str, str | int](), list[Piece]()
+    assembly, notes = Assembly(), dict[str, str | int]()
     for part in (*chosen, *filter(_is_shown, parts)):
         assembly.mark("part", f"body ({part.get_content_type()})")
-        page, text, others = _read(part, hidden=hidden)
+        page, others = _read(part, hidden=hidden)
         notes |= others
-        seen += page_pieces(text) if part.get_content_subtype() == "html" else [("body", text)]
         assembly.add(page.assembly)
-    return assembly, notes, tuple(seen) if hidden else ()
+    return assembly, notes
 
 
-def _read(part: MIMEPart, *, hidden: bool) -> tuple[Reader, str, Mapping[str, str | int]]:
-    """A part as it is read, its text, and how it was decoded."""
+def _read(part: MIMEPart, *, hidden: bool) -> tuple[PageReader, Mapping[str, str | int]]:
+    """A part as it is read, and how it was decoded."""
     data, charset = cast(bytes, part.get_payload(decode=True)) or b"", part.get_content_charset() or ""
     if part.get_content_subtype() == "html":
         text, notes = decode_html(data, f"charset={charset}" if charset else "")
-        return read_markup(text, hidden=hidden), text, notes
+        return read_markup(text, hidden=hidden), notes
     text, notes = decode(data, encoding=charset)
-    page = Reader()
+    page = PageReader()
     page.assembly.paragraph(text)
-    return page, text, notes
+    return page, notes
 
 
 def _is_shown(part: MIMEPart) -> bool:

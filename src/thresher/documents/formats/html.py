@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
-import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_table
-from thresher.documents.cleaning import RAISED, clean_inline, clean_text, exponents, iso_date, word_set
-from thresher.documents.detect import decode
-from thresher.documents.formats.archives import child, children, descendants, local, opened, xml_of
+from thresher.documents.cleaning import RAISED, clean_inline, clean_text, decode, exponents, iso_date, word_set
+from thresher.documents.formats.archives import child, children, descendants, opened, xml_of
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 
@@ -49,12 +46,12 @@ DATE_NAMES = (
 DESCRIBING = {"author": "author", "description": "description", "keywords": "keywords", "dc.creator": "author"}
 CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*+=\s*+[\"']?+\s*+([\w.:-]+)", re.IGNORECASE)
 CHARSET_BYTES = 2048  # browsers look no further than 1,024
-NOT_SHOWN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
+HIDING_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
 MAX_DEPTH = 2000  # no page nests deeper; browsers stop at 512
 MAX_UNCLOSED = 200  # marks of a page's end that are tried once more as text; each try reads on to the end
 
 
-class Reader(HTMLParser):
+class PageReader(HTMLParser):
     """Walks the page once and fills an `Assembly`."""
 
     def __init__(self, tables: int = 0, *, hidden: bool = True) -> None:
@@ -78,7 +75,6 @@ class Reader(HTMLParser):
         self._tables = 0  # open ones
         self._numbers: list[int | None] = []
         self._marked = (0, 0)
-        self._linked_data: list[str] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Open an element."""
@@ -87,8 +83,6 @@ class Reader(HTMLParser):
             self._describe(attributes)
         if tag == "time" and attributes.get("datetime"):
             self.dates.setdefault("time", attributes["datetime"])
-        if tag == "script" and attributes.get("type") == "application/ld+json":
-            self._linked_data = []
         if self._skipping or self._is_skipped(tag, attributes):
             if tag == "option" and self._skipping == ["option"]:
                 self._skipping = []  # its end may be left out
@@ -122,9 +116,6 @@ class Reader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         """Close an element; end tags that close nothing are ignored, as browsers do."""
-        if tag == "script" and self._linked_data is not None:
-            self._read_linked_data("".join(self._linked_data))
-            self._linked_data = None
         if tag in ("select", "optgroup") and self._skipping == ["option"]:
             self._skipping = []
         elements = self._skipping or self._open
@@ -148,9 +139,7 @@ class Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         """Text between tags."""
-        if self._linked_data is not None:
-            self._linked_data.append(data)
-        elif not self._skipping:
+        if not self._skipping:
             self.hidden_words += len(data.split()) if self._hiding else 0
             self._words.append(data if "pre" in self._open else re.sub(r"\s+", " ", data))
 
@@ -177,7 +166,7 @@ class Reader(HTMLParser):
             return "selected" not in attributes
         if tag == "title" and "svg" in self._open:
             return True
-        hides = "hidden" in attributes or NOT_SHOWN.search(attributes.get("style", ""))
+        hides = "hidden" in attributes or HIDING_STYLE.search(attributes.get("style", ""))
         if hides and tag not in VOID and not self._hiding:
             self._hiding = len(self._open) + 1
         if self._hiding and not self._keeps_hidden:
@@ -239,15 +228,6 @@ class Reader(HTMLParser):
         if name == "og:title":
             self.fields.setdefault("og:title", content)
 
-    def _read_linked_data(self, text: str) -> None:
-        try:
-            data = json.loads(text)
-        except (ValueError, RecursionError):
-            return
-        for entry in data if isinstance(data, list) else [data]:
-            if isinstance(entry, dict) and isinstance(entry.get("datePublished"), str):
-                self.dates.setdefault("datepublished", entry["datePublished"])
-
 
 def read_html(file: RawFile) -> Parsed:
     """An HTML page."""
@@ -271,9 +251,9 @@ def _span(text: str) -> int:
     return max(1, int(text)) if re.fullmatch(r"\d{1,4}", text.strip()) else 1
 
 
-def read_markup(text: str, *, tables: int = 0, hidden: bool = True) -> Reader:
+def read_markup(text: str, *, tables: int = 0, hidden: bool = True) -> PageReader:
     """The reader after it has read the whole page; `tables` are those of the file before it."""
-    reader = Reader(tables, hidden=hidden)
+    reader = PageReader(tables, hidden=hidden)
     reader.feed(text)
     reader.close()
     return reader
@@ -296,47 +276,34 @@ PAGES = ("application/xhtml+xml", "text/html")
 
 
 def read_epub(file: RawFile) -> Parsed:
-    """A book."""
+    """A book: its pages in reading order, those that a reader is led to from others (notes) where they stand."""
     assembly, heading, tables = Assembly(), "", 0
     with opened(file.data, limits=file.limits) as archive:
-        package, folder = package_of(archive)
-        for name in chapters(archive, package, folder):
-            page = read_markup(decode_html(archive.read(name))[0], tables=tables, hidden=file.limits.hidden)
-            tables = page.tables
-            heading = heading or page.heading
-            assembly.add(page.assembly)
+        path = next((each.get("full-path", "") for each in descendants(xml_of(archive, CONTAINER), "rootfile")), "")
+        package, folder = xml_of(archive, path), posixpath.dirname(path)
+        items = {item.get("id", ""): item for item in descendants(child(package, "manifest"), "item")}
+        chapters = (items.get(entry.get("idref", "")) for entry in children(child(package, "spine"), "itemref"))
+        for item in chapters:
+            if item is None or item.get("media-type", PAGES[0]) not in PAGES:
+                continue
+            name = posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))
+            if name in archive.NameToInfo:
+                page = read_markup(decode_html(archive.read(name))[0], tables=tables, hidden=file.limits.hidden)
+                tables = page.tables
+                heading = heading or page.heading
+                assembly.add(page.assembly)
     if not assembly:
         raise DocumentError("the epub file has no text", next_step="check that it is not protected or only pictures")
-    stated = child(package, "metadata")
-    fields = {name: _field(stated, name) for name in ("title", "creator", "subject", "publisher", "date")}
-    named = {"author": fields["creator"], "subject": fields["subject"], "publisher": fields["publisher"]}
+    stated = {name: _stated(package, name) for name in ("title", "date", "creator", "subject", "publisher")}
+    named = {"author": stated["creator"], "subject": stated["subject"], "publisher": stated["publisher"]}
     return assembly.parsed(
-        title=fields["title"],
+        title="".join(stated["title"][:1]),
         heading=heading,
-        date=iso_date(fields["date"]),
-        metadata={name: text for name, text in named.items() if text},
+        date=iso_date("".join(stated["date"][:1])),
+        metadata={name: ", ".join(texts) for name, texts in named.items() if texts},
     )
 
 
-def _field(metadata: Element | None, name: str) -> str:
-    texts = (clean_inline(each.text or "") for each in children(metadata, name))
-    found = [text for text in texts if text]
-    return (found[0] if name in ("title", "date") else ", ".join(found)) if found else ""
-
-
-def package_of(archive: zipfile.ZipFile) -> tuple[Element, str]:
-    """The list of what a book consists of, and the folder its names are in."""
-    path = next((each.get("full-path", "") for each in descendants(xml_of(archive, CONTAINER), "rootfile")), "")
-    return xml_of(archive, path), posixpath.dirname(path)
-
-
-def chapters(archive: zipfile.ZipFile, package: Element, folder: str) -> Iterator[str]:
-    """The pages of a book in reading order, those that a reader is led to from others (notes) where they stand."""
-    items = {item.get("id", ""): item for item in descendants(child(package, "manifest"), "item")}
-    for entry in child(package, "spine") or ():
-        item = items.get(entry.get("idref", "")) if local(entry) == "itemref" else None
-        if item is None or item.get("media-type", PAGES[0]) not in PAGES:
-            continue
-        name = posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))
-        if name in archive.NameToInfo:
-            yield name
+def _stated(package: Element, name: str) -> list[str]:
+    texts = (clean_inline(each.text or "") for each in children(child(package, "metadata"), name))
+    return [text for text in texts if text]

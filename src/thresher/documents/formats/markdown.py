@@ -8,8 +8,7 @@ from html import unescape
 from typing import Any
 
 from thresher.documents.assembly import Assembly, Parsed
-from thresher.documents.cleaning import clean_inline, clean_text, iso_date, join_broken_words, normalise
-from thresher.documents.detect import decode
+from thresher.documents.cleaning import clean_inline, clean_text, decode, iso_date, join_broken_words, normalise
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 from thresher.types import Mark, Metadata, Table

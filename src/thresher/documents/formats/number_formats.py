@@ -1,11 +1,10 @@
 """Numbers of a sheet as its number formats show them: `0.075` under `0.0 %` is `7.5 %` (ECMA-376, 18.8.31).
 
-A fraction is shown as the number without a format.
+Fractions and formats with conditions (`[>9]0;0.0`) are shown as numbers without a format.
 """
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -19,11 +18,7 @@ BUILT_IN = {
     **{45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0", 48: "##0.0E+0", 49: "@"},
 }
 """Formats that a file names by number; 14 and 22, which follow the country of the program, are ISO 8601."""
-CONDITION = re.compile(r"\[(<=|>=|<>|<|>|=)(-?\d+(?:\.\d+)?)\]")
-COMPARE = {
-    **{"<": operator.lt, ">": operator.gt, "=": operator.eq},
-    **{"<=": operator.le, ">=": operator.ge, "<>": operator.ne},
-}
+CONDITION = re.compile(r"\[[<>=]")
 _TOKEN = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|_.|\*.|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[(?P<elapsed>h+|m+|s+)\]'
     r"|\[[^\]]*\]|(?P<general>General|@)|(?P<half>AM/PM|A/P)|(?P<date>y+|m+|d+|h+|s+(?:\.0+)?)"
@@ -46,30 +41,19 @@ def shown_number(value: str, code: str, *, since_1904: bool = False) -> str:
         return value
     if not number.is_finite() or abs(number.adjusted()) > 300:
         return value
+    if CONDITION.search(code):
+        return general(number)
     sections = re.split(r';(?=(?:[^"]*"[^"]*")*[^"]*$)', code)
-    section, signed = _section(sections, number)
-    tokens = list(_TOKEN.finditer(section))
-    kinds = [token.lastgroup for token in tokens]
-    if {"date", "elapsed", "half"}.intersection(kinds):
+    at = 1 if number < 0 and len(sections) > 1 else 2 if number == 0 and len(sections) > 2 else 0
+    tokens = list(_TOKEN.finditer(sections[at]))
+    if {"date", "elapsed", "half"}.intersection(token.lastgroup for token in tokens):
         return _moment(tokens, number, since_1904=since_1904) or general(number)
     pattern = "".join(token["digits"] or "" for token in tokens)
     if "/" in pattern or not code:
         return general(number)
     if pattern:
-        return _numeric(tokens, pattern, number if signed else abs(number))
+        return _numeric(tokens, pattern, abs(number) if at else number)
     return "".join(general(number) if token["general"] else _literal(token) for token in tokens)
-
-
-def _section(sections: list[str], number: Decimal) -> tuple[str, bool]:
-    """The section of a format that is for a number, and whether a sign is put before what it shows."""
-    conditions = [CONDITION.search(section) for section in sections[:2]]
-    if any(conditions):
-        for section, condition in zip(sections, conditions, strict=False):
-            if condition and COMPARE[condition[1]](number, Decimal(condition[2])):
-                return section, True
-        return next((each for each in sections if not CONDITION.search(each)), "General"), True
-    at = 1 if number < 0 and len(sections) > 1 else 2 if number == 0 and len(sections) > 2 else 0
-    return sections[at], at == 0
 
 
 def general(number: Decimal) -> str:

@@ -9,11 +9,16 @@ nothing is moved and nothing is doubled.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from thresher.documents.assembly import PARAGRAPH, Parsed, table_over
 from thresher.documents.cleaning import (
+    ARXIV_STAMP,
+    BOILERPLATE,
     BREAK,
     clean_inline,
     iso_date,
@@ -23,7 +28,6 @@ from thresher.documents.cleaning import (
     strip_running_lines,
     vocabulary,
 )
-from thresher.documents.formats.pdf_front import large_headings, lower_case_words, read_front
 from thresher.documents.formats.pdf_layout import Block, across_pages, around_floats, goes_on_with, reflow
 from thresher.documents.formats.pdf_lines import Line, has_ended
 from thresher.documents.formats.pdf_pages import check_streams, extract, fill_blank_pages, page_texts, with_fields
@@ -62,7 +66,7 @@ def read_pdf(file: RawFile) -> Parsed:
     )
     if not parsed.text:
         raise DocumentError("the PDF has no text", next_step="check that it opens in a viewer and is not only pictures")
-    authors = authors_of(parsed.text, title=parsed.heading or parsed.title, stated=stated.pop("author", ""))
+    authors = authors_of(parsed.text, title=parsed.title, stated=stated.pop("author", ""))
     return replace(parsed, metadata={**({"author": authors} if authors else {}), **stated, **notes})
 
 
@@ -88,7 +92,7 @@ def parse_pages(
         tables=tables,
         marks=marks,
         figures=figures,
-        title=front.title if front.confirmed or front.title else title,
+        title=front.title or title,
         heading=front.title,
         date=iso_date(date or "") or front.date or held_before or saved,
     )
@@ -203,3 +207,154 @@ def _may_name_columns(block: Block) -> bool:
         return block.kind is Line.LABEL and len(block.text) <= MAX_HEADER_CHARACTERS
     is_sentence = has_ended(block.text) and len(re.findall(r"\b[a-z]{2,}\b", block.text)) > MAX_HEADER
     return len(block.text) <= MAX_HEADER_CHARACTERS and not is_sentence
+
+
+# --- the front: the title, where it and the authors end, and the day or year that the first page states ---------------
+
+# A file's metadata is believed where the first page says the same. Many have the name of a template, the day of a print
+# or nothing; then the largest heading of the page is the title, and without one the lines that read like a title.
+
+TITLE_LINES = 3
+MOST_TITLE_LINES = 5  # of a title set large
+TITLE_CHARACTERS = 200
+TITLE_WITHIN = 15  # lines from the top: permissions, a journal's name, a date and a report's number stand above it
+TALLEST = 100  # points; a line that measures more runs from top to bottom, as a stamp in the margin does
+FRONT_LINES = 60  # names and addresses above the abstract
+ABSTRACT = re.compile(r"(?:abstract|summary|contents|(?:1|I)?\.?\s*introduction)\s*[:.]?", re.IGNORECASE)
+FOOTNOTE_MARKS = "∗†‡§*"  # behind a title and behind a name they lead to a footnote
+UNFINISHED = re.compile(r"(?:[:,–-]|\b(?:and|for|of|the|a|an|in|on|to|with|by|via|from|as))$", re.IGNORECASE)
+MEETING = re.compile(
+    r"\b(?:conference|proceedings|proc\.|workshop|symposium|meeting of)\b.*?\b((?:19|20)\d\d)\b", re.IGNORECASE
+)
+NOTICE = re.compile(
+    r"proper attribution|permission|hereby|licen[cs]ed? |to appear in|accepted (?:at|to|by|for)|technical report|"
+    r"working paper|this (?:paper|article|version|document|work) (?:is|was|has)|received|revised",
+    re.IGNORECASE,
+)
+"""Lines above a title that say by whose leave, for what or in what state a text appears."""
+STANDING = 0.8  # of the words of a title; one of five may be spelt otherwise, all of a template's name are not
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """What the first page says of its document, and its lines taken apart."""
+
+    title: str  # empty where the page begins with a sentence
+    blocks: tuple[Block, ...]  # title and authors, a line each
+    body: tuple[str, ...]  # the other lines of the first page
+    date: str | None  # ISO 8601, where a line above the abstract is one
+    year: str | None  # of the conference that a line of the first page names
+
+
+def read_front(lines: Sequence[str], *, stated: str, headings: Iterable[str], lower: Mapping[str, int]) -> Front:
+    """The front of the page with these lines; `stated` is the metadata's title, `headings` are set large."""
+    tidy = [clean_inline(line.replace(BREAK, "-")) for line in lines]
+    confirmed = bool(stated) and _stands_in(stated, tidy[:TITLE_WITHIN])
+    wanted = (stated, *headings) if confirmed else tuple(headings)
+    span = next((span for each in wanted if (span := _lines_of(each, tidy))), None) or _by_words(tidy, lower)
+    year = next((named[1] for line in tidy if (named := MEETING.search(line))), None)
+    if span is None:
+        return Front(stated if confirmed else "", (), tuple(lines), None, year)
+    first, last = span
+    title = re.sub(rf"[\s{FOOTNOTE_MARKS}]+$", "", " ".join(tidy[first : last + 1]))
+    abstract = next((i for i, line in enumerate(tidy[:FRONT_LINES]) if ABSTRACT.fullmatch(line)), last + 1)
+    above, below = tidy[:first], tidy[last + 1 : abstract]
+    blocks = [*(Block(Line.LABEL, line) for line in above)]
+    blocks += [Block(Line.HEADING, " ".join(tidy[first : last + 1])), *(Block(Line.LABEL, line) for line in below)]
+    date = next((date for line in (*above, *below) if (date := iso_date(line))), None)
+    longer = confirmed and _letters(stated) in _letters(title) and len(_letters(stated)) < len(_letters(title))
+    title = stated if confirmed and not longer else title
+    return Front(title, tuple(blocks), tuple(lines[max(abstract, last + 1) :]), date, year)
+
+
+def large_headings(document: Mapping[str, Any] | None) -> list[str]:
+    """Headings of the first page, those of the highest level first: kreuzberg tells levels by the size of the font."""
+    found: list[tuple[int, str]] = []
+    for node in (document or {}).get("nodes", ()):
+        content = node["content"]
+        text = ARXIV_STAMP.sub("", normalise(str(content.get("text") or ""))).strip()
+        if node.get("page") != 1 or content.get("node_type") != "heading" or not text:
+            continue
+        box = node.get("bbox") or {"y0": 0, "y1": 0}
+        tall = (box["y1"] - box["y0"]) / (text.count("\n") + 1) > TALLEST
+        if not tall and not ABSTRACT.fullmatch(text):
+            found.append((int(content.get("level") or 0), text))
+    return [text for _, text in sorted(found, key=lambda one: (_says_no_title(one[1]), one[0]))]
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _stands_in(title: str, lines: Sequence[str]) -> bool:
+    """Whether nearly all words of the title are in these lines: signs and breaks may be in others."""
+    words = [_letters(word) for word in re.findall(r"\w{2,}", title)]
+    there = _letters("".join(lines))
+    return bool(words) and sum(word in there for word in words) >= STANDING * len(words)
+
+
+def _lines_of(heading: str, lines: Sequence[str]) -> tuple[int, int] | None:
+    """First and last of the lines near the top that the heading is made of, without names set as large as it."""
+    kept = heading.split("\n")
+    names = next((at for at, line in enumerate(kept) if at and re.search(rf"[@{FOOTNOTE_MARKS}]", line)), len(kept))
+    wanted = _letters("".join(kept[:names]))
+    if not re.search(r"[^\W\d_]{2}", wanted) or len(heading) > TITLE_CHARACTERS:
+        return None
+    for first in range(min(TITLE_WITHIN, len(lines))):
+        joined = ""
+        for last in range(first, min(first + MOST_TITLE_LINES, len(lines))):
+            joined += _letters(lines[last])
+            if joined == wanted:
+                return first, _last_of(lines, last)
+            if not wanted.startswith(joined):
+                break
+    return None
+
+
+def _last_of(lines: Sequence[str], last: int) -> int:
+    """The line on which a title ends that ends here by its font: no title ends in "by"."""
+    while UNFINISHED.search(lines[last]) and last + 1 < len(lines) and len(lines[last + 1]) <= TITLE_CHARACTERS // 2:
+        last += 1
+    return last
+
+
+def _says_no_title(line: str) -> bool:
+    """Whether a line above a title says when, where or by what permission it appears."""
+    return bool(BOILERPLATE.search(line) or NOTICE.search(line) or iso_date(clean_inline(line)))
+
+
+def _by_words(lines: Sequence[str], lower: Mapping[str, int]) -> tuple[int, int] | None:
+    """First and last line of what reads like a title; None where the page begins with a sentence."""
+    first = next((i for i, line in enumerate(lines[:TITLE_LINES]) if not _says_no_title(line)), 0)
+    if first >= len(lines):
+        return None
+    last = first
+    while last + 1 < min(len(lines), first + TITLE_LINES) and _continues_title(lines[last], lines[last + 1], lower):
+        last += 1
+    title = " ".join(lines[first : last + 1])
+    full = last - first + 1 == TITLE_LINES
+    too_many = full and last + 1 < len(lines) and _continues_title(title, lines[last + 1], lower)
+    sentence = too_many or len(title) > TITLE_CHARACTERS or title.endswith((".", ",", "-"))
+    return None if sentence or not title else (first, last)
+
+
+def _continues_title(before: str, line: str, lower: Mapping[str, int]) -> bool:
+    """Whether the line belongs to the title too: its words stand in lower case in the text, as names do not."""
+    if re.search(rf"[@{FOOTNOTE_MARKS}]|\d", line) or ABSTRACT.fullmatch(line) or len(line) > 100:
+        return False
+    if UNFINISHED.search(before):
+        return True
+    if re.search(r"\b(?:with|of|for|and|in|on|to|by|via|from|the|using)\b", line) and "," not in line:
+        return True
+    parts = [part for part in re.findall(r"[^\W\d_]+", line.lower()) if len(part) >= 4]
+    return bool(parts) and "," not in line and all(lower.get(part, 0) >= 2 for part in parts)
+
+
+def lower_case_words(pages: Sequence[Sequence[str]]) -> Counter[str]:
+    """How often each word stands in lower case; names do not."""
+    return Counter(
+        word
+        for page in pages
+        for line in page
+        for word in re.findall(r"(?<![\w@./-])[a-zß-öø-ÿ]{4,}\b(?![@.]\w)", line)
+    )

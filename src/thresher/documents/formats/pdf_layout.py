@@ -37,7 +37,7 @@ SHORTER_SHARE = 0.7  # of the line that follows
 WINDOW = 6  # lines on either side that tell how wide the column is here
 MIN_WIDTH = 20  # characters; anything narrower is a label
 MAX_GAP = 8  # lines of formula bits inside one sentence
-MAX_COLUMNS = 12  # more words with capitals are a sentence of names
+MOST_COLUMN_NAMES = 12  # more words with capitals are a sentence of names
 
 ABBREVIATION = re.compile(r"\b(?:al|i\.e|e\.g|vs|cf|[Ff]igs?|[Ee]qs?|[Ss]ec|resp|approx|ca|no|pp?)\.$")
 BROKEN = re.compile(rf"[^\W\d_][{BREAK}\-‐]$")
@@ -172,7 +172,7 @@ def _names_columns(line: str) -> bool:
     """Whether a line above a row of a table names its columns: a few words with capitals and no sentence."""
     tokens = line.split()
     capitals = sum(token[:1].isupper() for token in tokens)
-    return 2 <= len(tokens) <= MAX_COLUMNS and tokens[0][:1].isupper() and capitals * 4 >= len(tokens) * 3
+    return 2 <= len(tokens) <= MOST_COLUMN_NAMES and tokens[0][:1].isupper() and capitals * 4 >= len(tokens) * 3
 
 
 def _completes_word(here: str, after: str, words: Mapping[str, int]) -> bool:
@@ -207,7 +207,7 @@ def _past_formula(lines: Sequence[str], kinds: Sequence[Line], start: int) -> in
 # --- reading order ----------------------------------------------------------------------------------------------------
 
 FLOATS = (Line.NOTE, Line.LABEL, Line.ROW, Line.CAPTION, Line.FIGURE)
-PROSE_CHARACTERS = 60  # a shorter block without a full stop is a label of a figure
+LABEL_CHARACTERS = 60  # a shorter block without a full stop is a label of a figure
 PROSE_SHARE = 0.4  # of words in lower case; English sentences have some 0.8, labels of figures next to none
 MAX_FLOATS = 80  # blocks between the two halves of a sentence; a figure has up to some 60 labels
 
@@ -218,7 +218,7 @@ def is_float(block: Block) -> bool:
         return block.kind in FLOATS
     if block.text[:1].islower() and has_ended(block.text):
         return False
-    return len(block.text) < PROSE_CHARACTERS or not _is_prose(block)
+    return len(block.text) < LABEL_CHARACTERS or not _is_prose(block)
 
 
 def _is_prose(block: Block) -> bool:

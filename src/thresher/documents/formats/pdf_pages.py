@@ -105,7 +105,7 @@ def extract(data: bytes, *, limits: Limits) -> Any:
         use_cache=False,
         disable_ocr=True,
         enable_quality_processing=False,
-        extraction_timeout_secs=limits.parse_seconds,
+        extraction_timeout_secs=limits.reader_seconds,
         include_document_structure=True,
         pages=kreuzberg.PageConfig(extract_pages=True, insert_page_markers=False),
         content_filter=kreuzberg.ContentFilterConfig(
@@ -163,11 +163,11 @@ def _letters(text: str) -> str:
 HIDDEN = 2  # the flag of an annotation that no program shows
 OFF = ("/Off", "")
 CALLOUT = "/FreeTextCallout"  # a remark on the page, with a line that leads to what it is about
-MARKS = ("/Highlight", "/Underline", "/StrikeOut", "/Squiggly")
+MARKINGS = ("/Highlight", "/Underline", "/StrikeOut", "/Squiggly")
 """A file with these, or with callouts, was marked by a reader, whose is also what is written over its pages: so are 6
 of the 41 papers."""
 SLACK = 4.0  # points that the base line of a label may lie below its field
-WRITTEN = ("/Widget", "/FreeText")  # annotations that are on the page, fields first; a note beside it is a reader's
+ON_PAGE = ("/Widget", "/FreeText")  # annotations that are on the page, fields first; a note beside it is a reader's
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +188,8 @@ def with_fields(data: bytes, pages: Sequence[str]) -> list[str]:
         if reader.is_encrypted:
             return list(pages)
         notes = [[one.get_object() for one in page.get("/Annots", ())] for page in reader.pages]
-        marked = any(one.get("/Subtype") in MARKS or one.get("/IT") == CALLOUT for page in notes for one in page)
-        kinds = WRITTEN[:1] if marked else WRITTEN
+        marked = any(one.get("/Subtype") in MARKINGS or one.get("/IT") == CALLOUT for page in notes for one in page)
+        kinds = ON_PAGE[:1] if marked else ON_PAGE
         parts = zip(pages, reader.pages, notes, strict=False)
         filled = [_filled(text, _written(each, kinds), page) for text, page, each in parts]
         return [*filled, *pages[len(filled) :]]

@@ -6,38 +6,27 @@ Shapes come in the order of the file, which is the order a screen reader takes; 
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_tabbed, add_table
 from thresher.documents.cleaning import RAISED, clean_inline, clean_text, exponents
-from thresher.documents.formats.archives import (
-    attribute,
-    child,
-    children,
-    core_properties,
-    descendants,
-    local,
-    main_part,
-    opened,
-    relations,
-    xml_of,
-)
+from thresher.documents.formats.archives import Part, attribute, child, children, descendants, local, opened, whole
 from thresher.documents.formats.number_formats import shown_number
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 
-NOTES = "Notes:"
+NOTES_LABEL = "Notes:"
 NUMBERS = frozenset({"sldNum", "dt", "hdr", "ftr", "sldImg"})  # placeholders of notes that repeat what every page has
 
 
 def read_slides(file: RawFile) -> Parsed:
     """A pptx file; hidden slides are kept unless the limits say otherwise, and counted."""
     with opened(file.data, limits=file.limits) as archive:
-        reader = Reader(archive, hidden=file.limits.hidden)
-        reader.read()
-        title, date, stated = core_properties(archive)
+        reader = SlidesReader(hidden=file.limits.hidden)
+        part = Part.main(archive, "ppt/presentation.xml")
+        reader.read(part)
+        title, date, stated = part.properties()
     if not reader.assembly:
         raise DocumentError("the pptx file has no text", next_step="check that it is not only pictures")
     return reader.assembly.parsed(
@@ -48,33 +37,28 @@ def read_slides(file: RawFile) -> Parsed:
     )
 
 
-class Reader:
+class SlidesReader:
     """Walks the slides once and fills an `Assembly`."""
 
-    def __init__(self, archive: zipfile.ZipFile, *, hidden: bool) -> None:
+    def __init__(self, *, hidden: bool) -> None:
         """With `hidden`, slides that are not shown are kept too."""
         self.assembly = Assembly()
         self.heading = ""
         self.hidden = 0
         self._keeps_hidden = hidden
-        self._archive = archive
         self._authors: dict[str, str] = {}
         self._tables = 0
 
-    def read(self) -> None:
+    def read(self, deck: Part) -> None:
         """All slides."""
-        part = main_part(self._archive, "ppt/presentation.xml")
-        parts = relations(self._archive, part)
-        for kind, target in parts.values():
-            if kind in ("commentAuthors", "authors") and target in self._archive.NameToInfo:
-                authors = xml_of(self._archive, target)
-                self._authors |= {attribute(one, "id"): attribute(one, "name") for one in authors}
-        for number, entry in enumerate(descendants(xml_of(self._archive, part), "sldId"), start=1):
+        for authors in deck.related("commentAuthors", "authors"):
+            self._authors |= {attribute(one, "id"): attribute(one, "name") for one in authors.root}
+        for number, entry in enumerate(descendants(deck.root, "sldId"), start=1):
             identifier = next(value for name, value in entry.items() if name.endswith("}id"))
-            self._slide(parts[identifier][1], number)
+            self._slide(deck.targets[identifier][1], number)
 
-    def _slide(self, part: str, number: int) -> None:
-        slide = xml_of(self._archive, part)
+    def _slide(self, part: Part, number: int) -> None:
+        slide = part.root
         hidden = attribute(slide, "show", "1") in ("0", "false")
         self.hidden += hidden
         self.assembly.page(number)
@@ -82,14 +66,11 @@ class Reader:
         self._tables = 0
         if hidden and not self._keeps_hidden:
             return
-        found = relations(self._archive, part)
-        self._shapes(child(slide, "cSld", "spTree"), {name: target for name, (_, target) in found.items()})
-        there = [(kind, target) for kind, target in found.values() if target in self._archive.NameToInfo]
-        for target in (target for kind, target in there if kind == "notesSlide"):
-            notes = xml_of(self._archive, target)
-            self._aside("notes", [NOTES, *filter(str.strip, map(clean_text, self._noted(notes)))])
-        for target in (target for kind, target in there if kind == "comments"):
-            self._aside("comments", ["", *self._comments(xml_of(self._archive, target))])
+        self._shapes(child(slide, "cSld", "spTree"), part)
+        for notes in part.related("notesSlide"):
+            self._aside("notes", [NOTES_LABEL, *filter(str.strip, map(clean_text, self._noted(notes.root)))])
+        for comments in part.related("comments"):
+            self._aside("comments", ["", *self._comments(comments.root)])
 
     def _aside(self, called: str, paragraphs: list[str]) -> None:
         """What belongs to a slide and is not on it: something to call it by, and the paragraphs."""
@@ -110,19 +91,19 @@ class Reader:
             if text := clean_inline(plain or " ".join(paragraphs_of(comment))):
                 yield f"Comment by {author}: {text}" if author else f"Comment: {text}"
 
-    def _shapes(self, tree: Element | None, targets: dict[str, str]) -> None:
+    def _shapes(self, tree: Element | None, part: Part) -> None:
         for shape in tree if tree is not None else ():
             name = local(shape)
             if name in ("grpSp", "sp", "cxnSp") and self._is_hidden(shape):
                 continue
             if name == "grpSp":
-                self._shapes(shape, targets)
+                self._shapes(shape, part)
             elif name == "AlternateContent":
-                self._shapes(next(iter(shape), None), targets)
+                self._shapes(next(iter(shape), None), part)
             elif name in ("sp", "cxnSp"):
                 self._text(child(shape, "txBody"))
             elif name == "graphicFrame":
-                self._frame(shape, targets)
+                self._frame(shape, part)
 
     def _is_hidden(self, shape: Element) -> bool:
         """Whether a shape is switched off, as in the list of what a slide holds."""
@@ -137,13 +118,13 @@ class Reader:
         else:
             self.assembly.paragraph(*lines)
 
-    def _frame(self, frame: Element, targets: dict[str, str]) -> None:
+    def _frame(self, frame: Element, part: Part) -> None:
         for table in descendants(frame, "tbl"):
             self._tables += 1
             add_table(self.assembly, list(_rows(table)), number=self._tables)
         for kind, name in (("chart", "id"), ("relIds", "dm")):
             for each in descendants(frame, kind):
-                add_drawing(self.assembly, self._archive, targets.get(attribute(each, name), ""), kind)
+                add_drawing(self.assembly, part, attribute(each, name), kind)
 
 
 def paragraphs_of(body: Element | None) -> Iterator[str]:
@@ -152,14 +133,13 @@ def paragraphs_of(body: Element | None) -> Iterator[str]:
     for paragraph in descendants(body, "p"):
         text = exponents("".join(_characters(paragraph)))
         properties = child(paragraph, "pPr")
-        level = int(stated) if (stated := attribute(properties, "lvl", "0")).isdigit() else 0
+        level = whole(attribute(properties, "lvl"))
         numbered = child(properties, "buAutoNum")
         if numbered is None:
             counts = {at: count for at, count in counts.items() if at < level}
         elif text.strip():
-            start = attribute(numbered, "startAt", "1")
             counts = {at: count for at, count in counts.items() if at <= level}
-            counts[level] = counts[level] + 1 if level in counts else int(start) if start.isdigit() else 1
+            counts[level] = counts[level] + 1 if level in counts else whole(attribute(numbered, "startAt"), 1)
             text = f"{counts[level]}. {text}"
         yield text
 
@@ -184,8 +164,7 @@ def _rows(table: Element) -> Iterator[list[Cell]]:
         for cell in children(row, "tc"):
             if "1" in (covered := [attribute(cell, "hMerge"), attribute(cell, "vMerge")]) or "true" in covered:
                 continue
-            spans = [attribute(cell, name, "1") for name in ("gridSpan", "rowSpan")]
-            columns, rows = (int(span) if re.fullmatch(r"\d{1,3}", span) else 1 for span in spans)
+            columns, rows = (whole(attribute(cell, name), 1) for name in ("gridSpan", "rowSpan"))
             cells.append(Cell("\n".join(paragraphs_of(child(cell, "txBody"))), columns, rows))
         yield cells
 
@@ -236,9 +215,9 @@ def _points(element: Element | None) -> Iterator[tuple[int, str]]:
             form = child(cache, "formatCode")
             code = (form.text if form is not None else None) or "General"
             for point in children(cache, "pt"):
-                value, index = child(point, "v"), point.get("idx", "0")
+                value = child(point, "v")
                 text = "" if value is None else clean_inline(value.text or "")
-                yield int(index) if index.isdigit() else 0, (shown_number(text, code) if "num" in kept else text)
+                yield whole(point.get("idx", "")), shown_number(text, code) if "num" in kept else text
             return
 
 
@@ -249,11 +228,12 @@ def diagram_lines(root: Element) -> Iterator[str]:
             yield "\n".join(map(_joined, paragraphs))
 
 
-def add_drawing(assembly: Assembly, archive: zipfile.ZipFile, part: str, kind: str) -> None:
-    """Add what a part of an archive draws, a `chart` or else a diagram; nothing for a part that is not there."""
-    if part not in archive.NameToInfo:
+def add_drawing(assembly: Assembly, part: Part, identifier: str, kind: str) -> None:
+    """Add what a part has drawn under an identifier, a `chart` or else a diagram; nothing where it is not there."""
+    if identifier not in part.targets:
         return
+    root = part.targets[identifier][1].root
     if kind == "chart":
-        add_chart(assembly, xml_of(archive, part))
+        add_chart(assembly, root)
     else:
-        assembly.paragraph(*diagram_lines(xml_of(archive, part)))
+        assembly.paragraph(*diagram_lines(root))

@@ -12,8 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from thresher.documents.assembly import Assembly, Parsed
-from thresher.documents.cleaning import clean_inline, clean_text, has_half_pair, normalise
-from thresher.documents.detect import decode, utf_8
+from thresher.documents.cleaning import clean_inline, clean_text, decode, has_half_pair, normalise, utf_8
 from thresher.documents.formats.markdown import headings, pipe_tables, stated_date
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
@@ -23,7 +22,6 @@ DELIMITERS = ",;\t|"
 STATED_DELIMITER = re.compile(r"\s*sep=(\S|\t)\n", re.IGNORECASE)  # as Excel understands it
 SAMPLE_LINES = 50  # enough to tell the delimiter
 MAX_FIELD = 10 * 1024 * 1024  # characters; a larger one is an unclosed quote
-MAX_DEPTH = 200  # of nested JSON; data has some 10, and Python's parser gives up near 1,000
 TEXT_FIELDS = ("text", "content", "body")
 CORRECT = "correct the line and index the file again"
 
@@ -109,7 +107,7 @@ def load(text: str, *, line: int | None = None) -> Any:
     """The value in the text; every way JSON can be wrong is an error that names the place."""
     where = f"line {line}: " if line else ""
     try:
-        value = json.loads(text)
+        return json.loads(text)
     except json.JSONDecodeError as error:
         place = f"column {error.colno}" if line else f"line {error.lineno}, column {error.colno}"
         raise DocumentError(
@@ -119,26 +117,6 @@ def load(text: str, *, line: int | None = None) -> Any:
         raise DocumentError(f"{where}JSON nested too deeply", next_step="flatten it, or leave it out") from error
     except ValueError as error:  # an integer of thousands of digits
         raise DocumentError(f"{where}malformed JSON ({error})", next_step="check the numbers") from error
-    if _too_deep(value):
-        raise DocumentError(
-            f"{where}JSON nested more than {MAX_DEPTH} levels deep", next_step="flatten it, or leave it out"
-        )
-    return value
-
-
-def _too_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        level = [
-            item
-            for parent in level
-            if isinstance(parent, dict | list)
-            for item in (parent.values() if isinstance(parent, dict) else parent)
-            if isinstance(item, dict | list)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def scalars(fields: Mapping[str, Any]) -> dict[str, str | int | float | bool]:

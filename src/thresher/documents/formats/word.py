@@ -7,28 +7,14 @@ shown and not kept; inserted text is. Hidden text is kept unless `Limits.hidden`
 from __future__ import annotations
 
 import re
-import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_grid, add_tabbed
 from thresher.documents.cleaning import RAISED, clean_inline, clean_text, exponents, word_set
-from thresher.documents.formats.archives import (
-    attribute,
-    child,
-    children,
-    core_properties,
-    descendants,
-    local,
-    main_part,
-    opened,
-    related,
-    relations,
-    xml_of,
-)
+from thresher.documents.formats.archives import Part, attribute, child, children, descendants, local, opened, whole
 from thresher.documents.formats.slides import add_drawing
-from thresher.documents.formats.word_styles import NO_STYLE, Style, is_on, lists_of, styles_of
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 
@@ -40,7 +26,7 @@ SCRIPTS = {"sup": "^", "sub": "_", "den": "/"}  # before an exponent, an index a
 
 
 @dataclass(slots=True)
-class Line:
+class Paragraph:
     """What one paragraph shows, and what belongs to it and stands elsewhere on the page."""
 
     parts: list[str] = field(default_factory=list)
@@ -59,34 +45,33 @@ class Line:
 def read_word(file: RawFile) -> Parsed:
     """A docx file: each paragraph, list item and table in order; notes, boxes and comments where they are anchored."""
     with opened(file.data, limits=file.limits) as archive:
-        reader = Reader(archive, hidden=file.limits.hidden)
+        part = Part.main(archive, "word/document.xml")
+        reader = WordReader(part, hidden=file.limits.hidden)
         reader.read()
-        title, date, stated = core_properties(archive)
+        title, date, stated = part.properties()
     if not reader.assembly:
         raise DocumentError("the docx file has no text", next_step="check that it is not only pictures")
     found = {"hidden_words": reader.hidden_words} if reader.hidden_words else {}
     return reader.assembly.parsed(title=title, heading=reader.heading, date=date, metadata={**stated, **found})
 
 
-class Reader:
+class WordReader:
     """Walks a document once and fills an `Assembly`."""
 
-    def __init__(self, archive: zipfile.ZipFile, *, hidden: bool) -> None:
+    def __init__(self, part: Part, *, hidden: bool) -> None:
         """With `hidden`, text that the page does not show is kept too."""
         self.assembly = Assembly()
         self.heading = ""
         self.hidden_words = 0
         self._keeps_hidden = hidden
-        self._archive = archive
-        self._part = main_part(archive, "word/document.xml")
-        self._relations = relations(archive, self._part)
-        self._styles = styles_of(archive, self._part)
-        self._lists = lists_of(archive, self._part)
+        self._part = part
+        self._styles = styles_of(part)
+        self._lists = lists_of(part)
         self._notes = {
             kind: {
                 attribute(each, "id"): each
-                for part in related(archive, self._part, f"{kind.lower()}s")
-                for each in children(xml_of(archive, part), kind.lower())
+                for notes in part.related(f"{kind.lower()}s")
+                for each in children(notes.root, kind.lower())
             }
             for kind in NOTES.values()
         }
@@ -95,17 +80,17 @@ class Reader:
 
     def read(self) -> None:
         """The body, and then what stands at the top and foot of its pages."""
-        self._blocks(child(xml_of(self._archive, self._part), "body"))
+        self._blocks(child(self._part.root, "body"))
         for kind, called in (("header", "page header"), ("footer", "page footer")):
-            roots = (xml_of(self._archive, part) for part in related(self._archive, self._part, kind))
-            texts = (clean_text(self._line(each).text) for root in roots for each in descendants(root, "p"))
+            paragraphs = (each for part in self._part.related(kind) for each in descendants(part.root, "p"))
+            texts = (clean_text(self._line(each).text) for each in paragraphs)
             # What has no word is the number of the page.
             self._aside(called, dict.fromkeys(text for text in texts if re.search(r"[^\W\d_]{2}", text)))
 
     def _blocks(self, container: Element | None) -> None:
         """Everything in a body, a cell that is layout, or a text box."""
         tabbed: list[str] = []
-        for element in _block_elements(container):
+        for element in _inside(container, "p", "tbl"):
             if local(element) == "tbl":
                 self._end_tabbed(tabbed)
                 self._table(element)
@@ -132,12 +117,12 @@ class Reader:
         add_tabbed(self.assembly, lines)
         lines.clear()
 
-    def _anchored(self, line: Line) -> None:
+    def _anchored(self, line: Paragraph) -> None:
         """What belongs to a paragraph and stands beside or below it."""
         for box in line.boxes:
             self._blocks(box)
         for kind, identifier in line.drawings:
-            add_drawing(self.assembly, self._archive, self._relations.get(identifier, ("", ""))[1], kind)
+            add_drawing(self.assembly, self._part, identifier, kind)
         for kind, identifier in line.notes:
             note = self._notes[kind].get(identifier)
             if note is None:
@@ -157,21 +142,21 @@ class Reader:
             self.assembly.paragraph(*paragraphs)
             self.assembly.mark("part", "")
 
-    def _style(self, paragraph: Element) -> Style:
+    def _style(self, paragraph: Element) -> ParagraphStyle:
         properties = child(paragraph, "pPr")
         style = self._styles.get(attribute(child(properties, "pStyle"), "val"), NO_STYLE)
         if re.fullmatch(r"heading \d", style.name):
             style = replace(style, outline=style.outline or 0)
         own = child(properties, "outlineLvl")
         if own is not None:
-            style = replace(style, outline=int(attribute(own, "val", "9") or 9))
+            style = replace(style, outline=whole(attribute(own, "val"), 9))
         return replace(style, outline=None) if (style.outline or 0) >= 9 else style
 
-    def _label(self, paragraph: Element, style: Style) -> str:
+    def _label(self, paragraph: Element, style: ParagraphStyle) -> str:
         numbers = child(paragraph, "pPr", "numPr")
         identifier = attribute(child(numbers, "numId"), "val", style.list)
         level = attribute(child(numbers, "ilvl"), "val") or str(style.level)
-        label = self._lists.label(identifier, int(level) if level.isdigit() else 0)
+        label = self._lists.label(identifier, whole(level))
         return label or ("-" if style.name.startswith("list bullet") and identifier != "0" else "")
 
     def _table(self, table: Element) -> None:
@@ -180,31 +165,31 @@ class Reader:
         number = self._tables
         rows = [row for row in _inside(table, "tr") if child(row, "trPr", "del") is None]
         cells = [cell for row in rows for cell in _inside(row, "tc")]
-        if any(local(element) == "tbl" for cell in cells for element in _block_elements(cell)):
+        if any(local(element) == "tbl" for cell in cells for element in _inside(cell, "p", "tbl")):
             for layout in cells:
                 self._blocks(layout)
             return
-        lines: list[Line] = []
+        lines: list[Paragraph] = []
         full: list[list[Cell]] = []
         above: dict[int, Cell] = {}  # by column: the cell that goes on below
         for row in rows:
-            skipped = attribute(child(row, "trPr", "gridBefore"), "val")
-            laid = [Cell() for _ in range(min(int(skipped), MAX_COLUMNS) if skipped.isdigit() else 0)]
+            skipped = whole(attribute(child(row, "trPr", "gridBefore"), "val"))
+            laid = [Cell() for _ in range(min(skipped, MAX_COLUMNS))]
             head = is_on(child(row, "trPr", "tblHeader"))
             for element in _inside(row, "tc"):
                 properties = child(element, "tcPr")
-                span = attribute(child(properties, "gridSpan"), "val")
+                span = whole(attribute(child(properties, "gridSpan"), "val"), 1)
                 merged, column = child(properties, "vMerge"), len(laid)
                 cell = above.pop(column, None)
                 if merged is None or attribute(merged, "val") == "restart" or cell is None:
-                    paragraphs = list(_block_elements(element))
+                    paragraphs = list(_inside(element, "p", "tbl"))
                     found = [self._line(paragraph) for paragraph in paragraphs]
                     lines += found
                     texts = map(self._labelled, paragraphs, found)
                     cell = Cell(clean_inline("\n".join(texts)), 1, 1 if merged is None else 2, head)
                 if merged is not None:
                     above[column] = cell
-                laid += [cell] * (min(max(int(span), 1), MAX_COLUMNS) if span.isdigit() else 1)
+                laid += [cell] * min(max(span, 1), MAX_COLUMNS)
             full.append(laid)
         if max(map(len, full), default=0) > 1:
             add_grid(self.assembly, full, number=number)
@@ -214,16 +199,16 @@ class Reader:
         for line in lines:
             self._anchored(line)
 
-    def _labelled(self, paragraph: Element, line: Line) -> str:
+    def _labelled(self, paragraph: Element, line: Paragraph) -> str:
         label = self._label(paragraph, self._style(paragraph)) if line.text.strip() else ""
         return f"{label} {line.text}" if label else line.text
 
-    def _line(self, paragraph: Element) -> Line:
-        line = Line()
+    def _line(self, paragraph: Element) -> Paragraph:
+        line = Paragraph()
         self._inline(paragraph, line, hidden=self._style(paragraph).hidden)
         return line
 
-    def _inline(self, element: Element, line: Line, *, hidden: bool) -> None:
+    def _inline(self, element: Element, line: Paragraph, *, hidden: bool) -> None:
         for each in element:
             name = local(each)
             if name in NOT_SHOWN:
@@ -266,16 +251,16 @@ class Reader:
             return is_on(own)
         return hidden or self._styles.get(attribute(child(properties, "rStyle"), "val"), NO_STYLE).hidden
 
-    def _add(self, text: str, line: Line, *, hidden: bool) -> None:
+    def _add(self, text: str, line: Paragraph, *, hidden: bool) -> None:
         if hidden:
             self.hidden_words += len(text.split())
         if self._keeps_hidden or not hidden:
             line.parts.append(text)
 
-    def _alternative(self, element: Element, line: Line, *, hidden: bool) -> None:
+    def _alternative(self, element: Element, line: Paragraph, *, hidden: bool) -> None:
         """The first of several ways to say one thing that says something."""
         for way in element:
-            found = Line(fields=line.fields)
+            found = Paragraph(fields=line.fields)
             self._inline(way, found, hidden=hidden)
             if found.parts or found.boxes or found.drawings or found.notes:
                 line.parts += found.parts
@@ -285,25 +270,16 @@ class Reader:
                 return
 
 
-def _block_elements(container: Element | None) -> Iterator[Element]:
-    """The paragraphs and tables of a container, those in content controls and tracked changes too."""
+def _inside(container: Element | None, *wanted: str) -> Iterator[Element]:
+    """The nearest elements of these names, those in content controls and tracked changes too."""
     for element in [] if container is None else container:
         name = local(element)
-        if name in ("p", "tbl"):
+        if name in wanted:
             yield element
         elif name == "AlternateContent":
-            yield from _block_elements(next(iter(element), None))
+            yield from _inside(next(iter(element), None), *wanted)
         elif name not in NOT_SHOWN:
-            yield from _block_elements(element)
-
-
-def _inside(element: Element, wanted: str) -> Iterator[Element]:
-    """The rows of a table or the cells of a row, those in content controls too."""
-    for each in element:
-        if local(each) == wanted:
-            yield each
-        elif local(each) in ("sdt", "sdtContent", "customXml", "ins"):
-            yield from _inside(each, wanted)
+            yield from _inside(element, *wanted)
 
 
 def _in_field(kind: str, fields: list[bool]) -> None:
@@ -315,7 +291,7 @@ def _in_field(kind: str, fields: list[bool]) -> None:
         fields.pop()
 
 
-def _drawn(element: Element, line: Line) -> None:
+def _drawn(element: Element, line: Paragraph) -> None:
     """The text boxes, charts and diagrams in a drawing; a box in a box is read with its own paragraph."""
     for each in element:
         name = local(each)
@@ -334,6 +310,163 @@ def _drawn(element: Element, line: Line) -> None:
                     _drawn(way, line)
         else:
             _drawn(each, line)
+
+
+# --- what the styles and lists of a file say of its paragraphs: which are headings or hidden, and their numbers -------
+
+DEEPEST = 9  # levels of a list, and styles that stand on each other
+
+
+@dataclass(frozen=True, slots=True)
+class ParagraphStyle:
+    """One style with what it takes over from those it is based on."""
+
+    name: str = ""  # in lower case, `heading 1`, whatever the language of the program
+    outline: int | None = None  # 0 for a heading of the first level
+    hidden: bool = False
+    list: str = ""
+    level: int = 0
+
+
+NO_STYLE = ParagraphStyle()
+
+
+def styles_of(part: Part) -> dict[str, ParagraphStyle]:
+    """The styles by identifier."""
+    elements = {
+        attribute(style, "styleId"): style for each in part.related("styles") for style in children(each.root, "style")
+    }
+    found: dict[str, ParagraphStyle] = {}
+
+    def read(identifier: str, left: int) -> ParagraphStyle:
+        if identifier not in elements or not left:
+            return NO_STYLE
+        if identifier not in found:
+            element = elements[identifier]
+            base = read(attribute(child(element, "basedOn"), "val"), left - 1)
+            paragraph = child(element, "pPr")
+            outline, numbers = child(paragraph, "outlineLvl"), child(paragraph, "numPr")
+            vanish = child(element, "rPr", "vanish")
+            found[identifier] = ParagraphStyle(
+                attribute(child(element, "name"), "val").lower(),
+                base.outline if outline is None else whole(attribute(outline, "val")),
+                base.hidden if vanish is None else is_on(vanish),
+                attribute(child(numbers, "numId"), "val", base.list),
+                base.level if numbers is None else whole(attribute(child(numbers, "ilvl"), "val")),
+            )
+        return found[identifier]
+
+    return {identifier: read(identifier, DEEPEST) for identifier in elements}
+
+
+def is_on(switch: Element | None) -> bool:
+    """Whether a property that is on or off is there and on."""
+    return switch is not None and attribute(switch, "val", "true").lower() not in ("0", "false", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class ListLevel:
+    """How the items of one level of a list are numbered."""
+
+    form: str = "decimal"
+    text: str = ""  # what stands before an item: `%1.%2` with the numbers of the levels
+    start: int = 1
+
+
+@dataclass(slots=True)
+class Lists:
+    """The numbers of the items, counted as they come."""
+
+    levels: Mapping[str, Mapping[int, ListLevel]]  # by list and level
+    shared: Mapping[str, str]  # what counts the items of a list: several may go on counting each other's
+    restarted: Mapping[str, set[int]]  # the levels at which a list begins anew when it is met first
+    _counts: dict[str, dict[int, int]] = field(default_factory=dict)
+    _met: set[str] = field(default_factory=set)
+
+    def label(self, identifier: str, level: int) -> str:
+        """What stands before the next item of a list: `3.`, `(b)`, `§ 2.1`, or `-` for a bullet; "" for no list."""
+        levels = self.levels.get(identifier)
+        if levels is None or not 0 <= level < DEEPEST:
+            return ""
+        counts = self._counts.setdefault(self.shared[identifier], {})
+        if identifier not in self._met:
+            self._met.add(identifier)
+            for at in self.restarted.get(identifier, ()):
+                counts.pop(at, None)
+        for deeper in [at for at in counts if at > level]:
+            del counts[deeper]
+        own = levels.get(level, ListLevel())
+        counts[level] = counts[level] + 1 if level in counts else own.start
+        if own.form == "bullet":
+            return "-"
+
+        def number(found: re.Match[str]) -> str:
+            at = int(found[1]) - 1
+            called = levels.get(at, ListLevel())
+            return written(counts.get(at, called.start), called.form)
+
+        return re.sub(r"%([1-9])", number, own.text).strip()
+
+
+def lists_of(part: Part) -> Lists:
+    """The lists that a document defines."""
+    levels: dict[str, dict[int, ListLevel]] = {}
+    shared: dict[str, str] = {}
+    restarted: dict[str, set[int]] = {}
+    for root in (each.root for each in part.related("numbering")):
+        patterns = {
+            attribute(pattern, "abstractNumId"): {
+                whole(attribute(level, "ilvl")): _level(level) for level in children(pattern, "lvl")
+            }
+            for pattern in children(root, "abstractNum")
+        }
+        for each in children(root, "num"):
+            identifier = attribute(each, "numId")
+            shared[identifier] = attribute(child(each, "abstractNumId"), "val")
+            levels[identifier] = dict(patterns.get(shared[identifier], {}))
+            for other in children(each, "lvlOverride"):
+                at = whole(attribute(other, "ilvl"))
+                if (own := child(other, "lvl")) is not None:
+                    levels[identifier][at] = _level(own)
+                if (start := child(other, "startOverride")) is not None:
+                    before = levels[identifier].get(at, ListLevel())
+                    levels[identifier][at] = ListLevel(before.form, before.text, whole(attribute(start, "val")))
+                    restarted.setdefault(identifier, set()).add(at)
+    return Lists(levels, shared, restarted)
+
+
+def _level(level: Element) -> ListLevel:
+    start = child(level, "start")
+    return ListLevel(
+        attribute(child(level, "numFmt"), "val", "decimal"),
+        attribute(child(level, "lvlText"), "val"),
+        1 if start is None else whole(attribute(start, "val")),
+    )
+
+
+ROMAN = (
+    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl")),
+    *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
+
+
+def written(number: int, form: str) -> str:
+    """A number as a list writes it."""
+    match form:
+        case "none":
+            return ""
+        case "lowerLetter" | "upperLetter":
+            letters = chr(ord("a") + (number - 1) % 26) * min(1 + (number - 1) // 26, DEEPEST) if number > 0 else ""
+            return letters.upper() if form == "upperLetter" else letters
+        case "lowerRoman" | "upperRoman":
+            letters, left = "", min(number, 10_000)
+            for value, sign in ROMAN:
+                letters += sign * (left // value)
+                left %= value
+            return letters.upper() if form == "upperRoman" else letters
+        case "decimalZero":
+            return f"{number:02d}"
+    return str(number)
 
 
 # --- characters of symbol fonts, which stand for others than their codes say ------------------------------------------

@@ -7,7 +7,6 @@ names of their own, with the labels above them.
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -16,19 +15,7 @@ from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_grid
 from thresher.documents.cleaning import RAISED, clean_inline, exponents
-from thresher.documents.formats.archives import (
-    attribute,
-    child,
-    children,
-    core_properties,
-    descendants,
-    local,
-    main_part,
-    opened,
-    related,
-    relations,
-    xml_of,
-)
+from thresher.documents.formats.archives import Part, attribute, child, children, descendants, local, opened, whole
 from thresher.documents.formats.number_formats import BUILT_IN, shown_number
 from thresher.documents.formats.slides import add_drawing, paragraphs_of
 from thresher.documents.registry import RawFile
@@ -36,7 +23,7 @@ from thresher.errors import DocumentError
 from thresher.structure.locators import column_name, column_number
 
 MOST_FORMULAS = 5  # named of those that have no value
-MOST_CELLS = 4_000_000  # of a sheet; some 300 MiB of memory
+MOST_IN_SHEET = 4_000_000  # of a sheet; some 300 MiB of memory
 MOST_IN_TABLE = 16_000_000  # empty ones included, of which few files have many; some 1.2 GiB
 MOST_MERGED = 100_000  # cells that one cell stands for
 FAR = 8  # empty columns in a row that no table has within
@@ -69,30 +56,30 @@ def read_workbook(file: RawFile) -> Parsed:
     assembly = Assembly()
     names, hidden, uncomputed = list[str](), list[str](), list[str]()
     with opened(file.data, limits=file.limits) as archive:
-        part = main_part(archive, "xl/workbook.xml")
-        workbook, parts = xml_of(archive, part), relations(archive, part)
-        book = _book(archive, part, workbook)
+        part = Part.main(archive, "xl/workbook.xml")
+        workbook = part.root
+        book = _book(part, workbook)
         for entry in children(child(workbook, "sheets"), "sheet"):
             name = entry.get("name", "")
-            targets = (parts[value][1] for key, value in entry.items() if key.endswith("}id") and value in parts)
-            if (target := next(targets, "")) not in archive.NameToInfo:
+            sheets = (part.targets[value][1] for value in entry.attrib.values() if value in part.targets)
+            if (found := next(sheets, None)) is None:
                 continue
             names.append(name)
             if entry.get("state", "visible") != "visible":
                 hidden.append(name)
                 if not file.limits.hidden:
                     continue
-            sheet = _sheet(archive, target, book)
+            sheet = _sheet(found, book)
             uncomputed += [f"{name}!{cell}" for cell in sheet.uncomputed]
             inner = Assembly()
             for corners in tables_of(sheet.cells):
                 _add_table(inner, sheet.cells, *corners)
-            _beside(inner, archive, target)
+            _beside(inner, found)
             if inner and name:
                 assembly.mark("sheet", name)
                 assembly.paragraph(name)
             assembly.add(inner)
-        title, date, stated = core_properties(archive)
+        title, date, stated = part.properties()
     if not assembly:
         raise DocumentError("the xlsx file has no text", next_step="check that it is not only pictures")
     facts: dict[str, str | int] = {**stated, "sheets": clean_inline(", ".join(names))}
@@ -104,17 +91,16 @@ def read_workbook(file: RawFile) -> Parsed:
     return assembly.parsed(title=title, date=date, metadata=facts)
 
 
-def _book(archive: zipfile.ZipFile, part: str, workbook: Element) -> Book:
+def _book(part: Part, workbook: Element) -> Book:
     strings: list[str] = []
-    for name in related(archive, part, "sharedStrings"):
-        strings += [_rich(item) for item in children(xml_of(archive, name), "si")]
+    for shared in part.related("sharedStrings"):
+        strings += [_rich(item) for item in children(shared.root, "si")]
     formats: list[str] = []
-    for name in related(archive, part, "styles"):
-        styles = xml_of(archive, name)
+    for styles in (each.root for each in part.related("styles")):
         own = {each.get("numFmtId", ""): each.get("formatCode", "") for each in descendants(styles, "numFmt")}
         for style in children(child(styles, "cellXfs"), "xf"):
             number = style.get("numFmtId", "0")
-            formats.append(own.get(number) or BUILT_IN.get(int(number) if number.isdigit() else 0, "General"))
+            formats.append(own.get(number) or BUILT_IN.get(whole(number), "General"))
     since = attribute(child(workbook, "workbookPr"), "date1904") in ("1", "true")
     return Book(tuple(strings), tuple(formats), since)
 
@@ -129,17 +115,16 @@ def _rich(item: Element) -> str:
     return exponents("".join(parts))
 
 
-def _sheet(archive: zipfile.ZipFile, part: str, book: Book) -> Sheet:
+def _sheet(part: Part, book: Book) -> Sheet:
     sheet = Sheet()
     merged: list[Range] = []
     row = column = 0
-    with archive.open(part) as file:
+    with part.archive.open(part.name) as file:
         for event, element in ElementTree.iterparse(file, events=("start", "end")):
             tag = local(element)
             if event == "start":
                 if tag == "row":
-                    given = element.get("r", "")
-                    row, column = int(given) if given.isdigit() else row + 1, 0
+                    row, column = whole(element.get("r", ""), row + 1), 0
             elif tag == "row":
                 element.clear()
             elif tag == "c":
@@ -162,8 +147,8 @@ def _sheet(archive: zipfile.ZipFile, part: str, book: Book) -> Sheet:
 
 def _put(cells: Cells, at: tuple[int, int], cell: Cell) -> None:
     cells[at] = cell
-    if len(cells) > MOST_CELLS:
-        raise DocumentError(f"a sheet has more than {MOST_CELLS:,} cells", next_step="split it")
+    if len(cells) > MOST_IN_SHEET:
+        raise DocumentError(f"a sheet has more than {MOST_IN_SHEET:,} cells", next_step="split it")
 
 
 def _value(cell: Element) -> str:
@@ -176,32 +161,31 @@ def _shown(cell: Element, book: Book) -> str:
     value, style = _value(cell), cell.get("s", "0")
     match cell.get("t", "n"):
         case "s":
-            value = book.strings[int(value)] if value.isdigit() and int(value) < len(book.strings) else ""
+            at = whole(value, len(book.strings))
+            value = book.strings[at] if at < len(book.strings) else ""
         case "inlineStr":
             value = "" if (inline := child(cell, "is")) is None else _rich(inline)
         case "b":
             value = {"1": "TRUE", "0": "FALSE"}.get(value, value)
         case "n" if value:
-            code = book.formats[int(style)] if style.isdigit() and int(style) < len(book.formats) else "General"
+            at = whole(style, len(book.formats))
+            code = book.formats[at] if at < len(book.formats) else "General"
             value = shown_number(value, code, since_1904=book.since_1904)
         case "d":
             value = re.sub(r"T00:00:00(?:\.0+)?Z?$", "", value)
     return clean_inline(value)
 
 
-def _beside(assembly: Assembly, archive: zipfile.ZipFile, part: str) -> None:
+def _beside(assembly: Assembly, part: Part) -> None:
     """What lies on a sheet besides its cells: charts, text boxes, remarks on cells."""
-    for drawing in related(archive, part, "drawing"):
-        targets = relations(archive, drawing)
-        for anchor in xml_of(archive, drawing):
+    for drawing in part.related("drawing"):
+        for anchor in drawing.root:
             for shape in descendants(anchor, "sp"):
                 assembly.paragraph(*paragraphs_of(child(shape, "txBody")))
             for chart in descendants(anchor, "chart"):
-                add_drawing(assembly, archive, targets.get(attribute(chart, "id"), ("", ""))[1], "chart")
-    threaded = related(archive, part, "threadedComment")
-    for name in threaded or related(archive, part, "comments"):
-        root = xml_of(archive, name)
-        for comment in (*descendants(root, "comment"), *descendants(root, "threadedComment")):
+                add_drawing(assembly, drawing, attribute(chart, "id"), "chart")
+    for remarks in part.related("threadedComment") or part.related("comments"):
+        for comment in (each for each in remarks.root.iter() if local(each) in ("comment", "threadedComment")):
             body, cell = child(comment, "text"), comment.get("ref", "")
             text = clean_inline((_rich(body) or body.text or "") if body is not None else "")
             if text and _REFERENCE.fullmatch(cell):

@@ -13,8 +13,8 @@ from urllib.parse import unquote
 from fastapi import APIRouter, Header, Query, Request
 from pydantic import BaseModel, Field
 
-from thresher.documents.reading_process import ProcessLimits, ReadingProcess
-from thresher.documents.sources import Hints, Item
+from thresher.documents.reading_process import ReadingProcess
+from thresher.documents.sources import Hints, Item, Limits
 from thresher.errors import DocumentError
 from thresher.file_names import file_name
 from thresher.home.settings import CollectionSettings
@@ -143,11 +143,11 @@ def _read(service: Service, data: bytes, name: str, content_type: str) -> list[L
     return texts
 
 
-def _limits(service: Service) -> ProcessLimits:
+def _limits(service: Service) -> Limits:
     """The limits of the home, within the time limit of a reply."""
     settings = resolved(CollectionSettings, {}, home=service.home, known=settings_keys()).reading
     seconds = min(settings.seconds, service.settings.timeout_seconds)
-    return ProcessLimits(**settings.model_copy(update={"seconds": seconds}).model_dump())
+    return Limits(**settings.model_copy(update={"seconds": seconds}).model_dump())
 
 
 def _texts(document: Document) -> Iterator[LoadedText]:
