@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 
-from benchmarks.fidelity import words_of
 from tests.documents import making
 from tests.documents.making import parse_bytes, rows_of
+from thresher.documents.account import words_of
 from thresher.types import Document
 
 WORDS = st.text("abcxyzäéßØ019", min_size=1, max_size=8)
@@ -36,6 +36,7 @@ PROPERTY = settings(max_examples=25, deadline=None, suppress_health_check=[Healt
 def kept(data: bytes, name: str) -> Document:
     document, *_ = parse_bytes(data, name=name)
     assert isinstance(document, Document)
+    assert "words_not_read" not in document.metadata
     return document
 
 

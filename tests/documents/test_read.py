@@ -94,7 +94,7 @@ RUNBOOK = (
         ("Bring a lamp.", {}, "2021-03-04", ""),
         ("Bring a lamp.", {"owner": "Dana Ilves"}, None, "The document “Survey”: its owner is Dana Ilves."),
         ("Bring a lamp.", {"sheets": "A, B", "hidden_sheets": "B", "encoding": "windows-1252"}, None, ""),
-        ("Bring a lamp.", {"language": "German", "parts_not_read": "a.png", "description": "Survey"}, None, ""),
+        ("Bring a lamp.", {"language": "German", "words_not_read": 3, "description": "Survey"}, None, ""),
     ],
 )
 def test_a_card_says_what_the_text_does_not(text: str, metadata: dict[str, str], date: str | None, told: str) -> None:

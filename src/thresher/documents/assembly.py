@@ -35,6 +35,8 @@ class Parsed:
     """What such a document is; empty for what the file is."""
     marks: tuple[Mark, ...] = ()
     figures: tuple[tuple[int, int], ...] = ()
+    seen: tuple[tuple[str, str], ...] = ()
+    """What stands in the file, by kind of place, if only the reader knows; `account` counts what was not kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
+from thresher.documents.account import account
 from thresher.documents.assembly import PARAGRAPH, Member, Parsed
 from thresher.documents.cleaning import clean_inline, has_half_pair
 from thresher.documents.registry import Held, RawFile, kind_of
@@ -56,7 +57,16 @@ def parse(
             return _held(item, file, parsed, metadata, depth)
         if not parsed.text.strip():
             raise DocumentError("there is no text in it", next_step="leave it out, or check its content")
-        return iter((_document(item, parsed, kind.name, name, metadata),))
+        return iter((_document(item, accounted(file, parsed), kind.name, name, metadata),))
+
+
+def accounted(file: RawFile, parsed: Parsed) -> Parsed:
+    """What was read, with how many words of the file are not in it; DocumentError where they are too many."""
+    found = account(file, parsed) if isinstance(file.kind.reader, str) else None
+    if found is None:
+        return parsed
+    found.refuse_a_loss()
+    return replace(parsed, metadata={**parsed.metadata, **found.to_metadata()}, seen=())
 
 
 def _document(item: Item, parsed: Parsed, kind: str, name: str, metadata: Metadata) -> Document:
@@ -97,7 +107,7 @@ def _held(
                 limits = replace(file.limits, max_unpacked_bytes=max(0, left))
                 yield from _member(item.source, one, metadata, limits, file.alive, depth + 1)
             elif not one.source:
-                yield _document(item, one, file.kind.name, file.name, metadata)
+                yield _document(item, accounted(file, one), file.kind.name, file.name, metadata)
             else:
                 yield Document(
                     id=text_id(one.text),
@@ -142,7 +152,7 @@ def choose_title(parsed: Parsed, name: str, item: Item) -> str:
 AUTHOR = "author"
 LEFT_OUT = frozenset(
     ("attachments", "description", "encoding", "first_formulas_without_value", "hidden_sheets", "keywords", "language",
-     "parts_not_read", "sheets")
+     "not_read", "parts_not_read", "sheets")
 )  # fmt: skip
 """Fields that answer no question, and those that Thresher computed."""
 

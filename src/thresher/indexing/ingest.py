@@ -79,6 +79,8 @@ def _remarks(document: Document) -> Iterator[tuple[str, str]]:
         yield f"the text of {count} {pages} was read by OCR", "compare names and numbers with the page"
     if count := found.get("formulas_without_value"):
         yield f"{count} formula{'s' * (count != 1)} without a value ({found['first_formulas_without_value']})", COMPUTE
+    if count := found.get("words_not_read"):
+        yield f"{count} of {found['words_in_file']} words were not read ({found['not_read']})", LOOK
     if parts := found.get("parts_not_read"):
         yield f"parts of it were not read ({parts})", LOOK
     if encoding := found.get("encoding"):

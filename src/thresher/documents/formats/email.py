@@ -11,6 +11,7 @@ from email.policy import EmailPolicy
 from pathlib import PurePosixPath
 from typing import cast
 
+from thresher.documents.account import Piece, page_pieces
 from thresher.documents.assembly import Assembly, Member, Parsed
 from thresher.documents.cleaning import clean_inline, decode, iso_date
 from thresher.documents.formats.html import PageReader, decode_html, read_markup
@@ -55,7 +56,7 @@ def read_mail(file: RawFile) -> Parsed | Iterator[Held]:
         head = {name: clean_inline(str(message[name])) for name in HEAD if message[name]}
         bodies = {kind: part for kind in ("plain", "html") if (part := message.get_body((kind,)))}
         parts = [part for part in _parts(message) if not any(part is body for body in bodies.values())]
-        body, notes = _body(parts, bodies, hidden=file.limits.hidden)
+        body, notes, seen = _body(parts, bodies, hidden=file.limits.hidden)
         members, unread = _attachments([part for part in parts if not _is_shown(part)])
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise DocumentError(
@@ -76,6 +77,7 @@ def read_mail(file: RawFile) -> Parsed | Iterator[Held]:
             **({"attachments": ", ".join(member.name for member in members)} if members else {}),
             **({"parts_not_read": ", ".join(unread)} if unread else {}),
         },
+        seen=seen,
     )
     held: list[Held] = [parsed, *members]
     return iter(held) if members else parsed
@@ -96,18 +98,20 @@ def read_saved_page(file: RawFile) -> Parsed:
     parts = [part for part in _parts(message_of(file.data)) if part.get_content_type() == "text/html"]
     if not parts:
         raise DocumentError("it contains no HTML page", next_step="save the page again")
-    assembly, notes = Assembly(), dict[str, str | int]()
+    assembly, notes, seen = Assembly(), dict[str, str | int](), list[Piece]()
     pages = [_read(part, hidden=file.limits.hidden) for part in parts]
-    for page, others in pages:
+    for page, text, others in pages:
         notes |= others
+        seen += page_pieces(text)
         assembly.add(page.assembly)
     first = pages[0][0]
-    return assembly.parsed(title=first.title, heading=first.heading, metadata=notes)
+    shown = tuple(seen) if file.limits.hidden else ()
+    return assembly.parsed(title=first.title, heading=first.heading, metadata=notes, seen=shown)
 
 
 def _body(
     parts: Sequence[MIMEPart], bodies: Mapping[str, MIMEPart], *, hidden: bool
-) -> tuple[Assembly, dict[str, str | int]]:
+) -> tuple[Assembly, Mapping[str, str | int], tuple[Piece, ...]]:
     """What a program shows of a message: its plain part, or that in HTML if the plain part lacks its words."""
     chosen = [bodies[kind] for kind in ("plain", "html") if kind in bodies][:1]
     if len(bodies) == 2:
@@ -115,25 +119,26 @@ def _body(
         plain, html = (set(re.findall(r"\w+", text)) for text in texts)
         if len(html & plain) < LEAST_SHARED * len(html):
             chosen = [bodies["html"]]
-    assembly, notes = Assembly(), dict[str, str | int]()
+    assembly, notes, seen = Assembly(), dict[str, str | int](), list[Piece]()
     for part in (*chosen, *filter(_is_shown, parts)):
         assembly.mark("part", f"body ({part.get_content_type()})")
-        page, others = _read(part, hidden=hidden)
+        page, text, others = _read(part, hidden=hidden)
         notes |= others
+        seen += page_pieces(text) if part.get_content_subtype() == "html" else [("body", text)]
         assembly.add(page.assembly)
-    return assembly, notes
+    return assembly, notes, tuple(seen) if hidden else ()
 
 
-def _read(part: MIMEPart, *, hidden: bool) -> tuple[PageReader, Mapping[str, str | int]]:
-    """A part as it is read, and how it was decoded."""
+def _read(part: MIMEPart, *, hidden: bool) -> tuple[PageReader, str, Mapping[str, str | int]]:
+    """A part as it is read, its text, and how it was decoded."""
     data, charset = cast(bytes, part.get_payload(decode=True)) or b"", part.get_content_charset() or ""
     if part.get_content_subtype() == "html":
         text, notes = decode_html(data, f"charset={charset}" if charset else "")
-        return read_markup(text, hidden=hidden), notes
+        return read_markup(text, hidden=hidden), text, notes
     text, notes = decode(data, encoding=charset)
     page = PageReader()
     page.assembly.paragraph(text)
-    return page, notes
+    return page, text, notes
 
 
 def _is_shown(part: MIMEPart) -> bool:

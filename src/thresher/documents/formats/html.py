@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -279,19 +280,12 @@ def read_epub(file: RawFile) -> Parsed:
     """A book: its pages in reading order, those that a reader is led to from others (notes) where they stand."""
     assembly, heading, tables = Assembly(), "", 0
     with opened(file.data, limits=file.limits) as archive:
-        path = next((each.get("full-path", "") for each in descendants(xml_of(archive, CONTAINER), "rootfile")), "")
-        package, folder = xml_of(archive, path), posixpath.dirname(path)
-        items = {item.get("id", ""): item for item in descendants(child(package, "manifest"), "item")}
-        chapters = (items.get(entry.get("idref", "")) for entry in children(child(package, "spine"), "itemref"))
-        for item in chapters:
-            if item is None or item.get("media-type", PAGES[0]) not in PAGES:
-                continue
-            name = posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))
-            if name in archive.NameToInfo:
-                page = read_markup(decode_html(archive.read(name))[0], tables=tables, hidden=file.limits.hidden)
-                tables = page.tables
-                heading = heading or page.heading
-                assembly.add(page.assembly)
+        package, chapters = book_of(archive)
+        for name in chapters:
+            page = read_markup(decode_html(archive.read(name))[0], tables=tables, hidden=file.limits.hidden)
+            tables = page.tables
+            heading = heading or page.heading
+            assembly.add(page.assembly)
     if not assembly:
         raise DocumentError("the epub file has no text", next_step="check that it is not protected or only pictures")
     stated = {name: _stated(package, name) for name in ("title", "date", "creator", "subject", "publisher")}
@@ -302,6 +296,17 @@ def read_epub(file: RawFile) -> Parsed:
         date=iso_date("".join(stated["date"][:1])),
         metadata={name: ", ".join(texts) for name, texts in named.items() if texts},
     )
+
+
+def book_of(archive: zipfile.ZipFile) -> tuple[Element, list[str]]:
+    """What a book says of itself, and the names of its pages in reading order."""
+    path = next((each.get("full-path", "") for each in descendants(xml_of(archive, CONTAINER), "rootfile")), "")
+    package, folder = xml_of(archive, path), posixpath.dirname(path)
+    items = {item.get("id", ""): item for item in descendants(child(package, "manifest"), "item")}
+    entries = (items.get(entry.get("idref", "")) for entry in children(child(package, "spine"), "itemref"))
+    pages = (item for item in entries if item is not None and item.get("media-type", PAGES[0]) in PAGES)
+    names = (posixpath.normpath(posixpath.join(folder, unquote(item.get("href", "")))) for item in pages)
+    return package, [name for name in names if name in archive.NameToInfo]
 
 
 def _stated(package: Element, name: str) -> list[str]:
