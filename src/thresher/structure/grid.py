@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache
 from itertools import chain, pairwise, takewhile
 
 from thresher.text.markup import BAR, RULE
@@ -111,31 +110,12 @@ MOST_CELLS = 40_000
 """Larger tables are not read: a question must not wait for a data file."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Itself:
-    """A document that is compared by identity."""
-
-    document: Document
-
-    def __hash__(self) -> int:
-        return id(self.document)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Itself) and self.document is other.document
-
-
-@lru_cache(maxsize=20)  # a question reads ten or so
-def _grids_of(one: _Itself) -> dict[Table, Grid | None]:
-    """The parsed tables of a document."""
-    return {}
-
-
 def grid_of(document: Document, table: Table) -> Grid | None:
     """The cells of a table, which is parsed once; None for one without bars, and of one column or row."""
-    known = _grids_of(_Itself(document))
-    if table not in known:
-        known[table] = _parsed(document, table)
-    return known[table]
+    if table not in document.grids:
+        document.grids[table] = _parsed(document, table)
+    grid: Grid | None = document.grids[table]
+    return grid
 
 
 def _parsed(document: Document, table: Table) -> Grid | None:
