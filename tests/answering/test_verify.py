@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from thresher.answering.checked_answer import Display, shown_of
+from thresher.answering.checked_answer import ClaimVerifier, Display, shown_of
 from thresher.answering.citations import SUPPORT, Sentence, cite
-from thresher.answering.verify import ClaimVerifier
 from thresher.testing.fakes import HashEncoder, WordSupport
 from thresher.types import COSINE, Chunk, Citation, ClaimState, Evidence, Generation, Hit, Notes, Query, Refined, Score
 from thresher.verification.check import Checker

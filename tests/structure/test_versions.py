@@ -6,8 +6,7 @@ from datetime import date
 
 import pytest
 
-from thresher.structure.versions import are_versions, timed, versions_of
-from thresher.text.periods import asked_time
+from thresher.structure.versions import are_versions, asked_time, timed, versions_of
 from thresher.types import Document
 
 TODAY = date(2026, 11, 26)

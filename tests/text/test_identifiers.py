@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.text.identifiers import heads_in, identifiers_in
+from thresher.text.entities import heads_in, identifiers_in
 
 
 @pytest.mark.parametrize(

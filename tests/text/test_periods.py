@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from thresher.text.periods import Asked, Period, asked_time, period_of
+from thresher.structure.versions import Asked, Period, asked_time, period_of
 
 TODAY = date(2026, 11, 26)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
-from thresher.answering.citations import SUPPORT, Sentence, abstention, cite
+from thresher.answering.citations import SUPPORT, Sentence, abstention, cite, is_quoted_from, quoted
 from thresher.protocols import in_silence
 from thresher.reasons import NEAREST
 from thresher.text.answer_types import missing_answer
@@ -16,7 +16,7 @@ from thresher.text.language import foreign_language, other_language
 from thresher.text.markup import flat
 from thresher.text.numbers import quantities
 from thresher.text.terms import STOP_WORDS, term_set
-from thresher.types import Citation, ClaimState, Evidence, Generation, Notes, Query, Score
+from thresher.types import Citation, ClaimState, Evidence, Generation, Notes, Query, Refined, Score
 from thresher.verification.claims import (
     CheckedSentences,
     Cited,
@@ -199,3 +199,35 @@ def shown_of(display: Display, finding: Finding) -> bool:
 def is_not_found(sentence: str) -> bool:
     """Whether a sentence is, or has in it, the words for "the evidence does not say"."""
     return NOT_FOUND.casefold() in re.sub(r"[^\w]+", " ", sentence).casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimVerifier:
+    """Checks the sentences of a draft, sets and moves its markers, and shows what the display shows.
+
+    A draft of quotes alone is supported by construction; one that was checked while it was written is left as it is.
+    """
+
+    check: Callable[[], ClaimCheck]
+    """Makes the check, which a draft of quotes alone does without."""
+    display: Display = "mark"
+    about: ClassVar[str] = "each sentence"
+
+    def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
+        """The draft with the states of its sentences, or an abstention when none is shown."""
+        if draft.abstained or draft.exact:
+            return draft
+        evidence = refined.evidence
+        places = {
+            citation.marker: next((at for at, piece in enumerate(evidence) if is_quoted_from(piece, citation)), None)
+            for citation in draft.citations
+        }
+        rest = draft.text
+        for citation in draft.citations:
+            rest = rest.replace(quoted(citation), "", 1)
+        if draft.citations and not rest.strip() and None not in places.values():
+            return replace(draft, notes=draft.notes + Notes(facts={"sentences": len(places), "quoted": len(places)}))
+        answer = CheckedAnswer(query, evidence, self.check(), self.display, positions=places.get)
+        answer.read(draft.text)
+        answer.end()
+        return replace(answer.generation(draft.notes), certainty=draft.certainty, answered_by=draft.answered_by)

@@ -53,8 +53,7 @@ def generator(
 def without_model(settings: RecipeSettings, parts: Components, table: ChunkTable, *, rivals: bool) -> Answerer:
     """The answerer: it shows the best passage or cell."""
     from thresher.answering.answerer import Answerer
-    from thresher.answering.confidence import Confidence
-    from thresher.answering.spans import SpanFinder
+    from thresher.answering.spans import Confidence, SpanFinder
 
     answer, confidence = settings.answer, Confidence.load()
     return Answerer(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Literal
 
-from thresher.answering.verify import ClaimVerifier
+from thresher.answering.checked_answer import ClaimVerifier
 from thresher.chunking.spans import split_at_whitespace
 from thresher.judging.calibration import Calibration
 from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier, about

@@ -13,7 +13,7 @@ from thresher.filters import Filter, In, narrowed
 from thresher.protocols import ChunkTable, Encoder, Retriever, about
 from thresher.questions import searches
 from thresher.retrieval.fusion import Fusion, fusion_about
-from thresher.text.identifiers import identifiers_in, spellings
+from thresher.text.entities import identifiers_in, spellings
 from thresher.types import BM25, COSINE, L2, Chunk, Hit, Judged, Judgement, Notes, Query, Score, ranked_judgements
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from thresher.structure.lookup import telling_terms
-from thresher.text.identifiers import Identifier, heads_in, spellings
+from thresher.text.entities import Identifier, heads_in, spellings
 from thresher.text.sentences import Span
 from thresher.types import Document, logistic
 

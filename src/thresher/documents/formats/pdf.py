@@ -23,13 +23,12 @@ from thresher.documents.cleaning import (
     strip_running_lines,
     vocabulary,
 )
-from thresher.documents.formats.pdf_front import large_headings, lower_case_words, read_front
+from thresher.documents.formats.pdf_front import authors_of, large_headings, lower_case_words, read_front
 from thresher.documents.formats.pdf_layout import Block, across_pages, around_floats, goes_on_with, reflow
 from thresher.documents.formats.pdf_lines import Line, has_ended
 from thresher.documents.formats.pdf_pages import check_streams, extract, fill_blank_pages, page_texts, with_fields
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
-from thresher.structure.front_matter import authors_of
 from thresher.text.sentences import Span
 from thresher.types import Mark, Page, Table
 
