@@ -13,7 +13,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from thresher.structure.grid import Cell, Found, Grid, with_unit
-from thresher.structure.lookup import YES_OR_NO, Words, means, still_to_come, telling_terms, terms_of, words_of
+from thresher.structure.lookup import (
+    CUSTOMER,
+    THINGS,
+    YES_OR_NO,
+    Words,
+    means,
+    still_to_come,
+    telling_terms,
+    terms_of,
+    words_of,
+)
 from thresher.text.answer_types import answer_type, is_of_type
 from thresher.text.numbers import Date, quantities_and_dates
 from thresher.text.sentences import line_spans, without_figures
@@ -29,9 +39,8 @@ _UNTIL = re.compile(
 
 LONGEST_DAY = 12
 """Characters before a date: "Monday, "."""
-_THINGS = frozenset(terms_of("goods item items article articles equipment product products things"))
 _TRADING = frozenset(terms_of("buy bought purchase purchased order ordered hire hired rent rented sell sold"))
-"""Words for any item in the rows, and for what is done with it."""
+"""What is done with an item."""
 
 _PAYING = frozenset(terms_of("pay must"))
 _TO_PAY = re.compile(
@@ -52,7 +61,6 @@ _OWED = frozenset(terms_of("pay owe owes must amount due payable balance total s
 _ANY = frozenset(terms_of("date time number name address place"))
 """What labels are of; the other word says which: of "due date" that is due, whatever label has the date."""
 _COUNT = frozenset(terms_of("number quantity qty pieces units count"))
-_PERSON = frozenset(terms_of("customer client buyer hirer tenant recipient"))
 _HOW_MUCH = re.compile(r"\bhow much\b", re.IGNORECASE)
 _DATE = re.compile(r"\b(?:what|which)\b.*\b(?:date|day|deadline)\b", re.IGNORECASE)
 _WHAT_TRADED = re.compile(r"\s*what (?:did|does|has|have|was|were)\b", re.IGNORECASE)
@@ -141,7 +149,7 @@ def filled_in(form: Form, question: str) -> Found | None:
     given = [value for _, value in form.fields if words.within(telling_terms(value.text))]
     known = [form.title, label, *(cell.text for cell in (*cells, *given)), *(name.text for name, _ in form.fields)]
     known += [cell.text for grid in form.items for cell in (*grid.header, *grid.around)]
-    terms = {term for text in known for term in terms_of(text)} | _THINGS | verbs
+    terms = {term for text in known for term in terms_of(text)} | THINGS | verbs
     asked = telling_terms(question)
     if any(not means(term, terms) for term in asked) or not (given or rows or len(asked) > len(terms_of(label))):
         return None
@@ -169,7 +177,7 @@ def _of_item(form: Form, grid: Grid, row: Sequence[Cell], question: str, words: 
         head, cell = grid.header[columns[0]].text, row[columns[0]]
         return head, with_unit(cell.text, grid.unit(head)[0]), (cell, row[0])
     which = _WHICH.search(question)
-    kind = _PERSON if _WHO.search(question) else frozenset(terms_of(which["kind"]) if which else ())
+    kind = CUSTOMER if _WHO.search(question) else frozenset(terms_of(which["kind"]) if which else ())
     fields = [one for one in form.fields if any(means(term, kind) for term in terms_of(one[0].text))]
     keys = [one for one in fields if _KEY & set(terms_of(one[0].text))] or fields
     if columns or len(keys) != 1:
@@ -191,7 +199,7 @@ def is_total(label: str) -> bool:
 def to_pay_in_words(form: Form, cells: Iterable[Cell]) -> str:
     """The sentence of what a customer must pay, where one of the cells is the total of the form; "" elsewhere."""
     asked = {cell.start for cell in cells}
-    customer = next((value for label, value in form.fields if not _PERSON.isdisjoint(terms_of(label.text))), None)
+    customer = next((value for label, value in form.fields if not CUSTOMER.isdisjoint(terms_of(label.text))), None)
     total = next((value for label, value in _amounts(form) if value.start in asked and is_total(label.text)), None)
     return f"The total that {customer.text} must pay is {total.text}." if customer and total else ""
 
@@ -219,7 +227,7 @@ def _items(form: Form, question: str) -> Answer | None:
     heads = {term for grid in form.items for term in terms_of(grid.header[0].text)}
     kinds = set(terms_of(which["kind"])) if which else set[str]()
     traded = _WHAT_TRADED.match(question) and _TRADING & set(terms_of(question))
-    if not traded and not kinds & (_THINGS | heads):
+    if not traded and not kinds & (THINGS | heads):
         return None
     cells = tuple(row[0] for grid in form.items for row in grid.rows)
     return ("", ", ".join(cell.text for cell in cells), cells) if cells else None

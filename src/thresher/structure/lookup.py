@@ -124,8 +124,9 @@ class Match:
 class Look:
     """The cells and columns of one table that a question names."""
 
-    grid: Grid
+    question: str
     words: Words
+    grid: Grid
     rows: tuple[int, ...]
     """Those that fit the question best; empty where it names none."""
     named: tuple[Match, ...]
@@ -137,15 +138,26 @@ class Look:
     reach: tuple[frozenset[int], ...]
     """For every row the places that name it."""
 
-    def columns_but(self, columns: Iterable[int]) -> list[int]:
-        """The columns that are named besides some; those that only the title's words name give way to others."""
-        named = [match for match in self.columns if match.column not in columns]
+    @property
+    def naming(self) -> set[int]:
+        """The columns of the cells by which the rows fit."""
+        return {match.column for match in self.named}
+
+    def lacks(self, besides: Iterable[str] = ()) -> bool:
+        """Whether the table leaves a word of the question unexplained that is none of `besides` (highest, total)."""
+        return any(self.words.tokens[at] not in besides for at in self.unexplained)
+
+    @property
+    def other_columns(self) -> list[int]:
+        """The columns that are named besides those of the cells; those that only the title names give way to others."""
+        naming = self.naming
+        named = [match for match in self.columns if match.column not in naming]
         titled = self.words.within(terms_of(self.grid.title))
         return [match.column for match in named if not match.places <= titled] or [match.column for match in named]
 
 
-def look(grid: Grid, question: str, besides: frozenset[str] = frozenset()) -> Look:
-    """What the question names; `besides` are terms that need no explanation (highest, total)."""
+def look(grid: Grid, question: str) -> Look:
+    """What the question names."""
     words = words_of(question)
     cells = [_cells_named(grid, row, words) for row in grid.rows]
     reach = [frozenset().union(*(match.places for match in matches)) for matches in cells]
@@ -165,11 +177,10 @@ def look(grid: Grid, question: str, besides: frozenset[str] = frozenset()) -> Lo
         for at, token in enumerate(words.tokens)
         if at not in explained
         and token not in _LIGHT
-        and token not in besides
         and not among(token, context)
         and not (words.spoken[at].lower() in UNITS and at - 1 in explained and words.tokens[at - 1][0].isdigit())
     )
-    return Look(grid, words, rows, named, columns, left, tuple(reach))
+    return Look(question, words, grid, rows, named, columns, left, tuple(reach))
 
 
 def _without_lookalikes(
@@ -279,11 +290,16 @@ def unexplained_at(words: Words, at: int, text: str) -> bool:
 
 # --- words that mean the same -----------------------------------------------------------------------------------------
 
+_CUSTOMER = "customer client buyer hirer tenant recipient"
+CUSTOMER = frozenset(index_terms(_CUSTOMER))
+THINGS = frozenset(index_terms("goods item article equipment product thing one"))
+"""Words for any row of a table of things."""
+
 _SAME = tuple(
     frozenset(index_terms(words))
     for words in (
         "due payable deadline pay",
-        "customer client buyer hirer tenant recipient",
+        _CUSTOMER,
         "price cost fee rate",
         "total sum",
         "delivered delivery arrived received",
