@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from thresher.answering.passage import ENOUGH, MOST, passage_around
+from thresher.answering.passage import LONGEST_PASSAGE, SHORT_PASSAGE, passage_around
 
 OPTIONS = """## Options
 
@@ -88,7 +88,7 @@ def test_a_long_paragraph_is_cut_to_whole_sentences_around_the_place(number: int
     found = around(LONG, f"number {number} ")
     assert found.startswith("Sentence number ")
     assert found.endswith("nine words.")
-    assert ENOUGH <= len(found) <= MOST
+    assert SHORT_PASSAGE <= len(found) <= LONGEST_PASSAGE
 
 
 def test_of_a_block_without_sentences_whole_lines_are_shown() -> None:
@@ -96,7 +96,7 @@ def test_of_a_block_without_sentences_whole_lines_are_shown() -> None:
     found = around(rows, "row 100 ")
     assert found in rows
     assert all(line.startswith("row ") and line.endswith("on and on") for line in found.splitlines())
-    assert len(found) <= 2 * MOST
+    assert len(found) <= 2 * LONGEST_PASSAGE
 
 
 # --- any text ---------------------------------------------------------------------------------------------------------

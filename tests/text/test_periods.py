@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from thresher.structure.versions import Asked, Period, asked_time, period_of
+from thresher.structure.versions import AskedTime, Period, asked_time, period_of
 
 TODAY = date(2026, 11, 26)
 
@@ -14,19 +14,19 @@ TODAY = date(2026, 11, 26)
 @pytest.mark.parametrize(
     ("question", "asked"),
     [
-        ("What was the fee in 2022?", Asked("What was the fee?", Period(date(2022, 1, 1), date(2022, 12, 31)))),
+        ("What was the fee in 2022?", AskedTime("What was the fee?", Period(date(2022, 1, 1), date(2022, 12, 31)))),
         (
             "What was the fee as of 1 March 2022?",
-            Asked("What was the fee?", Period(date(2022, 3, 1), date(2022, 3, 1))),
+            AskedTime("What was the fee?", Period(date(2022, 3, 1), date(2022, 3, 1))),
         ),
-        ("What was the fee before July 2023?", Asked("What was the fee?", Period(None, date(2023, 6, 30)))),
-        ("What is the current fee?", Asked("What is the fee?", "now")),
-        ("What was the fee before the change?", Asked("What was the fee?", "before")),
-        ("How did the fee rise from 2020 to 2022?", Asked("How did the fee rise from 2020 to 2022?", None)),
-        ("What is the fee?", Asked("What is the fee?", None)),
+        ("What was the fee before July 2023?", AskedTime("What was the fee?", Period(None, date(2023, 6, 30)))),
+        ("What is the current fee?", AskedTime("What is the fee?", "now")),
+        ("What was the fee before the change?", AskedTime("What was the fee?", "before")),
+        ("How did the fee rise from 2020 to 2022?", AskedTime("How did the fee rise from 2020 to 2022?", None)),
+        ("What is the fee?", AskedTime("What is the fee?", None)),
     ],
 )
-def test_the_time_of_a_question_is_taken_out_of_it(question: str, asked: Asked) -> None:
+def test_the_time_of_a_question_is_taken_out_of_it(question: str, asked: AskedTime) -> None:
     assert asked_time(question) == asked
 
 

@@ -35,7 +35,7 @@ Display = Literal["none", "open", "mark", "strict"]
 """What is shown: the words as they came; everything, with what is not supported marked; unverified sentences marked and
 contradicted ones removed; supported sentences alone."""
 
-MARKS = {ClaimState.UNVERIFIED: "unverified", ClaimState.CONTRADICTED: "contradicted"}
+STATE_MARKS = {ClaimState.UNVERIFIED: "unverified", ClaimState.CONTRADICTED: "contradicted"}
 """What stands in brackets behind a sentence that is shown though it is not supported."""
 
 
@@ -47,7 +47,7 @@ def from_one(marker: int) -> int:
 _ABOUT_THE_ANSWER = term_set("the answer to this question is, based on the given or provided evidence and information")
 """With a colon behind them such words ("The answer is:") say nothing."""
 
-ADDED = 1 / 2
+ADDED_SHARE = 1 / 2
 """Least share of the terms that a sentence adds to its question which the evidence has, where it states something."""
 
 _COPIED_FORM = re.compile(r"</?evidence\b|^#{1,6} ")
@@ -146,7 +146,7 @@ class CheckedAnswer:
             return
         pieces = own if self.display == "none" else (finding.pieces if finding.holds else own)
         citations = self._citations(claim.text, finding, pieces)
-        mark = MARKS.get(finding.state, "") if self.display in ("open", "mark") else ""
+        mark = STATE_MARKS.get(finding.state, "") if self.display in ("open", "mark") else ""
         remarks = [*finding.remarks, mark] if self.display != "none" else []
         added = self.cited.add(claim, citations, "; ".join(filter(None, remarks)))
         self.checked.take(claim, finding, added, own, wrong=sum(at not in pieces for at in named))
@@ -171,7 +171,7 @@ class CheckedAnswer:
             return False
         question, evidence = self.query.question, " ".join(piece.text for piece in self.evidence)
         added = term_set(sentence) - term_set(question)
-        held = len(added & term_set(evidence)) >= ADDED * len(added)
+        held = len(added & term_set(evidence)) >= ADDED_SHARE * len(added)
         return not (quantities(sentence) or missing_name(sentence, question) or held)
 
     def _citations(self, claim: str, finding: Finding, pieces: Sequence[int]) -> list[Citation]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from thresher.protocols import Verifier, about
+from thresher.protocols import Documents, Verifier, about
 from thresher.reasons import NEAREST
 from thresher.structure.versions import are_versions
 from thresher.text.sentences import line_spans, sentence_spans
@@ -121,7 +121,7 @@ class QuoteChecker:
     A web page is not stored: its quotes must stand in the evidence.
     """
 
-    documents: Callable[[Sequence[str]], Mapping[str, Document]]
+    documents: Documents
     locate: Callable[[Document, int, int], str]
     """The place of a span of a document in its file."""
     about: ClassVar[str] = "quotes"
@@ -171,7 +171,7 @@ class ConflictCiter:
     verify: Verifier
     placed: Callable[[Citation], Citation]
     """Says where in its file the quote of a citation stands."""
-    documents: Callable[[Sequence[str]], Mapping[str, Document]] = lambda ids: {}
+    documents: Documents = lambda ids: {}
     """The documents of some ids: versions of one document do not contradict each other."""
 
     @property

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from thresher.answering.citations import Sentence, sentence_around
 from thresher.protocols import PairReader
+from thresher.text.boilerplate import HEADING_CHARACTERS
 from thresher.text.entities import lacking
 from thresher.text.injection import is_command
 from thresher.text.numbers import SCALES, UNITS
@@ -25,7 +26,7 @@ WORD = re.compile(r"\w+")
 MAX_WINDOWS = 8
 """Windows of about 90 words that are read, best chunks first: what reading them takes grows with their number."""
 
-LEAST = 1e-4
+LEAST_PROBABILITY = 1e-4
 """A probability below it is taken for it, so that its logarithm is bounded."""
 
 
@@ -34,7 +35,7 @@ LEAST = 1e-4
 TABLE = Path(__file__).parents[1] / "models" / "weights" / "certainty.json"
 """The table that comes with Thresher, written by `research/answer_certainty.py`."""
 
-ENOUGH = 100
+ENOUGH_ROWS = 100
 """Observations from which a row counts as it was fitted; of fewer the lower bound of its interval counts at most."""
 
 Z95 = 1.959964
@@ -80,7 +81,7 @@ class Row:
         """That a proposal is right, 0 to 1."""
         values = ((weight, getattr(signs, name)) for name, weight in self.weights.items())
         fitted = logistic(self.intercept + sum(weight * value for weight, value in values if value is not None))
-        return fitted if self.n >= ENOUGH else min(fitted, self.lower_bound)
+        return fitted if self.n >= ENOUGH_ROWS else min(fitted, self.lower_bound)
 
     @property
     def lower_bound(self) -> float:
@@ -115,11 +116,8 @@ WINDOW_WORDS = 90
 """Longer pieces are read by whole sentences of about so many words together. SQuAD's tuning questions: F1 0.52 by three
 sentences and 0.45 by paragraphs; PopQA's long tail: 0.54 by 90 words and 0.52 by three sentences."""
 
-GAP = 1_000
+GAP_CHARACTERS = 1_000
 """Characters between two sentences that are read together; what lies between them was dropped."""
-
-HEADING_CHARACTERS = 80
-"""A line of its own that is longer is no heading."""
 
 EDGES = " \t\n.,;:!?\"'“”‘’()[]"
 """Around an answer; inside one they belong to it."""
@@ -193,7 +191,7 @@ def windows_of(evidence: Sequence[Evidence]) -> list[Window]:
             begin, document = piece.start + start, piece.hit.chunk.document_id
             if is_command(sentence):
                 continue
-            near = document == last and 0 <= begin - behind <= GAP
+            near = document == last and 0 <= begin - behind <= GAP_CHARACTERS
             if not near or words >= WINDOW_WORDS:
                 window = Window(begin, heading=_heading(piece.text, start))
                 ranked.append((first[piece.hit.chunk.id], window))
@@ -300,7 +298,7 @@ class SpanFinder:
         sentence = window.text[touched[0][0] : touched[-1][1]] if touched else window.text
         signs = Signs(
             relevance=reading.relevance,
-            place=log(max(reading.certainty, LEAST)),
+            place=log(max(reading.certainty, LEAST_PROBABILITY)),
             terms=share_of_terms(rarity, question, f"{window.above} {window.text}"),
             sentence=share_of_terms(rarity, question, f"{window.above} {sentence}"),
             uncovered=uncovered(question, f"{window.above}. {window.text}"),

@@ -7,10 +7,10 @@ answer is in this sentence, and whether the sentence answers alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from thresher.protocols import PairReader, Refiner, about
+from thresher.protocols import Documents, PairReader, Refiner, about
 from thresher.refinement.budget import Count, Piece, Stretch, Text, chosen, worth_it
 from thresher.refinement.strips import word_count
 from thresher.text.boilerplate import has_labels, heading_above, leans
@@ -62,9 +62,6 @@ REACH = 6_000
 
 BEFORE = 600
 """Characters before a place in which the sentence before it is looked for."""
-
-Documents = Callable[[Sequence[str]], Mapping[str, Document]]
-"""The documents of some ids."""
 
 _WORD = re.compile(r"\S+")
 

@@ -123,9 +123,9 @@ def asked_column(seen: Look) -> int | None:
 
 # --- rows without one column ------------------------------------------------------------------------------------------
 
-MOST_ROWS = 4
+ROWS_SHOWN = 4
 """Rows that match a question partly and are shown together: two sizes of a pump, four versions of a product."""
-MOST_CELLS = 12
+CELLS_SHOWN = 12
 """Cells of an answer; more is a table again."""
 _PAYING = re.compile(r"\b(?:costs?|price|pay|expensive|how much (?:is|are))\b", re.IGNORECASE)
 _PRICE = re.compile(r"\b(?:price|cost|fare|fee|amount|charge|rate)", re.IGNORECASE)
@@ -151,7 +151,7 @@ def row_cells(seen: Look) -> Found | None:
     if _MUCH.match(question):
         asked = [at for at in asked if all(grid.rows[row][at].number is not None for row in rows)]
     names = _names_apart(grid, rows, names, asked)
-    if not names or not asked or len(rows) * len(asked) > MOST_CELLS or not _says_more(seen, rows):
+    if not names or not asked or len(rows) * len(asked) > CELLS_SHOWN or not _says_more(seen, rows):
         return None
     entries, used = [], list[Cell]()
     for row in rows:
@@ -167,14 +167,14 @@ def row_cells(seen: Look) -> Found | None:
 def _rows_meant(seen: Look) -> list[int]:
     """Rows that are named whole by a question without another word to explain, or that hold all words that are left."""
     if seen.named and not seen.lacks():
-        return list(seen.rows) if len(seen.rows) <= MOST_ROWS else []
+        return list(seen.rows) if len(seen.rows) <= ROWS_SHOWN else []
     left = [seen.words.tokens[at] for at in seen.unexplained]
     if not any(len(term) > 2 and term.isalpha() for term in left):
         return []
     rows = seen.rows if seen.named else range(len(seen.grid.rows))
     fitting = (at for at in rows if any(_holds(cell, left) for cell in seen.grid.rows[at]))
-    found = list(islice(fitting, MOST_ROWS + 1))
-    return found if len(found) <= MOST_ROWS else []
+    found = list(islice(fitting, ROWS_SHOWN + 1))
+    return found if len(found) <= ROWS_SHOWN else []
 
 
 def _holds(cell: Cell, terms: Sequence[str]) -> bool:
@@ -284,7 +284,7 @@ _SUM = frozenset(terms_of("total totals sum altogether combined overall together
 _MEAN = frozenset(terms_of("average mean"))
 _PERIOD_NAMES = frozenset(terms_of("quarter month year half"))
 _FIRST = re.compile(r"(?:is|are|was|were|did|does|do|has|have)\b", re.IGNORECASE)
-MOST_SHOWN = 12
+NUMBERS_SHOWN = 12
 """Numbers of a sum that are written out."""
 
 
@@ -419,7 +419,7 @@ def total(seen: Look) -> Found | None:
     if series is None or not whole or len(rows) < 2 or not (set(rows) <= set(seen.rows) or periods or counted):
         return None
     numbers = f"the sum of {len(rows)} numbers"
-    shown = numbers if len(rows) > MOST_SHOWN else _sum_of(series.values)
+    shown = numbers if len(rows) > NUMBERS_SHOWN else _sum_of(series.values)
     if mean:
         return series.found(f"({shown}) / {len(rows)} = {series.formatted(_mean(series))}")
     return series.found(f"{shown} = {series.formatted(sum(series.values, Decimal(0)))}")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain, pairwise, takewhile
 
+from thresher.text.boilerplate import HEADING_CHARACTERS
 from thresher.text.markup import BAR, RULE
 from thresher.text.sentences import line_spans, sentence_spans, trim, without_figures
 from thresher.types import Document, Table
@@ -255,7 +256,7 @@ def _of_width(row: Sequence[Cell], width: int) -> tuple[Cell, ...]:
 
 
 _ALIGNED = re.compile(r"\S+(?: \S+)*")
-NEAR = 3_000
+ALIGNED_REACH = 3_000
 """Characters before and behind a place in which a table of plain text is looked for."""
 
 
@@ -264,7 +265,7 @@ def aligned(document: Document, low: int, high: int) -> Iterator[Grid]:
     if document.tables or document.kind == "pdf":
         return
     text, table, before = document.text, list[tuple[Cell, ...]](), None
-    low, high = max(0, text.rfind("\n", 0, max(0, low - NEAR))), min(len(text), high + NEAR)
+    low, high = max(0, text.rfind("\n", 0, max(0, low - ALIGNED_REACH))), min(len(text), high + ALIGNED_REACH)
     for start, end in [*line_spans(text[low:high]), (high - low, high - low)]:
         cells = tuple(Cell(found[0], *found.span()) for found in _ALIGNED.finditer(text, low + start, low + end))
         if table and len(cells) != len(table[0]):
@@ -280,11 +281,10 @@ def aligned(document: Document, low: int, high: int) -> Iterator[Grid]:
 # --- what stands around a table ---------------------------------------------------------------------------------------
 
 _CAPTION = re.compile(r"(?:Table|Tab\.|Exhibit)\s?[A-Z]?\.?\d{1,3}(?:\.\d+)?\s?[:.|–-]", re.IGNORECASE)
-LONGEST = 300
+LONGEST_LEAD_IN = 300
 """Characters of a lead-in; of a longer paragraph its last sentence is one."""
 BLOCKS_BACK = 4
 """Paragraphs before a table in which its heading is looked for."""
-HEADING_CHARACTERS = 90
 
 
 def _around(document: Document, table: Table) -> list[Cell]:
@@ -296,7 +296,7 @@ def _around(document: Document, table: Table) -> list[Cell]:
             break
         leads = all(_CAPTION.match(cell.text) for cell in found)
         if leads or _CAPTION.match(block.text) or stated_unit(block.text):
-            found.append(block if len(block.text) <= LONGEST else last_sentence(block))
+            found.append(block if len(block.text) <= LONGEST_LEAD_IN else last_sentence(block))
     return [*reversed(found), *_caption_behind(document, table)]
 
 

@@ -202,7 +202,7 @@ def _cells_named(grid: Grid, row: Sequence[Cell], words: Words) -> list[Match]:
     for column, cell in enumerate(row):
         terms = terms_of(cell.text)
         needed = telling_terms(cell.text) or list(terms)
-        if not needed or len(needed) > LONGEST_NAME:
+        if not needed or len(needed) > NAME_TERMS:
             continue
         if (places := _places(words, needed)) is not None:
             found.append(Match(column, places, True))
@@ -213,7 +213,7 @@ def _cells_named(grid: Grid, row: Sequence[Cell], words: Words) -> list[Match]:
     return [match for match in found if not any(match.places < other.places for other in found)]
 
 
-LONGEST_NAME = 8
+NAME_TERMS = 8
 """Terms of a cell that can be named; a longer one is a sentence."""
 
 

@@ -6,9 +6,9 @@ they are in force ("Valid from 1 March 2022"). Reports on two years are no versi
 >>> period_of("Until 30 June 2023 the fee was 25 euros.")
 Period(start=None, end=datetime.date(2023, 6, 30))
 >>> asked_time("What was the fee in 2022?")
-Asked(rest='What was the fee?', period=Period(start=datetime.date(2022, 1, 1), end=datetime.date(2022, 12, 31)))
+AskedTime(rest='What was the fee?', period=Period(start=datetime.date(2022, 1, 1), end=datetime.date(2022, 12, 31)))
 >>> asked_time("What is the current fee?")
-Asked(rest='What is the fee?', period='now')
+AskedTime(rest='What is the fee?', period='now')
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Period:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedTime:
     """The time that a question asks about, and the question without it."""
 
     rest: str
@@ -77,19 +77,19 @@ class Asked:
                 return stated.meets(period)
 
 
-def asked_time(question: str) -> Asked:
+def asked_time(question: str) -> AskedTime:
     """The time a question names: dates, what holds now, what held before."""
     text = _plain(question)
     dated = [*_dated(text, _AT)]
     if len(dated) == 1:
         ((period, start, end),) = dated
-        return Asked(_without(text, start, end), period)
+        return AskedTime(_without(text, start, end), period)
     if dated:
-        return Asked(question, None)
+        return AskedTime(question, None)
     for form, when in ((_THEN, "before"), (_NOW, "now")):
         if found := form.search(text):
-            return Asked(_without(text, *found.span()), when)  # type: ignore[arg-type]
-    return Asked(question, None)
+            return AskedTime(_without(text, *found.span()), when)  # type: ignore[arg-type]
+    return AskedTime(question, None)
 
 
 def period_of(sentence: str) -> Period | None:
@@ -153,7 +153,7 @@ def written(day: date) -> str:
 
 # --- versions of a document -------------------------------------------------------------------------------------------
 
-HEAD = 1_500
+OPENING_CHARACTERS = 1_500
 """Characters in which a document says from when it holds and what it replaces."""
 
 _REPLACES = re.compile(r"\b(?:replac|supersed|amend|repeal|instead of)\w*", re.IGNORECASE)
@@ -194,7 +194,7 @@ def version_of(document: Document) -> Version | None:
     for name, value in document.metadata.items():
         if _IN_FORCE.search(name.replace("_", " ")) and (day := next(iter(dates_in(str(value))), None)) is not None:
             return Version(document, Period(day[0]))
-    head = document.text[: min(HEAD, document.card)]
+    head = document.text[: min(OPENING_CHARACTERS, document.card)]
     for start, end in sentence_spans(head):
         opening = _REPLACES.split(head[start:end])[0]
         if _IN_FORCE.search(opening):
@@ -245,7 +245,7 @@ def _follows(newer: Version, older: Version) -> bool:
 
 def _replaces(newer: Version, older: Version) -> bool:
     """Whether the newer document says that it replaces the older one, by its date or its title."""
-    head = newer.document.text[:HEAD]
+    head = newer.document.text[:OPENING_CHARACTERS]
     titled = term_set(older.document.title) if newer.document.title != older.document.title else frozenset()
     for start, end in sentence_spans(head):
         for replaced in _REPLACES.split(head[start:end], maxsplit=1)[1:]:
@@ -264,14 +264,14 @@ class Timed:
     """Of them those that are in force at the time."""
 
 
-def timed(asked: Asked, documents: Iterable[Document], today: date) -> Timed:
+def timed(asked: AskedTime, documents: Iterable[Document], today: date) -> Timed:
     """Of each document with other versions the one that is in force at the time asked about; else the newest one."""
     groups = versions_of(documents)
     answering = {one.document.id for group in groups for one in _at(asked, group, today)}
     return Timed({one.document.id: one for group in groups for one in group}, frozenset(answering))
 
 
-def _at(asked: Asked, group: Sequence[Version], today: date) -> Sequence[Version]:
+def _at(asked: AskedTime, group: Sequence[Version], today: date) -> Sequence[Version]:
     begun = [one for one in group if one.since <= today] or list(group[:1])
     match asked.period:
         case None | "now":

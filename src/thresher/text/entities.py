@@ -60,20 +60,44 @@ def whole_names(text: str) -> Iterator[str]:
         yield text[start:end]
 
 
+class _Known:
+    """The words of a text, in which names are looked up."""
+
+    def __init__(self, text: str) -> None:
+        self.words = {part for word in _WORD.findall(text) for part in _parts(word)}
+        self.stems = set(index_terms(text))
+        self.initials = "".join(word[0] for word in _WORD.findall(text) if word not in _SMALL).upper()
+
+    def has(self, name: str) -> bool:
+        """In any case, ending or compound."""
+        return self.stands(name) or set(index_terms(name)) <= self.stems
+
+    def stands(self, name: str) -> bool:
+        """As it is written, dots and dashes aside, or as the beginning of a word, or the other way round."""
+        bare = _folded(name)
+        if bare in self.words or re.sub(r"[.-]", "", bare) in self.words:
+            return True
+        long = (word for word in self.words if len(word) >= PREFIX <= len(bare))
+        return any(word.startswith(bare) or bare.startswith(word) for word in long)
+
+    def spells_out(self, name: str) -> bool:
+        """Whether a name abbreviates words that follow each other."""
+        bare = name.replace(".", "")
+        return len(bare) >= ABBREVIATION and bare.isupper() and bare in self.initials
+
+
 def missing_name(claim: str, known: str) -> str:
     """The first name of the claim that the text lacks in any case, ending, compound or abbreviation; "" for none."""
     claim, known = without_iso_dates(claim), without_iso_dates(known)
-    words = {part for word in _WORD.findall(known) for part in _parts(word)}
-    words |= {_folded(letters + digits) for letters, digits in _SPACED.findall(known)}
-    stems = set(index_terms(known))
-    first_letters = _first_letters(known)
-    spelled_out = {word for run in _RUN.findall(claim) if _initials(run).lower() in words for word in run.split()}
+    there = _Known(known)
+    there.words |= {_folded(letters + digits) for letters, digits in _SPACED.findall(known)}
+    spelled_out = {word for run in _RUN.findall(claim) if _initials(run).lower() in there.words for word in run.split()}
     for name in names_in(claim):
-        if name in spelled_out or _abbreviates(name, first_letters) or _stands(name, words):
+        if name in spelled_out or there.spells_out(name) or there.stands(name):
             continue
         # Of HIV-positive and anti-CD3 only the part with the capitals or digits is a name.
         parts = [part for part in re.split(r"[-&]", name) if _is_inside(part) or part[0].isupper() or part[0].isdigit()]
-        if not parts or not all(_stands(part, words) or set(index_terms(part)) <= stems for part in parts):
+        if not parts or not all(map(there.has, parts)):
             return name
     return ""
 
@@ -120,24 +144,6 @@ def _parts(word: str) -> set[str]:
     return {folded, re.sub(r"[.-]", "", folded), *re.split(r"[-&]", folded)}
 
 
-def _stands(name: str, words: set[str]) -> bool:
-    folded = _folded(name)
-    if folded in words or re.sub(r"[.-]", "", folded) in words:
-        return True
-    return len(folded) >= PREFIX and any(
-        len(word) >= PREFIX and (word.startswith(folded) or folded.startswith(word)) for word in words
-    )
-
-
-def _first_letters(text: str) -> str:
-    return "".join(word[0] for word in _WORD.findall(text) if word not in _SMALL).upper()
-
-
-def _abbreviates(name: str, first_letters: str) -> bool:
-    initials = name.replace(".", "")
-    return len(initials) >= ABBREVIATION and initials.isupper() and initials in first_letters
-
-
 def _initials(run: str) -> str:
     return "".join(word[0] for word in run.split() if word[0].isupper())
 
@@ -158,17 +164,11 @@ def lacking(question: str, known: str) -> tuple[str, ...]:
     Gemma 2 does not stand in a text about Gemma 3, nor 2021 in one about 2022. A name and a year may stand apart (the
     budget of 2025, by quarter, for Q3 2025), but not where the name has another year behind it.
     """
-    words = {part for word in _WORD.findall(known) for part in _parts(word)}
-    stems = set(index_terms(known))
-    run_together = _run_together(known)
+    there, run_together = _Known(known), _run_together(known)
     variants = {f"{name} {number}": number for name, number in _VARIANT.findall(question)}
     absent = [variant for variant in variants if not _has_variant(run_together, variant)]
-    first_letters = _first_letters(known)
     for name in names_in(question):
-        if _abbreviates(name, first_letters):
-            continue
-        parts = [part for part in name.split("-") if part]
-        if not all(_stands(part, words) or set(index_terms(part)) <= stems for part in parts):
+        if not there.spells_out(name) and not all(there.has(part) for part in name.split("-") if part):
             absent.append(name)
     absent += sorted(numbers_in(question) - numbers_stated(known) - set(variants.values()))
     return tuple(dict.fromkeys(absent))
