@@ -22,32 +22,23 @@ def test_names_are_told_by_their_capitals(text: str, names: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("claim", "evidence"),
-    [
-        ("It was founded by Cha.", "CHA founded it."),
-        ("It is a German town.", "It is a town in Germany."),
-        ("It was led by the WHO.", "The World Health Organization led it."),
-        ("It was led by the World Health Organization.", "The WHO led it."),
-        ("It treats HIV-positive people.", "It treats people with HIV."),
-        ("It raises CO2.", "It raises CO 2."),
-        ("It was in the U.S. then.", "It was in the US then."),
-        ("He lives in Zürich.", "He lives in Zurich."),
-        ("It began on 5 March 1947.", "It began on 1947-03-05."),
-    ],
-)
-def test_a_name_is_known_in_another_form(claim: str, evidence: str) -> None:
-    assert missing_name(claim, evidence) == ""
-
-
-@pytest.mark.parametrize(
     ("claim", "evidence", "missing"),
     [
+        ("It was founded by Cha.", "CHA founded it.", ""),
+        ("It is a German town.", "It is a town in Germany.", ""),
+        ("It was led by the WHO.", "The World Health Organization led it.", ""),
+        ("It was led by the World Health Organization.", "The WHO led it.", ""),
+        ("It treats HIV-positive people.", "It treats people with HIV.", ""),
+        ("It raises CO2.", "It raises CO 2.", ""),
+        ("It was in the U.S. then.", "It was in the US then.", ""),
+        ("He lives in Zürich.", "He lives in Zurich.", ""),
+        ("It began on 5 March 1947.", "It began on 1947-03-05.", ""),
         ("It was designed by Otto Wagner.", "It was designed by Carl von Ghega.", "Otto"),
         ("It lies in Austria.", "It lies in Australia.", "Austria"),
         ("It uses GPT-4.", "It uses GPT-3.", "GPT-4"),
     ],
 )
-def test_a_name_that_the_evidence_lacks_is_named(claim: str, evidence: str, missing: str) -> None:
+def test_a_name_is_known_in_another_form_or_missing(claim: str, evidence: str, missing: str) -> None:
     assert missing_name(claim, evidence) == missing
 
 
@@ -56,15 +47,9 @@ def test_no_text_lacks_its_own_names(text: str) -> None:
     assert missing_name(text, text) == ""
 
 
-@pytest.mark.parametrize(
-    ("claim", "known"),
-    [
-        ("With Batch Normalization training is faster.", "Batch Normalization makes training faster."),
-        ("An Orrin X is installed there.", "The sensor is an Orrin X."),
-    ],
-)
-def test_words_before_a_name_make_nobody_a_namesake(claim: str, known: str) -> None:
-    assert namesake(claim, known) == ""
+def test_words_before_a_name_make_nobody_a_namesake() -> None:
+    assert namesake("With Batch Normalization training is faster.", "Batch Normalization makes it faster.") == ""
+    assert namesake("An Orrin X is installed there.", "The sensor is an Orrin X.") == ""
 
 
 def test_names_that_follow_each_other_are_one_wherever_the_text_begins_and_ends() -> None:
