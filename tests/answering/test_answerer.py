@@ -9,7 +9,6 @@ import pytest
 from tests.answering.answering import Overlapping, answerer, document, piece
 from thresher.answering.answerer import in_turn
 from thresher.answering.citations import SUPPORT, Sentence, cite
-from thresher.answering.passage import Passage, stretches_of
 from thresher.questions import Part, asked_apart, searches
 from thresher.types import Evidence, Generation, Query, Reading, Score, Table
 
@@ -191,97 +190,6 @@ def test_brackets_within_quotes_are_no_markers() -> None:
 
 
 SHEET = "Prices in pounds.\n\n| Model | Price |\n| Oak | 1450 |\n| Pine | 690 |\n\n# Delivery\n\nWithin a week."
-
-
-def shown(text: str, start: int = 0, marked: str = "") -> str:
-    """A passage from a place to the end of a document, with a stretch marked."""
-    kept = text[start:]
-    (stretch,) = stretches_of([piece(kept, start=start)], {"d1": document(text)})
-    at = kept.find(marked)
-    return Passage(stretch, start, len(text), kept).shown((at, at + len(marked)) if marked else None)
-
-
-def test_a_passage_with_a_table_and_a_heading_is_markdown() -> None:
-    table = "| Model | Price |\n|---|---|\n| **Oak** | **1450** |\n| Pine | 690 |"
-    whole = f"\n\n“Prices in pounds.”\n\n{table}\n\n#### Delivery\n\n“Within a week.”\n\n"
-    assert shown(SHEET, marked="| Oak | 1450 |") == whole
-    assert shown(SHEET, marked="Within a week.").endswith("| Pine | 690 |\n\n#### Delivery\n\n“**Within a week.**”\n\n")
-
-
-def test_a_passage_that_begins_within_a_table_has_no_header() -> None:
-    rows = SHEET[: SHEET.index("\n\n#")]
-    assert shown(rows, SHEET.index("| Oak")) == "\n\n|  |  |\n|---|---|\n| Oak | 1450 |\n| Pine | 690 |\n\n"
-
-
-HEAD = "Terms of use\n\n"
-MARKS = """   5. Contributions. What you send in falls under this
-      licence, whatever you say elsewhere.
-
-   6. Trademarks. This licence does not grant permission to use the trade
-      names of the licensor, except as required.
-      It ends in:
-          a court
-          of law"""
-
-
-@pytest.mark.parametrize(
-    ("text", "marked", "lines"),
-    [
-        pytest.param(
-            MARKS,
-            "This licence does not grant permission to use the trade\n      names of the licensor, except as required.",
-            [
-                "“   5. Contributions. What you send in falls under this licence, whatever you say elsewhere.",
-                "",
-                "   6. Trademarks. **This licence does not grant permission to use the trade names of the licensor, "
-                "except as required.** It ends in:",
-                "          a court",
-                "          of law”",
-            ],
-            id="items",
-        ),
-        pytest.param(
-            "(a) You keep every notice\n       of the work;\n   (b) you state what you\n       changed.",
-            "(b) you state what you\n       changed.",
-            ["“(a) You keep every notice of the work;", "   **(b) you state what you changed.**”"],
-            id="a quote that begins behind an indent",
-        ),
-        pytest.param(
-            'Words:\n\n   "Use" means all the terms of\n   use, copying and distribution.\n\n   Short.\n   Another.',
-            '"Use" means all the terms of\n   use, copying and distribution.',
-            [
-                "“Words:",
-                "",
-                '   **"Use" means all the terms of use, copying and distribution.**',
-                "",
-                "   Short.",
-                "   Another.”",
-            ],
-            id="indented prose",
-        ),
-        pytest.param(
-            "Preamble\n\n  This licence lets you copy and\nshare the work.\n\n1 Main Street\nTown",
-            "This licence lets you copy and\nshare the work.",
-            ["“Preamble", "", "  **This licence lets you copy and share the work.**", "", "1 Main Street", "Town”"],
-            id="a paragraph among others",
-        ),
-        pytest.param(
-            "Run this:\n\n    tool cache clear --every-disk\n    tool check",
-            "",
-            ["“Run this:", "", "    tool cache clear --every-disk", "    tool check”"],
-            id="commands",
-        ),
-    ],
-)
-def test_the_lines_of_an_item_are_joined_and_a_sentence_across_them_is_marked(
-    text: str, marked: str, lines: list[str]
-) -> None:
-    assert shown(HEAD + text, len(HEAD), marked) == "\n".join(lines)
-
-
-def test_a_passage_that_begins_within_code_is_code_up_to_its_fence() -> None:
-    text = "Call:\n```\nimport a\na.run()\n```\n\nThen wait."
-    assert shown(text, text.index("a.run")) == "\n\n```\na.run()\n```\n\n“Then wait.”\n\n"
 
 
 def test_an_answer_with_a_table_has_its_marker_behind_it() -> None:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from thresher.answering.passage import LONGEST_PASSAGE, SHORT_PASSAGE, passage_around
+from tests.answering.answering import document, piece
+from thresher.answering.passage import LONGEST_PASSAGE, SHORT_PASSAGE, Passage, passage_around, stretches_of
 
 OPTIONS = """## Options
 
@@ -97,6 +98,75 @@ def test_of_a_block_without_sentences_whole_lines_are_shown() -> None:
     assert found in rows
     assert all(line.startswith("row ") and line.endswith("on and on") for line in found.splitlines())
     assert len(found) <= 2 * LONGEST_PASSAGE
+
+
+# --- as it is shown ---------------------------------------------------------------------------------------------------
+
+SHEET = "Prices in pounds.\n\n| Model | Price |\n| Oak | 1450 |\n| Pine | 690 |\n\n# Delivery\n\nWithin a week."
+
+
+def shown(text: str, start: int = 0, marked: str = "") -> str:
+    """A passage from a place to the end of a document, with a stretch marked."""
+    kept = text[start:]
+    (stretch,) = stretches_of([piece(kept, start=start)], {"d1": document(text)})
+    at = kept.find(marked)
+    return Passage(stretch, start, len(text), kept).shown((at, at + len(marked)) if marked else None)
+
+
+def test_a_passage_with_a_table_and_a_heading_is_markdown() -> None:
+    table = "| Model | Price |\n|---|---|\n| **Oak** | **1450** |\n| Pine | 690 |"
+    whole = f"\n\n“Prices in pounds.”\n\n{table}\n\n#### Delivery\n\n“Within a week.”\n\n"
+    assert shown(SHEET, marked="| Oak | 1450 |") == whole
+    assert shown(SHEET, marked="Within a week.").endswith("| Pine | 690 |\n\n#### Delivery\n\n“**Within a week.**”\n\n")
+
+
+def test_a_passage_that_begins_within_a_table_has_no_header() -> None:
+    rows = SHEET[: SHEET.index("\n\n#")]
+    assert shown(rows, SHEET.index("| Oak")) == "\n\n|  |  |\n|---|---|\n| Oak | 1450 |\n| Pine | 690 |\n\n"
+
+
+HEAD = "Terms of use\n\n"
+MARKS = """   5. Contributions. What you send in falls under this
+      licence, whatever you say elsewhere.
+
+   6. Trademarks. This licence does not grant permission to use the trade
+      names of the licensor, except as required.
+      It ends in:
+          a court
+          of law"""
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "shown_as"),
+    [
+        (MARKS,
+         "This licence does not grant permission to use the trade\n      names of the licensor, except as required.",
+         "“   5. Contributions. What you send in falls under this licence, whatever you say elsewhere.\n\n"
+         "   6. Trademarks. **This licence does not grant permission to use the trade names of the licensor, "
+         "except as required.** It ends in:\n          a court\n          of law”"),
+        ("(a) You keep every notice\n       of the work;\n   (b) you state what you\n       changed.",
+         "(b) you state what you\n       changed.",
+         "“(a) You keep every notice of the work;\n   **(b) you state what you changed.**”"),
+        ('Words:\n\n   "Use" means all the terms of\n   use, copying and distribution.\n\n   Short.\n   Another.',
+         '"Use" means all the terms of\n   use, copying and distribution.',
+         '“Words:\n\n   **"Use" means all the terms of use, copying and distribution.**\n\n   Short.\n   Another.”'),
+        ("Preamble\n\n  This licence lets you copy and\nshare the work.\n\n1 Main Street\nTown",
+         "This licence lets you copy and\nshare the work.",
+         "“Preamble\n\n  **This licence lets you copy and share the work.**\n\n1 Main Street\nTown”"),
+        ("Run this:\n\n    tool cache clear --every-disk\n    tool check", "",
+         "“Run this:\n\n    tool cache clear --every-disk\n    tool check”"),
+    ],
+    ids=["items", "a quote that begins behind an indent", "indented prose", "a paragraph among others", "commands"],
+)  # fmt: skip
+def test_the_lines_of_an_item_are_joined_and_a_sentence_across_them_is_marked(
+    text: str, marked: str, shown_as: str
+) -> None:
+    assert shown(HEAD + text, len(HEAD), marked) == shown_as
+
+
+def test_a_passage_that_begins_within_code_is_code_up_to_its_fence() -> None:
+    text = "Call:\n```\nimport a\na.run()\n```\n\nThen wait."
+    assert shown(text, text.index("a.run")) == "\n\n```\na.run()\n```\n\n“Then wait.”\n\n"
 
 
 # --- any text ---------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from thresher.answering.citations import Sentence, cite
 from thresher.text.boilerplate import is_bibliography, says_nothing
 from thresher.text.injection import is_command
 from thresher.text.markup import RULE, Block, blocks, cells, table
-from thresher.text.sentences import Span, line_spans, sentence_spans
+from thresher.text.sentences import Span, line_spans, sentence_spans, spans_of
 from thresher.types import Citation, Document, Evidence
 
 _BLOCK_LINE = re.compile(r"\n(?:[ \t|*•-]|\s*\n)")
@@ -93,11 +93,11 @@ class Passage:
         """Of the quote: the rows of a table, the sentences of text."""
         found = blocks(self.quote)
         if not any(block.kind == "table" for block in found):
-            return _spans(self.quote, table=self.stretch.piece.hit.chunk.kind == "table")
+            return spans_of(self.quote, table=self.stretch.piece.hit.chunk.kind == "table")
         spans: list[Span] = []
         for block in found:
             text = self.quote[block.start : block.end]
-            within = _rows(text, headed=self._headed(block)) if block.kind == "table" else sentence_spans(text)
+            within = _rows(text)[self._headed(block) :] if block.kind == "table" else sentence_spans(text)
             spans += [(block.start + start, block.start + end) for start, end in within]
         return spans
 
@@ -215,7 +215,7 @@ def _laid_out(quote: str, block: Block, marked: Span | None, *, headed: bool) ->
     inside = (max(start, block.start) - block.start, min(end, block.end) - block.start)
     match block.kind:
         case "table":
-            lines = [(one, other) for one, other in line_spans(block.text) if not RULE.fullmatch(block.text[one:other])]
+            lines = _rows(block.text)
             bold = [one < inside[1] and inside[0] < other for one, other in lines]
             rows = [
                 [f"**{cell}**" if cell and strong and not all(bold) else cell for cell in cells(block.text[one:other])]
@@ -250,14 +250,9 @@ def passage_of(stretch: Stretch, start: int, end: int, *, references: bool = Fal
     return Passage(stretch, at + low, at + high, quote)
 
 
-def _rows(text: str, *, headed: bool) -> list[Span]:
-    """The rows of a table, without the names of its columns."""
-    lines = [span for span in line_spans(text) if not RULE.fullmatch(text[slice(*span)])]
-    return lines[1:] if headed else lines
-
-
-def _spans(text: str, *, table: bool) -> list[Span]:
-    return line_spans(text) if table else sentence_spans(text)
+def _rows(text: str) -> list[Span]:
+    """The lines of a table, without the rule below its header."""
+    return [span for span in line_spans(text) if not RULE.fullmatch(text[slice(*span)])]
 
 
 def _whole_sentences(text: str, block: Span, kept: Span, place: Span, *, table: bool) -> Span:
@@ -266,7 +261,7 @@ def _whole_sentences(text: str, block: Span, kept: Span, place: Span, *, table: 
     if (low, high) == block:
         return block
     first, last = place[0], max(place[1], place[0] + 1)
-    spans = [(block[0] + one, block[0] + other) for one, other in _spans(text[slice(*block)], table=table)]
+    spans = [(block[0] + one, block[0] + other) for one, other in spans_of(text[slice(*block)], table=table)]
     whole = [(a, b) for a, b in spans if (low <= a and b <= high) or (a < last and b > first)]
     return (max(low, whole[0][0]), min(high, whole[-1][1])) if whole else (low, high)
 

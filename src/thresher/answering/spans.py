@@ -16,7 +16,7 @@ from thresher.text.boilerplate import HEADING_CHARACTERS
 from thresher.text.entities import lacking
 from thresher.text.injection import is_command
 from thresher.text.numbers import SCALES, UNITS
-from thresher.text.sentences import sentence_spans
+from thresher.text.sentences import sentence_spans, touched
 from thresher.text.terms import term_set
 from thresher.types import PROBABILITY, Evidence, Reading, Score, logistic
 from thresher.verification.rivals import AnswerInSentence
@@ -294,8 +294,8 @@ class SpanFinder:
 
     def _place(self, question: str, rarity: Mapping[str, float], window: Window, reading: Reading) -> Place:
         start, end = window.answer(reading)
-        touched = [span for span in sentence_spans(window.text) if span[0] < max(end, start + 1) and span[1] > start]
-        sentence = window.text[touched[0][0] : touched[-1][1]] if touched else window.text
+        around = touched(sentence_spans(window.text), start, end)
+        sentence = window.text[slice(*around)] if around else window.text
         signs = Signs(
             relevance=reading.relevance,
             place=log(max(reading.certainty, LEAST_PROBABILITY)),

@@ -16,7 +16,7 @@ from thresher.refinement.strips import word_count
 from thresher.text.boilerplate import has_labels, heading_above, leans
 from thresher.text.entities import lacking
 from thresher.text.injection import is_command
-from thresher.text.sentences import Span, line_spans, sentence_spans
+from thresher.text.sentences import Span, sentence_spans, spans_of
 from thresher.types import (
     UNIT,
     Document,
@@ -175,7 +175,7 @@ def _sentences(question: str, evidence: Sequence[Evidence], documents: Mapping[s
         text_id, table = _text_id(piece, documents), piece.hit.chunk.kind == "table"
         absent = len(lacking(question, f"{piece.hit.chunk.title}\n{piece.text}"))
         meant = OF_A_LOOKALIKE ** min(MOST_LACKING, absent)
-        for start, end in line_spans(piece.text) if table else sentence_spans(piece.text):
+        for start, end in spans_of(piece.text, table=table):
             if is_command(piece.text[start:end]) or (table and _is_header(text_id, piece.start + start, documents)):
                 continue
             for low, high in _short(piece.text, start, end):
