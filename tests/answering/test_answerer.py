@@ -9,8 +9,9 @@ import pytest
 from tests.answering.answering import Overlapping, answerer, document, piece
 from thresher.answering.answerer import in_turn
 from thresher.answering.citations import SUPPORT, Sentence, cite
+from thresher.documents.assembly import table_over
 from thresher.questions import Part, asked_apart, searches
-from thresher.types import Evidence, Generation, Query, Reading, Score, Table
+from thresher.types import Evidence, Generation, Query, Reading, Score
 
 FERRY = "The ferry to Gull Island leaves at 06:40. It takes forty minutes. Bicycles travel free of charge."
 BRIDGE = "The bridge to Gull Island was closed in 2019. Cars take the ferry instead."
@@ -103,32 +104,20 @@ def test_a_passage_ends_with_a_whole_sentence() -> None:
     assert answer.citations[0].quote.endswith("free of charge.")
 
 
-def test_an_improbable_passage_is_named_as_the_nearest_and_not_given_as_an_answer() -> None:
-    answer = answerer(document(BRIDGE), abstain=1.0)(QUESTION, [piece(BRIDGE)])
-    assert answer.abstained
-    assert "Nearest: “" in (answer.reason or "")
-
-
-def test_a_doubtful_passage_says_so() -> None:
-    answer = answerer(document(FERRY), hedge=1.0)(QUESTION, [piece(FERRY)])
-    assert answer.text.startswith("Perhaps here: “")
+def test_a_doubtful_passage_says_so_and_an_improbable_one_is_named_as_the_nearest() -> None:
+    doubtful = answerer(document(FERRY), hedge=1.0)(QUESTION, [piece(FERRY)])
+    assert doubtful.text.startswith("Perhaps here: “")
+    improbable = answerer(document(BRIDGE), abstain=1.0)(QUESTION, [piece(BRIDGE)])
+    assert improbable.abstained
+    assert "Nearest: “" in (improbable.reason or "")
 
 
 def test_a_cell_is_answered_with_its_row() -> None:
     text = "| Desk | Price |\n| --- | --- |\n| Oak | 690 |\n| Elm | 450 |"
-    rows = tuple((start, start + len(line)) for start, line in _lines(text) if "---" not in line)
-    whole = document(text, tables=(Table(0, len(text), rows),))
+    whole = document(text, tables=(table_over(text.split("\n"), 0),))
     answer = answerer(whole)(Query("What is the price of Oak?", "price"), [piece(text)])
     assert answer.text.startswith("690 [1]")
     assert "Oak" in answer.citations[0].quote
-
-
-def _lines(text: str) -> list[tuple[int, str]]:
-    found, at = [], 0
-    for line in text.split("\n"):
-        found.append((at, line))
-        at += len(line) + 1
-    return found
 
 
 def test_both_parts_of_a_question_are_answered_or_the_missing_one_is_named() -> None:

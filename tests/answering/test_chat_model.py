@@ -61,13 +61,16 @@ def states(draft: Generation) -> list[str]:
     return [str(one.state) for one in draft.sentences]
 
 
+BOTH = "BERT-base has 12 layers. [1] BERT-large has 24 layers. [2]"
+
+
 @pytest.mark.parametrize(
     ("reply", "text", "removed"),
     [
         ("BERT-base has 12 layers [1].", "BERT-base has 12 layers. [1]", 0),
         ("BERT-base has 12 layers. [1]", "BERT-base has 12 layers. [1]", 0),
-        ("BERT-base has 12 layers.[1] BERT-large has 24 layers.[2]", None, 0),
-        ("BERT-large has 24 layers [2]. BERT-base has 12 layers [1].", None, 0),
+        ("BERT-base has 12 layers.[1] BERT-large has 24 layers.[2]", BOTH, 0),
+        ("BERT-base has 12 layers. BERT-large has 24 layers [1].", BOTH, 1),
         ("The layers and parameters are many [1][2].", "The layers and parameters are many. [1] [2]", 0),
         ("The layers and parameters are many [1-2].", "The layers and parameters are many. [1] [2]", 0),
         ("BERT-base has 12 layers 【1】.", "BERT-base has 12 layers. [1]", 0),
@@ -78,10 +81,11 @@ def states(draft: Generation) -> list[str]:
     ],
 )
 def test_a_sentence_is_cited_where_it_stands_whatever_its_markers_say(
-    answer: Answers, reply: str, text: str | None, removed: int
+    answer: Answers, reply: str, text: str, removed: int
 ) -> None:
     draft = answer(reply)
-    assert text is None or draft.text == text
+    assert draft.text == text
+    assert [citation.document_id for citation in draft.citations] == ["d1", "d2"] or text != BOTH
     assert draft.notes.facts["markers_removed"] == removed
     assert draft.notes.facts["removed"] == 0
 
@@ -101,11 +105,6 @@ def test_an_answer_cites_the_nearest_sentence_of_its_evidence(answer: Answers, m
     assert citation.quote == "BERT-base has 12 layers in all."
     assert (citation.start, citation.end) == (132, 163)
     assert (draft.text, draft.answered_by) == ("BERT-base has 12 layers. [1]", "model")
-
-
-def test_what_a_model_copies_of_the_prompts_form_is_no_part_of_an_answer(answer: Answers) -> None:
-    copied = '<evidence number="1" from="BERT">\n# BERT\nBERT-base has 12 layers [1].\n</evidence>'
-    assert answer(copied).text == answer("BERT-base has 12 layers [1].").text
 
 
 # --- what is shown of what is not supported ---------------------------------------------------------------------------
@@ -140,13 +139,6 @@ def test_an_answer_of_which_nothing_is_shown_is_a_refusal_with_the_reason(answer
     assert [one.text for one in draft.removed] == ["BERT-base has 48 layers."]
 
 
-def test_a_marker_that_was_forgotten_is_set_and_a_wrong_one_moved(answer: Answers) -> None:
-    draft = answer("BERT-base has 12 layers. BERT-large has 24 layers [1].")
-    assert [citation.document_id for citation in draft.citations] == ["d1", "d2"]
-    facts = draft.notes.facts
-    assert (facts["markers_set"], facts["repaired"], facts["markers_removed"]) == (1, 1, 1)
-
-
 @pytest.mark.parametrize("reply", [NOT_FOUND, f"{NOT_FOUND.lower()}.", f"[1] {NOT_FOUND}"])
 def test_not_in_the_evidence_is_a_refusal_that_names_the_nearest_passage(answer: Answers, reply: str) -> None:
     draft = answer(reply, fallback=reading, question="How many books holds the training corpus?")
@@ -170,9 +162,11 @@ def test_what_is_true_and_does_not_say_how_many_stays_beside_a_refusal(answer: A
     assert not answer("The corpus holds 7,000 books [3].", question="How many books holds the corpus?").abstained
 
 
-def test_a_lead_in_is_no_sentence_of_the_answer(answer: Answers) -> None:
-    draft = answer("The answer is:\nBERT-base has 12 layers [1].")
-    assert (draft.text, len(draft.sentences)) == ("BERT-base has 12 layers. [1]", 1)
+def test_a_lead_in_and_what_is_copied_of_the_prompts_form_are_no_part_of_an_answer(answer: Answers) -> None:
+    copied = '<evidence number="1" from="BERT">\n# BERT\nBERT-base has 12 layers [1].\n</evidence>'
+    for reply in ("The answer is:\nBERT-base has 12 layers [1].", copied):
+        draft = answer(reply)
+        assert (draft.text, len(draft.sentences)) == ("BERT-base has 12 layers. [1]", 1)
     assert "BERT-base has:" in answer("BERT-base has:\n- 12 layers [1]").text
 
 
