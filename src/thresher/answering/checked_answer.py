@@ -39,11 +39,6 @@ STATE_MARKS = {ClaimState.UNVERIFIED: "unverified", ClaimState.CONTRADICTED: "co
 """What stands in brackets behind a sentence that is shown though it is not supported."""
 
 
-def from_one(marker: int) -> int:
-    """Markers count the evidence from 1."""
-    return marker - 1
-
-
 _ABOUT_THE_ANSWER = term_set("the answer to this question is, based on the given or provided evidence and information")
 """With a colon behind them such words ("The answer is:") say nothing."""
 
@@ -64,8 +59,8 @@ class CheckedAnswer:
     show: Callable[[str], None] = in_silence
     max_words: int | None = None
     """The answer ends with the sentence that reaches them."""
-    positions: Callable[[int], int | None] = from_one
-    """The position in the evidence, from 0, that a marker means."""
+    positions: Callable[[int], int | None] = lambda marker: marker - 1
+    """The position in the evidence, from 0, that a marker means: markers count from 1."""
     cited: CitedText = field(default_factory=CitedText)
     written: str = ""
     """All the model wrote, for the trace."""

@@ -200,7 +200,8 @@ def _names_apart(grid: Grid, rows: Sequence[int], names: set[int], asked: Sequen
 
     Empty where none do, where further rows have the same names, and where a kind of row is named.
     """
-    if 0 not in names and not all(_tells_apart(grid, column) for column in names):
+    columns = [[row[column].text for row in grid.rows] for column in names]
+    if 0 not in names and any(len(set(texts)) < len(texts) for texts in columns):
         return set()
 
     def named(row: int, columns: set[int]) -> tuple[str, ...]:
@@ -214,12 +215,6 @@ def _names_apart(grid: Grid, rows: Sequence[int], names: set[int], asked: Sequen
             break
         names = names | {column}
     return names if len({named(row, names) for row in rows}) == len(rows) else set()
-
-
-def _tells_apart(grid: Grid, column: int) -> bool:
-    """Whether the cells of a column are names: no two of them are the same."""
-    texts = [row[column].text for row in grid.rows]
-    return len(set(texts)) == len(texts)
 
 
 def _asked(seen: Look, rows: Sequence[int]) -> list[int]:

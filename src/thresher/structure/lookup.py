@@ -231,7 +231,7 @@ def _columns_named(grid: Grid, words: Words, taken: frozenset[int]) -> tuple[Mat
     found = []
     for column, head in enumerate(grid.header):
         terms = terms_of(_IN_BRACKETS.sub(" ", head.text)) or terms_of(head.text)
-        there = {term: at for term in terms if (at := words.of([term]) or words.within(terms_asking(term)))}
+        there = {term: at for term in terms if (at := words.of([term]) or words.within(_ASKED_OF.get(term, ())))}
         initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", head.text)).upper()
         short = [word for word in words.spoken if word.isupper() and initials.startswith(word) and len(word) > 2]
         places = frozenset().union(*there.values(), *(words.places[word.casefold()] for word in short))
@@ -274,18 +274,11 @@ def lacking(grid: Grid, question: str, text: str) -> str:
         word = words.spoken[at]
         if any(kind.fullmatch(words.tokens[at]) and sum(map(bool, map(kind.fullmatch, keys))) > 1 for kind in _PERIODS):
             return word
-        if unexplained_at(words, at, text) or (rowless and words.tokens[at] not in terms_of(text)):
+        stands = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE if word[1:] else re.NOFLAG)
+        named = word[0].isdigit() or (word[0].isupper() and at > 0)
+        if (named and not stands.search(text)) or (rowless and words.tokens[at] not in terms_of(text)):
             return word
     return ""
-
-
-def unexplained_at(words: Words, at: int, text: str) -> bool:
-    """Whether a place of the question is a name or number that stands nowhere in the text."""
-    word = words.spoken[at]
-    if not (word[0].isdigit() or (word[0].isupper() and at > 0)):
-        return False
-    stands = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE if word[1:] else re.NOFLAG)
-    return stands.search(text) is None
 
 
 # --- words that mean the same -----------------------------------------------------------------------------------------
@@ -339,11 +332,6 @@ def means(term: str, terms: Iterable[str]) -> bool:
     """Whether a word is one of some words, or means the same as one."""
     same = next((group for group in _SAME if term in group), frozenset())
     return any(term == other or other in same or alike(term, other) for other in terms)
-
-
-def terms_asking(column: str) -> frozenset[str]:
-    """The terms that ask for what a column of that name holds, besides the name itself; by its stemmed term."""
-    return _ASKED_OF.get(column, frozenset())
 
 
 def still_to_come(question: str, text: str) -> bool:
