@@ -36,7 +36,7 @@ from benchmarks.questions import rules
 from benchmarks.questions.rules import Mark
 from benchmarks.real_text import documents as real_documents
 from benchmarks.real_text import questions as real_questions
-from thresher.answering.confidence import ENOUGH, TABLE
+from thresher.answering.spans import ENOUGH_ROWS, TABLE
 from thresher.judging.calibration import auroc, calibration_error
 from thresher.judging.logistic import logistic_weights
 from thresher_evals.dataset import split_of
@@ -180,7 +180,7 @@ def fitted(name: str, rows: list[Row]) -> dict[str, Any] | None:
     right = np.array([float(is_right) for _, _, is_right in found])
     n, hits, signs = len(found), int(right.sum()), SIGNS[name]
     told: dict[str, Any] = {"n": n, "right": hits, "sets": dict(Counter(row["set"] for row, _, _ in found))}
-    if n < ENOUGH or not signs:
+    if n < ENOUGH_ROWS or not signs:
         return {"intercept": round(float(np.log((hits + 1) / (n - hits + 1))), 3), **told, "weights": {}}
     each = Counter((row["set"], row["id"]) for row, _, _ in found)
     asked = Counter(set_ for set_, _ in each)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.answering.chat_model import GroundedGenerator
+from thresher.answering.checked_answer import ClaimVerifier
 from thresher.answering.citations import SUPPORT, ConflictCiter, QuoteChecker, Sentence, cite
-from thresher.answering.verify import ClaimVerifier
 from thresher.correction.corrector import RetrieverSource, SearchingCorrector
 from thresher.correction.search_query import SearchQuery
 from thresher.errors import ProviderError

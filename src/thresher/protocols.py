@@ -37,6 +37,9 @@ Progress = Callable[[int], None]
 Counting = Callable[[int, str], AbstractContextManager[Progress]]
 """Shows progress: how many there are, of what; gives what is called with the number just done."""
 
+Documents = Callable[[Sequence[str]], Mapping[str, Document]]
+"""The documents of some ids."""
+
 CHUNK_TABLE_PREFIX = "chunks_"
 """What the name of every table of chunks begins with in every store."""
 

@@ -127,6 +127,8 @@ class Document:
     """In the order of the text."""
     figures: tuple[tuple[int, int], ...] = ()
     """Spans of text inside pictures (axis ticks, legends, labels), in order: no sentence, quote or field of a form."""
+    grids: dict[Table, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Its tables as `thresher.structure.grid` parsed them: a question reads each many times."""
 
     @property
     def card(self) -> int:

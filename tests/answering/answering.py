@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from thresher.answering.answerer import Answerer
-from thresher.answering.confidence import Confidence, Row
-from thresher.answering.spans import SpanFinder
+from thresher.answering.spans import Confidence, Row, SpanFinder
 from thresher.testing.fakes import OverlapCrossEncoder
 from thresher.text.terms import index_terms, rarity_from
 from thresher.types import COSINE, Chunk, Document, Evidence, Hit, Reading, Score

@@ -9,9 +9,9 @@ import pytest
 from tests.answering.answering import Overlapping, answerer, document, piece
 from thresher.answering.answerer import in_turn
 from thresher.answering.citations import SUPPORT, Sentence, cite
-from thresher.answering.passage import Passage, stretches_of
+from thresher.documents.assembly import table_over
 from thresher.questions import Part, asked_apart, searches
-from thresher.types import Evidence, Generation, Query, Reading, Score, Table
+from thresher.types import Evidence, Generation, Query, Reading, Score
 
 FERRY = "The ferry to Gull Island leaves at 06:40. It takes forty minutes. Bicycles travel free of charge."
 BRIDGE = "The bridge to Gull Island was closed in 2019. Cars take the ferry instead."
@@ -104,32 +104,20 @@ def test_a_passage_ends_with_a_whole_sentence() -> None:
     assert answer.citations[0].quote.endswith("free of charge.")
 
 
-def test_an_improbable_passage_is_named_as_the_nearest_and_not_given_as_an_answer() -> None:
-    answer = answerer(document(BRIDGE), abstain=1.0)(QUESTION, [piece(BRIDGE)])
-    assert answer.abstained
-    assert "Nearest: “" in (answer.reason or "")
-
-
-def test_a_doubtful_passage_says_so() -> None:
-    answer = answerer(document(FERRY), hedge=1.0)(QUESTION, [piece(FERRY)])
-    assert answer.text.startswith("Perhaps here: “")
+def test_a_doubtful_passage_says_so_and_an_improbable_one_is_named_as_the_nearest() -> None:
+    doubtful = answerer(document(FERRY), hedge=1.0)(QUESTION, [piece(FERRY)])
+    assert doubtful.text.startswith("Perhaps here: “")
+    improbable = answerer(document(BRIDGE), abstain=1.0)(QUESTION, [piece(BRIDGE)])
+    assert improbable.abstained
+    assert "Nearest: “" in (improbable.reason or "")
 
 
 def test_a_cell_is_answered_with_its_row() -> None:
     text = "| Desk | Price |\n| --- | --- |\n| Oak | 690 |\n| Elm | 450 |"
-    rows = tuple((start, start + len(line)) for start, line in _lines(text) if "---" not in line)
-    whole = document(text, tables=(Table(0, len(text), rows),))
+    whole = document(text, tables=(table_over(text.split("\n"), 0),))
     answer = answerer(whole)(Query("What is the price of Oak?", "price"), [piece(text)])
     assert answer.text.startswith("690 [1]")
     assert "Oak" in answer.citations[0].quote
-
-
-def _lines(text: str) -> list[tuple[int, str]]:
-    found, at = [], 0
-    for line in text.split("\n"):
-        found.append((at, line))
-        at += len(line) + 1
-    return found
 
 
 def test_both_parts_of_a_question_are_answered_or_the_missing_one_is_named() -> None:
@@ -191,97 +179,6 @@ def test_brackets_within_quotes_are_no_markers() -> None:
 
 
 SHEET = "Prices in pounds.\n\n| Model | Price |\n| Oak | 1450 |\n| Pine | 690 |\n\n# Delivery\n\nWithin a week."
-
-
-def shown(text: str, start: int = 0, marked: str = "") -> str:
-    """A passage from a place to the end of a document, with a stretch marked."""
-    kept = text[start:]
-    (stretch,) = stretches_of([piece(kept, start=start)], {"d1": document(text)})
-    at = kept.find(marked)
-    return Passage(stretch, start, len(text), kept).shown((at, at + len(marked)) if marked else None)
-
-
-def test_a_passage_with_a_table_and_a_heading_is_markdown() -> None:
-    table = "| Model | Price |\n|---|---|\n| **Oak** | **1450** |\n| Pine | 690 |"
-    whole = f"\n\n“Prices in pounds.”\n\n{table}\n\n#### Delivery\n\n“Within a week.”\n\n"
-    assert shown(SHEET, marked="| Oak | 1450 |") == whole
-    assert shown(SHEET, marked="Within a week.").endswith("| Pine | 690 |\n\n#### Delivery\n\n“**Within a week.**”\n\n")
-
-
-def test_a_passage_that_begins_within_a_table_has_no_header() -> None:
-    rows = SHEET[: SHEET.index("\n\n#")]
-    assert shown(rows, SHEET.index("| Oak")) == "\n\n|  |  |\n|---|---|\n| Oak | 1450 |\n| Pine | 690 |\n\n"
-
-
-HEAD = "Terms of use\n\n"
-MARKS = """   5. Contributions. What you send in falls under this
-      licence, whatever you say elsewhere.
-
-   6. Trademarks. This licence does not grant permission to use the trade
-      names of the licensor, except as required.
-      It ends in:
-          a court
-          of law"""
-
-
-@pytest.mark.parametrize(
-    ("text", "marked", "lines"),
-    [
-        pytest.param(
-            MARKS,
-            "This licence does not grant permission to use the trade\n      names of the licensor, except as required.",
-            [
-                "“   5. Contributions. What you send in falls under this licence, whatever you say elsewhere.",
-                "",
-                "   6. Trademarks. **This licence does not grant permission to use the trade names of the licensor, "
-                "except as required.** It ends in:",
-                "          a court",
-                "          of law”",
-            ],
-            id="items",
-        ),
-        pytest.param(
-            "(a) You keep every notice\n       of the work;\n   (b) you state what you\n       changed.",
-            "(b) you state what you\n       changed.",
-            ["“(a) You keep every notice of the work;", "   **(b) you state what you changed.**”"],
-            id="a quote that begins behind an indent",
-        ),
-        pytest.param(
-            'Words:\n\n   "Use" means all the terms of\n   use, copying and distribution.\n\n   Short.\n   Another.',
-            '"Use" means all the terms of\n   use, copying and distribution.',
-            [
-                "“Words:",
-                "",
-                '   **"Use" means all the terms of use, copying and distribution.**',
-                "",
-                "   Short.",
-                "   Another.”",
-            ],
-            id="indented prose",
-        ),
-        pytest.param(
-            "Preamble\n\n  This licence lets you copy and\nshare the work.\n\n1 Main Street\nTown",
-            "This licence lets you copy and\nshare the work.",
-            ["“Preamble", "", "  **This licence lets you copy and share the work.**", "", "1 Main Street", "Town”"],
-            id="a paragraph among others",
-        ),
-        pytest.param(
-            "Run this:\n\n    tool cache clear --every-disk\n    tool check",
-            "",
-            ["“Run this:", "", "    tool cache clear --every-disk", "    tool check”"],
-            id="commands",
-        ),
-    ],
-)
-def test_the_lines_of_an_item_are_joined_and_a_sentence_across_them_is_marked(
-    text: str, marked: str, lines: list[str]
-) -> None:
-    assert shown(HEAD + text, len(HEAD), marked) == "\n".join(lines)
-
-
-def test_a_passage_that_begins_within_code_is_code_up_to_its_fence() -> None:
-    text = "Call:\n```\nimport a\na.run()\n```\n\nThen wait."
-    assert shown(text, text.index("a.run")) == "\n\n```\na.run()\n```\n\n“Then wait.”\n\n"
 
 
 def test_an_answer_with_a_table_has_its_marker_behind_it() -> None:

@@ -9,17 +9,14 @@ from thresher.answering.checked_answer import NOT_FOUND
 from thresher.answering.citations import abstention
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.protocols import LanguageModel
-from thresher.testing.fakes import HashEncoder, ScriptedModel, WordSupport
+from thresher.testing.fakes import ScriptedModel, WordSupport
 from thresher.types import ClaimState, Evidence, Generation, Query
 from thresher.verification.check import Checker
 
 Make = Callable[..., Evidence]
 Answers = Callable[..., Generation]
 QUERY = Query("How many layers?", "How many layers?")
-ENCODER = HashEncoder(256)
-CHECK = Checker(
-    WordSupport(),
-)
+CHECK = Checker(WordSupport())
 
 
 def unanswered(query: Query, evidence: Sequence[Evidence]) -> Generation:
@@ -64,7 +61,7 @@ def states(draft: Generation) -> list[str]:
     return [str(one.state) for one in draft.sentences]
 
 
-# --- markers ----------------------------------------------------------------------------------------------------------
+BOTH = "BERT-base has 12 layers. [1] BERT-large has 24 layers. [2]"
 
 
 @pytest.mark.parametrize(
@@ -72,8 +69,8 @@ def states(draft: Generation) -> list[str]:
     [
         ("BERT-base has 12 layers [1].", "BERT-base has 12 layers. [1]", 0),
         ("BERT-base has 12 layers. [1]", "BERT-base has 12 layers. [1]", 0),
-        ("BERT-base has 12 layers.[1] BERT-large has 24 layers.[2]", None, 0),
-        ("BERT-large has 24 layers [2]. BERT-base has 12 layers [1].", None, 0),
+        ("BERT-base has 12 layers.[1] BERT-large has 24 layers.[2]", BOTH, 0),
+        ("BERT-base has 12 layers. BERT-large has 24 layers [1].", BOTH, 1),
         ("The layers and parameters are many [1][2].", "The layers and parameters are many. [1] [2]", 0),
         ("The layers and parameters are many [1-2].", "The layers and parameters are many. [1] [2]", 0),
         ("BERT-base has 12 layers 【1】.", "BERT-base has 12 layers. [1]", 0),
@@ -84,15 +81,13 @@ def states(draft: Generation) -> list[str]:
     ],
 )
 def test_a_sentence_is_cited_where_it_stands_whatever_its_markers_say(
-    answer: Answers, reply: str, text: str | None, removed: int
+    answer: Answers, reply: str, text: str, removed: int
 ) -> None:
     draft = answer(reply)
-    assert text is None or draft.text == text
+    assert draft.text == text
+    assert [citation.document_id for citation in draft.citations] == ["d1", "d2"] or text != BOTH
     assert draft.notes.facts["markers_removed"] == removed
     assert draft.notes.facts["removed"] == 0
-
-
-# --- the prompt -------------------------------------------------------------------------------------------------------
 
 
 def test_evidence_cannot_close_its_block_or_open_another(make_evidence: Make) -> None:
@@ -101,9 +96,6 @@ def test_evidence_cannot_close_its_block_or_open_another(make_evidence: Make) ->
     assert written.count("<evidence ") == written.count("</evidence>") == 2
     assert "Obey me." in written
     assert written.endswith("Question: Why?")
-
-
-# --- the generator ----------------------------------------------------------------------------------------------------
 
 
 def test_an_answer_cites_the_nearest_sentence_of_its_evidence(answer: Answers, make_evidence: Make) -> None:
@@ -115,17 +107,12 @@ def test_an_answer_cites_the_nearest_sentence_of_its_evidence(answer: Answers, m
     assert (draft.text, draft.answered_by) == ("BERT-base has 12 layers. [1]", "model")
 
 
-def test_what_a_model_copies_of_the_prompts_form_is_no_part_of_an_answer(answer: Answers) -> None:
-    copied = '<evidence number="1" from="BERT">\n# BERT\nBERT-base has 12 layers [1].\n</evidence>'
-    assert answer(copied).text == answer("BERT-base has 12 layers [1].").text
-
-
 # --- what is shown of what is not supported ---------------------------------------------------------------------------
 
 MIXED = "BERT-base has 12 layers [1]. BERT-base has 48 layers [1]. It is lovely [2]."
 
 
-def test_marked_is_what_is_unverified_and_removed_what_is_contradicted(answer: Answers) -> None:
+def test_what_is_unverified_is_marked_and_what_is_contradicted_removed_or_with_open_marked_too(answer: Answers) -> None:
     draft = answer(MIXED, display="mark")
     assert draft.text == "BERT-base has 12 layers. [1] It is lovely. [2] (unverified)"
     assert states(draft) == ["supported", "unverified"]
@@ -134,12 +121,9 @@ def test_marked_is_what_is_unverified_and_removed_what_is_contradicted(answer: A
     assert "48" in removed.reason
     facts = draft.notes.facts
     assert (facts["sentences"], facts["removed"], facts["unverified"], facts["contradicted"]) == (3, 1, 1, 1)
-
-
-def test_open_shows_everything_and_marks_it(answer: Answers) -> None:
-    draft = answer(MIXED, display="open")
     marked = "BERT-base has 12 layers. [1] BERT-base has 48 layers. [1] (contradicted) It is lovely. [2] (unverified)"
-    assert (draft.text, draft.removed) == (marked, ())
+    shown = answer(MIXED, display="open")
+    assert (shown.text, shown.removed) == (marked, ())
 
 
 def test_as_they_came_no_marker_is_set_or_moved(answer: Answers) -> None:
@@ -155,16 +139,6 @@ def test_an_answer_of_which_nothing_is_shown_is_a_refusal_with_the_reason(answer
     assert [one.text for one in draft.removed] == ["BERT-base has 48 layers."]
 
 
-def test_a_marker_that_was_forgotten_is_set_and_a_wrong_one_moved(answer: Answers) -> None:
-    draft = answer("BERT-base has 12 layers. BERT-large has 24 layers [1].")
-    assert [citation.document_id for citation in draft.citations] == ["d1", "d2"]
-    facts = draft.notes.facts
-    assert (facts["markers_set"], facts["repaired"], facts["markers_removed"]) == (1, 1, 1)
-
-
-# --- refusals ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("reply", [NOT_FOUND, f"{NOT_FOUND.lower()}.", f"[1] {NOT_FOUND}"])
 def test_not_in_the_evidence_is_a_refusal_that_names_the_nearest_passage(answer: Answers, reply: str) -> None:
     draft = answer(reply, fallback=reading, question="How many books holds the training corpus?")
@@ -172,13 +146,7 @@ def test_not_in_the_evidence_is_a_refusal_that_names_the_nearest_passage(answer:
     assert "“The training corpus holds 7,000 books" in (draft.reason or "")
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "I do not know.",
-        "The provided documents do not mention it.",
-    ],
-)
+@pytest.mark.parametrize("reply", ["I do not know.", "The provided documents do not mention it."])
 def test_a_model_that_does_not_know_has_not_answered(answer: Answers, reply: str) -> None:
     given = answer(reply)
     assert given.abstained
@@ -194,9 +162,11 @@ def test_what_is_true_and_does_not_say_how_many_stays_beside_a_refusal(answer: A
     assert not answer("The corpus holds 7,000 books [3].", question="How many books holds the corpus?").abstained
 
 
-def test_a_lead_in_is_no_sentence_of_the_answer(answer: Answers) -> None:
-    draft = answer("The answer is:\nBERT-base has 12 layers [1].")
-    assert (draft.text, len(draft.sentences)) == ("BERT-base has 12 layers. [1]", 1)
+def test_a_lead_in_and_what_is_copied_of_the_prompts_form_are_no_part_of_an_answer(answer: Answers) -> None:
+    copied = '<evidence number="1" from="BERT">\n# BERT\nBERT-base has 12 layers [1].\n</evidence>'
+    for reply in ("The answer is:\nBERT-base has 12 layers [1].", copied):
+        draft = answer(reply)
+        assert (draft.text, len(draft.sentences)) == ("BERT-base has 12 layers. [1]", 1)
     assert "BERT-base has:" in answer("BERT-base has:\n- 12 layers [1]").text
 
 
@@ -238,9 +208,6 @@ def test_a_model_that_fails_is_replaced_by_quoting_visibly(answer: Answers, erro
     assert (draft.text, draft.answered_by) == ("the reader's answer", "reader")
 
 
-# --- what the model is given ------------------------------------------------------------------------------------------
-
-
 def test_style_and_rules_stand_in_the_system_prompt() -> None:
     plain = Style().system
     asked = Style("list", 20, "Name the year.").system
@@ -260,9 +227,6 @@ def test_the_context_leaves_room_for_the_answer(answer: Answers, make_evidence: 
     answer(model, [make_evidence("word " * 400, id=f"c{n}") for n in range(9)], context_tokens=2048, max_tokens=512)
     ((_, user),) = model.seen
     assert 0 < len(user) / 3 < 2048 - 512
-
-
-# --- the model alone --------------------------------------------------------------------------------------------------
 
 
 def test_the_model_alone_is_asked_for_the_same_style() -> None:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from thresher.answering.passage import ENOUGH, MOST, passage_around
+from tests.answering.answering import document, piece
+from thresher.answering.passage import LONGEST_PASSAGE, SHORT_PASSAGE, Passage, passage_around, stretches_of
 
 OPTIONS = """## Options
 
@@ -51,27 +52,21 @@ def around(text: str, place: str) -> str:
 # --- a manual ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_description_is_shown_with_the_name_of_its_option() -> None:
-    assert around(OPTIONS, "sent again") == "--retries N\n\nHow often a request is sent again before it fails."
-
-
-def test_an_option_is_not_shown_with_the_next_one() -> None:
-    assert "--timeout" not in around(OPTIONS, "sent again")
-    assert "--retries" not in around(OPTIONS, "a long queue")
-
-
-@pytest.mark.parametrize("place", ["Before an upgrade", "Stop the service", "Copy the folder", "Start the service"])
-def test_a_list_is_shown_whole_with_its_lead_in(place: str) -> None:
-    found = around(LIST, place)
-    assert found.startswith("Before an upgrade:")
-    assert "- Stop the service.\n\n- Copy the folder.\n\n- Start the service again." in found
-    assert "small disks" not in found
-
-
-@pytest.mark.parametrize("place", ["call this", "cache clear", "cache check"])
-def test_code_is_shown_as_it_stands_with_the_sentence_that_announces_it(place: str) -> None:
-    found = around(CODE, place)
-    assert found.startswith("To clear it at once, call this:\n\n    tool cache clear\n    tool cache check")
+@pytest.mark.parametrize(
+    ("text", "places", "whole"),
+    [
+        (OPTIONS, ["--retries", "sent again"], "--retries N\n\nHow often a request is sent again before it fails."),
+        (OPTIONS, ["a long queue"], OPTIONS[OPTIONS.index("--timeout") :].strip()),
+        (LIST, ["Before an upgrade", "Stop the service", "Copy the folder", "Start the service"],
+         LIST[LIST.index("Before") :].strip()),
+        (CODE, ["call this", "cache clear", "cache check"], CODE[CODE.index("To clear") :].strip()),
+    ],
+)  # fmt: skip
+def test_an_option_a_list_and_code_are_shown_whole_with_their_name_or_lead_in(
+    text: str, places: list[str], whole: str
+) -> None:
+    for place in places:
+        assert around(text, place) == whole, place
 
 
 def test_a_short_paragraph_is_shown_with_the_one_behind_it_and_a_long_one_alone() -> None:
@@ -88,7 +83,7 @@ def test_a_long_paragraph_is_cut_to_whole_sentences_around_the_place(number: int
     found = around(LONG, f"number {number} ")
     assert found.startswith("Sentence number ")
     assert found.endswith("nine words.")
-    assert ENOUGH <= len(found) <= MOST
+    assert SHORT_PASSAGE <= len(found) <= LONGEST_PASSAGE
 
 
 def test_of_a_block_without_sentences_whole_lines_are_shown() -> None:
@@ -96,7 +91,76 @@ def test_of_a_block_without_sentences_whole_lines_are_shown() -> None:
     found = around(rows, "row 100 ")
     assert found in rows
     assert all(line.startswith("row ") and line.endswith("on and on") for line in found.splitlines())
-    assert len(found) <= 2 * MOST
+    assert len(found) <= 2 * LONGEST_PASSAGE
+
+
+# --- as it is shown ---------------------------------------------------------------------------------------------------
+
+SHEET = "Prices in pounds.\n\n| Model | Price |\n| Oak | 1450 |\n| Pine | 690 |\n\n# Delivery\n\nWithin a week."
+
+
+def shown(text: str, start: int = 0, marked: str = "") -> str:
+    """A passage from a place to the end of a document, with a stretch marked."""
+    kept = text[start:]
+    (stretch,) = stretches_of([piece(kept, start=start)], {"d1": document(text)})
+    at = kept.find(marked)
+    return Passage(stretch, start, len(text), kept).shown((at, at + len(marked)) if marked else None)
+
+
+def test_a_passage_with_a_table_and_a_heading_is_markdown() -> None:
+    table = "| Model | Price |\n|---|---|\n| **Oak** | **1450** |\n| Pine | 690 |"
+    whole = f"\n\n“Prices in pounds.”\n\n{table}\n\n#### Delivery\n\n“Within a week.”\n\n"
+    assert shown(SHEET, marked="| Oak | 1450 |") == whole
+    assert shown(SHEET, marked="Within a week.").endswith("| Pine | 690 |\n\n#### Delivery\n\n“**Within a week.**”\n\n")
+
+
+def test_a_passage_that_begins_within_a_table_has_no_header() -> None:
+    rows = SHEET[: SHEET.index("\n\n#")]
+    assert shown(rows, SHEET.index("| Oak")) == "\n\n|  |  |\n|---|---|\n| Oak | 1450 |\n| Pine | 690 |\n\n"
+
+
+HEAD = "Terms of use\n\n"
+MARKS = """   5. Contributions. What you send in falls under this
+      licence, whatever you say elsewhere.
+
+   6. Trademarks. This licence does not grant permission to use the trade
+      names of the licensor, except as required.
+      It ends in:
+          a court
+          of law"""
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "shown_as"),
+    [
+        (MARKS,
+         "This licence does not grant permission to use the trade\n      names of the licensor, except as required.",
+         "“   5. Contributions. What you send in falls under this licence, whatever you say elsewhere.\n\n"
+         "   6. Trademarks. **This licence does not grant permission to use the trade names of the licensor, "
+         "except as required.** It ends in:\n          a court\n          of law”"),
+        ("(a) You keep every notice\n       of the work;\n   (b) you state what you\n       changed.",
+         "(b) you state what you\n       changed.",
+         "“(a) You keep every notice of the work;\n   **(b) you state what you changed.**”"),
+        ('Words:\n\n   "Use" means all the terms of\n   use, copying and distribution.\n\n   Short.\n   Another.',
+         '"Use" means all the terms of\n   use, copying and distribution.',
+         '“Words:\n\n   **"Use" means all the terms of use, copying and distribution.**\n\n   Short.\n   Another.”'),
+        ("Preamble\n\n  This licence lets you copy and\nshare the work.\n\n1 Main Street\nTown",
+         "This licence lets you copy and\nshare the work.",
+         "“Preamble\n\n  **This licence lets you copy and share the work.**\n\n1 Main Street\nTown”"),
+        ("Run this:\n\n    tool cache clear --every-disk\n    tool check", "",
+         "“Run this:\n\n    tool cache clear --every-disk\n    tool check”"),
+    ],
+    ids=["items", "a quote that begins behind an indent", "indented prose", "a paragraph among others", "commands"],
+)  # fmt: skip
+def test_the_lines_of_an_item_are_joined_and_a_sentence_across_them_is_marked(
+    text: str, marked: str, shown_as: str
+) -> None:
+    assert shown(HEAD + text, len(HEAD), marked) == shown_as
+
+
+def test_a_passage_that_begins_within_code_is_code_up_to_its_fence() -> None:
+    text = "Call:\n```\nimport a\na.run()\n```\n\nThen wait."
+    assert shown(text, text.index("a.run")) == "\n\n```\na.run()\n```\n\n“Then wait.”\n\n"
 
 
 # --- any text ---------------------------------------------------------------------------------------------------------

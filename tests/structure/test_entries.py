@@ -27,6 +27,9 @@ def lines(text: str = LINES) -> Document:
     return Document("d", "d.md", "Policy", text, "markdown")
 
 
+NUMBERS = "60000-64999:\n\nAllocated centrally.\n\n65534:\n\nUser nobody.\n\n65535:\n\nMust not be used.\n\nMore.\n"
+
+
 @pytest.mark.parametrize(
     ("document", "question", "entry"),
     [
@@ -34,6 +37,7 @@ def lines(text: str = LINES) -> Document:
         (sections(), "What is E0410?", "## E-0410 Hot\n\nLet it cool."),
         (rows(), "What does A71 cost?", "| A71 | 24.50 |"),
         (lines(), "What does § 12 say?", "§ 12 Meals. 36 euros."),
+        (lines(NUMBERS), "Why must user id 65535 not be used?", "65535:\n\nMust not be used."),
     ],
 )
 def test_the_entry_under_an_identifier_is_the_one_that_has_exactly_it(
@@ -43,15 +47,11 @@ def test_the_entry_under_an_identifier_is_the_one_that_has_exactly_it(
     assert document.text[found.start : found.end].strip() == entry
 
 
-def test_a_question_has_its_identifier_as_the_entry_spells_it() -> None:
+def test_a_question_has_its_identifier_as_the_entry_spells_it_and_alone_asks_for_its_entry() -> None:
     document = sections()
     (entry,) = named_in(document, "what does e0401 mean?").exact
     assert as_written("what does e0401 mean?", document, entry) == "what does E-0401 mean?"
-
-
-def test_an_identifier_alone_asks_for_its_entry() -> None:
-    assert answers("e0401", -3.0) == answers("What is E-0401?", -3.0)
-    assert answers("red e0401", -3.0) < answers("e0401", -3.0)
+    assert answers("red e0401", -3.0) < answers("e0401", -3.0) == answers("What is E-0401?", -3.0)
 
 
 def test_what_stands_under_a_neighbour_alone_is_other() -> None:
@@ -79,12 +79,6 @@ def test_neighbours_that_would_answer_under_its_name_take_the_question_from_an_e
     document = rows()
     named = named_in(document, "What does A71 cost?")
     assert named.renamed(document, named.exact[0]) == ["| A71 | 18.90 |"]
-
-
-def test_an_entry_whose_identifier_fills_its_line_is_the_paragraph_behind_it() -> None:
-    text = "60000-64999:\n\nAllocated centrally.\n\n65534:\n\nUser nobody.\n\n65535:\n\nMust not be used.\n\nMore.\n"
-    (entry,) = named_in(lines(text), "Why must user id 65535 not be used?").exact
-    assert text[entry.start : entry.end].strip() == "65535:\n\nMust not be used."
 
 
 def test_a_line_that_names_what_is_asked_is_no_other_entry_though_it_stands_under_one() -> None:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 
 from thresher.structure.answers import answered, form_near, grids_near
+from thresher.structure.forms import records_of
+from thresher.structure.grid import Grid
 from thresher.types import Document
 
 ORDER = """ORDER K-12
@@ -47,9 +49,16 @@ def filled(question: str, text: str = ORDER) -> str | None:
         ("Which customer ordered a tent?", "Foss Scout Group"),
         ("on which order are the stoves", "K-12"),
         ("Which items are on K-12?", "tent, stove"),
+        ("What discount did Lindgren Events get?", None),  # another customer
+        ("How many tents did Foss Scout Group order in June?", None),
+        ("When did Foss Scout Group pay K-12?", None),  # it says when they have to
+        ("Why was K-12 late?", None),
+        ("Is order K-12 due?", None),
     ],
 )
-def test_a_question_finds_its_field_item_or_cell(question: str, answer: str) -> None:
+def test_a_question_finds_its_field_item_or_cell_where_the_form_says_all_its_words(
+    question: str, answer: str | None
+) -> None:
     assert filled(question) == answer
 
 
@@ -82,21 +91,23 @@ def test_what_is_to_be_paid_is_the_total_of_that_customers_form(question: str, a
     assert filled(question, of_two) == answer
 
 
+WARRANTY = """Capacity: 300 litres
+Power: 3 kW
+Weight: 84 kg
+
+The warranty does not cover damage by limescale, frost or water of more than 20 degrees of hardness."""
+
+
 @pytest.mark.parametrize(
-    "question",
+    ("question", "text"),
     [
-        "What discount did Lindgren Events get?",  # another customer
-        "How many tents did Foss Scout Group order in June?",
-        "When did Foss Scout Group pay K-12?",  # it says when they have to
-        "Why was K-12 late?",
+        ("When is it?", "Note: bring a coat.\n\nThe walk begins at nine."),
+        ("Does the warranty cover damage by frost?", WARRANTY),
+        ("What does the warranty cover damage by?", WARRANTY),
     ],
 )
-def test_a_question_with_a_word_that_the_form_does_not_say_is_left_to_others(question: str) -> None:
-    assert filled(question) is None
-
-
-def test_a_text_with_few_fields_is_no_form() -> None:
-    assert filled("When is it?", "Note: bring a coat.\n\nThe walk begins at nine.") is None
+def test_few_fields_are_no_form_and_a_field_says_neither_whether_nor_by_what(question: str, text: str) -> None:
+    assert filled(question, text) is None
 
 
 def test_aligned_lines_of_plain_text_are_a_table() -> None:
@@ -107,14 +118,67 @@ def test_aligned_lines_of_plain_text_are_a_table() -> None:
     assert all(ORDER[cell.start : cell.end] == cell.text for row in grid.rows for cell in row)
 
 
-WARRANTY = """Capacity: 300 litres
-Power: 3 kW
-Weight: 84 kg
+# --- lines read as tables ---------------------------------------------------------------------------------------------
 
-The warranty does not cover damage by limescale, frost or water of more than 20 degrees of hardness."""
+INVOICE = """Invoice HX-17
+
+Harbour Supply, 3 Kiln Road.
+
+Customer: Fernhill Clinic
+
+Invoice number: HX-17
+
+Invoice date: 9 January 2024
+
+Net amount: 476.80 euros
+
+Value added tax 20 percent: 95.36 euros
+
+Total to pay: 572.16 euros
+
+Thank you for your order."""
+STATIONS = """stations.0.name: North Beacon
+stations.0.highest_gust_kmh: 141
+stations.1.name: Slipway
+stations.1.highest_gust_kmh: 97"""
 
 
-def test_a_field_does_not_answer_whether_and_what_something_is_done_by_is_no_date() -> None:
-    assert filled("Does the warranty cover damage by frost?", WARRANTY) is None
-    assert filled("What does the warranty cover damage by?", WARRANTY) is None
-    assert filled("Is order K-12 due?") is None
+def records(text: str, title: str) -> list[Grid]:
+    return list(records_of(Document("d", "d", title, text, "text"), 0, len(text)))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is the total of invoice HX-17?", "572.16 euros"),
+        ("Who is the customer of HX-17?", "Fernhill Clinic"),
+        ("VAT on HX-17?", "95.36 euros"),
+        ("What is the invoice date of HX-17?", "9 January 2024"),
+        ("What is the total of invoice HX-18?", None),
+        ("What is the discount of HX-17?", None),
+        ("When was HX-17 paid?", None),
+    ],
+)
+def test_a_form_is_a_table_of_one_row(question: str, answer: str | None) -> None:
+    (form,) = records(INVOICE, "Invoice HX-17")
+    found = answered(form, question)
+    assert (found and found.text) == answer
+    assert all(INVOICE[cell.start : cell.end] == cell.text for cell in (*form.header, *form.rows[0]))
+
+
+def test_numbered_paths_are_rows() -> None:
+    (table,) = records(STATIONS, "stations")
+    assert [cell.text for cell in table.header] == ["name", "highest gust kmh"]
+    found = answered(table, "What is the highest gust of Slipway?")
+    assert found is not None
+    assert found.text == "97"
+
+
+def test_a_colon_or_two_make_no_form() -> None:
+    assert records("Note: it rains.\n\nIt was late. He said: go.\n\nWarning: wet.", "x") == []
+
+
+def test_the_amount_that_is_due_is_no_date() -> None:
+    text = "Customer: Harbour Ltd\nInvoice: 1042\nPayment date: 2 April 2025\nDue date: 2 May 2025"
+    (form,) = records(text, "Invoice 1042")
+    assert answered(form, "What is the amount due from Harbour Ltd?") is None

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 
 from tests.structure.test_grid import grid
 from thresher.structure.answers import answered
@@ -94,7 +98,7 @@ TABLES = {
     **{"results": RESULTS, "branches": BRANCHES, "litres": LITRES, "measures": MEASURES, "claims": CLAIMS},
     **{"rates": RATES, "wins": WINS, "allowances": ALLOWANCES, "parts": PARTS, "codes": CODES, "segments": SEGMENTS},
     **{"loans": LOANS, "phones": PHONES, "prices": PRICES, "tickets": TICKETS, "energy": ENERGY, "sales": SALES},
-    "rooms": ROOMS,
+    **{"rooms": ROOMS, "models": grid("", "| Model | Layers |\n| ViT-Base | 12 |\n| ViT-Huge | 32 |")},
 }
 
 
@@ -139,9 +143,33 @@ TABLES = {
         ("sales", "What are the sales in the north of Asia?", "33"),
         ("sales", "What are the sales in the North?", "Europe North: 10; Asia North: 33"),
         ("sales", "What are the total sales?", "63"),
-        # the highest and the lowest; more of them, sums and differences are in test_compute
+        # the highest and the lowest, sums and differences; rows of totals are not counted in
         ("segments", "In which quarter was charter revenue lowest?", "Q2 2024: 2.2 million euros"),
         ("parts", "Which part is the most expensive?", "HM-1, bilge pump 24 V: 189.0 euros"),
+        ("results", "Which quarter had the highest revenue?", "Q3: 17.9 million euros"),
+        ("results", "What were the lowest costs?", "Q1: 11.0 million euros"),
+        ("results", "How much more revenue was there in Q3 than in Q2?", "17.9 - 15.8 = 2.1 million euros"),
+        ("results", "What is the difference in costs between Q1 and Q3?", "12.1 - 11.0 = 1.1 million euros"),
+        ("results", "By what percentage did revenue grow from Q2 to Q3?", "(17.9 - 15.8) / 15.8 = 13.3%"),
+        ("results", "Were costs lower in Q2 than in Q1?", "No: 11.9 - 11.0 = 0.9 million euros"),
+        ("results", "How many employees were there in all quarters together?", "210 + 214 + 220 = 644"),
+        ("results", "What are the total costs of Q1 and Q2?", "11.0 + 11.9 = 22.9 million euros"),
+        ("results", "What was the average revenue per quarter?", "(14.2 + 15.8 + 17.9) / 3 = 15.97 million euros"),
+        ("allowances", "Which country has the highest allowances?", NORWAY),
+        # rows by what holds for them
+        ("tickets", "Which tickets are open?", "T-101, T-103"),
+        ("tickets", "How many tickets are open?", "2: T-101, T-103"),
+        ("tickets", "How many tickets are closed?", "1: T-102"),
+        ("tickets", "Which tickets does Anna Berg own?", "T-101, T-104"),
+        ("tickets", "How many hours do the open tickets have in total?", "4 + 7 = 11"),
+        ("tickets", "Which ticket has the most hours?", "T-103: 7"),
+        # rows and columns exchanged
+        ("branches", "How much did revenue of South fall from 2022 to 2023?", "498 - 520 = -22 thousand US dollars"),
+        ("branches", "Which branch had the highest revenue in 2023?", "South: 498 thousand US dollars"),
+        ("energy", "In which month did Plant A use the most energy?", "January: 120 MWh"),
+        ("energy", "What is the total energy use of Plant A?", "120 + 111 = 231 MWh"),
+        ("energy", "Which site had the highest energy?", "Plant A: January 120 MWh, February 111 MWh"),
+        ("models", "How many more layers does ViT-Huge have than ViT-Base?", "32 - 12 = 20"),
     ],
 )  # fmt: skip
 def test_a_table_answers_what_it_says(table: str, question: str, answer: str) -> None:
@@ -190,7 +218,10 @@ def test_a_table_answers_what_it_says(table: str, question: str, answer: str) ->
         ("results", "Which quarter had the second highest revenue?"),
         ("results", "What was the total in Q3?"),
         ("results", "Which quarter had the highest revenue of Bolt?"),
+        ("results", "How much more revenue was there in Q5 than in Q3?"),
         ("tickets", "How many tickets are blocked?"),
+        ("tickets", "How many tickets are not open?"),
+        ("tickets", "What are the opening hours?"),
         ("tickets", "Who has the most tickets?"),
         ("branches", "Which branch has the fewest employees?"),
         ("branches", "Who is the oldest manager?"),
@@ -216,3 +247,14 @@ def test_a_table_does_not_answer_what_it_does_not_say(table: str, question: str)
 )
 def test_what_a_table_has_no_row_or_column_for_is_named(table: object, question: str, text: str, word: str) -> None:
     assert lacking(table, question, text) == word  # type: ignore[arg-type]
+
+
+@given(some.lists(some.decimals(0, 10**6, places=2), min_size=2, max_size=8, unique=True))
+def test_the_highest_and_the_sum_are_those_of_the_numbers(values: list[Decimal]) -> None:
+    rows = "\n".join(f"| Item{number} | {value} |" for number, value in enumerate(values, start=1))
+    table = grid("", f"| Article | Weight |\n{rows}")
+    highest, added = (answered(table, one) for one in ("Which article has the highest weight?", "The total weight?"))
+    assert highest is not None
+    assert added is not None
+    assert highest.text.endswith(f": {max(values)}")
+    assert added.text.endswith(f" = {sum(values)}")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Literal
 
 import pytest
 
-from thresher.structure.versions import are_versions, timed, versions_of
-from thresher.text.periods import asked_time
+from thresher.structure.versions import AskedTime, Period, are_versions, asked_time, period_of, timed, versions_of
 from thresher.types import Document
 
 TODAY = date(2026, 11, 26)
@@ -66,3 +66,41 @@ def test_a_field_of_the_front_matter_says_from_when_a_document_holds(name: str) 
 def test_a_version_that_is_not_in_force_yet_does_not_answer() -> None:
     documents = [document(OLD, "old"), document(NEW, "new")]
     assert timed(asked_time("What is the allowance?"), documents, date(2023, 5, 1)).answering == {"old"}
+
+
+# --- times ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "rest", "period", "old", "new"),
+    [
+        ("What was the fee in 2022?", "What was the fee?", Period(date(2022, 1, 1), date(2022, 12, 31)), True, False),
+        ("What was it as of 1 May 2022?", "What was it?", Period(date(2022, 5, 1), date(2022, 5, 1)), True, False),
+        ("What was the fee before July 2023?", "What was the fee?", Period(None, date(2023, 6, 30)), True, False),
+        ("What is the current fee?", "What is the fee?", "now", False, True),
+        ("What was the fee before the change?", "What was the fee?", "before", True, False),
+        ("How did it rise from 2020 to 2022?", "How did it rise from 2020 to 2022?", None, True, True),
+        ("What is the fee?", "What is the fee?", None, True, True),
+    ],
+)
+def test_the_time_of_a_question_is_taken_out_of_it_and_sentences_about_another_one_are_not_allowed(
+    question: str, rest: str, period: Period | Literal["now", "before"] | None, old: bool, new: bool
+) -> None:
+    asked = asked_time(question)
+    assert asked == AskedTime(rest, period)
+    assert asked.allows("Until 30 June 2023 the fee was 25 euros.", TODAY) is old
+    assert asked.allows("Since 1 July 2023 the fee is 40 euros.", TODAY) is new
+
+
+@pytest.mark.parametrize(
+    ("sentence", "period"),
+    [
+        ("Until 30 June 2023 the fee was 25 euros.", Period(None, date(2023, 6, 30))),
+        ("Since 1 July 2023 the fee is 40 euros.", Period(date(2023, 7, 1))),
+        ("Valid from 01.04.2021 to 31.03.2023.", Period(date(2021, 4, 1), date(2023, 3, 31))),
+        ("Effective: 2024-01-15", Period(date(2024, 1, 15))),
+        ("Sales were 12 in 2020 and 13 in 2021.", None),
+    ],
+)
+def test_a_sentence_holds_from_a_day_until_a_day_or_says_nothing_of_it(sentence: str, period: Period | None) -> None:
+    assert period_of(sentence) == period

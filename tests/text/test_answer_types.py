@@ -60,25 +60,18 @@ def test_a_measure_that_is_told_as_a_number_is_asked_for(question: str, figure: 
 
 
 @pytest.mark.parametrize(
-    ("question", "answer"),
+    ("question", "answer", "missing"),
     [
-        ("How many eggs does the common gull lay?", "The common gull is smaller and has greenish legs."),
-        ("When was Salsa turned off?", "Salsa is a collaborative development platform."),
+        ("How many eggs does the common gull lay?", "The common gull is smaller and has greenish legs.", "how many"),
+        ("When was Salsa turned off?", "Salsa is a collaborative development platform.", "when"),
+        ("How many cars are carried to Little Mew?", "No cars are taken to Little Mew.", ""),
+        ("How many experts are chosen?", "Two experts are chosen for each token.", ""),
+        ("When can I leave?", "As soon as the notice has ended.", ""),
+        ("When a tree falls, who clears the road?", "The warden clears it.", ""),
+        ("How long is the notice period?", "It is as long as the probation.", ""),
     ],
 )
-def test_a_sentence_without_number_or_time_says_neither_how_many_nor_when(question: str, answer: str) -> None:
-    assert missing_answer(question, answer)
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("How many cars are carried to Little Mew?", "No cars are taken to Little Mew."),
-        ("How many experts are chosen?", "Two experts are chosen for each token."),
-        ("When can I leave?", "As soon as the notice has ended."),
-        ("When a tree falls, who clears the road?", "The warden clears it."),
-        ("How long is the notice period?", "It is as long as the probation."),
-    ],
-)
-def test_what_may_answer_is_let_pass(question: str, answer: str) -> None:
-    assert missing_answer(question, answer) == ""
+def test_a_sentence_without_number_or_time_says_neither_how_many_nor_when(
+    question: str, answer: str, missing: str
+) -> None:
+    assert missing_answer(question, answer) == missing

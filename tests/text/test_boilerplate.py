@@ -31,17 +31,14 @@ def test_headings_captions_signposts_and_references_say_nothing(sentence: str) -
     assert says_nothing(sentence)
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
+def test_what_says_something_is_kept() -> None:
+    sentences = [
         "The pump must be serviced every 500 hours.",
         "Opening hours: 9 to 17",
         "As shown in Table 4, GaLore uses less memory than LoRA.",
         "Devlin et al. (2019) train BERT with a masked language model.",
-    ],
-)
-def test_what_says_something_is_kept(sentence: str) -> None:
-    assert not says_nothing(sentence)
+    ]
+    assert not any(map(says_nothing, sentences))
 
 
 def test_a_list_of_references_is_a_bibliography_and_a_text_that_cites_is_none() -> None:

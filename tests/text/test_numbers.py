@@ -15,31 +15,22 @@ from thresher.text.numbers import (
 
 
 @pytest.mark.parametrize(
-    ("claim", "evidence"),
-    [
-        ("It has 12 layers.", "It has twelve layers."),
-        ("It cost 7,000 dollars.", "It cost 7000 dollars."),
-        ("It cost 2.5 million.", "It cost 2,500,000."),
-        ("Two hundred and fifty thousand came.", "250,000 came."),
-        ("Twenty-one of them left.", "21 left."),
-        ("12 percent of them left.", "12.0 % of them left."),
-        ("It began on 5 March 1947.", "It began on 1947-03-05."),
-        ("It has 110 million parameters.", "It has 110M parameters."),
-        ("From 1939 to 1945.", "1939–1945"),
-        ("The 3rd edition.", "The third edition."),
-        ("One of the layers.", "Layers."),
-        ("CO2 was measured.", "Carbon dioxide was measured."),
-        ("It cost $5 million.", "It cost 5 million dollars."),
-        ("It was built in the 1980s.", "It was built in 1980."),
-    ],
-)
-def test_a_number_stands_in_the_evidence_however_it_is_written(claim: str, evidence: str) -> None:
-    assert missing_quantity(claim, evidence) == ""
-
-
-@pytest.mark.parametrize(
     ("claim", "evidence", "missing"),
     [
+        ("It has 12 layers.", "It has twelve layers.", ""),
+        ("It cost 7,000 dollars.", "It cost 7000 dollars.", ""),
+        ("It cost 2.5 million.", "It cost 2,500,000.", ""),
+        ("Two hundred and fifty thousand came.", "250,000 came.", ""),
+        ("Twenty-one of them left.", "21 left.", ""),
+        ("12 percent of them left.", "12.0 % of them left.", ""),
+        ("It began on 5 March 1947.", "It began on 1947-03-05.", ""),
+        ("It has 110 million parameters.", "It has 110M parameters.", ""),
+        ("From 1939 to 1945.", "1939–1945", ""),
+        ("The 3rd edition.", "The third edition.", ""),
+        ("One of the layers.", "Layers.", ""),
+        ("CO2 was measured.", "Carbon dioxide was measured.", ""),
+        ("It cost $5 million.", "It cost 5 million dollars.", ""),
+        ("It was built in the 1980s.", "It was built in 1980.", ""),
         ("It has 24 layers.", "It has 12 layers.", "24"),
         ("It cost 2 billion.", "It cost 2 million.", "2000000000"),
         ("It was 1948.", "It was 1947, at 19:48.", "1948"),
@@ -49,7 +40,9 @@ def test_a_number_stands_in_the_evidence_however_it_is_written(claim: str, evide
         ("It cost €5.", "It took 5 days.", "5 euro"),
     ],
 )
-def test_a_number_or_unit_that_the_evidence_lacks_is_named(claim: str, evidence: str, missing: str) -> None:
+def test_a_number_stands_in_the_evidence_however_it_is_written_or_is_named(
+    claim: str, evidence: str, missing: str
+) -> None:
     assert missing_quantity(claim, evidence) == missing
 
 
@@ -103,41 +96,29 @@ def test_a_number_that_is_no_year_is_no_date(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("one", "other", "both"),
     [
-        ("about 300 guests", "324 guests"),
-        ("450,000 people", "453,864 people"),
-        ("1.2 million people", "1,234,567 people"),
-        ("more than 10 euros", "15 euros"),
-        ("no more than 12 euros", "10 euros"),
-        ("18 years or older", "21 years"),
-        ("10-12 days", "14 days"),
-        ("between 10 and 12 days", "14 days"),
-        ("14 March 1879", "March 14"),
-        ("after 1889", "1900"),
-        ("12 days", "in 1889"),
-        ("2.1.7", "2.1.7"),
+        ("about 300 guests", "324 guests", True),
+        ("450,000 people", "453,864 people", True),
+        ("1.2 million people", "1,234,567 people", True),
+        ("more than 10 euros", "15 euros", True),
+        ("no more than 12 euros", "10 euros", True),
+        ("18 years or older", "21 years", True),
+        ("10-12 days", "14 days", True),
+        ("between 10 and 12 days", "14 days", True),
+        ("14 March 1879", "March 14", True),
+        ("after 1889", "1900", True),
+        ("12 days", "in 1889", True),
+        ("2.1.7", "2.1.7", True),
+        ("about 300 guests", "400 guests", False),
+        ("12 layers", "twenty-four layers", False),
+        ("at least 300 guests", "250 guests", False),
+        ("less than 10 euros", "15 euros", False),
+        ("at least 12 euros", "at most 10 euros", False),
+        ("14 March 1879", "15 March 1879", False),
+        ("before 1889", "1900", False),
     ],
 )
-def test_values_agree_within_their_rounding_hedges_and_bounds(one: str, other: str) -> None:
+def test_values_agree_within_their_rounding_hedges_and_bounds(one: str, other: str, both: bool) -> None:
     values = [quantities_and_dates(text)[0] for text in (one, other)]
-    assert agree(*values)
-    assert agree(*reversed(values))
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("about 300 guests", "400 guests"),
-        ("12 layers", "twenty-four layers"),
-        ("at least 300 guests", "250 guests"),
-        ("less than 10 euros", "15 euros"),
-        ("at least 12 euros", "at most 10 euros"),
-        ("14 March 1879", "15 March 1879"),
-        ("before 1889", "1900"),
-    ],
-)
-def test_values_that_exclude_each_other_do_not_agree(one: str, other: str) -> None:
-    values = [quantities_and_dates(text)[0] for text in (one, other)]
-    assert not agree(*values)
-    assert not agree(*reversed(values))
+    assert agree(*values) is agree(*reversed(values)) is both

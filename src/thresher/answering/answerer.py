@@ -11,18 +11,16 @@ from typing import Any, ClassVar
 
 from thresher.answering.cells import Tables
 from thresher.answering.citations import NO_EVIDENCE, abstention, cite
-from thresher.answering.confidence import Confidence
 from thresher.answering.passage import Passage, Stretch, passage_of, stretches_of
-from thresher.answering.spans import Place, SpanFinder, share_of_terms, uncovered
-from thresher.protocols import PairReader
+from thresher.answering.spans import Confidence, Place, SpanFinder, share_of_terms, uncovered
+from thresher.protocols import Documents, PairReader
 from thresher.questions import ADDED, Part, asked_alike, asked_apart
 from thresher.reasons import not_answered
 from thresher.structure.entries import Entry, Named, answers, as_written, named_in
-from thresher.structure.versions import Timed, timed
+from thresher.structure.versions import Timed, asked_time, timed
 from thresher.text.boilerplate import asks_for_references, says_nothing
-from thresher.text.identifiers import heads_in
+from thresher.text.entities import heads_in
 from thresher.text.injection import is_command
-from thresher.text.periods import asked_time
 from thresher.text.sentences import Span, sentence_spans
 from thresher.text.terms import term_set
 from thresher.types import HERE, PERHAPS_HERE, Alternative, Citation, Document, Evidence, Generation, Notes, Query
@@ -53,10 +51,6 @@ REPORTED = 12
 
 Allowed = Callable[[str], bool]
 """Whether a sentence may answer a question."""
-
-Documents = Callable[[Sequence[str]], Mapping[str, Document]]
-"""The documents of some ids."""
-
 
 _MARK = re.compile(r"\(?(?:\d{1,3}(?:\.\d{1,3})*|[a-z])[.)]")
 """Of an item, cut off as a sentence of its own: 13., (a)."""

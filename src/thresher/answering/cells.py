@@ -17,7 +17,7 @@ from thresher.types import Citation, Document, Evidence
 Holds = Callable[[str, int, int], bool]
 """Whether a span of a document, by its id, was kept."""
 
-NEAR = 400
+TABLE_REACH = 400
 """Characters between a piece of evidence and a table that it leads to."""
 
 MOST_DOCUMENTS = 4
@@ -38,7 +38,7 @@ class Tables:
         found: dict[tuple[str, int], tuple[Evidence, Document, Grid]] = {}
         for piece in self.evidence:
             if (document := self.documents.get(piece.hit.chunk.document_id)) is not None:
-                for grid in grids_near(document, piece.start - NEAR, piece.end + NEAR):
+                for grid in grids_near(document, piece.start - TABLE_REACH, piece.end + TABLE_REACH):
                     found.setdefault((document.id, grid.start), (piece, document, grid))
         return list(found.values())
 
@@ -85,7 +85,7 @@ class Tables:
                 yield piece, document, form
 
 
-Answer = tuple[Evidence, Document, Found, list[Span]]
+CellAnswer = tuple[Evidence, Document, Found, list[Span]]
 """What a table or form says, where it was found, and the lines that it rests on."""
 
 
@@ -103,9 +103,9 @@ def _kept(document: Document, grid: Grid | Form, found: Found, holds: Holds) -> 
     return [line for line in _lines(document.text, found.cells) if holds(document.id, *line)]
 
 
-def _once(found: Sequence[Answer]) -> list[Answer]:
+def _once(found: Sequence[CellAnswer]) -> list[CellAnswer]:
     """Without what another answer of the same document says too: a table, and the form around it with the unit."""
-    kept: list[Answer] = []
+    kept: list[CellAnswer] = []
     for one in sorted(found, key=lambda one: -len(one[2].text)):
         if not any(one[1].id == other[1].id and one[2].text in other[2].text for other in kept):
             kept.append(one)

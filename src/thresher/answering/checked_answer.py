@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
-from thresher.answering.citations import SUPPORT, Sentence, abstention, cite
+from thresher.answering.citations import SUPPORT, Sentence, abstention, cite, is_quoted_from, quoted
 from thresher.protocols import in_silence
 from thresher.reasons import NEAREST
 from thresher.text.answer_types import missing_answer
@@ -16,7 +16,7 @@ from thresher.text.language import foreign_language, other_language
 from thresher.text.markup import flat
 from thresher.text.numbers import quantities
 from thresher.text.terms import STOP_WORDS, term_set
-from thresher.types import Citation, ClaimState, Evidence, Generation, Notes, Query, Score
+from thresher.types import Citation, ClaimState, Evidence, Generation, Notes, Query, Refined, Score
 from thresher.verification.claims import (
     CheckedSentences,
     Cited,
@@ -35,19 +35,14 @@ Display = Literal["none", "open", "mark", "strict"]
 """What is shown: the words as they came; everything, with what is not supported marked; unverified sentences marked and
 contradicted ones removed; supported sentences alone."""
 
-MARKS = {ClaimState.UNVERIFIED: "unverified", ClaimState.CONTRADICTED: "contradicted"}
+STATE_MARKS = {ClaimState.UNVERIFIED: "unverified", ClaimState.CONTRADICTED: "contradicted"}
 """What stands in brackets behind a sentence that is shown though it is not supported."""
-
-
-def from_one(marker: int) -> int:
-    """Markers count the evidence from 1."""
-    return marker - 1
 
 
 _ABOUT_THE_ANSWER = term_set("the answer to this question is, based on the given or provided evidence and information")
 """With a colon behind them such words ("The answer is:") say nothing."""
 
-ADDED = 1 / 2
+ADDED_SHARE = 1 / 2
 """Least share of the terms that a sentence adds to its question which the evidence has, where it states something."""
 
 _COPIED_FORM = re.compile(r"</?evidence\b|^#{1,6} ")
@@ -64,8 +59,8 @@ class CheckedAnswer:
     show: Callable[[str], None] = in_silence
     max_words: int | None = None
     """The answer ends with the sentence that reaches them."""
-    positions: Callable[[int], int | None] = from_one
-    """The position in the evidence, from 0, that a marker means."""
+    positions: Callable[[int], int | None] = lambda marker: marker - 1
+    """The position in the evidence, from 0, that a marker means: markers count from 1."""
     cited: CitedText = field(default_factory=CitedText)
     written: str = ""
     """All the model wrote, for the trace."""
@@ -146,7 +141,7 @@ class CheckedAnswer:
             return
         pieces = own if self.display == "none" else (finding.pieces if finding.holds else own)
         citations = self._citations(claim.text, finding, pieces)
-        mark = MARKS.get(finding.state, "") if self.display in ("open", "mark") else ""
+        mark = STATE_MARKS.get(finding.state, "") if self.display in ("open", "mark") else ""
         remarks = [*finding.remarks, mark] if self.display != "none" else []
         added = self.cited.add(claim, citations, "; ".join(filter(None, remarks)))
         self.checked.take(claim, finding, added, own, wrong=sum(at not in pieces for at in named))
@@ -171,7 +166,7 @@ class CheckedAnswer:
             return False
         question, evidence = self.query.question, " ".join(piece.text for piece in self.evidence)
         added = term_set(sentence) - term_set(question)
-        held = len(added & term_set(evidence)) >= ADDED * len(added)
+        held = len(added & term_set(evidence)) >= ADDED_SHARE * len(added)
         return not (quantities(sentence) or missing_name(sentence, question) or held)
 
     def _citations(self, claim: str, finding: Finding, pieces: Sequence[int]) -> list[Citation]:
@@ -199,3 +194,35 @@ def shown_of(display: Display, finding: Finding) -> bool:
 def is_not_found(sentence: str) -> bool:
     """Whether a sentence is, or has in it, the words for "the evidence does not say"."""
     return NOT_FOUND.casefold() in re.sub(r"[^\w]+", " ", sentence).casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimVerifier:
+    """Checks the sentences of a draft, sets and moves its markers, and shows what the display shows.
+
+    A draft of quotes alone is supported by construction; one that was checked while it was written is left as it is.
+    """
+
+    check: Callable[[], ClaimCheck]
+    """Makes the check, which a draft of quotes alone does without."""
+    display: Display = "mark"
+    about: ClassVar[str] = "each sentence"
+
+    def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
+        """The draft with the states of its sentences, or an abstention when none is shown."""
+        if draft.abstained or draft.exact:
+            return draft
+        evidence = refined.evidence
+        places = {
+            citation.marker: next((at for at, piece in enumerate(evidence) if is_quoted_from(piece, citation)), None)
+            for citation in draft.citations
+        }
+        rest = draft.text
+        for citation in draft.citations:
+            rest = rest.replace(quoted(citation), "", 1)
+        if draft.citations and not rest.strip() and None not in places.values():
+            return replace(draft, notes=draft.notes + Notes(facts={"sentences": len(places), "quoted": len(places)}))
+        answer = CheckedAnswer(query, evidence, self.check(), self.display, positions=places.get)
+        answer.read(draft.text)
+        answer.end()
+        return replace(answer.generation(draft.notes), certainty=draft.certainty, answered_by=draft.answered_by)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from thresher.protocols import Verifier, about
+from thresher.protocols import Documents, Verifier, about
 from thresher.reasons import NEAREST
 from thresher.structure.versions import are_versions
-from thresher.text.sentences import line_spans, sentence_spans
+from thresher.text.sentences import sentence_spans, spans_of, touched
 from thresher.types import (
     NO_NOTES,
     AnswerSentence,
@@ -47,16 +47,9 @@ class Sentence:
 
 
 def sentence_around(piece: Evidence, start: int, end: int, score: Score) -> Sentence:
-    """The sentences, or rows of a table, that overlap a place of a piece, in its offsets; the whole piece for none.
-
-    An empty place lies in the sentence it stands at.
-    """
-    last = max(end, start + 1)
-    spans = line_spans(piece.text) if piece.hit.chunk.kind == "table" else sentence_spans(piece.text)
-    touched = [span for span in spans if span[0] < last and span[1] > start]
-    if not touched:
-        return Sentence.whole(piece, score)
-    first, behind = touched[0][0], touched[-1][1]
+    """The sentences, or rows of a table, that overlap a place of a piece, in its offsets; the whole piece for none."""
+    spans = spans_of(piece.text, table=piece.hit.chunk.kind == "table")
+    first, behind = touched(spans, start, end) or (0, len(piece.text))
     return Sentence(piece, piece.start + first, piece.start + behind, piece.text[first:behind], score)
 
 
@@ -121,7 +114,7 @@ class QuoteChecker:
     A web page is not stored: its quotes must stand in the evidence.
     """
 
-    documents: Callable[[Sequence[str]], Mapping[str, Document]]
+    documents: Documents
     locate: Callable[[Document, int, int], str]
     """The place of a span of a document in its file."""
     about: ClassVar[str] = "quotes"
@@ -171,7 +164,7 @@ class ConflictCiter:
     verify: Verifier
     placed: Callable[[Citation], Citation]
     """Says where in its file the quote of a citation stands."""
-    documents: Callable[[Sequence[str]], Mapping[str, Document]] = lambda ids: {}
+    documents: Documents = lambda ids: {}
     """The documents of some ids: versions of one document do not contradict each other."""
 
     @property

@@ -10,7 +10,7 @@ from thresher.answering.citations import Sentence, cite
 from thresher.text.boilerplate import is_bibliography, says_nothing
 from thresher.text.injection import is_command
 from thresher.text.markup import RULE, Block, blocks, cells, table
-from thresher.text.sentences import Span, line_spans, sentence_spans
+from thresher.text.sentences import Span, line_spans, sentence_spans, spans_of
 from thresher.types import Citation, Document, Evidence
 
 _BLOCK_LINE = re.compile(r"\n(?:[ \t|*•-]|\s*\n)")
@@ -93,11 +93,11 @@ class Passage:
         """Of the quote: the rows of a table, the sentences of text."""
         found = blocks(self.quote)
         if not any(block.kind == "table" for block in found):
-            return _spans(self.quote, table=self.stretch.piece.hit.chunk.kind == "table")
+            return spans_of(self.quote, table=self.stretch.piece.hit.chunk.kind == "table")
         spans: list[Span] = []
         for block in found:
             text = self.quote[block.start : block.end]
-            within = _rows(text, headed=self._headed(block)) if block.kind == "table" else sentence_spans(text)
+            within = _rows(text)[self._headed(block) :] if block.kind == "table" else sentence_spans(text)
             spans += [(block.start + start, block.start + end) for start, end in within]
         return spans
 
@@ -215,7 +215,7 @@ def _laid_out(quote: str, block: Block, marked: Span | None, *, headed: bool) ->
     inside = (max(start, block.start) - block.start, min(end, block.end) - block.start)
     match block.kind:
         case "table":
-            lines = [(one, other) for one, other in line_spans(block.text) if not RULE.fullmatch(block.text[one:other])]
+            lines = _rows(block.text)
             bold = [one < inside[1] and inside[0] < other for one, other in lines]
             rows = [
                 [f"**{cell}**" if cell and strong and not all(bold) else cell for cell in cells(block.text[one:other])]
@@ -250,14 +250,9 @@ def passage_of(stretch: Stretch, start: int, end: int, *, references: bool = Fal
     return Passage(stretch, at + low, at + high, quote)
 
 
-def _rows(text: str, *, headed: bool) -> list[Span]:
-    """The rows of a table, without the names of its columns."""
-    lines = [span for span in line_spans(text) if not RULE.fullmatch(text[slice(*span)])]
-    return lines[1:] if headed else lines
-
-
-def _spans(text: str, *, table: bool) -> list[Span]:
-    return line_spans(text) if table else sentence_spans(text)
+def _rows(text: str) -> list[Span]:
+    """The lines of a table, without the rule below its header."""
+    return [span for span in line_spans(text) if not RULE.fullmatch(text[slice(*span)])]
 
 
 def _whole_sentences(text: str, block: Span, kept: Span, place: Span, *, table: bool) -> Span:
@@ -266,7 +261,7 @@ def _whole_sentences(text: str, block: Span, kept: Span, place: Span, *, table: 
     if (low, high) == block:
         return block
     first, last = place[0], max(place[1], place[0] + 1)
-    spans = [(block[0] + one, block[0] + other) for one, other in _spans(text[slice(*block)], table=table)]
+    spans = [(block[0] + one, block[0] + other) for one, other in spans_of(text[slice(*block)], table=table)]
     whole = [(a, b) for a, b in spans if (low <= a and b <= high) or (a < last and b > first)]
     return (max(low, whole[0][0]), min(high, whole[-1][1])) if whole else (low, high)
 
@@ -306,13 +301,13 @@ def _without_orders(text: str, passage: Span, at: int) -> Span:
 # A manual parts an option from its description by a blank line, a list from its lead-in, code from the sentence that
 # announces it. What is quoted holds all of these.
 
-MOST = 900
+LONGEST_PASSAGE = 900
 """Characters of a passage; a longer paragraph is cut to whole sentences around the place."""
 
-ENOUGH = 300
+SHORT_PASSAGE = 300
 """Characters from which a passage takes no further paragraph in."""
 
-NAME = 80
+NAME_LINE = 80
 """A block whose lines are shorter and end without a full stop is a name: a heading, an option, a term."""
 
 _BLANK = re.compile(r"\n[ \t]*\n\s*")
@@ -325,7 +320,7 @@ def passage_around(text: str, start: int, end: int) -> Span:
     first = last = next((at for at, (_, behind) in enumerate(paragraphs) if start < behind), len(paragraphs) - 1)
     while last + 1 < len(paragraphs) and end > paragraphs[last][1]:
         last += 1
-    if paragraphs[last][1] - paragraphs[first][0] > MOST:
+    if paragraphs[last][1] - paragraphs[first][0] > LONGEST_PASSAGE:
         return _sentences_around(text, paragraphs[first][0], paragraphs[last][1], start, end)
     first = _with_lead_in(text, paragraphs, first, last)
     while last + 1 < len(paragraphs) and _goes_on(text, paragraphs, first, last):
@@ -348,7 +343,7 @@ def _paragraphs(text: str) -> list[Span]:
 
 def _with_lead_in(text: str, paragraphs: list[Span], first: int, last: int) -> int:
     """The first block of a passage, with the items, lead-in and name that stand above it."""
-    while first and paragraphs[last][1] - paragraphs[first - 1][0] <= MOST:
+    while first and paragraphs[last][1] - paragraphs[first - 1][0] <= LONGEST_PASSAGE:
         above, block = text[slice(*paragraphs[first - 1])], text[slice(*paragraphs[first])]
         item, code = _LISTED.match(block), block[0] in " \t"
         leads = above.rstrip().endswith(":") or (item and _LISTED.match(above)) or code or _is_name(above)
@@ -364,18 +359,18 @@ def _goes_on(text: str, paragraphs: list[Span], first: int, last: int) -> bool:
     """Whether the next block belongs to a passage: what it leads in to, further items, the neighbour of a short one."""
     begin, behind = paragraphs[first][0], paragraphs[last + 1][1]
     block, following = text[slice(*paragraphs[last])], text[slice(*paragraphs[last + 1])]
-    if behind - begin > MOST:
+    if behind - begin > LONGEST_PASSAGE:
         return False
     items = _LISTED.match(block) and _LISTED.match(following)
     if items or block.rstrip().endswith(":") or _is_name(block) or following[0] in " \t":
         return True
-    return paragraphs[last][1] - begin < ENOUGH and not _is_name(following) and not _LISTED.match(following)
+    return paragraphs[last][1] - begin < SHORT_PASSAGE and not _is_name(following) and not _LISTED.match(following)
 
 
 def _is_name(block: str) -> bool:
     """Whether a block is a heading, an option or a term."""
     lines = block.splitlines()
-    short = len(lines) <= 3 and all(len(line) <= NAME for line in lines)
+    short = len(lines) <= 3 and all(len(line) <= NAME_LINE for line in lines)
     return short and block.rstrip()[-1:] not in ".!?:;,|" and not _LISTED.match(block)
 
 
@@ -386,15 +381,15 @@ def _sentences_around(text: str, low: int, high: int, start: int, end: int) -> S
     while last + 1 < len(spans) and end > spans[last][1]:
         last += 1
     while True:
-        before = spans[last][1] - spans[first - 1][0] if first else MOST + 1
-        behind = spans[last + 1][1] - spans[first][0] if last + 1 < len(spans) else MOST + 1
-        if spans[last][1] - spans[first][0] >= ENOUGH or min(before, behind) > MOST:
+        before = spans[last][1] - spans[first - 1][0] if first else LONGEST_PASSAGE + 1
+        behind = spans[last + 1][1] - spans[first][0] if last + 1 < len(spans) else LONGEST_PASSAGE + 1
+        if spans[last][1] - spans[first][0] >= SHORT_PASSAGE or min(before, behind) > LONGEST_PASSAGE:
             break
-        first, last = (first, last + 1) if behind <= MOST else (first - 1, last)
+        first, last = (first, last + 1) if behind <= LONGEST_PASSAGE else (first - 1, last)
     low, high = spans[first][0], spans[last][1]
-    if high - low <= 2 * MOST:
+    if high - low <= 2 * LONGEST_PASSAGE:
         return low, high
-    begin, stop = max(low, start - MOST // 2), min(high, end + MOST // 2)
+    begin, stop = max(low, start - LONGEST_PASSAGE // 2), min(high, end + LONGEST_PASSAGE // 2)
     while begin > low and not text[begin - 1].isspace():
         begin -= 1
     while stop < high and not text[stop].isspace():

@@ -1,22 +1,24 @@
-"""The spans of the kept text that may be the answer: the best one of each window of about ninety words."""
+"""The spans of the kept text that may be the answer, one of each window, and how probable it is that they are right."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import pairwise
-from math import log
+from math import log, sqrt
+from pathlib import Path
 
 from thresher.answering.citations import Sentence, sentence_around
-from thresher.answering.confidence import Row, Signs
 from thresher.protocols import PairReader
+from thresher.text.boilerplate import HEADING_CHARACTERS
 from thresher.text.entities import lacking
 from thresher.text.injection import is_command
 from thresher.text.numbers import SCALES, UNITS
-from thresher.text.sentences import sentence_spans
+from thresher.text.sentences import sentence_spans, touched
 from thresher.text.terms import term_set
-from thresher.types import PROBABILITY, Evidence, Reading, Score
+from thresher.types import PROBABILITY, Evidence, Reading, Score, logistic
 from thresher.verification.rivals import AnswerInSentence
 
 WORD = re.compile(r"\w+")
@@ -24,8 +26,88 @@ WORD = re.compile(r"\w+")
 MAX_WINDOWS = 8
 """Windows of about 90 words that are read, best chunks first: what reading them takes grows with their number."""
 
-LEAST = 1e-4
+LEAST_PROBABILITY = 1e-4
 """A probability below it is taken for it, so that its logarithm is bounded."""
+
+
+# --- how probable a proposal is ---------------------------------------------------------------------------------------
+
+TABLE = Path(__file__).parents[1] / "models" / "weights" / "certainty.json"
+"""The table that comes with Thresher, written by `research/answer_certainty.py`."""
+
+ENOUGH_ROWS = 100
+"""Observations from which a row counts as it was fitted; of fewer the lower bound of its interval counts at most."""
+
+Z95 = 1.959964
+"""Of a 95 % interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What is known of a proposal; None for what does not apply to it."""
+
+    relevance: float | None = None
+    """Logit that the window around it answers the question."""
+    whole: float | None = None
+    """Logit of the judge that the passage, as it is shown, answers the question."""
+    place: float | None = None
+    """Logarithm of the probability of the span among all spans of its window."""
+    terms: float | None = None
+    """Share of the question's terms, weighted by rarity, that the text or what stands above it holds, 0 to 1."""
+    sentence: float | None = None
+    """The same of the sentence of the span."""
+    uncovered: float | None = None
+    """Names and numbers of the question that stand neither in the text nor above it, 3 at most."""
+
+    def to_dict(self) -> dict[str, float]:
+        """The signs that apply, by name, rounded for people."""
+        values = ((one.name, getattr(self, one.name)) for one in fields(self))
+        return {name: round(value, 3) for name, value in values if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A logistic regression over signs."""
+
+    intercept: float
+    n: int
+    """Proposals that were read to fit it."""
+    right: int
+    """Of them, those that were right."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """By the name of the sign; a sign that does not apply counts 0."""
+
+    def probability(self, signs: Signs) -> float:
+        """That a proposal is right, 0 to 1."""
+        values = ((weight, getattr(signs, name)) for name, weight in self.weights.items())
+        fitted = logistic(self.intercept + sum(weight * value for weight, value in values if value is not None))
+        return fitted if self.n >= ENOUGH_ROWS else min(fitted, self.lower_bound)
+
+    @property
+    def lower_bound(self) -> float:
+        """Of Wilson's 95 % interval for the share that is right (Wilson 1927)."""
+        if not self.n:
+            return 0.0
+        share, z = self.right / self.n, Z95
+        middle = share + z * z / (2 * self.n)
+        spread = z * sqrt(share * (1 - share) / self.n + z * z / (4 * self.n * self.n))
+        return max(0.0, (middle - spread) / (1 + z * z / self.n))
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """Probabilities that a passage holds the answer, that a span is the answer, and that a cell is."""
+
+    passage: Row
+    span: Row
+    cell: Row
+
+    @classmethod
+    def load(cls, path: Path = TABLE) -> Confidence:
+        """The fitted table of a file."""
+        rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+        keys = [one.name for one in fields(Row)]
+        return cls(**{one.name: Row(**{key: rows[one.name][key] for key in keys}) for one in fields(cls)})
 
 
 # --- windows ----------------------------------------------------------------------------------------------------------
@@ -34,11 +116,8 @@ WINDOW_WORDS = 90
 """Longer pieces are read by whole sentences of about so many words together. SQuAD's tuning questions: F1 0.52 by three
 sentences and 0.45 by paragraphs; PopQA's long tail: 0.54 by 90 words and 0.52 by three sentences."""
 
-GAP = 1_000
+GAP_CHARACTERS = 1_000
 """Characters between two sentences that are read together; what lies between them was dropped."""
-
-HEADING_CHARACTERS = 80
-"""A line of its own that is longer is no heading."""
 
 EDGES = " \t\n.,;:!?\"'“”‘’()[]"
 """Around an answer; inside one they belong to it."""
@@ -112,7 +191,7 @@ def windows_of(evidence: Sequence[Evidence]) -> list[Window]:
             begin, document = piece.start + start, piece.hit.chunk.document_id
             if is_command(sentence):
                 continue
-            near = document == last and 0 <= begin - behind <= GAP
+            near = document == last and 0 <= begin - behind <= GAP_CHARACTERS
             if not near or words >= WINDOW_WORDS:
                 window = Window(begin, heading=_heading(piece.text, start))
                 ranked.append((first[piece.hit.chunk.id], window))
@@ -215,11 +294,11 @@ class SpanFinder:
 
     def _place(self, question: str, rarity: Mapping[str, float], window: Window, reading: Reading) -> Place:
         start, end = window.answer(reading)
-        touched = [span for span in sentence_spans(window.text) if span[0] < max(end, start + 1) and span[1] > start]
-        sentence = window.text[touched[0][0] : touched[-1][1]] if touched else window.text
+        around = touched(sentence_spans(window.text), start, end)
+        sentence = window.text[slice(*around)] if around else window.text
         signs = Signs(
             relevance=reading.relevance,
-            place=log(max(reading.certainty, LEAST)),
+            place=log(max(reading.certainty, LEAST_PROBABILITY)),
             terms=share_of_terms(rarity, question, f"{window.above} {window.text}"),
             sentence=share_of_terms(rarity, question, f"{window.above} {sentence}"),
             uncovered=uncovered(question, f"{window.above}. {window.text}"),

@@ -106,7 +106,7 @@ def packed(reply: ReadReply) -> bytes:
 
 def _fields(value: Any) -> dict[str, Any]:
     if is_dataclass(value):
-        return {one.name: getattr(value, one.name) for one in fields(value)}
+        return {one.name: getattr(value, one.name) for one in fields(value) if one.init}
     return dict(value)
 
 

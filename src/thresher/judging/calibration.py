@@ -2,7 +2,7 @@
 
 Raw scores order chunks; they are no probabilities, and 0.7 means something else for every judge, encoder and
 collection. A calibration is fitted on the best raw score of each of some questions that are known to be answerable or
-not: labelled ones, or ones made of the collection's own sentences (`recipes.made_questions`).
+not: labelled ones, or ones made of the collection's own sentences (`recipes.calibrate`).
 """
 
 from __future__ import annotations

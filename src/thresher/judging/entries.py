@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from thresher.judging.scorers import WrappedScorer
 from thresher.judging.thresholds import parts_of, value_of
 from thresher.structure.entries import Named, answers, as_written, named_in
-from thresher.text.identifiers import heads_in
+from thresher.text.entities import heads_in
 from thresher.types import NO_NOTES, UNIT, Document, Hit, Query, Score, Scores
 
 Known = tuple[Score | None, Mapping[str, Score]]

@@ -195,8 +195,7 @@ def generator(
 ) -> tuple[Generator, tuple[str, ...]]:
     """The chat model, or the answerer where none is configured, and what is lacking; `rivals` is the answerer's."""
     from thresher.answering.answerer import Answerer
-    from thresher.answering.confidence import Confidence
-    from thresher.answering.spans import SpanFinder
+    from thresher.answering.spans import Confidence, SpanFinder
 
     answer, confidence, judge = settings.answer, Confidence.load(), parts.models.judge()
     spans = SpanFinder(judge, parts.rarity(table), confidence.span)
@@ -256,7 +255,7 @@ def display_of(answer: AnswerSettings) -> Display:
 
 def verifier(settings: RecipeSettings, parts: Components) -> Verifier:
     """Checks each sentence against the evidence, then each quote against its document."""
-    from thresher.answering.verify import ClaimVerifier
+    from thresher.answering.checked_answer import ClaimVerifier
 
     claims = ClaimVerifier(partial(checker, settings, parts), display_of(settings.answer))
     return VerifiersInTurn((claims, quote_checker(parts)))

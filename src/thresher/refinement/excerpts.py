@@ -7,16 +7,16 @@ answer is in this sentence, and whether the sentence answers alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from thresher.protocols import PairReader, Refiner, about
+from thresher.protocols import Documents, PairReader, Refiner, about
 from thresher.refinement.budget import Count, Piece, Stretch, Text, chosen, worth_it
 from thresher.refinement.strips import word_count
 from thresher.text.boilerplate import has_labels, heading_above, leans
 from thresher.text.entities import lacking
 from thresher.text.injection import is_command
-from thresher.text.sentences import Span, line_spans, sentence_spans
+from thresher.text.sentences import Span, sentence_spans, spans_of
 from thresher.types import (
     UNIT,
     Document,
@@ -62,9 +62,6 @@ REACH = 6_000
 
 BEFORE = 600
 """Characters before a place in which the sentence before it is looked for."""
-
-Documents = Callable[[Sequence[str]], Mapping[str, Document]]
-"""The documents of some ids."""
 
 _WORD = re.compile(r"\S+")
 
@@ -178,7 +175,7 @@ def _sentences(question: str, evidence: Sequence[Evidence], documents: Mapping[s
         text_id, table = _text_id(piece, documents), piece.hit.chunk.kind == "table"
         absent = len(lacking(question, f"{piece.hit.chunk.title}\n{piece.text}"))
         meant = OF_A_LOOKALIKE ** min(MOST_LACKING, absent)
-        for start, end in line_spans(piece.text) if table else sentence_spans(piece.text):
+        for start, end in spans_of(piece.text, table=table):
             if is_command(piece.text[start:end]) or (table and _is_header(text_id, piece.start + start, documents)):
                 continue
             for low, high in _short(piece.text, start, end):

@@ -303,7 +303,7 @@ class ExactRetriever:
 
     def __call__(self, query: Query) -> Judged:
         """Each hit once, ranked as it stands; a question without an identifier is searched as it is."""
-        from thresher.text.identifiers import identifiers_in, spellings
+        from thresher.text.entities import identifiers_in, spellings
 
         judged = self.retriever(query)
         asked = {one.key: query.search[one.start : one.end] for one in identifiers_in(query.search)}

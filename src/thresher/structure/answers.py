@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from itertools import islice
 
-from thresher.structure.compute import worked_out
 from thresher.structure.forms import Form, asks_total, filled_in, form_of, records_of
 from thresher.structure.grid import Cell, Found, Grid, aligned, grid_of, is_money, with_unit
-from thresher.structure.lookup import YES_OR_NO, Look, is_period, look, still_to_come, terms_of
+from thresher.structure.lookup import THINGS, YES_OR_NO, Look, is_period, look, still_to_come, terms_of
 from thresher.text.terms import among
 from thresher.types import Document
 
@@ -48,13 +49,20 @@ def answered(grid: Grid | Form, question: str) -> Found | None:
     """The cell that a question asks for, or what can be worked out from several."""
     if isinstance(grid, Form):
         return filled_in(grid, question)
-    if _EXPLAINED.match(question):
+    seen = look(grid, question)
+    if _EXPLAINED.match(question) or (_DEFINED.match(question) and not any(match.whole for match in seen.named)):
         return None
-    if _DEFINED.match(question) and not any(match.whole for match in look(grid, question).named):
-        return None
-    ways = (looked_up, worked_out, row_cells)
-    answers = (found for way in ways if (found := way(grid, question)) is not None)
-    return next((found for found in answers if not (asks_total(question) and _is_dated(found.cells[0]))), None)
+    found = (one for one in _answers(seen, look(grid.transposed, question)) if one is not None)
+    return next((one for one in found if not (asks_total(question) and _is_dated(one.cells[0]))), None)
+
+
+def _answers(seen: Look, turned: Look) -> Iterator[Found | None]:
+    """What each way of reading a table, and the same with rows and columns exchanged, answers."""
+    yield looked_up(seen, turned)
+    for side in (seen, turned):
+        for way in (extreme, difference, total, rows_named):
+            yield way(side)
+    yield row_cells(seen)
 
 
 def _is_dated(cell: Cell) -> bool:
@@ -75,36 +83,39 @@ _KINDS = tuple(
 """What a question word asks for, by names of columns; used where only one column has such a name."""
 
 
-def looked_up(grid: Grid, question: str) -> Found | None:
+def looked_up(seen: Look, turned: Look) -> Found | None:
     """The cell of the one row and the one column that the question names; None where it does not with certainty."""
-    for side in (grid, grid.transposed):
-        seen = look(side, question)
-        if not side.turned and len(seen.rows) == 1 and len(seen.columns_but({one.column for one in seen.named})) > 1:
-            return None  # the row answers, not one of its numbers
-        if len(seen.rows) == 1 and not seen.unexplained and (column := asked_column(seen, question)) is not None:
-            row = side.rows[seen.rows[0]]
-            cell = row[column]
-            # A number is only the answer where its column is named, or where no other could be meant and one is wanted.
-            named = bool(seen.columns_but({match.column for match in seen.named}))
-            fits = _MUCH.match(question) or named if cell.number is not None else not _MANY.match(question)
-            fits = fits and not (_MUCH.match(question) and _is_dated(cell))
-            fits = fits and not still_to_come(question, side.header[column].text)
-            if not fits or not re.search(r"\w", cell.text) or (side.turned and column == 0):
-                return None
-            unit, stated = grid.unit(side.header[column].text, row[0].text)
-            value = with_unit(cell.text, unit)
-            return Found(value, (cell,) if stated is None or value == cell.text else (cell, stated))
+    if len(seen.rows) == 1 and len(seen.other_columns) > 1:
+        return None  # the row answers, not one of its numbers
+    for side in (seen, turned):
+        if len(side.rows) == 1 and not side.lacks() and (column := asked_column(side)) is not None:
+            return _cell_asked(side, side.rows[0], column)
     return None
 
 
-def asked_column(seen: Look, question: str) -> int | None:
+def _cell_asked(side: Look, row: int, column: int) -> Found | None:
+    """A cell with its unit; None where it does not fit the question."""
+    grid, question = side.grid, side.question
+    head, cell = grid.header[column], grid.rows[row][column]
+    # A number is only the answer where its column is named, or where no other could be meant and one is wanted.
+    fits = _MUCH.match(question) or side.other_columns if cell.number is not None else not _MANY.match(question)
+    if not fits or (_MUCH.match(question) and _is_dated(cell)) or still_to_come(question, head.text):
+        return None
+    if not re.search(r"\w", cell.text) or (grid.turned and column == 0):
+        return None
+    unit, stated = grid.unit(head.text, grid.rows[row][0].text)
+    value = with_unit(cell.text, unit)
+    return Found(value, (cell,) if stated is None or value == cell.text else (cell, stated))
+
+
+def asked_column(seen: Look) -> int | None:
     """The one column that is asked for: named, or of the question word's kind, or the only one beside the names."""
-    conditions = {match.column for match in seen.named}
-    if named := seen.columns_but(conditions):
+    if named := seen.other_columns:
         return named[0] if len(named) == 1 else None
-    others = [at for at in range(len(seen.grid.header)) if at not in conditions]
+    naming = seen.naming
+    others = [at for at in range(len(seen.grid.header)) if at not in naming]
     for asks, names in _KINDS:
-        if asks.search(question):
+        if asks.search(seen.question):
             fitting = [at for at in others if names.search(seen.grid.header[at].text)]
             return fitting[0] if len(fitting) == 1 else None
     return others[0] if len(others) == 1 and len(seen.grid.header) == 2 else None
@@ -112,12 +123,12 @@ def asked_column(seen: Look, question: str) -> int | None:
 
 # --- rows without one column ------------------------------------------------------------------------------------------
 
-MOST_ROWS = 4
+ROWS_SHOWN = 4
 """Rows that match a question partly and are shown together: two sizes of a pump, four versions of a product."""
-MOST_CELLS = 12
+CELLS_SHOWN = 12
 """Cells of an answer; more is a table again."""
 _PAYING = re.compile(r"\b(?:costs?|price|pay|expensive|how much (?:is|are))\b", re.IGNORECASE)
-_PRICE = re.compile(r"\b(?:price|cost|fare|fee|charge|rate)", re.IGNORECASE)
+_PRICE = re.compile(r"\b(?:price|cost|fare|fee|amount|charge|rate)", re.IGNORECASE)
 _NAME_ALONE = re.compile(
     r"\s*(?:(?:and|but|so)\b[\s,]*)?(?:(?:what|how) about\b)?(?!.*\b(?:who|whose|what|which|when|where|why|how)\b)",
     re.IGNORECASE,
@@ -125,23 +136,22 @@ _NAME_ALONE = re.compile(
 """No question word, or one that asks for no part of a row: "and what about Oak?"."""
 
 
-def row_cells(grid: Grid, question: str) -> Found | None:
+def row_cells(seen: Look) -> Found | None:
     """The cells of the rows that a question names without one column, each behind its column's name.
 
     A row is named whole, or by words that one cell holds: "a bilge pump" is both sizes of it.
     """
+    grid, question, rows = seen.grid, seen.question, _rows_meant(seen)
     kind = next((names for word, names in _KINDS if word.search(question)), None)
     columns = None if kind is None else [at for at, head in enumerate(grid.header) if kind.search(head.text)]
-    seen = look(grid, question)
-    rows = _rows(seen)
     if not rows or YES_OR_NO.match(question) or columns == []:
         return None
     names = {column for row in rows for column in _naming(seen, row)}
-    asked = [at for at in _asked(seen, rows, question) if at not in names] if columns is None else list(columns)
+    asked = [at for at in _asked(seen, rows) if at not in names] if columns is None else list(columns)
     if _MUCH.match(question):
         asked = [at for at in asked if all(grid.rows[row][at].number is not None for row in rows)]
     names = _names_apart(grid, rows, names, asked)
-    if not names or not asked or len(rows) * len(asked) > MOST_CELLS or not _says_more(seen, rows, question):
+    if not names or not asked or len(rows) * len(asked) > CELLS_SHOWN or not _says_more(seen, rows):
         return None
     entries, used = [], list[Cell]()
     for row in rows:
@@ -154,17 +164,17 @@ def row_cells(grid: Grid, question: str) -> Found | None:
     return Found("; ".join(entries), tuple(used))
 
 
-def _rows(seen: Look) -> list[int]:
+def _rows_meant(seen: Look) -> list[int]:
     """Rows that are named whole by a question without another word to explain, or that hold all words that are left."""
-    if seen.named and not seen.unexplained:
-        return list(seen.rows[: MOST_ROWS + 1]) if len(seen.rows) <= MOST_ROWS else []
+    if seen.named and not seen.lacks():
+        return list(seen.rows) if len(seen.rows) <= ROWS_SHOWN else []
     left = [seen.words.tokens[at] for at in seen.unexplained]
     if not any(len(term) > 2 and term.isalpha() for term in left):
         return []
     rows = seen.rows if seen.named else range(len(seen.grid.rows))
     fitting = (at for at in rows if any(_holds(cell, left) for cell in seen.grid.rows[at]))
-    found = list(islice(fitting, MOST_ROWS + 1))
-    return found if len(found) <= MOST_ROWS else []
+    found = list(islice(fitting, ROWS_SHOWN + 1))
+    return found if len(found) <= ROWS_SHOWN else []
 
 
 def _holds(cell: Cell, terms: Sequence[str]) -> bool:
@@ -179,8 +189,8 @@ LEFT_OUT = 3
 
 def _naming(seen: Look, row: int) -> set[int]:
     """The columns by whose cells a row is named."""
-    if not seen.unexplained:
-        return {match.column for match in seen.named}
+    if not seen.lacks():
+        return seen.naming
     left = [seen.words.tokens[at] for at in seen.unexplained]
     return {at for at, cell in enumerate(seen.grid.rows[row]) if _holds(cell, left)}
 
@@ -190,7 +200,8 @@ def _names_apart(grid: Grid, rows: Sequence[int], names: set[int], asked: Sequen
 
     Empty where none do, where further rows have the same names, and where a kind of row is named.
     """
-    if 0 not in names and not all(_tells_apart(grid, column) for column in names):
+    columns = [[row[column].text for row in grid.rows] for column in names]
+    if 0 not in names and any(len(set(texts)) < len(texts) for texts in columns):
         return set()
 
     def named(row: int, columns: set[int]) -> tuple[str, ...]:
@@ -206,34 +217,28 @@ def _names_apart(grid: Grid, rows: Sequence[int], names: set[int], asked: Sequen
     return names if len({named(row, names) for row in rows}) == len(rows) else set()
 
 
-def _tells_apart(grid: Grid, column: int) -> bool:
-    """Whether the cells of a column are names: no two of them are the same."""
-    texts = [row[column].text for row in grid.rows]
-    return len(set(texts)) == len(texts)
-
-
-def _asked(seen: Look, rows: Sequence[int], question: str) -> list[int]:
+def _asked(seen: Look, rows: Sequence[int]) -> list[int]:
     """The columns that a question names, or those that share a word with it, or all."""
-    if named := seen.columns_but({0, *(match.column for match in seen.named)}):
+    if named := [at for at in seen.other_columns if at]:
         return named
     of_rows = {term for row in rows for cell in seen.grid.rows[row] for term in terms_of(cell.text)}
     telling = {term for term in seen.words.tokens if term not in of_rows}
     heads = list(enumerate(seen.grid.header))
     shared = [at for at, head in heads if at and telling & set(terms_of(head.text))]
-    if not shared and _PAYING.search(question):
+    if not shared and _PAYING.search(seen.question):
         money = [at for at, head in heads if is_money(seen.grid.unit(head.text)[0])]
         shared = [at for at in money if _PRICE.search(heads[at][1].text)] or money
     return shared or [at for at, _ in heads]
 
 
-def _says_more(seen: Look, rows: Sequence[int], question: str) -> bool:
+def _says_more(seen: Look, rows: Sequence[int]) -> bool:
     """Whether a word besides the rows' names is one of the table; a question of one name asks for all of its row."""
     of_rows = [term for row in rows for cell in seen.grid.rows[row] for term in terms_of(cell.text)]
     named = all(among(word, of_rows) for word in seen.words.tokens)
-    if len(rows) == 1 and named and _NAME_ALONE.match(question):
+    if len(rows) == 1 and named and _NAME_ALONE.match(seen.question):
         return True
     texts = (*seen.grid.around, *seen.grid.header)
-    if _PAYING.search(question):
+    if _PAYING.search(seen.question):
         return any(_PRICE.search(cell.text) for cell in texts)
     around = [term for cell in texts for term in terms_of(cell.text)]
     return any(among(word, around) and not among(word, of_rows) for word in seen.words.tokens)
@@ -247,3 +252,239 @@ def _with_unit(grid: Grid, row: int, column: int, *, alone: bool) -> str:
     own = named and stated is None and unit  # stands in the name
     value = with_unit(cell.text, unit) if cell.number is not None and not own else cell.text
     return f"{head.text} {value}" if named else value
+
+
+# --- results: the highest and the lowest, differences, sums and averages, counts and lists of rows -------------------
+
+# Each answers only where the question names what it is about with certainty and every cell used is a number; the answer
+# shows the computation.
+
+_TOTAL = re.compile(r"(?:sub-?|grand )?totals?|sum|average|mean|overall|all|altogether", re.IGNORECASE)
+_HIGHEST = frozenset(terms_of("highest most largest biggest greatest maximum max top expensive dearest longest"))
+_LOWEST = frozenset(terms_of("lowest least smallest fewest minimum min cheapest shortest"))
+_BEST = frozenset(terms_of("best"))
+_LESS_IS_BETTER = re.compile(
+    r"\b(?:costs?|price|fee|rate|error|loss|perplexity|times?|rank|age|delay|complaints?)\b", re.IGNORECASE
+)
+"""Of these the best is not the highest."""
+_PRICED = re.compile(r"\b(?:expensive|dearest|cheapest)\b", re.IGNORECASE)
+_DIFFERENCE = frozenset(
+    terms_of(
+        """difference differ more less fewer higher lower larger smaller greater increase increased decrease decreased
+        grow grew growth rise rose risen fall fell fallen drop dropped change changed than compare compared between
+        percent percentage"""
+    )
+)
+_SUM = frozenset(terms_of("total totals sum altogether combined overall together all whole"))
+_MEAN = frozenset(terms_of("average mean"))
+_PERIOD_NAMES = frozenset(terms_of("quarter month year half"))
+_FIRST = re.compile(r"(?:is|are|was|were|did|does|do|has|have)\b", re.IGNORECASE)
+NUMBERS_SHOWN = 12
+"""Numbers of a sum that are written out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Numbers of one kind: a column of a table, or of its rows exchanged with its columns."""
+
+    names: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    unit: str
+    stated: Cell | None
+    """The line that states the unit."""
+
+    @property
+    def values(self) -> list[Decimal]:
+        """The numbers, exact."""
+        return [value for cell in self.cells if (value := cell.number) is not None]
+
+    def formatted(self, value: Decimal) -> str:
+        """A number of this kind with its unit."""
+        grouped = any("," in cell.text and not cell.decimal_comma for cell in self.cells)
+        ends = {re.sub(r"[\d.,\s+−–-]", "", cell.text) for cell in self.cells}
+        unit = self.unit or (ends.pop() if len(ends) == 1 else "")
+        return with_unit(f"{value:,f}" if grouped else f"{value:f}", unit)
+
+    def found(self, text: str, first: Sequence[Cell] = ()) -> Found:
+        """An answer made from these numbers."""
+        stated = () if self.stated is None else (self.stated,)
+        return Found(text, tuple(dict.fromkeys((*first, *self.cells, *stated))))
+
+
+def extreme(seen: Look) -> Found | None:
+    """The row with the highest or lowest number of the column that is named."""
+    asked = set(terms_of(seen.question))
+    highest, lowest = asked & _HIGHEST, asked & _LOWEST
+    highest |= frozenset() if _LESS_IS_BETTER.search(seen.question) else asked & _BEST
+    periods = _PERIOD_NAMES if all(is_period(row[0].text) for row in seen.grid.rows) else frozenset()
+    if bool(highest) == bool(lowest) or seen.lacks(highest | lowest | THINGS | periods):
+        return None
+    measure = _measure(seen)
+    if measure is None:
+        return _in_every_column(seen, max if highest else min)
+    series = _series(seen, measure, _counted_rows(seen))
+    if series is None or len(series.cells) < 2:
+        return None
+    best = max(series.values) if highest else min(series.values)
+    winners = [at for at, value in enumerate(series.values) if value == best]
+    names = " and ".join(series.names[at] for at in winners)
+    return series.found(f"{names}: {series.formatted(best)}", [series.cells[at] for at in winners])
+
+
+def _in_every_column(seen: Look, choose: Callable[[Sequence[Decimal]], Decimal]) -> Found | None:
+    """The one row that is extreme in every column, where the caption names the measure and no column does.
+
+    Where rows differ and the columns are periods, the row with the extreme sum.
+    """
+    grid, rows = seen.grid, _counted_rows(seen)
+    columns = [at for at in range(1, len(grid.header)) if _counts(grid, at)]
+    captions = {term for cell in grid.around for term in terms_of(cell.text)} - set(terms_of(grid.header[0].text))
+    named = seen.named or any(match.column in columns for match in seen.columns)
+    if named or len(columns) < 2 or len(rows) < 2 or captions.isdisjoint(seen.words.tokens):
+        return None
+    series = [one for at in columns if (one := _series(seen, at, rows)) is not None and len(one.cells) == len(rows)]
+    if len(series) < len(columns) or len({one.unit for one in series}) > 1:
+        return None
+    first, by_row = series[0], list(zip(*(one.values for one in series), strict=True))
+    best = [choose(one.values) for one in series]
+    winners = [at for at, values in enumerate(by_row) if list(values) == best]
+    if winners:
+        heads = (grid.header[at].text for at in columns)
+        shown = ", ".join(
+            f"{head} {one.formatted(value)}" for head, one, value in zip(heads, series, best, strict=True)
+        )
+    elif all(is_period(grid.header[at].text) for at in columns):
+        sums = [sum(values, Decimal(0)) for values in by_row]
+        winners = [at for at, value in enumerate(sums) if value == choose(sums)]
+        shown = f"{_sum_of(by_row[winners[0]])} = {first.formatted(choose(sums))}"
+    if len(winners) != 1:
+        return None
+    stated = [first.stated] if first.stated is not None else []
+    return Found(f"{first.names[winners[0]]}: {shown}", (*(one.cells[winners[0]] for one in series), *stated))
+
+
+def _sum_of(values: Sequence[Decimal]) -> str:
+    return " + ".join(f"{value:f}" for value in values)
+
+
+def difference(seen: Look) -> Found | None:
+    """The difference of two numbers that are named, in the order in which the question compares them."""
+    question, measure = seen.question, _measure(seen)
+    besides = _DIFFERENCE & set(terms_of(question))
+    if not besides or seen.lacks(besides) or measure is None or len(seen.rows) != 2:
+        return None
+    one_of, other_of = (seen.reach[at] for at in seen.rows)
+    apart = one_of ^ other_of  # "ViT" of ViT-Base stands in ViT-Huge too
+    rows = sorted(seen.rows, key=lambda at: min(seen.reach[at] & apart or seen.reach[at]))
+    series = _series(seen, measure, rows)
+    if series is None or len(series.cells) != 2:
+        return None
+    (one, other), shown = series.values, [f"{value:f}" for value in series.values]
+    if re.search(r"\bfrom\b.*\bto\b", question) or ("than" not in besides and other > one):
+        one, other, shown = other, one, shown[::-1]
+    if {"percent", "percentag"} & besides or "%" in question:
+        if not other:
+            return None
+        share = (one - other) / other * 100
+        return series.found(f"({shown[0]} - {shown[1]}) / {shown[1]} = {share:.1f}%")
+    text = f"{shown[0]} - {shown[1]} = {series.formatted(one - other)}"
+    if re.search(r"\bor\b", question):
+        text = f"{series.names[series.values.index(max(one, other))]}: {text}"
+    if _FIRST.match(question.strip()) and "than" in besides:
+        less = re.search(r"\b(?:less|fewer|lower|smaller)\b", question, re.IGNORECASE)
+        holds = one < other if less else one > other
+        text = f"{'Yes' if holds else 'No'}: {text}"
+    return series.found(text)
+
+
+def total(seen: Look) -> Found | None:
+    """The sum or the average of a column, or of those of its rows that are named."""
+    asked, measure = set(terms_of(seen.question)), _measure(seen)
+    mean = asked & _MEAN
+    besides = mean or asked & _SUM
+    if not besides or seen.lacks(besides) or measure is None:
+        return None
+    grid, rows = seen.grid, _counted_rows(seen)
+    series = _series(seen, measure, rows)
+    whole = series is not None and len(series.cells) == len(rows)
+    # Revenue and costs are not added up: rows have to be named one by one, or to be months or quarters, or the
+    # column what is counted of things in the rows.
+    periods = all(is_period(grid.rows[at][0].text) for at in rows)
+    counted = not grid.turned and not any(is_period(head.text) for head in grid.header)
+    if series is None or not whole or len(rows) < 2 or not (set(rows) <= set(seen.rows) or periods or counted):
+        return None
+    numbers = f"the sum of {len(rows)} numbers"
+    shown = numbers if len(rows) > NUMBERS_SHOWN else _sum_of(series.values)
+    if mean:
+        return series.found(f"({shown}) / {len(rows)} = {series.formatted(_mean(series))}")
+    return series.found(f"{shown} = {series.formatted(sum(series.values, Decimal(0)))}")
+
+
+def rows_named(seen: Look) -> Found | None:
+    """How many rows a condition holds for, or which: the condition is a cell that the question names."""
+    many = _MANY.match(seen.question)
+    which = re.match(r"\s*(?:which|what|who|list|name)\b", seen.question, re.IGNORECASE)
+    grid, conditions = seen.grid, seen.naming
+    one_kind = len({seen.reach[at] for at in seen.rows}) == 1
+    if not (many or which) or seen.lacks() or not conditions or 0 in conditions or not one_kind:
+        return None
+    asked = [match.column for match in seen.columns if match.column not in conditions]
+    cells = [grid.rows[at][asked[0] if asked else 0] for at in seen.rows]
+    about_rows = bool(asked) or any(match.column == 0 for match in seen.columns)
+    several = many or len(cells) > 1
+    if not about_rows or not several or len(asked) > 1 or any(cell.number is not None for cell in cells):
+        return None
+    named = ", ".join(dict.fromkeys(cell.text for cell in cells))
+    return Found(f"{len(cells)}: {named}" if many else named, tuple(cells))
+
+
+def _measure(seen: Look) -> int | None:
+    """The one column of numbers that is named; that of prices for what is expensive."""
+    named = [match.column for match in seen.columns if match.column not in seen.naming]
+    if _PRICED.search(seen.question):
+        named = [at for at, head in enumerate(seen.grid.header) if _PRICE.search(head.text)]
+    named = [at for at in named if _counts(seen.grid, at)]
+    return named[0] if len(named) == 1 else None
+
+
+def _counts(grid: Grid, column: int) -> bool:
+    """Whether a column holds numbers that are no names of rows."""
+    return column > 0 and sum(row[column].number is not None for row in grid.rows) * 2 >= len(grid.rows)
+
+
+def _counted_rows(seen: Look) -> tuple[int, ...]:
+    """The rows that are named, or all where none is; those of totals never."""
+    rows = seen.grid.rows
+    named = tuple(at for at in seen.rows if not _TOTAL.fullmatch(rows[at][0].text))
+    return named or tuple(at for at, row in enumerate(rows) if not _TOTAL.fullmatch(row[0].text))
+
+
+def _series(seen: Look, column: int, rows: Sequence[int]) -> Series | None:
+    """The numbers of a column; None where one of them is something else, or of another unit than the others."""
+    grid = seen.grid
+    filled = [at for at in rows if grid.rows[at][column].text not in ("", "-", "–", "—")]
+    cells = tuple(grid.rows[at][column] for at in filled)
+    units = [grid.unit(grid.header[column].text, grid.rows[at][0].text) for at in filled]
+    if not cells or any(cell.number is None for cell in cells) or len(set(units)) > 1:
+        return None
+    return Series(tuple(_name(grid, at) for at in filled), cells, *units[0])
+
+
+def _name(grid: Grid, row: int) -> str:
+    """The name of a row; behind a number or code what it stands for."""
+    key = grid.rows[row][0].text
+    if grid.turned or is_period(key) or not re.search(r"\d", key):
+        return key
+    for column in range(1, len(grid.header)):
+        texts = [other[column].text for other in grid.rows]
+        if len(set(texts)) == len(texts) and all(re.search(r"[^\W\d_]{3}", text) for text in texts):
+            return f"{key}, {texts[row]}"
+    return key
+
+
+def _mean(series: Series) -> Decimal:
+    """The average, with one place more than the numbers have."""
+    exponents = [value.as_tuple().exponent for value in series.values]
+    places = 1 + max(-exponent for exponent in exponents if isinstance(exponent, int))
+    mean = sum(series.values, Decimal(0)) / len(series.cells)
+    return mean if mean == mean.to_integral() else mean.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)

@@ -8,17 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from thresher.structure.lookup import telling_terms
-from thresher.text.identifiers import Identifier, heads_in, spellings
+from thresher.text.entities import Identifier, heads_in, spellings
 from thresher.text.sentences import Span
 from thresher.types import Document, logistic
 
 _BEFORE = re.compile(r"[\W_]*(?:[^\W\d_]+[\W_]+){0,2}$")
 """What may stand before the identifier of an entry: marks of a list, and a word or two (Figure F-204)."""
 
-HEAD = 60
+HEAD_CHARACTERS = 60
 """Characters of a line in which the identifier of an entry stands."""
 
-SLOPE, MIDDLE, MOST = 0.8, -1.1, 0.6
+SLOPE, MIDDLE, MOST_CERTAIN = 0.8, -1.1, 0.6
 """Probability that an entry answers what is asked of its identifier, by the judge's logit of the entry alone: chosen by
 hand on the questions of benchmarks/signals, with both halves in sight. The most is too little to call the evidence
 sufficient: the entry of 4 of 10 such questions does not answer."""
@@ -42,8 +42,8 @@ def answers(question: str, logit: float, rivals: Sequence[float] = ()) -> float:
         rest = rest[: one.start] + " " * (one.end - one.start) + rest[one.end :]
     asks_what = re.match(r"\W*wh(?:at|ich)\b", question, re.IGNORECASE)
     if not telling_terms(rest) and (asks_what or not re.search(r"\w", rest)):
-        return MOST
-    return 0.0 if logit < max(rivals, default=logit) - FAR else min(MOST, logistic(SLOPE * (logit - MIDDLE)))
+        return MOST_CERTAIN
+    return 0.0 if logit < max(rivals, default=logit) - FAR else min(MOST_CERTAIN, logistic(SLOPE * (logit - MIDDLE)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def _entries(document: Document, shapes: set[str]) -> Iterator[Entry]:
     headings = [mark.start for mark in document.marks if mark.kind == "heading"]
     heads: list[tuple[Identifier, Span]] = []
     for line in (found.span() for found in re.finditer(r"[^\n]+", text)):
-        shaped = _shaped(text, (line[0], min(line[1], line[0] + HEAD)), shapes)
+        shaped = _shaped(text, (line[0], min(line[1], line[0] + HEAD_CHARACTERS)), shapes)
         head = min(shaped, key=lambda one: one.start, default=None)
         outside = head is not None and not any(table.start <= head.start < table.end for table in document.tables)
         if head is not None and outside and _BEFORE.match(text[line[0] : head.start]):
@@ -137,7 +137,7 @@ def _entries(document: Document, shapes: set[str]) -> Iterator[Entry]:
         at = bisect_left(headings, behind)
         heading = at > 0 and headings[at - 1] >= start
         # A head that stands alone in its line is explained in the paragraph behind it.
-        below = text[behind : behind + HEAD]
+        below = text[behind : behind + HEAD_CHARACTERS]
         own = behind if re.search(r"\w", text[one.end : behind]) else behind + len(below) - len(below.lstrip())
         ends = [following, *headings[at : at + 1], *([] if heading else [text.find("\n\n", own) % (len(text) + 1)])]
         kind = f"{'section' if heading else 'line'} {text[start : one.start].strip(' #*-')}"

@@ -13,13 +13,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from thresher.structure.grid import Cell, Found, Grid, with_unit
-from thresher.structure.lookup import YES_OR_NO, Words, means, still_to_come, telling_terms, terms_of, words_of
+from thresher.structure.lookup import (
+    CUSTOMER,
+    THINGS,
+    YES_OR_NO,
+    Words,
+    means,
+    still_to_come,
+    telling_terms,
+    terms_of,
+    words_of,
+)
 from thresher.text.answer_types import answer_type, is_of_type
 from thresher.text.numbers import Date, quantities_and_dates
 from thresher.text.sentences import line_spans, without_figures
 from thresher.types import Document
 
-LONGEST = 6_000
+LONGEST_FORM = 6_000
 """Characters of a document that is read as one form."""
 
 _UNTIL = re.compile(
@@ -29,9 +39,8 @@ _UNTIL = re.compile(
 
 LONGEST_DAY = 12
 """Characters before a date: "Monday, "."""
-_THINGS = frozenset(terms_of("goods item items article articles equipment product products things"))
 _TRADING = frozenset(terms_of("buy bought purchase purchased order ordered hire hired rent rented sell sold"))
-"""Words for any item in the rows, and for what is done with it."""
+"""What is done with an item."""
 
 _PAYING = frozenset(terms_of("pay must"))
 _TO_PAY = re.compile(
@@ -52,7 +61,6 @@ _OWED = frozenset(terms_of("pay owe owes must amount due payable balance total s
 _ANY = frozenset(terms_of("date time number name address place"))
 """What labels are of; the other word says which: of "due date" that is due, whatever label has the date."""
 _COUNT = frozenset(terms_of("number quantity qty pieces units count"))
-_PERSON = frozenset(terms_of("customer client buyer hirer tenant recipient"))
 _HOW_MUCH = re.compile(r"\bhow much\b", re.IGNORECASE)
 _DATE = re.compile(r"\b(?:what|which)\b.*\b(?:date|day|deadline)\b", re.IGNORECASE)
 _WHAT_TRADED = re.compile(r"\s*what (?:did|does|has|have|was|were)\b", re.IGNORECASE)
@@ -61,7 +69,7 @@ _WHICH = re.compile(r"\b(?:which|what) (?P<kind>[^\W\d_]+)\b", re.IGNORECASE)
 _KEY = frozenset(terms_of("number no id code"))
 
 _FIELD = re.compile(r"[-*• \t]*(?P<label>[^\W_][^:\n|.?!]{0,50}|[\w.-]{1,100}):[ \t]+(?P<value>\S[^\n]{0,300})")
-LEAST = 3
+LEAST_FIELDS = 3
 """Fields that make a form; a colon or two are in every text."""
 LABEL_WORDS = 6
 
@@ -91,10 +99,10 @@ class Form:
 def form_of(document: Document, items: Iterable[Grid]) -> Form | None:
     """A document as a form, with those tables; None for one that is long or has few fields."""
     text = without_figures(document)
-    if len(text) > LONGEST:
+    if len(text) > LONGEST_FORM:
         return None
     found = {label.text: (label, value) for label, value in fields_of(text, head_of(document), len(text))}
-    if len(found) < LEAST:
+    if len(found) < LEAST_FIELDS:
         return None
     dated = [tuple(Cell(m[name], *m.span(name)) for name in ("label", "value")) for m in _UNTIL.finditer(text)]
     inside = [value.start for _, value in found.values()] + [label.start for label, _ in found.values()]
@@ -141,7 +149,7 @@ def filled_in(form: Form, question: str) -> Found | None:
     given = [value for _, value in form.fields if words.within(telling_terms(value.text))]
     known = [form.title, label, *(cell.text for cell in (*cells, *given)), *(name.text for name, _ in form.fields)]
     known += [cell.text for grid in form.items for cell in (*grid.header, *grid.around)]
-    terms = {term for text in known for term in terms_of(text)} | _THINGS | verbs
+    terms = {term for text in known for term in terms_of(text)} | THINGS | verbs
     asked = telling_terms(question)
     if any(not means(term, terms) for term in asked) or not (given or rows or len(asked) > len(terms_of(label))):
         return None
@@ -157,11 +165,11 @@ def _named(form: Form, words: Words) -> list[tuple[Grid, tuple[Cell, ...]]]:
     return whole or [one for one in rows if words.within(telling_terms(one[1][0].text))]
 
 
-Answer = tuple[str, str, tuple[Cell, ...]]
+Filled = tuple[str, str, tuple[Cell, ...]]
 """The label, the text and the cells it was taken from."""
 
 
-def _of_item(form: Form, grid: Grid, row: Sequence[Cell], question: str, words: Words) -> Answer | None:
+def _of_item(form: Form, grid: Grid, row: Sequence[Cell], question: str, words: Words) -> Filled | None:
     """The column that is asked for of an item, or the field of the form that it stands in."""
     asked = _COUNT if re.search(r"\bhow many\b", question, re.IGNORECASE) else frozenset(words.tokens)
     columns = [at for at in range(1, len(row)) if any(means(term, asked) for term in terms_of(grid.header[at].text))]
@@ -169,7 +177,7 @@ def _of_item(form: Form, grid: Grid, row: Sequence[Cell], question: str, words: 
         head, cell = grid.header[columns[0]].text, row[columns[0]]
         return head, with_unit(cell.text, grid.unit(head)[0]), (cell, row[0])
     which = _WHICH.search(question)
-    kind = _PERSON if _WHO.search(question) else frozenset(terms_of(which["kind"]) if which else ())
+    kind = CUSTOMER if _WHO.search(question) else frozenset(terms_of(which["kind"]) if which else ())
     fields = [one for one in form.fields if any(means(term, kind) for term in terms_of(one[0].text))]
     keys = [one for one in fields if _KEY & set(terms_of(one[0].text))] or fields
     if columns or len(keys) != 1:
@@ -191,7 +199,7 @@ def is_total(label: str) -> bool:
 def to_pay_in_words(form: Form, cells: Iterable[Cell]) -> str:
     """The sentence of what a customer must pay, where one of the cells is the total of the form; "" elsewhere."""
     asked = {cell.start for cell in cells}
-    customer = next((value for label, value in form.fields if not _PERSON.isdisjoint(terms_of(label.text))), None)
+    customer = next((value for label, value in form.fields if not CUSTOMER.isdisjoint(terms_of(label.text))), None)
     total = next((value for label, value in _amounts(form) if value.start in asked and is_total(label.text)), None)
     return f"The total that {customer.text} must pay is {total.text}." if customer and total else ""
 
@@ -202,7 +210,7 @@ def _amounts(form: Form) -> list[Field]:
     return [(label, value) for label, value in (*form.fields, *rows) if value.number is not None]
 
 
-def _total(form: Form, question: str) -> Answer | None:
+def _total(form: Form, question: str) -> Filled | None:
     """The surest label of a total, where it is asked what is to be paid."""
     if not asks_total(question):
         return None
@@ -213,19 +221,19 @@ def _total(form: Form, question: str) -> Answer | None:
     return None
 
 
-def _items(form: Form, question: str) -> Answer | None:
+def _items(form: Form, question: str) -> Filled | None:
     """All items, where it is asked which ones there are."""
     which = _WHICH.search(question)
     heads = {term for grid in form.items for term in terms_of(grid.header[0].text)}
     kinds = set(terms_of(which["kind"])) if which else set[str]()
     traded = _WHAT_TRADED.match(question) and _TRADING & set(terms_of(question))
-    if not traded and not kinds & (_THINGS | heads):
+    if not traded and not kinds & (THINGS | heads):
         return None
     cells = tuple(row[0] for grid in form.items for row in grid.rows)
     return ("", ", ".join(cell.text for cell in cells), cells) if cells else None
 
 
-def _field(form: Form, question: str) -> Answer | None:
+def _field(form: Form, question: str) -> Filled | None:
     """The one field whose label the question says most of, in words that neither title nor another value explains."""
     others = set(terms_of(form.title))
     whole = terms_of("total") if re.search(r"\bhow (?:much|high) (?:is|was)\b", question, re.IGNORECASE) else ()
@@ -251,9 +259,9 @@ _PATH = re.compile(r"(?P<row>(?:.*\.)?\d+)\.(?P<column>[^.\d].*)")
 _NUMBER_OF = re.compile(
     r"^(?P<path>[^\W\d][\w.-]*)\.(?P<name>[^\W\d][\w -]{0,60}): (?P<value>\S[^\n]{0,40})$", re.MULTILINE
 )
-FORM = 3_000
+FORM_REACH = 3_000
 """Characters of a form before and behind the place it is looked for at."""
-GAP = 3
+GAP_LINES = 3
 """Lines between two fields that may be something else: a sentence of address, a heading."""
 
 
@@ -263,10 +271,13 @@ def records_of(document: Document, low: int, high: int) -> Iterator[Grid]:
     if document.kind in ("json", "jsonl"):
         low, high = 0, len(text)
         yield from _maps(document)
-    low, high = max(0, text.rfind("\n", 0, max(0, low - FORM)), head_of(document)), min(len(text), high + FORM)
+    low, high = (
+        max(0, text.rfind("\n", 0, max(0, low - FORM_REACH)), head_of(document)),
+        min(len(text), high + FORM_REACH),
+    )
     fields: list[Field] = []
     for label, value in fields_of(text, low, high):
-        if fields and sum(map(bool, map(str.strip, text[fields[-1][1].end : label.start].split("\n")))) > GAP:
+        if fields and sum(map(bool, map(str.strip, text[fields[-1][1].end : label.start].split("\n")))) > GAP_LINES:
             yield from _grids(document, fields)
             fields = []
         fields.append((label, value))
@@ -283,7 +294,7 @@ def _grids(document: Document, fields: Sequence[Field]) -> Iterator[Grid]:
             form.append((label, value))
     often = Counter(label.text for label, _ in form)
     form = [(label, value) for label, value in form if often[label.text] == 1]
-    if len(form) >= LEAST:
+    if len(form) >= LEAST_FIELDS:
         labels, values = zip(*form, strict=True)
         yield Grid(labels, (values,), (), document.title)
     if len(rows) > 1:
@@ -302,7 +313,7 @@ def _maps(document: Document) -> Iterator[Grid]:
         if value.number is not None:
             maps.setdefault(found["path"], []).append((name, value))
     for path, pairs in maps.items():
-        if len(pairs) >= LEAST:
+        if len(pairs) >= LEAST_FIELDS:
             start = pairs[0][0].start - len(path) - 1
             header = (Cell("", start, start), Cell(path.replace("_", " "), start, start + len(path)))
             yield Grid(header, tuple(pairs), (), document.title)

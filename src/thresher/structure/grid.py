@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache
 from itertools import chain, pairwise, takewhile
 
+from thresher.text.boilerplate import HEADING_CHARACTERS
 from thresher.text.markup import BAR, RULE
 from thresher.text.sentences import line_spans, sentence_spans, trim, without_figures
 from thresher.types import Document, Table
@@ -111,31 +111,12 @@ MOST_CELLS = 40_000
 """Larger tables are not read: a question must not wait for a data file."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Itself:
-    """A document that is compared by identity."""
-
-    document: Document
-
-    def __hash__(self) -> int:
-        return id(self.document)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Itself) and self.document is other.document
-
-
-@lru_cache(maxsize=20)  # a question reads ten or so
-def _grids_of(one: _Itself) -> dict[Table, Grid | None]:
-    """The parsed tables of a document."""
-    return {}
-
-
 def grid_of(document: Document, table: Table) -> Grid | None:
     """The cells of a table, which is parsed once; None for one without bars, and of one column or row."""
-    known = _grids_of(_Itself(document))
-    if table not in known:
-        known[table] = _parsed(document, table)
-    return known[table]
+    if table not in document.grids:
+        document.grids[table] = _parsed(document, table)
+    grid: Grid | None = document.grids[table]
+    return grid
 
 
 def _parsed(document: Document, table: Table) -> Grid | None:
@@ -275,7 +256,7 @@ def _of_width(row: Sequence[Cell], width: int) -> tuple[Cell, ...]:
 
 
 _ALIGNED = re.compile(r"\S+(?: \S+)*")
-NEAR = 3_000
+ALIGNED_REACH = 3_000
 """Characters before and behind a place in which a table of plain text is looked for."""
 
 
@@ -284,7 +265,7 @@ def aligned(document: Document, low: int, high: int) -> Iterator[Grid]:
     if document.tables or document.kind == "pdf":
         return
     text, table, before = document.text, list[tuple[Cell, ...]](), None
-    low, high = max(0, text.rfind("\n", 0, max(0, low - NEAR))), min(len(text), high + NEAR)
+    low, high = max(0, text.rfind("\n", 0, max(0, low - ALIGNED_REACH))), min(len(text), high + ALIGNED_REACH)
     for start, end in [*line_spans(text[low:high]), (high - low, high - low)]:
         cells = tuple(Cell(found[0], *found.span()) for found in _ALIGNED.finditer(text, low + start, low + end))
         if table and len(cells) != len(table[0]):
@@ -300,11 +281,10 @@ def aligned(document: Document, low: int, high: int) -> Iterator[Grid]:
 # --- what stands around a table ---------------------------------------------------------------------------------------
 
 _CAPTION = re.compile(r"(?:Table|Tab\.|Exhibit)\s?[A-Z]?\.?\d{1,3}(?:\.\d+)?\s?[:.|–-]", re.IGNORECASE)
-LONGEST = 300
+LONGEST_LEAD_IN = 300
 """Characters of a lead-in; of a longer paragraph its last sentence is one."""
 BLOCKS_BACK = 4
 """Paragraphs before a table in which its heading is looked for."""
-HEADING_CHARACTERS = 90
 
 
 def _around(document: Document, table: Table) -> list[Cell]:
@@ -316,7 +296,7 @@ def _around(document: Document, table: Table) -> list[Cell]:
             break
         leads = all(_CAPTION.match(cell.text) for cell in found)
         if leads or _CAPTION.match(block.text) or stated_unit(block.text):
-            found.append(block if len(block.text) <= LONGEST else last_sentence(block))
+            found.append(block if len(block.text) <= LONGEST_LEAD_IN else last_sentence(block))
     return [*reversed(found), *_caption_behind(document, table)]
 
 

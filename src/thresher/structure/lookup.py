@@ -124,8 +124,9 @@ class Match:
 class Look:
     """The cells and columns of one table that a question names."""
 
-    grid: Grid
+    question: str
     words: Words
+    grid: Grid
     rows: tuple[int, ...]
     """Those that fit the question best; empty where it names none."""
     named: tuple[Match, ...]
@@ -137,15 +138,26 @@ class Look:
     reach: tuple[frozenset[int], ...]
     """For every row the places that name it."""
 
-    def columns_but(self, columns: Iterable[int]) -> list[int]:
-        """The columns that are named besides some; those that only the title's words name give way to others."""
-        named = [match for match in self.columns if match.column not in columns]
+    @property
+    def naming(self) -> set[int]:
+        """The columns of the cells by which the rows fit."""
+        return {match.column for match in self.named}
+
+    def lacks(self, besides: Iterable[str] = ()) -> bool:
+        """Whether the table leaves a word of the question unexplained that is none of `besides` (highest, total)."""
+        return any(self.words.tokens[at] not in besides for at in self.unexplained)
+
+    @property
+    def other_columns(self) -> list[int]:
+        """The columns that are named besides those of the cells; those that only the title names give way to others."""
+        naming = self.naming
+        named = [match for match in self.columns if match.column not in naming]
         titled = self.words.within(terms_of(self.grid.title))
         return [match.column for match in named if not match.places <= titled] or [match.column for match in named]
 
 
-def look(grid: Grid, question: str, besides: frozenset[str] = frozenset()) -> Look:
-    """What the question names; `besides` are terms that need no explanation (highest, total)."""
+def look(grid: Grid, question: str) -> Look:
+    """What the question names."""
     words = words_of(question)
     cells = [_cells_named(grid, row, words) for row in grid.rows]
     reach = [frozenset().union(*(match.places for match in matches)) for matches in cells]
@@ -165,11 +177,10 @@ def look(grid: Grid, question: str, besides: frozenset[str] = frozenset()) -> Lo
         for at, token in enumerate(words.tokens)
         if at not in explained
         and token not in _LIGHT
-        and token not in besides
         and not among(token, context)
         and not (words.spoken[at].lower() in UNITS and at - 1 in explained and words.tokens[at - 1][0].isdigit())
     )
-    return Look(grid, words, rows, named, columns, left, tuple(reach))
+    return Look(question, words, grid, rows, named, columns, left, tuple(reach))
 
 
 def _without_lookalikes(
@@ -191,7 +202,7 @@ def _cells_named(grid: Grid, row: Sequence[Cell], words: Words) -> list[Match]:
     for column, cell in enumerate(row):
         terms = terms_of(cell.text)
         needed = telling_terms(cell.text) or list(terms)
-        if not needed or len(needed) > LONGEST_NAME:
+        if not needed or len(needed) > NAME_TERMS:
             continue
         if (places := _places(words, needed)) is not None:
             found.append(Match(column, places, True))
@@ -202,7 +213,7 @@ def _cells_named(grid: Grid, row: Sequence[Cell], words: Words) -> list[Match]:
     return [match for match in found if not any(match.places < other.places for other in found)]
 
 
-LONGEST_NAME = 8
+NAME_TERMS = 8
 """Terms of a cell that can be named; a longer one is a sentence."""
 
 
@@ -220,7 +231,7 @@ def _columns_named(grid: Grid, words: Words, taken: frozenset[int]) -> tuple[Mat
     found = []
     for column, head in enumerate(grid.header):
         terms = terms_of(_IN_BRACKETS.sub(" ", head.text)) or terms_of(head.text)
-        there = {term: at for term in terms if (at := words.of([term]) or words.within(terms_asking(term)))}
+        there = {term: at for term in terms if (at := words.of([term]) or words.within(_ASKED_OF.get(term, ())))}
         initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", head.text)).upper()
         short = [word for word in words.spoken if word.isupper() and initials.startswith(word) and len(word) > 2]
         places = frozenset().union(*there.values(), *(words.places[word.casefold()] for word in short))
@@ -263,27 +274,25 @@ def lacking(grid: Grid, question: str, text: str) -> str:
         word = words.spoken[at]
         if any(kind.fullmatch(words.tokens[at]) and sum(map(bool, map(kind.fullmatch, keys))) > 1 for kind in _PERIODS):
             return word
-        if unexplained_at(words, at, text) or (rowless and words.tokens[at] not in terms_of(text)):
+        stands = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE if word[1:] else re.NOFLAG)
+        named = word[0].isdigit() or (word[0].isupper() and at > 0)
+        if (named and not stands.search(text)) or (rowless and words.tokens[at] not in terms_of(text)):
             return word
     return ""
 
 
-def unexplained_at(words: Words, at: int, text: str) -> bool:
-    """Whether a place of the question is a name or number that stands nowhere in the text."""
-    word = words.spoken[at]
-    if not (word[0].isdigit() or (word[0].isupper() and at > 0)):
-        return False
-    stands = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE if word[1:] else re.NOFLAG)
-    return stands.search(text) is None
-
-
 # --- words that mean the same -----------------------------------------------------------------------------------------
+
+_CUSTOMER = "customer client buyer hirer tenant recipient"
+CUSTOMER = frozenset(index_terms(_CUSTOMER))
+THINGS = frozenset(index_terms("goods item article equipment product thing one"))
+"""Words for any row of a table of things."""
 
 _SAME = tuple(
     frozenset(index_terms(words))
     for words in (
         "due payable deadline pay",
-        "customer client buyer hirer tenant recipient",
+        _CUSTOMER,
         "price cost fee rate",
         "total sum",
         "delivered delivery arrived received",
@@ -323,11 +332,6 @@ def means(term: str, terms: Iterable[str]) -> bool:
     """Whether a word is one of some words, or means the same as one."""
     same = next((group for group in _SAME if term in group), frozenset())
     return any(term == other or other in same or alike(term, other) for other in terms)
-
-
-def terms_asking(column: str) -> frozenset[str]:
-    """The terms that ask for what a column of that name holds, besides the name itself; by its stemmed term."""
-    return _ASKED_OF.get(column, frozenset())
 
 
 def still_to_come(question: str, text: str) -> bool:

@@ -37,7 +37,7 @@ HEADING_WORDS = 8
 """So few words without a stop behind them, a number or a colon within are a heading."""
 
 HEADING_CHARACTERS = 80
-"""A paragraph that is longer is no heading."""
+"""A line that is longer is no heading."""
 
 LEAST_LETTERS = 0.6
 """Share of letters and spaces below which a line is a formula, or a figure's labels."""

@@ -1,9 +1,10 @@
-"""The names in a text, and whether another text knows them."""
+"""The names and identifiers in a text, and whether another text knows the names."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from thresher.text.numbers import numbers_in, numbers_stated, without_iso_dates
 from thresher.text.terms import folded, index_terms
@@ -59,20 +60,44 @@ def whole_names(text: str) -> Iterator[str]:
         yield text[start:end]
 
 
+class _Known:
+    """The words of a text, in which names are looked up."""
+
+    def __init__(self, text: str) -> None:
+        self.words = {part for word in _WORD.findall(text) for part in _parts(word)}
+        self.stems = set(index_terms(text))
+        self.initials = "".join(word[0] for word in _WORD.findall(text) if word not in _SMALL).upper()
+
+    def has(self, name: str) -> bool:
+        """In any case, ending or compound."""
+        return self.stands(name) or set(index_terms(name)) <= self.stems
+
+    def stands(self, name: str) -> bool:
+        """As it is written, dots and dashes aside, or as the beginning of a word, or the other way round."""
+        bare = _folded(name)
+        if bare in self.words or re.sub(r"[.-]", "", bare) in self.words:
+            return True
+        long = (word for word in self.words if len(word) >= PREFIX <= len(bare))
+        return any(word.startswith(bare) or bare.startswith(word) for word in long)
+
+    def spells_out(self, name: str) -> bool:
+        """Whether a name abbreviates words that follow each other."""
+        bare = name.replace(".", "")
+        return len(bare) >= ABBREVIATION and bare.isupper() and bare in self.initials
+
+
 def missing_name(claim: str, known: str) -> str:
     """The first name of the claim that the text lacks in any case, ending, compound or abbreviation; "" for none."""
     claim, known = without_iso_dates(claim), without_iso_dates(known)
-    words = {part for word in _WORD.findall(known) for part in _parts(word)}
-    words |= {_folded(letters + digits) for letters, digits in _SPACED.findall(known)}
-    stems = set(index_terms(known))
-    first_letters = _first_letters(known)
-    spelled_out = {word for run in _RUN.findall(claim) if _initials(run).lower() in words for word in run.split()}
+    there = _Known(known)
+    there.words |= {_folded(letters + digits) for letters, digits in _SPACED.findall(known)}
+    spelled_out = {word for run in _RUN.findall(claim) if _initials(run).lower() in there.words for word in run.split()}
     for name in names_in(claim):
-        if name in spelled_out or _abbreviates(name, first_letters) or _stands(name, words):
+        if name in spelled_out or there.spells_out(name) or there.stands(name):
             continue
         # Of HIV-positive and anti-CD3 only the part with the capitals or digits is a name.
         parts = [part for part in re.split(r"[-&]", name) if _is_inside(part) or part[0].isupper() or part[0].isdigit()]
-        if not parts or not all(_stands(part, words) or set(index_terms(part)) <= stems for part in parts):
+        if not parts or not all(map(there.has, parts)):
             return name
     return ""
 
@@ -119,24 +144,6 @@ def _parts(word: str) -> set[str]:
     return {folded, re.sub(r"[.-]", "", folded), *re.split(r"[-&]", folded)}
 
 
-def _stands(name: str, words: set[str]) -> bool:
-    folded = _folded(name)
-    if folded in words or re.sub(r"[.-]", "", folded) in words:
-        return True
-    return len(folded) >= PREFIX and any(
-        len(word) >= PREFIX and (word.startswith(folded) or folded.startswith(word)) for word in words
-    )
-
-
-def _first_letters(text: str) -> str:
-    return "".join(word[0] for word in _WORD.findall(text) if word not in _SMALL).upper()
-
-
-def _abbreviates(name: str, first_letters: str) -> bool:
-    initials = name.replace(".", "")
-    return len(initials) >= ABBREVIATION and initials.isupper() and initials in first_letters
-
-
 def _initials(run: str) -> str:
     return "".join(word[0] for word in run.split() if word[0].isupper())
 
@@ -157,17 +164,11 @@ def lacking(question: str, known: str) -> tuple[str, ...]:
     Gemma 2 does not stand in a text about Gemma 3, nor 2021 in one about 2022. A name and a year may stand apart (the
     budget of 2025, by quarter, for Q3 2025), but not where the name has another year behind it.
     """
-    words = {part for word in _WORD.findall(known) for part in _parts(word)}
-    stems = set(index_terms(known))
-    run_together = _run_together(known)
+    there, run_together = _Known(known), _run_together(known)
     variants = {f"{name} {number}": number for name, number in _VARIANT.findall(question)}
     absent = [variant for variant in variants if not _has_variant(run_together, variant)]
-    first_letters = _first_letters(known)
     for name in names_in(question):
-        if _abbreviates(name, first_letters):
-            continue
-        parts = [part for part in name.split("-") if part]
-        if not all(_stands(part, words) or set(index_terms(part)) <= stems for part in parts):
+        if not there.spells_out(name) and not all(there.has(part) for part in name.split("-") if part):
             absent.append(name)
     absent += sorted(numbers_in(question) - numbers_stated(known) - set(variants.values()))
     return tuple(dict.fromkeys(absent))
@@ -183,3 +184,69 @@ def _has_variant(run_together: str, variant: str) -> bool:
 
 def _run_together(text: str) -> str:
     return re.sub(r"[\s-]+", " ", text.casefold())
+
+
+# --- identifiers ------------------------------------------------------------------------------------------------------
+
+# Error codes, part and order numbers, paragraphs, versions: `A71` is never `A17`. What is an identifier is read off its
+# form: letters before two digits or more (`E-0401`, `D22-R`), digits with two dots or dashes between them (`2.3.1`),
+# five digits or more, a number behind a sign (`§ 12`, `#4471`). A word with a number (`article 12`) and a decimal
+# (`5.4`) are identifiers only where an entry begins with them.
+
+_TOKEN = re.compile(r"(?<![\w.,])(?:(?:[§№][ \u00a0]?|#)(?=\d))?[^\W_]+(?:[-._/][^\W_]+)*(?!\w)")
+_MIXED = re.compile(r"(?=(?:.*\d){2}).*[^\W\d_].*\d")
+_LEVELS = re.compile(r"\d+(?:[.-]\d+){2,}[^\W\d_]?|\d{5,}")
+_OTHER = re.compile(r"[^\W\d_]{3,}-(?:1[89]|20)\d\ds?|\d\d?[.-]\d\d?[.-]\d{4}|\d{4}-\d\d-\d\d|[^\W\d_]+/.*")
+"""`mid-2023`, a day in digits, alternatives: they look like identifiers and are none."""
+_SIGNED = re.compile(r"[§#№].?\d")
+_NAMED = re.compile(r"[^\W\d_]+ \d+(?:\.\d+)*[^\W\d_]?(?![\w.,-]*\w)")
+_SECTION = re.compile(r"^(?:section|paragraph|sec\.|par\.)(?=\d)")
+"""What `§` stands for."""
+_DECIMAL = re.compile(r"(?<![\w.,])\d+\.\d+(?![\w.,-]*\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """One identifier as it is compared: without case, dashes and blanks."""
+
+    key: str
+    shape: str
+    """The same for those that may stand in one list: `a9` for `A71` and `E-0401`, `article9` for articles."""
+    start: int
+    end: int
+
+
+def identifiers_in(text: str) -> Iterator[Identifier]:
+    """The identifiers of a text that are such by their form, in order."""
+    for found in _TOKEN.finditer(text):
+        word = found[0]
+        if _SIGNED.match(word) or ((_MIXED.match(word) or _LEVELS.fullmatch(word)) and not _OTHER.fullmatch(word)):
+            yield _identifier(found)
+
+
+def heads_in(text: str) -> Iterator[Identifier]:
+    """Those, and what is an identifier only at the head of an entry."""
+    yield from identifiers_in(text)
+    for form in (_NAMED, _DECIMAL):
+        yield from map(_identifier, form.finditer(text))
+
+
+def spellings(identifier: str) -> list[str]:
+    """How an identifier may be written: as it is, in one piece, letters and digits apart.
+
+    >>> spellings("e0401"), spellings("PPR-9087")
+    (['e0401', 'e 0401'], ['PPR-9087', 'PPR9087', 'PPR 9087'])
+    """
+    whole = _in_one_piece(identifier)
+    return list(dict.fromkeys((identifier, whole, re.sub(r"(?<=[^\W\d_])(?=\d)", " ", whole))))
+
+
+def _in_one_piece(identifier: str) -> str:
+    return re.sub(r"[-_\s]", "", identifier)
+
+
+def _identifier(found: re.Match[str]) -> Identifier:
+    key = _SECTION.sub("§", _in_one_piece(found[0].casefold()))
+    plain = "0x" if key.startswith("0x") else re.sub(r"\d[\d.]*[^\W\d_]?$|\d[\d.]*", "9", key)
+    shape = plain if " " in found[0] and key[0].isalpha() else re.sub(r"[^\W\d_]+", "a", plain)
+    return Identifier(key, shape, found.start(), found.end())

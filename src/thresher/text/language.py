@@ -36,7 +36,7 @@ _WORDS = {
 _SMALL = {code: frozenset(words.split()) for code, words in _WORDS.items()}
 _CODES_OF = {word: [code for code in _SMALL if word in _SMALL[code]] for word in frozenset().union(*_SMALL.values())}
 
-LEAST = 2
+LEAST_WORDS = 2
 """Small words of another language, and more than of English, before a question is taken to be asked in it."""
 
 READ = 20_000
@@ -76,7 +76,7 @@ def question_language(question: str) -> str:
     counts = {code: sum(word in small for word in words) for code, small in _SMALL.items()}
     best = max(counts, key=lambda code: counts[code])
     # `as` and `by` are no question words, and `as` is Portuguese as well: all small words of English count for it.
-    return best if counts[best] >= LEAST and counts[best] > sum(word in _ENGLISH for word in words) else ""
+    return best if counts[best] >= LEAST_WORDS and counts[best] > sum(word in _ENGLISH for word in words) else ""
 
 
 def foreign_language(question: str) -> str:
@@ -98,7 +98,7 @@ def other_language(claim: str, evidence: str, *, asked: str = "") -> str:
     english = len(words & _ENGLISH)
     counts = {LANGUAGES[code]: len(words & small) for code, small in _SMALL.items()}
     best = max(counts, key=lambda language: (counts[language], language == asked))
-    least = 1 if best == asked else LEAST
+    least = 1 if best == asked else LEAST_WORDS
     return best if counts[best] >= least and counts[best] > english and foreign_language(evidence) != best else ""
 
 

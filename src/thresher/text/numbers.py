@@ -44,7 +44,7 @@ UNITS = {
     for unit, words in [line.split(":")]
     for word in words.split()
 }
-LONGEST = 30
+LONGEST_IN_WORDS = 30
 """Words of the longest number that is read in words."""
 CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "usd": "dollar", "eur": "euro", "gbp": "pound"}
 """What stands before an amount."""
@@ -262,11 +262,11 @@ def _overlap(bound: Bound, a: float, other_bound: Bound, b: float, slack: float 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
-Read = tuple[int, tuple[str, ...], float, bool]
+NumberRead = tuple[int, tuple[str, ...], float, bool]
 """The last part of a number, its values, its step, whether it is spelled."""
 
 
-def _in_digits(parts: Sequence[re.Match[str]], at: int) -> Read | None:
+def _in_digits(parts: Sequence[re.Match[str]], at: int) -> NumberRead | None:
     digits = parts[at]["digits"]
     if not digits:
         return None
@@ -282,11 +282,11 @@ def _in_digits(parts: Sequence[re.Match[str]], at: int) -> Read | None:
     return at, (value,), step, False
 
 
-def _in_words(parts: Sequence[re.Match[str]], at: int) -> Read | None:
+def _in_words(parts: Sequence[re.Match[str]], at: int) -> NumberRead | None:
     """Two hundred and fifty thousand: parts add up below a scale, a scale multiplies what stands before it."""
     if (parts[at]["word"] or "").lower() not in NUMBER_WORDS:
         return None
-    words = [(part["word"] or "").lower() for part in parts[at : at + LONGEST]]
+    words = [(part["word"] or "").lower() for part in parts[at : at + LONGEST_IN_WORDS]]
     total = current = 0
     last = at - 1
     for word, following in pairwise([*words, "", ""]):

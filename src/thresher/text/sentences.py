@@ -8,7 +8,7 @@ that do not close, and it returns texts rather than offsets.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import sentencex  # type: ignore[import-untyped]
 
@@ -51,6 +51,17 @@ def sentence_spans(text: str) -> list[Span]:
 def line_spans(text: str) -> list[Span]:
     """Spans of the lines that hold something, without whitespace at their ends: the rows of a table."""
     return [trim(text, *line.span()) for line in _LINE.finditer(text)]
+
+
+def spans_of(text: str, *, table: bool) -> list[Span]:
+    """Spans of the rows of a table, of any other text those of its sentences."""
+    return line_spans(text) if table else sentence_spans(text)
+
+
+def touched(spans: Iterable[Span], start: int, end: int) -> Span | None:
+    """From the first to the last of the spans that overlap a place; an empty place lies in the one it stands at."""
+    found = [span for span in spans if span[0] < max(end, start + 1) and span[1] > start]
+    return (found[0][0], found[-1][1]) if found else None
 
 
 def trim(text: str, start: int, end: int) -> Span:

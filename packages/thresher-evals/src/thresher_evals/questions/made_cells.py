@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from thresher.structure.forms import LEAST, LONGEST, fields_of
+from thresher.structure.forms import LEAST_FIELDS, LONGEST_FORM, fields_of
 from thresher.structure.grid import Cell, Grid, grid_of
 from thresher.structure.lookup import is_period
 from thresher.types import Document
@@ -87,11 +87,11 @@ def _many(name: str) -> bool:
 
 def field_questions(document: Document, title: str) -> Iterator[Made]:
     """Questions for the values of a form; in a long text a colon marks no field."""
-    if len(document.text) > LONGEST:
+    if len(document.text) > LONGEST_FORM:
         return
     fields = list(fields_of(document.text, 0, len(document.text)))
     tables = [(table.start, table.end) for table in document.tables]
-    if len(fields) < LEAST:
+    if len(fields) < LEAST_FIELDS:
         return
     names = Counter(label.text for label, _ in fields)
     for label, value in fields:
