@@ -42,7 +42,7 @@ def test_only_what_was_refused_or_marked_as_wrong_is_a_gap() -> None:
         answer("Wrong?", abstained=False, feedback={"right": False}),
         answer("Rightly refused?", feedback={"right": True}),
     ]
-    assert [(one.question, one.reason) for one in missed(stored)] == [
+    assert [(one["question"], one["reason"]) for one in missed(stored)] == [
         ("Refused?", "refused"),
         ("Wrong?", "marked as wrong"),
     ]
@@ -50,7 +50,7 @@ def test_only_what_was_refused_or_marked_as_wrong_is_a_gap() -> None:
 
 def test_a_question_that_is_answered_by_now_is_no_gap() -> None:
     stored = [answer("Who  is the mayor?", abstained=False), answer("who is the Mayor?"), answer("Other?")]
-    assert [one.question for one in missed(stored)] == ["Other?"]
+    assert [one["question"] for one in missed(stored)] == ["Other?"]
 
 
 def test_a_gap_has_the_words_of_its_questions_and_the_nearest_documents() -> None:

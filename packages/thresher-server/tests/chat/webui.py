@@ -151,18 +151,6 @@ def shows_percent(entries: Iterable[dict[str, Any]]) -> bool:
     return all(-1 <= distance <= 1 for entry in entries for distance in entry["distances"])
 
 
-def title_of(reply: dict[str, Any], first_message: str) -> str:
-    """The title of a chat, of the reply to the title prompt; its first message where that is not the JSON."""
-    assert len(reply["choices"]) == 1
-    text = reply["choices"][0]["message"].get("content") or ""
-    text = text[text.find("{") : text.rfind("}") + 1]
-    try:
-        title = json.loads(text).get("title", first_message)
-    except ValueError:
-        title = ""
-    return title or first_message
-
-
 def markers(text: str) -> list[int]:
     """The markers that it makes chips of."""
     return [int(number) for number in re.findall(r"\[(\d+)\]", text)]

@@ -166,15 +166,6 @@ def test_what_is_no_address_is_refused(served: Running, urls: object) -> None:
     assert served.client.post(f"{DEFAULT}/documents", json={"urls": urls}).status_code == 422
 
 
-def test_reading_needs_read_and_adding_needs_write(keyed: Running) -> None:
-    reader, writer = with_key(keyed.service.home, "r", Scope.READ), with_key(keyed.service.home, "w", Scope.WRITE)
-    assert keyed.client.get(f"{DEFAULT}/documents", headers=writer).status_code == 403
-    (ferry,) = keyed.client.get(f"{DEFAULT}/documents?words=ferry", headers=reader).json()["documents"]
-    assert keyed.client.delete(f"{DEFAULT}/documents/{ferry['id']}", headers=reader).status_code == 403
-    files = {"files": ("a.txt", b"x")}
-    assert keyed.client.post(f"{DEFAULT}/documents", files=files, headers=reader).status_code == 403
-
-
 def test_a_form_without_files_or_with_broken_parts_is_refused(served: Running) -> None:
     empty = served.client.post(f"{DEFAULT}/documents", files={"recipe": (None, "corrective")})
     assert (empty.status_code, "no files" in empty.text) == (422, True)

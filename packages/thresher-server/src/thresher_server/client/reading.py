@@ -208,14 +208,15 @@ def _document_of(url: str) -> str:
 class Progress:
     """Progress of a job."""
 
-    files: int
-    done: int
-    bytes: int
-    of_bytes: int
-    chunks: int
-    file: str
+    files: int = 0
+    done: int = 0
+    """Files; searches of a calibration."""
+    bytes: int = 0
+    of_bytes: int = 0
+    chunks: int = 0
+    file: str = ""
     """The file being read."""
-    seconds_left: float | None
+    seconds_left: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

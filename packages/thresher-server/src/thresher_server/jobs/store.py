@@ -20,6 +20,7 @@ from typing import Any, Literal
 from thresher.errors import StoreError
 from thresher.home.places import Home, home_files
 from thresher.protocols import Files
+from thresher_server.client.reading import Progress
 from thresher_server.problems import Problem
 
 KEPT = timedelta(days=7)
@@ -37,21 +38,6 @@ OPEN_FOLDER = "open"
 """Its file names are the ids of open jobs: polling reads no other job."""
 
 _ID = re.compile(r"[0-9]{8}T[0-9]{6}-[0-9a-f]{8}")
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Progress of a job."""
-
-    files: int = 0
-    done: int = 0
-    """Files; searches of a calibration."""
-    bytes: int = 0
-    of_bytes: int = 0
-    chunks: int = 0
-    file: str = ""
-    """The file being read."""
-    seconds_left: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

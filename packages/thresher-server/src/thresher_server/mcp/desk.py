@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from functools import partial, wraps
@@ -26,7 +26,6 @@ from thresher.collection import Collection
 from thresher.errors import StoreError, ThresherError
 from thresher.opened import PUBLIC_URL
 from thresher_server import asking
-from thresher_server.asking import Event
 from thresher_server.problems import Problem, line_of
 from thresher_server.searching import address_of
 from thresher_server.security.keys import Caller, Offer, Scope
@@ -153,10 +152,6 @@ class Desk:
     async def worked(self, work: Callable[[], Value]) -> Value:
         """The result of work on the engine, run in a thread with the caller of this request."""
         return await asking.worked(self.service, partial(copy_context().run, work))
-
-    def events(self, collection: Collection, question: str, options: dict[str, Any]) -> AsyncIterator[Event]:
-        """The events of a question, the answer last."""
-        return asking.events(self.service, self.caller, collection, question, options)
 
     def did(self, what: str, collection: Collection, **details: Any) -> None:
         """Write an action to the audit log."""

@@ -20,7 +20,7 @@ from thresher.file_names import file_name
 from thresher.indexing.records import DocumentRecord
 from thresher_server.asking import worked
 from thresher_server.conversations import forget_sources
-from thresher_server.jobs.worker import started
+from thresher_server.jobs.worker import STARTS_A_JOB, started
 from thresher_server.naming import READING, Opened, Served, is_there, with_words
 from thresher_server.problems import Problem, replies
 from thresher_server.receiving import on_disk, received
@@ -29,7 +29,7 @@ from thresher_server.searching import address_of
 from thresher_server.security.access import Reader, Writer
 from thresher_server.security.keys import Scope
 from thresher_server.service import Service
-from thresher_server.shapes import Body, DocumentReply, JobStarted, Told
+from thresher_server.shapes import Body, DocumentReply, Told
 from thresher_server.uploads import Originals, Uploads, missing
 
 router = APIRouter(prefix="/api/collections/{collection}/documents", tags=["documents"])
@@ -136,14 +136,7 @@ def listed(
     return DocumentList(documents=told, total=len(found))
 
 
-@router.post(
-    "",
-    summary="Add documents",
-    status_code=202,
-    openapi_extra=FORM,
-    responses=replies(404, 507),
-    response_model=JobStarted,
-)
+@router.post("", summary="Add documents", openapi_extra=FORM, **STARTS_A_JOB)
 async def add(caller: Writer, collection: Opened, service: Served, request: Request) -> JSONResponse:
     """Files as a form, or web addresses as JSON; a job indexes them. A file replaces an earlier one of its name."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() == "multipart/form-data":
@@ -232,13 +225,7 @@ async def forget(
     return Deleted(deleted=sorted(map(file_name, gone)))
 
 
-@router.post(
-    "/{document}/reindex",
-    summary="Read a document again",
-    status_code=202,
-    responses=replies(404, 507),
-    response_model=JobStarted,
-)
+@router.post("/{document}/reindex", summary="Read a document again", **STARTS_A_JOB)
 async def reindex(caller: Writer, collection: Opened, document: DocumentId, service: Served) -> JSONResponse:
     """For a new version of the extraction or a changed file."""
     await run_in_threadpool(_record, collection, document)

@@ -13,7 +13,7 @@ from thresher.opened import PUBLIC_URL
 from thresher_server.asking import check_length, while_connected, worked
 from thresher_server.naming import Opened, Served
 from thresher_server.problems import replies
-from thresher_server.searching import address_of
+from thresher_server.searching import address_of, checked
 from thresher_server.security.access import Asker, Reader, check_settings
 from thresher_server.shapes import Body, CheckReply, SearchReply
 
@@ -82,13 +82,6 @@ async def search(
 async def check(caller: Asker, collection: Opened, body: CheckBody, service: Served, request: Request) -> JSONResponse:
     """Every claim of the text with its state and the spans that show it. No chat model is called."""
     check_length(service, body.text)
-    checking = partial(
-        collection.check,
-        body.text,
-        recipe=body.recipe or service.front.recipe,
-        where=body.where,
-        settings={PUBLIC_URL: address_of(service, request)},
-    )
-    checked = await while_connected(request, worked(service, checking))
-    service.audit.write(caller.name, "check", collection=collection.name)
-    return JSONResponse(checked.to_dict())
+    recipe = body.recipe or service.front.recipe
+    found = await checked(service, request, caller, collection, body.text, recipe=recipe, where=body.where)
+    return JSONResponse(found.to_dict())

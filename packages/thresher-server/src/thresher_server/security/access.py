@@ -103,6 +103,8 @@ def allowed(scope: Scope) -> Callable[..., Caller]:
     return depends
 
 
+Known = Annotated[Caller, Depends(caller_of)]
+"""A caller with any key."""
 Reader = Annotated[Caller, Depends(allowed(Scope.READ))]
 Asker = Annotated[Caller, Depends(allowed(Scope.ASK))]
 Writer = Annotated[Caller, Depends(allowed(Scope.WRITE))]

@@ -21,6 +21,7 @@ from thresher.pipeline import SLOTS
 from thresher.tracing.explain import facts, picture
 from thresher.types import Check, Chunk, ChunkTrace, ClaimState, Origin, Step
 from thresher.types import Citation as Cited
+from thresher_server import asking
 from thresher_server.mcp import wording
 from thresher_server.mcp.desk import READS, Desk
 from thresher_server.mcp.resources import opened, resource
@@ -100,7 +101,7 @@ def add(server: MCPServer, desk: Desk) -> None:
         }
         answer: Answer | None = None
         ended = 0
-        async for event in desk.events(there, question, options):
+        async for event in asking.Question(desk.service, desk.caller, there, question, options):
             match event:
                 case Answer():
                     answer = event
