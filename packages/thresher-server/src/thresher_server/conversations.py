@@ -21,7 +21,7 @@ from thresher_server.jobs.store import now
 from thresher_server.naming import READING, Opened, Served
 from thresher_server.problems import Problem, replies
 from thresher_server.security.access import Asker
-from thresher_server.shapes import AnswerReply, Told
+from thresher_server.shapes import AnswerReply, Reply
 
 MOST_TURNS = 200
 """Turns of one conversation; an answer takes 10 to 50 kB."""
@@ -160,13 +160,13 @@ router = APIRouter(prefix="/api/collections/{collection}/conversations", tags=["
 ConversationId = Annotated[str, Path(max_length=100, examples=["0f3a5c7e9b1d2f40"])]
 
 
-class Begun(Told):
+class Begun(Reply):
     """A new conversation."""
 
     id: str
 
 
-class ConversationLine(Told):
+class ConversationLine(Reply):
     """Summary of a conversation."""
 
     id: str
@@ -175,13 +175,13 @@ class ConversationLine(Told):
     question: str | None = Field(description="the first one; null where nothing was asked yet")
 
 
-class ConversationList(Told):
+class ConversationList(Reply):
     """The caller's conversations, the last changed first."""
 
     conversations: list[ConversationLine]
 
 
-class ConversationReply(Told):
+class ConversationReply(Reply):
     """A conversation with its answers, the oldest first."""
 
     id: str

@@ -12,7 +12,7 @@ from thresher.filters import COLUMNS
 from thresher.opened import PUBLIC_URL
 from thresher.types import L2, Check, Hit, Score, logistic
 from thresher_server.asking import check_length, while_connected, worked
-from thresher_server.naming import resolved
+from thresher_server.naming import collection_and_recipe
 from thresher_server.problems import Problem
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
@@ -20,7 +20,7 @@ from thresher_server.service import Service
 Value = str | int | float | bool
 
 
-async def found(
+async def search_hits(
     service: Service,
     request: Request,
     caller: Caller,
@@ -30,9 +30,9 @@ async def found(
     limit: int,
     where: str | None = None,
 ) -> tuple[Hit, ...]:
-    """Hits of another tool's search, best first, each with its address on this server. Raises as `resolved`."""
+    """Hits of another tool's search, best first, each with its address here. Raises as `collection_and_recipe`."""
     check_length(service, question)
-    named, recipe = resolved(service, caller, Scope.READ, name)
+    named, recipe = collection_and_recipe(service, caller, Scope.READ, name)
     collection = service.collection(named)
     here = {PUBLIC_URL: address_of(service, request)}
 
@@ -44,7 +44,7 @@ async def found(
     return hits
 
 
-async def checked(
+async def check_in_collection(
     service: Service,
     request: Request,
     caller: Caller,

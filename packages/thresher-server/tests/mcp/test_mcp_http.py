@@ -17,7 +17,7 @@ from mcp_agents import BUILT, MODES, acted_at, structure_of, text_of, tool_names
 from mcp_types import CallToolResult
 
 from tests.servers.own import Running, filled, running
-from thresher_server.mcp.desk import told
+from thresher_server.mcp.desk import with_tool_errors
 from thresher_server.security.keys import ANYBODY, OPERATOR, READ_ONLY, Caller, Keys, Offer, Scope
 from thresher_server.service import Admission
 from thresher_testing.llm_server import Reply, ScriptedServer
@@ -265,7 +265,7 @@ def test_an_agent_that_goes_ends_its_question_over_http(
 
 
 def test_a_fault_that_nobody_foresaw_tells_its_kind_and_no_more(caplog: pytest.LogCaptureFixture) -> None:
-    @told
+    @with_tool_errors
     async def tool() -> None:
         raise RuntimeError("/home/somebody/secret")
 

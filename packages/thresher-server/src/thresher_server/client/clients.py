@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
 from functools import wraps
@@ -25,7 +25,7 @@ from thresher.indexing.records import DocumentRecord
 from thresher.judging.calibration import Calibration
 from thresher.types import Check, SearchResult, Step
 from thresher_server.client import reading
-from thresher_server.client.reading import Explained, Job, PastQuestion, Progress, Told
+from thresher_server.client.reading import Explained, Job, Json, PastQuestion, Progress
 from thresher_server.client.transport import (
     CONNECT_SECONDS,
     Events,
@@ -100,7 +100,7 @@ class AsyncClient:
 
     # --- collections
 
-    async def session(self) -> Told:
+    async def session(self) -> Json:
         """The caller and what the server offers."""
         return dict(await self._json("GET", "/api/session"))
 
@@ -108,7 +108,7 @@ class AsyncClient:
         """The collections of the key, with their sizes."""
         return list(map(reading.summary, (await self._json("GET", "/api/collections"))["collections"]))
 
-    async def status(self) -> Told:
+    async def status(self) -> Json:
         """What the collection holds."""
         return dict(await self._json("GET", self._at()))
 
@@ -227,7 +227,7 @@ class AsyncClient:
         asked = _question(words, options, stream=False)
         return reading.answer(await self._json("POST", self._at("ask"), json=asked))
 
-    async def stream(self, words: str, **options: Unpack[AskOptions]) -> AsyncIterator[Step | str | Answer]:
+    async def stream(self, words: str, **options: Unpack[AskOptions]) -> AsyncGenerator[Step | str | Answer, None]:
         """Steps and checked sentences as they end, the answer last. Closing the iterator early ends the question."""
         asked = _question(words, options, stream=True)
         async with aclosing(self._events("POST", self._at("ask"), json=asked)) as events:
@@ -289,7 +289,7 @@ class AsyncClient:
         check_reply(reply)
         return reply
 
-    async def _events(self, method: str, path: str, **sent: Any) -> AsyncIterator[tuple[str, Any]]:
+    async def _events(self, method: str, path: str, **sent: Any) -> AsyncGenerator[tuple[str, Any], None]:
         tried, events = 0, Events()
         with reaching(self.url):
             while True:
@@ -427,7 +427,7 @@ class Client:
 
     def stream(self, words: str, **options: Unpack[AskOptions]) -> Iterator[Step | str | Answer]:
         """Steps and checked sentences as they end, the answer last. Closing the iterator early ends the question."""
-        events: Any = self._calls.stream(words, **options)
+        events = self._calls.stream(words, **options)
         try:
             while True:
                 yield _ended(anext(events))

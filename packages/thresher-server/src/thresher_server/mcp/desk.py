@@ -71,7 +71,7 @@ class Desk:
             tool: Callable[Parameters, Awaitable[CallToolResult]],
         ) -> Callable[Parameters, Awaitable[CallToolResult]]:
             description = re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.getdoc(tool) or "")
-            server.add_tool(told(tool), title=title, description=description, annotations=hints)
+            server.add_tool(with_tool_errors(tool), title=title, description=description, annotations=hints)
             self.scopes[tool.__name__] = scope
             return tool
 
@@ -158,7 +158,7 @@ class Desk:
         self.service.audit.write(self.caller.name, what, collection=collection.name, via="mcp", **details)
 
 
-def told(tool: Callable[Parameters, Awaitable[Value]]) -> Callable[Parameters, Awaitable[Value]]:
+def with_tool_errors(tool: Callable[Parameters, Awaitable[Value]]) -> Callable[Parameters, Awaitable[Value]]:
     """The tool with its errors as ToolError, in words that an agent can act on."""
 
     @wraps(tool)

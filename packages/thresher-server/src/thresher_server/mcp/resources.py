@@ -53,7 +53,7 @@ def parts(given: str) -> tuple[str | None, str]:
     return unquote(split.netloc), unquote(split.path.removeprefix("/"))
 
 
-def opened(url: str, collection: str, document_id: str, source: str, page: int | None = None) -> str:
+def url_for_people(url: str, collection: str, document_id: str, source: str, page: int | None = None) -> str:
     """A person's address of a passage: `url`, or the best alternative."""
     if url:
         return url
@@ -65,13 +65,13 @@ def opened(url: str, collection: str, document_id: str, source: str, page: int |
     return resource(collection, document_id)
 
 
-def whole(public_url: str, collection: str, record: DocumentRecord) -> str:
+def document_url(public_url: str, collection: str, record: DocumentRecord) -> str:
     """A person's address of a document."""
     url = address(public_url, collection, record.id, 0, record.characters, None) if public_url else ""
-    return opened(url, collection, record.id, record.source)
+    return url_for_people(url, collection, record.id, record.source)
 
 
-def found(collection: Collection, named: str) -> DocumentRecord:
+def find_document(collection: Collection, named: str) -> DocumentRecord:
     """The document with this id, source or end of a source. Raises UsageError for none and for several."""
     records = collection.documents() if DocumentStore(collection.folder).exists else []
     exact = [one for one in records if named in (one.id, one.source, *one.also)]
@@ -97,7 +97,7 @@ def add(server: MCPServer, desk: Desk) -> None:
             raise ResourceNotFoundError(f"no collection {collection!r} here; there are: {', '.join(desk.names())}")
         there = desk.service.collection(collection)
         try:
-            record = await desk.worked(lambda: found(there, document))
+            record = await desk.worked(lambda: find_document(there, document))
             text = (await desk.worked(lambda: there.document(record.id))).text
         except UsageError as error:
             raise ResourceNotFoundError(line_of(error)) from error

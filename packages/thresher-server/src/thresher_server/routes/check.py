@@ -13,10 +13,10 @@ from pydantic.alias_generators import to_camel
 
 from thresher.types import Check, CheckedClaim, Citation, ClaimState
 from thresher_server.asking import check_number, while_connected, worked
-from thresher_server.naming import Served, resolved
+from thresher_server.naming import Served, collection_and_recipe
 from thresher_server.openai.conversation import Text
 from thresher_server.problems import Problem, replies
-from thresher_server.searching import checked
+from thresher_server.searching import check_in_collection
 from thresher_server.security.access import Asker
 from thresher_server.security.keys import Scope
 from thresher_server.service import Service
@@ -96,9 +96,11 @@ async def check_text(asked: CheckRequest, request: Request, caller: Asker, servi
     """Every claim of the text with its state. No chat model is called, and nothing leaves the machine."""
     if asked.facts is not None:
         return _reply(asked, await _by_facts(asked, asked.facts, service, request))
-    name, recipe = resolved(service, caller, Scope.ASK, asked.collection)
+    name, recipe = collection_and_recipe(service, caller, Scope.ASK, asked.collection)
     collection, text = service.collection(name), asked.answer_candidate
-    return _reply(asked, await checked(service, request, caller, collection, text, recipe=recipe, where=asked.where))
+    return _reply(
+        asked, await check_in_collection(service, request, caller, collection, text, recipe=recipe, where=asked.where)
+    )
 
 
 async def _by_facts(asked: CheckRequest, facts: list[Fact], service: Service, request: Request) -> Check:

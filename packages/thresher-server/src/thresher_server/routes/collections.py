@@ -32,7 +32,7 @@ from thresher_server.problems import Problem, replies
 from thresher_server.security.access import Admin, Askers, Known, Reader
 from thresher_server.security.keys import Scope
 from thresher_server.service import Service
-from thresher_server.shapes import Body, Told
+from thresher_server.shapes import Body, Reply
 from thresher_server.uploads import TOKEN_FILE, Uploads
 
 router = APIRouter(prefix="/api/collections", tags=["collections"])
@@ -41,7 +41,7 @@ FIELD_VALUES = 50
 """Values shown of a field, the most frequent first."""
 
 
-class CollectionLine(Told):
+class CollectionLine(Reply):
     """A collection and its size."""
 
     name: str = Field(examples=["default"])
@@ -49,13 +49,13 @@ class CollectionLine(Told):
     bytes: int
 
 
-class CollectionList(Told):
+class CollectionList(Reply):
     """Collections by name."""
 
     collections: list[CollectionLine]
 
 
-class FieldReply(Told):
+class FieldReply(Reply):
     """A field that filters may name."""
 
     name: str = Field(examples=["kind"])
@@ -79,7 +79,7 @@ class NameBody(Body):
     name: str = Field(min_length=1, max_length=LONGEST_NAME, pattern=NAME_PATTERN, examples=["papers"])
 
 
-class Named(Told):
+class Named(Reply):
     """A collection that was made or changed."""
 
     name: str

@@ -16,7 +16,7 @@ from thresher.types import Hit
 from thresher_server.naming import Served
 from thresher_server.openai.conversation import Text
 from thresher_server.problems import ErrorDetail, Problem, ShapedRoute
-from thresher_server.searching import condition, found, joined, share
+from thresher_server.searching import condition, joined, search_hits, share
 from thresher_server.security.access import Reader
 from thresher_server.shapes import Foreign
 
@@ -112,7 +112,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 async def retrieval(asked: Retrieval, request: Request, caller: Reader, service: Served) -> Records:
     """Passages of a collection for a question, filtered by the recipe's judge if it has one; scores from 0 to 1."""
     setting = asked.retrieval_setting
-    hits = await found(
+    hits = await search_hits(
         service, request, caller, asked.knowledge_id, asked.query, limit=setting.top_k, where=_where(asked)
     )
     records = map(_record, hits)

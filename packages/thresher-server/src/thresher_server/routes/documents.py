@@ -29,7 +29,7 @@ from thresher_server.searching import address_of
 from thresher_server.security.access import Reader, Writer
 from thresher_server.security.keys import Scope
 from thresher_server.service import Service
-from thresher_server.shapes import Body, DocumentReply, Told
+from thresher_server.shapes import Body, DocumentReply, Reply
 from thresher_server.uploads import Originals, Uploads, missing
 
 router = APIRouter(prefix="/api/collections/{collection}/documents", tags=["documents"])
@@ -64,14 +64,14 @@ FILE_CONTENT: dict[str, dict[str, Any]] = {
 FILE_HEADERS = {"Content-Security-Policy": "default-src 'none'; sandbox", "Cache-Control": "private, no-cache"}
 
 
-class DocumentList(Told):
+class DocumentList(Reply):
     """Documents in the order they were added."""
 
     documents: list[DocumentReply]
     total: int = Field(description="documents that match, without the limit")
 
 
-class DocumentText(Told):
+class DocumentText(Reply):
     """A range of a document's text; offsets in code points, end exclusive."""
 
     text: str
@@ -80,7 +80,7 @@ class DocumentText(Told):
     characters: int = Field(description="of the whole document")
 
 
-class Deleted(Told):
+class Deleted(Reply):
     """The deleted sources."""
 
     deleted: list[str]

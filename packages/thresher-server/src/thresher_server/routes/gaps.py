@@ -27,7 +27,7 @@ from thresher_server.searching import address_of
 from thresher_server.security.access import Asker, Askers
 from thresher_server.security.keys import Caller
 from thresher_server.service import Service
-from thresher_server.shapes import Told
+from thresher_server.shapes import Reply
 
 if TYPE_CHECKING:
     from thresher.types import Vectors
@@ -78,7 +78,7 @@ def missed(stored: Iterable[Stored]) -> list[Stored]:
     last: dict[str, Stored] = {}
     for answer in stored:
         last.setdefault(" ".join(_understood(answer).casefold().split()), answer)
-    found = ({**answer, "reason": _reason(answer)} for answer in last.values())
+    found: list[Stored] = [{**answer, "reason": _reason(answer)} for answer in last.values()]
     return [answer for answer in found if answer["reason"]][:MOST_QUESTIONS]
 
 
@@ -150,7 +150,7 @@ def _terms(questions: Iterable[str]) -> tuple[str, ...]:
     return tuple(written[word] for word in written if word in common)
 
 
-class MissedReply(Told):
+class MissedReply(Reply):
     """A question that left a gap."""
 
     question: str = Field(examples=["Who is the mayor?"], description="as typed")
@@ -160,7 +160,7 @@ class MissedReply(Told):
     reason: str = Field(examples=["refused"])
 
 
-class NearReply(Told):
+class NearReply(Reply):
     """A near document."""
 
     title: str
@@ -169,7 +169,7 @@ class NearReply(Told):
     score: float = Field(description="cosine of its nearest passage to a question, or its best score from 0 to 1")
 
 
-class GapReply(Told):
+class GapReply(Reply):
     """Questions about the same thing."""
 
     questions: list[MissedReply]
@@ -177,7 +177,7 @@ class GapReply(Told):
     nearest: list[NearReply]
 
 
-class GapList(Told):
+class GapList(Reply):
     """Gaps, the largest first."""
 
     gaps: list[GapReply]

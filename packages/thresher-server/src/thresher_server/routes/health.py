@@ -13,7 +13,7 @@ from thresher_server.problems import Problem, replies
 from thresher_server.security.access import Known, Reader
 from thresher_server.security.guard import MEBIBYTE
 from thresher_server.security.keys import Scope
-from thresher_server.shapes import Told
+from thresher_server.shapes import Reply
 
 router = APIRouter(tags=["health"])
 
@@ -48,7 +48,7 @@ def counters(caller: Reader) -> Response:
     return Response(telemetry.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-class Session(Told):
+class Session(Reply):
     """A caller and its server."""
 
     caller: str

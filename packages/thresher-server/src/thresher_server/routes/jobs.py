@@ -22,7 +22,7 @@ from thresher_server.problems import Problem, replies
 from thresher_server.security.access import Known, Writer
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
-from thresher_server.shapes import EVENT_STREAM, Body, Told
+from thresher_server.shapes import EVENT_STREAM, Body, Reply
 
 router = APIRouter(tags=["jobs"])
 
@@ -37,7 +37,7 @@ JobId = Annotated[str, Path(max_length=100, examples=["20260105T101500-1f6c0a3e"
 MOST_QUESTIONS = 5000
 
 
-class JobReply(Told):
+class JobReply(Reply):
     """A job with the last lines of its log."""
 
     id: str
@@ -53,7 +53,7 @@ class JobReply(Told):
     error: dict[str, Any] | None
 
 
-class JobList(Told):
+class JobList(Reply):
     """Jobs, the newest first."""
 
     jobs: list[JobReply]

@@ -13,7 +13,7 @@ from thresher.opened import PUBLIC_URL
 from thresher_server.asking import check_length, while_connected, worked
 from thresher_server.naming import Opened, Served
 from thresher_server.problems import replies
-from thresher_server.searching import address_of, checked
+from thresher_server.searching import address_of, check_in_collection
 from thresher_server.security.access import Asker, Reader, check_settings
 from thresher_server.shapes import Body, CheckReply, SearchReply
 
@@ -83,5 +83,5 @@ async def check(caller: Asker, collection: Opened, body: CheckBody, service: Ser
     """Every claim of the text with its state and the spans that show it. No chat model is called."""
     check_length(service, body.text)
     recipe = body.recipe or service.front.recipe
-    found = await checked(service, request, caller, collection, body.text, recipe=recipe, where=body.where)
+    found = await check_in_collection(service, request, caller, collection, body.text, recipe=recipe, where=body.where)
     return JSONResponse(found.to_dict())

@@ -17,7 +17,7 @@ from thresher_server.problems import Problem, replies
 from thresher_server.security.access import Asker, Askers
 from thresher_server.security.keys import Caller
 from thresher_server.service import Service
-from thresher_server.shapes import Body, ExplainReply, FeedbackReply, ReplayReply, Told, TraceLine
+from thresher_server.shapes import Body, ExplainReply, FeedbackReply, ReplayReply, Reply, TraceLine
 
 router = APIRouter(prefix="/api/collections/{collection}/traces", tags=["traces"])
 
@@ -26,7 +26,7 @@ TraceId = Annotated[str, Path(max_length=100, description="the `trace` of an ans
 LINE = ("trace", "question", "text", "abstained", "verdict", "confidence", "certainty", "recipe")
 
 
-class TraceList(Told):
+class TraceList(Reply):
     """Past questions, the newest first."""
 
     traces: list[TraceLine]

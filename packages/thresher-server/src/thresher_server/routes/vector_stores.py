@@ -12,7 +12,7 @@ from thresher.types import Hit
 from thresher_server.naming import Served
 from thresher_server.openai.conversation import Text
 from thresher_server.openai.problems import OpenAIRoute, openai_replies
-from thresher_server.searching import condition, found, joined, share
+from thresher_server.searching import condition, joined, search_hits, share
 from thresher_server.security.access import Reader
 from thresher_server.shapes import Foreign
 
@@ -104,7 +104,7 @@ async def search(
     best: dict[str, Hit] = {}
     for query in queries:
         limit = asked.max_num_results
-        for hit in await found(service, request, caller, vector_store_id, query, limit=limit, where=where):
+        for hit in await search_hits(service, request, caller, vector_store_id, query, limit=limit, where=where):
             known = best.get(hit.chunk.id)
             if known is None or share(known.score) < share(hit.score):
                 best[hit.chunk.id] = hit

@@ -24,7 +24,7 @@ from thresher.types import Citation as Cited
 from thresher_server import asking
 from thresher_server.mcp import wording
 from thresher_server.mcp.desk import READS, Desk
-from thresher_server.mcp.resources import opened, resource
+from thresher_server.mcp.resources import resource, url_for_people
 from thresher_server.mcp.shapes import (
     Alternative,
     AnswerResult,
@@ -178,7 +178,7 @@ def _answered(collection: Collection, answer: Answer, number: int) -> AnswerResu
 def _citation(collection: Collection, cited: Cited) -> Citation:
     """A citation with the address where people open it."""
     on_web = cited.origin is Origin.OUTSIDE and cited.source.startswith(("http://", "https://"))
-    url = opened(cited.url, collection.name, cited.document_id, cited.source, cited.page)
+    url = url_for_people(cited.url, collection.name, cited.document_id, cited.source, cited.page)
     document = "" if on_web else resource(collection.name, cited.document_id)
     return Citation(**{**cited.to_dict(), "url": url, "document": document})
 

@@ -20,7 +20,7 @@ from thresher.home.files import make_folder
 from thresher.indexing.ingest import Report
 from thresher.indexing.store import DocumentStore
 from thresher_server.mcp.desk import Desk
-from thresher_server.mcp.resources import found, parts, resource
+from thresher_server.mcp.resources import find_document, parts, resource
 from thresher_server.mcp.shapes import AddedDocument, DeletedDocument
 from thresher_server.mcp.tools import CollectionName
 from thresher_server.mcp.wording import replied
@@ -114,7 +114,7 @@ def _added(desk: Desk, collection: Collection, source: str, report: Report) -> C
 
 
 def _forgotten(service: Service, collection: Collection, named: str) -> list[str]:
-    record = found(collection, named)
+    record = find_document(collection, named)
     places = Originals(collection).places(record.id)
     if any(place.container for place in places):
         corpus = file_name(places[0].container)

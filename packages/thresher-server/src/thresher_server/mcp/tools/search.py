@@ -19,7 +19,7 @@ from thresher.types import SearchResult as Found
 from thresher_server.asking import check_length
 from thresher_server.mcp import wording
 from thresher_server.mcp.desk import Desk
-from thresher_server.mcp.resources import opened, resource, whole
+from thresher_server.mcp.resources import document_url, resource, url_for_people
 from thresher_server.mcp.shapes import CollectionTold, DocumentList, DocumentTold, Dropped, Passage, SearchResult
 from thresher_server.mcp.tools import MOST_EVIDENCE, CollectionName, Question, Recipe, Where
 from thresher_server.mcp.wording import fitted
@@ -96,7 +96,9 @@ def add(server: MCPServer, desk: Desk) -> None:
         public_url = desk.asking.public_url
         shown = [
             DocumentTold(
-                **record.to_dict(), document=resource(there.name, record.id), url=whole(public_url, there.name, record)
+                **record.to_dict(),
+                document=resource(there.name, record.id),
+                url=document_url(public_url, there.name, record),
             )
             for record in records[offset : offset + limit]
         ]
@@ -139,7 +141,7 @@ def _found(collection: Collection, found: Found, number: int) -> SearchResult:
 
 def _passage(collection: Collection, span: Excerpt) -> Passage:
     id_ = "" if span.evidence is None else span.evidence.hit.chunk.document_id
-    url = opened(span.url, collection.name, id_, span.source, span.page)
+    url = url_for_people(span.url, collection.name, id_, span.source, span.page)
     told = {**span.to_dict(), "marker": span.rank, "url": url, "document": resource(collection.name, id_)}
     return Passage(**told)
 
