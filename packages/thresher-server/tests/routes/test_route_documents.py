@@ -93,25 +93,23 @@ def test_a_file_that_cannot_be_read_is_told_with_its_reason_and_not_kept(indexed
     assert [file.name for file in (home / "server" / "uploads").rglob("*.*")] == ["good.txt"]
 
 
-def test_a_corpus_cannot_name_a_file_of_this_machine(indexed_home: Path, tmp_path: Path) -> None:
+def test_a_corpus_cannot_name_a_file_of_this_machine(one: Running, tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("secret")
     row = {"_id": str(secret), "title": "A row", "text": "The heron nests in March."}
-    with running(copied(indexed_home, tmp_path)) as one:
-        assert added(one, [("corpus.jsonl", json.dumps(row).encode() + b"\n")])["state"] == "done"
-        (heron,) = documents(one, words="secret.txt")
-        told = one.client.get(f"{DEFAULT}/documents/{heron['id']}/file")
-        assert told.status_code == 200
-        assert "heron" in told.text
+    assert added(one, [("corpus.jsonl", json.dumps(row).encode() + b"\n")])["state"] == "done"
+    (heron,) = documents(one, words="secret.txt")
+    told = one.client.get(f"{DEFAULT}/documents/{heron['id']}/file")
+    assert told.status_code == 200
+    assert "heron" in told.text
 
 
-def test_rows_of_two_corpora_with_one_name_are_forgotten_one_by_one(indexed_home: Path, tmp_path: Path) -> None:
+def test_rows_of_two_corpora_with_one_name_are_forgotten_one_by_one(one: Running) -> None:
     rows = [json.dumps({"_id": "1", "title": "", "text": f"The {bird} nests in March."}) for bird in ("heron", "gull")]
-    with running(copied(indexed_home, tmp_path)) as one:
-        added(one, [(f"corpus{number}.jsonl", row.encode()) for number, row in enumerate(rows)])
-        first, second = (two for two in documents(one) if two["source"] == "1")
-        one.client.delete(f"{DEFAULT}/documents/{first['id']}", params={"purge": True})
-        assert [two["id"] for two in documents(one) if two["source"] == "1"] == [second["id"]]
+    added(one, [(f"corpus{number}.jsonl", row.encode()) for number, row in enumerate(rows)])
+    first, second = (two for two in documents(one) if two["source"] == "1")
+    one.client.delete(f"{DEFAULT}/documents/{first['id']}", params={"purge": True})
+    assert [two["id"] for two in documents(one) if two["source"] == "1"] == [second["id"]]
 
 
 def test_a_document_is_forgotten_with_its_file_and_what_quotes_it(indexed_home: Path, tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from thresher.errors import StoreError
 from thresher.home.places import Home, home_files
@@ -31,6 +31,8 @@ LOG_LINES = 1000
 
 Kind = Literal["add", "reindex", "calibrate"]
 State = Literal["queued", "running", "done", "partly", "failed", "cancelled"]
+
+Value = TypeVar("Value")
 
 OPEN = ("queued", "running")
 
@@ -204,18 +206,25 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _read(files: Files, id_: str) -> Job | None:
-    """A stored job; None if it is missing or damaged."""
+def read_stored(files: Files, name: str, parse: Callable[[Any], Value]) -> Value | None:
+    """The value of a JSON file; None if it is missing or damaged."""
     try:
-        return Job.from_dict(json.loads(files.read(f"{id_}.json") or b""))
+        return parse(json.loads(files.read(name) or b""))
     except (ValueError, TypeError, KeyError):
         return None
 
 
+def write_stored(files: Files, name: str, value: Any) -> None:
+    """Write a JSON file. Atomic: a reader sees the old state or the new one."""
+    files.write(name, json.dumps(value, ensure_ascii=False).encode(errors="backslashreplace"))
+
+
+def _read(files: Files, id_: str) -> Job | None:
+    return read_stored(files, f"{id_}.json", Job.from_dict)
+
+
 def _write(files: Files, job: Job) -> None:
-    """Atomic: a reader sees the old state or the new one."""
-    content = json.dumps(asdict(job), ensure_ascii=False).encode(errors="backslashreplace")
-    files.write(f"{job.id}.json", content)
+    write_stored(files, f"{job.id}.json", asdict(job))
 
 
 def _log_lines(files: Files, id_: str) -> list[str]:

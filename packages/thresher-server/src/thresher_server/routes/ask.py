@@ -158,7 +158,7 @@ async def ask(caller: Asker, collection: Opened, body: QuestionBody, service: Se
     sentence as it is written and checked, `answer` the whole answer. A client that disconnects ends the question.
     """
     options = await run_in_threadpool(_options, service, caller, collection, body, request)
-    conversation = Conversations(service.home, caller.identity)
+    conversation = Conversations(service.home, caller)
 
     def keep(answer: Answer) -> None:
         if body.conversation is not None:
@@ -182,7 +182,7 @@ def _options(
         check(caller, Scope.READ, other)
     history = list(body.history)
     if body.conversation is not None:
-        found = Conversations(service.home, caller.identity).get(collection.name, body.conversation)
+        found = Conversations(service.home, caller).get(collection.name, body.conversation)
         check_room(found)
         history = found.history + history
     given: dict[str, Any] = {

@@ -32,7 +32,7 @@ from thresher_server.service import Service
 from thresher_server.shapes import Body, DocumentReply, Reply
 from thresher_server.uploads import Originals, Uploads, missing
 
-router = APIRouter(prefix="/api/collections/{collection}/documents", tags=["documents"])
+router = APIRouter(prefix="/api/collections/{collection}/documents", tags=["documents"], responses=replies(404))
 
 DocumentId = Annotated[str, InPath(max_length=100, description="a document's id", examples=["1f6c0a3e"])]
 
@@ -115,7 +115,7 @@ FORM = {
 }
 
 
-@router.get("", summary="List documents", responses=replies(404), dependencies=[READING])
+@router.get("", summary="List documents", dependencies=[READING])
 def listed(
     caller: Reader,
     collection: Opened,
@@ -148,13 +148,13 @@ async def add(caller: Writer, collection: Opened, service: Served, request: Requ
     return await started(service, caller, collection.name, "add", arguments)
 
 
-@router.get("/{document}", summary="One document", responses=replies(404), dependencies=[READING])
+@router.get("/{document}", summary="One document", dependencies=[READING])
 def one(caller: Reader, collection: Opened, document: DocumentId, service: Served, request: Request) -> DocumentReply:
     """A document without its text."""
     return _shown(service, request, collection, [_record(collection, document)])[0]
 
 
-@router.get("/{document}/text", summary="A document's text", responses=replies(404), dependencies=[READING])
+@router.get("/{document}/text", summary="A document's text", dependencies=[READING])
 def text(
     caller: Reader,
     collection: Opened,
@@ -174,7 +174,7 @@ def text(
     "/{document}/file",
     summary="A document's original",
     response_class=FileResponse,
-    responses=replies(404) | {200: {"content": FILE_CONTENT, "description": "the file"}},
+    responses={200: {"content": FILE_CONTENT, "description": "the file"}},
 )
 def file(caller: Reader, collection: Opened, document: DocumentId, service: Served) -> FileResponse:
     """The file as it was sent, or from this machine if the operator indexed it there."""
@@ -191,7 +191,7 @@ def file(caller: Reader, collection: Opened, document: DocumentId, service: Serv
     )
 
 
-@router.delete("/{document}", summary="Forget a document", responses=replies(404))
+@router.delete("/{document}", summary="Forget a document")
 async def delete(
     caller: Writer,
     collection: Opened,
@@ -207,7 +207,7 @@ async def delete(
     return Deleted(deleted=sorted(map(file_name, gone)))
 
 
-@router.delete("", summary="Forget what was deleted before", responses=replies(404))
+@router.delete("", summary="Forget what was deleted before")
 async def forget(
     caller: Writer,
     collection: Opened,

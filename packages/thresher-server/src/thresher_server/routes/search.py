@@ -17,7 +17,7 @@ from thresher_server.searching import address_of, check_in_collection
 from thresher_server.security.access import Asker, Reader, check_settings
 from thresher_server.shapes import Body, CheckReply, SearchReply
 
-router = APIRouter(prefix="/api/collections/{collection}", tags=["search"])
+router = APIRouter(prefix="/api/collections/{collection}", tags=["search"], responses=replies(404))
 
 MOST_HITS = 200
 MOST_TOKENS = 1_000_000
@@ -57,7 +57,7 @@ class CheckBody(Body):
     where: Where = None
 
 
-@router.post("/search", summary="Find passages", response_model=SearchReply, responses=replies(404))
+@router.post("/search", summary="Find passages", response_model=SearchReply)
 async def search(
     caller: Reader, collection: Opened, body: SearchBody, service: Served, request: Request
 ) -> JSONResponse:
@@ -78,7 +78,7 @@ async def search(
     return JSONResponse(found.to_dict())
 
 
-@router.post("/check", summary="Check a text against the documents", response_model=CheckReply, responses=replies(404))
+@router.post("/check", summary="Check a text against the documents", response_model=CheckReply)
 async def check(caller: Asker, collection: Opened, body: CheckBody, service: Served, request: Request) -> JSONResponse:
     """Every claim of the text with its state and the spans that show it. No chat model is called."""
     check_length(service, body.text)
