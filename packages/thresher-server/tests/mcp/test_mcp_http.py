@@ -198,13 +198,8 @@ def test_no_body_makes_the_server_fail(body: bytes, served: Running) -> None:
 WRITABLE = Offer(scopes=READ_ONLY | {Scope.WRITE})
 
 
-def test_nobody_may_more_than_is_offered() -> None:
+def test_nobody_may_more_than_is_offered_and_the_key_says() -> None:
     assert Offer().to(OPERATOR).scopes == READ_ONLY
-    narrow = Offer(scopes=frozenset({Scope.READ})).to(Caller("one", frozenset({Scope.READ, Scope.ASK})))
-    assert narrow.scopes == {Scope.READ}
-
-
-def test_nobody_may_more_than_the_key_says() -> None:
     assert WRITABLE.to(Caller("one", frozenset({Scope.ASK}))).scopes == {Scope.ASK}
     assert WRITABLE.to(OPERATOR).scopes == WRITABLE.scopes
     assert WRITABLE.to(ANYBODY).scopes == READ_ONLY

@@ -30,7 +30,7 @@ from thresher_server.security.access import Reader, Writer
 from thresher_server.security.keys import Scope
 from thresher_server.service import Service
 from thresher_server.shapes import Body, DocumentReply, Reply
-from thresher_server.uploads import Originals, Uploads, missing
+from thresher_server.uploads import Originals, Uploads, forget_document, missing
 
 router = APIRouter(prefix="/api/collections/{collection}/documents", tags=["documents"], responses=replies(404))
 
@@ -202,7 +202,7 @@ async def delete(
     ] = False,
 ) -> Deleted:
     """Removes the file too if it was uploaded; `purge` also removes what quotes the document."""
-    gone = await worked(service, lambda: _forgotten(service, collection, document, purge))
+    gone = await worked(service, lambda: forget_document(collection, document, purge=purge))
     service.audit.write(caller.name, "delete", collection=collection.name, sources=gone, purge=purge)
     return Deleted(deleted=sorted(map(file_name, gone)))
 
@@ -302,12 +302,3 @@ def _record(collection: Collection, document: str) -> DocumentRecord:
         if record.id == document:
             return record
     raise missing(document)
-
-
-def _forgotten(service: Service, collection: Collection, document: str, purge: bool) -> list[str]:
-    places = Originals(collection).places(document)
-    if purge:  # first: a resumed purge does not include conversations
-        forget_sources(service.home, collection.name, {place.source for place in places})
-    gone = collection.delete(*places, purge=purge)  # by place: another corpus may have a row of that name
-    Uploads(service.home, collection).forget_unread(place.file for place in places)
-    return gone
