@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
 
 from fastapi import Request
 
 from thresher.collection import Collection
 from thresher.filters import COLUMNS
 from thresher.opened import PUBLIC_URL
-from thresher.types import L2, Check, Hit, Score, logistic
+from thresher.types import L2, Check, Hit, Score, SearchResult, logistic
 from thresher_server.asking import check_length, while_connected, worked
 from thresher_server.naming import collection_and_recipe
 from thresher_server.problems import Problem
@@ -18,6 +21,48 @@ from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
 
 Value = str | int | float | bool
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A caller at this server: searches and checks in the caller's name, with addresses that open for the caller."""
+
+    service: Service
+    caller: Caller
+    address: str
+    """Below which documents are opened; empty for none."""
+    request: Request | None = None
+    """Over HTTP; the work ends if its client disconnects."""
+
+    @classmethod
+    def of(cls, service: Service, request: Request, caller: Caller) -> Visit:
+        """The visit of a request."""
+        return cls(service, caller, address_of(service, request), request)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings of a question: the address below which its citations open."""
+        return {PUBLIC_URL: self.address} if self.address else {}
+
+    async def search(
+        self, collection: Collection, question: str, *, settings: Mapping[str, Any] | None = None, **options: Any
+    ) -> SearchResult:
+        """As `Collection.search`."""
+        check_length(self.service, question)
+        given = {**self.settings, **(settings or {})}
+        return await self._done("search", collection, partial(collection.search, question, settings=given, **options))
+
+    async def check(self, collection: Collection, text: str, **options: Any) -> Check:
+        """As `Collection.check`."""
+        return await self._done("check", collection, partial(collection.check, text, settings=self.settings, **options))
+
+    async def _done(self, did: str, collection: Collection, work: Callable[[], Result]) -> Result:
+        working = worked(self.service, work)
+        result = await (working if self.request is None else while_connected(self.request, working))
+        via = {"via": "mcp"} if self.request is None else {}
+        self.service.audit.write(self.caller.name, did, collection=collection.name, **via)
+        return result
 
 
 async def search_hits(
@@ -31,36 +76,9 @@ async def search_hits(
     where: str | None = None,
 ) -> tuple[Hit, ...]:
     """Hits of another tool's search, best first, each with its address here. Raises as `collection_and_recipe`."""
-    check_length(service, question)
     named, recipe = collection_and_recipe(service, caller, Scope.READ, name)
-    collection = service.collection(named)
-    here = {PUBLIC_URL: address_of(service, request)}
-
-    def search() -> tuple[Hit, ...]:
-        return collection.search(question, recipe=recipe, limit=limit, where=where, settings=here).hits
-
-    hits = await while_connected(request, worked(service, search))
-    service.audit.write(caller.name, "search", collection=collection.name)
-    return hits
-
-
-async def check_in_collection(
-    service: Service,
-    request: Request,
-    caller: Caller,
-    collection: Collection,
-    text: str,
-    *,
-    recipe: str,
-    where: str | None,
-) -> Check:
-    """Every claim of a text with its state."""
-    here = {PUBLIC_URL: address_of(service, request)}
-    result = await while_connected(
-        request, worked(service, lambda: collection.check(text, recipe=recipe, where=where, settings=here))
-    )
-    service.audit.write(caller.name, "check", collection=collection.name)
-    return result
+    visit, collection = Visit.of(service, request, caller), service.collection(named)
+    return (await visit.search(collection, question, recipe=recipe, limit=limit, where=where)).hits
 
 
 def address_of(service: Service, request: Request) -> str:

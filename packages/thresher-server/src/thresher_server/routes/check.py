@@ -16,7 +16,7 @@ from thresher_server.asking import check_number, while_connected, worked
 from thresher_server.naming import Served, collection_and_recipe
 from thresher_server.openai.conversation import Text
 from thresher_server.problems import Problem, replies
-from thresher_server.searching import check_in_collection
+from thresher_server.searching import Visit
 from thresher_server.security.access import Asker
 from thresher_server.security.keys import Scope
 from thresher_server.service import Service
@@ -97,10 +97,8 @@ async def check_text(asked: CheckRequest, request: Request, caller: Asker, servi
     if asked.facts is not None:
         return _reply(asked, await _by_facts(asked, asked.facts, service, request))
     name, recipe = collection_and_recipe(service, caller, Scope.ASK, asked.collection)
-    collection, text = service.collection(name), asked.answer_candidate
-    return _reply(
-        asked, await check_in_collection(service, request, caller, collection, text, recipe=recipe, where=asked.where)
-    )
+    visit, collection = Visit.of(service, request, caller), service.collection(name)
+    return _reply(asked, await visit.check(collection, asked.answer_candidate, recipe=recipe, where=asked.where))
 
 
 async def _by_facts(asked: CheckRequest, facts: list[Fact], service: Service, request: Request) -> Check:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic import Field
 
-from thresher.opened import PUBLIC_URL
-from thresher_server.asking import check_length, while_connected, worked
+from thresher_server.asking import check_length
 from thresher_server.naming import Opened, Served
 from thresher_server.problems import replies
-from thresher_server.searching import address_of, check_in_collection
+from thresher_server.searching import Visit
 from thresher_server.security.access import Asker, Reader, check_settings
 from thresher_server.shapes import Body, CheckReply, SearchReply
 
@@ -62,19 +60,15 @@ async def search(
     caller: Reader, collection: Opened, body: SearchBody, service: Served, request: Request
 ) -> JSONResponse:
     """Passages, best first, filtered by the recipe's judge if it has one; never from outside."""
-    check_length(service, body.question)
-    given = {PUBLIC_URL: address_of(service, request), **check_settings(caller, body.settings)}
-    searching = partial(
-        collection.search,
+    found = await Visit.of(service, request, caller).search(
+        collection,
         body.question,
         recipe=body.recipe or service.front.recipe,
         limit=body.limit,
         where=body.where,
-        settings=given,
+        settings=check_settings(caller, body.settings),
         max_tokens=body.max_tokens,
     )
-    found = await while_connected(request, worked(service, searching))
-    service.audit.write(caller.name, "search", collection=collection.name)
     return JSONResponse(found.to_dict())
 
 
@@ -83,5 +77,5 @@ async def check(caller: Asker, collection: Opened, body: CheckBody, service: Ser
     """Every claim of the text with its state and the spans that show it. No chat model is called."""
     check_length(service, body.text)
     recipe = body.recipe or service.front.recipe
-    found = await check_in_collection(service, request, caller, collection, body.text, recipe=recipe, where=body.where)
+    found = await Visit.of(service, request, caller).check(collection, body.text, recipe=recipe, where=body.where)
     return JSONResponse(found.to_dict())

@@ -95,7 +95,7 @@ def add(server: MCPServer, desk: Desk) -> None:
         options = {
             "recipe": desk.recipe(recipe),
             "where": where,
-            "settings": desk.settings,
+            "settings": desk.visit.settings,
             "strict": desk.service.front.strict,
             "max_tokens": max_tokens,
         }
@@ -123,9 +123,7 @@ def add(server: MCPServer, desk: Desk) -> None:
         unverified. Mend or mark what is contradicted; unverified means that the documents neither show nor deny it.
         """
         there = desk.named(collection, Scope.ASK)
-        checking = partial(there.check, text, recipe=desk.recipe(recipe), where=where, settings=desk.settings)
-        checked = await desk.worked(checking)
-        desk.did("check", there)
+        checked = await desk.visit.check(there, text, recipe=desk.recipe(recipe), where=where)
         return fitted(partial(_checked, there, checked), len(checked.claims), wording.check)
 
     @desk.tool(server, Scope.ASK, "Explain an answer")

@@ -82,7 +82,7 @@ def add(server: MCPServer, desk: Desk) -> None:
                 id=id,
                 title=record.title or file_name(record.source),
                 text=rest[:number],
-                url=document_url(desk.asking.public_url, there.name, record),
+                url=document_url(desk.visit.address, there.name, record),
                 metadata={name: value for name, value in {**known, "next_id": next_id}.items() if value},
             )
 
@@ -99,7 +99,7 @@ def _searched(desk: Desk) -> list[Collection]:
 def _hits(desk: Desk, collection: Collection, query: str) -> tuple[Hit, ...]:
     """The hits that the judge keeps; none where the verdict is that they do not answer the question."""
     recipe = desk.service.front.recipe
-    found = collection.evidence(query, recipe=recipe, limit=MOST_FOUND, outside="none", settings=desk.settings)
+    found = collection.evidence(query, recipe=recipe, limit=MOST_FOUND, outside="none", settings=desk.visit.settings)
     return tuple(passage.hit for passage in found.passages)
 
 

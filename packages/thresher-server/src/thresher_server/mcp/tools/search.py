@@ -16,7 +16,6 @@ from thresher.collection import DEFAULT_LIMIT, Collection
 from thresher.indexing.store import DocumentStore
 from thresher.types import Chunk, Excerpt
 from thresher.types import SearchResult as Found
-from thresher_server.asking import check_length
 from thresher_server.mcp import wording
 from thresher_server.mcp.desk import Desk
 from thresher_server.mcp.resources import document_url, resource, url_for_people
@@ -59,18 +58,9 @@ def add(server: MCPServer, desk: Desk) -> None:
         "incorrect" means that the documents do not say it: then do not answer from them.
         """
         there = desk.named(collection, Scope.READ)
-        check_length(desk.service, question)
-        searching = partial(
-            there.search,
-            question,
-            recipe=desk.recipe(recipe),
-            limit=limit,
-            where=where,
-            settings=desk.settings,
-            max_tokens=max_tokens,
+        found = await desk.visit.search(
+            there, question, recipe=desk.recipe(recipe), limit=limit, where=where, max_tokens=max_tokens
         )
-        found = await desk.worked(searching)
-        desk.did("search", there)
         others = [name for name in desk.names() if name != there.name]
         return fitted(
             partial(_found, there, found), len(found.spans or ()), lambda result: wording.search(result, others)
@@ -93,7 +83,7 @@ def add(server: MCPServer, desk: Desk) -> None:
         records = with_words(await desk.worked(lambda: there.documents(where=where)), words)
         names = desk.names()[:MOST_COLLECTIONS]
         counts = await desk.worked(lambda: [CollectionTold(name=name, documents=_number(desk, name)) for name in names])
-        public_url = desk.asking.public_url
+        public_url = desk.visit.address
         shown = [
             DocumentTold(
                 **record.to_dict(),
