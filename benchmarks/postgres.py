@@ -9,8 +9,7 @@
 
 * neighbours: 100,000 random directions around 1,000 centres on PostgreSQL alone, all compared and through the index,
   of all rows, of one in ten and of one in a hundred; for a tenant too, whose tables have a policy.
-* questions: the documentation as a collection, and the statements that a question sends to the database, with a thread
-  that listens to changes and without.
+* questions: the documentation as a collection, and the statements that a question sends to the database.
 
     .venv/bin/python -m benchmarks.postgres neighbours questions
 
@@ -46,7 +45,6 @@ from thresher.filters import Comparison
 from thresher.protocols import ChunkTable, Store
 from thresher.stores.lance import LanceStore
 from thresher.types import Chunk, ChunkRow, Document
-from thresher_postgres import changes
 from thresher_postgres.connection import connected
 from thresher_postgres.store import PostgresStore
 
@@ -242,15 +240,13 @@ def _neighbours(
 def questions() -> dict[str, Any]:
     """Statements (beginnings and ends of transactions too) and milliseconds of warm questions to the documentation."""
     results: dict[str, Any] = {}
-    for name, warm in (("nobody listens", sys.maxsize), ("a thread listens", 0)):
-        changes.WARM = warm
-        with TemporaryDirectory() as home, running(settings="-c listen_addresses= -c log_statement=all") as dsn:
-            log = Path(parse_qs(urlsplit(dsn).query)["host"][0]) / "log"
-            with thresher.open(home) as collection:
-                for recipe in ("rag", "corrective"):
-                    results[f"{recipe}, {name}"] = _asked(collection, recipe, dsn, log)
-                    print(" ", recipe, name, results[f"{recipe}, {name}"], flush=True)
-            connected(dsn).close()
+    with TemporaryDirectory() as home, running(settings="-c listen_addresses= -c log_statement=all") as dsn:
+        log = Path(parse_qs(urlsplit(dsn).query)["host"][0]) / "log"
+        with thresher.open(home) as collection:
+            for recipe in ("rag", "corrective"):
+                results[recipe] = _asked(collection, recipe, dsn, log)
+                print(" ", recipe, results[recipe], flush=True)
+        connected(dsn).close()
     return results
 
 

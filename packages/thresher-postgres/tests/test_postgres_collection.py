@@ -110,11 +110,11 @@ def test_keys_conversations_and_who_asked_are_shared(tmp_path: Path) -> None:
     assert caller is not None
     Keys(first).revoke("ann")
     assert keys.caller(secret) is None
-    begun = Conversations(first, "ann").begin("default")
-    Conversations(second, "ann").add("default", begun.id, {"question": "Why?", "text": "Because.", "citations": []})
-    assert Conversations(first, "ann").get("default", begun.id).history == [("Why?", "Because.")]
+    begun = Conversations(first, caller).begin("default")
+    Conversations(second, caller).add("default", begun.id, {"question": "Why?", "text": "Because.", "citations": []})
+    assert Conversations(first, caller).get("default", begun.id).history == [("Why?", "Because.")]
     forget_collection(first, "default")
-    assert Conversations(second, "ann").of("default") == []
+    assert Conversations(second, caller).of("default") == []
     Askers(first).note(caller, "default", "ab12")
     Askers(second).rename("default", "other")
     assert Askers(first).may_see(caller, "other", "ab12")

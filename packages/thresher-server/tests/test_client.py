@@ -173,16 +173,14 @@ def test_a_server_that_stays_busy_is_given_up() -> None:
 def test_the_async_client_does_the_same(indexed_home: Path, tmp_path: Path) -> None:
     async def main(url: str) -> None:
         async with AsyncClient(url) as client:
-            report = await client.add(("buoy.txt", b"The buoy is red."))
-            assert report.added == 1
-            answer = await client.ask(WORDS)
-            assert "1849" in answer.text
+            assert (await client.add(("buoy.txt", b"The buoy is red."))).added == 1
             told = [one async for one in client.stream(WORDS)]
             assert isinstance(told[-1], Answer)
-            both = await asyncio.gather(client.search(WORDS), client.check("The lighthouse was built in 1849."))
-            assert both[0].hits
-            assert both[1].claims
-            assert (await client.replay(answer.trace))[1] == []
+            found, checked = await asyncio.gather(
+                client.search(WORDS), client.check("The lighthouse was built in 1849.")
+            )
+            assert found.hits
+            assert checked.claims
             with pytest.raises(StoreError):
                 await client.at("nothing").ask(WORDS)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from psycopg import sql
 
@@ -18,8 +18,6 @@ from thresher_postgres.postings import Postings
 
 if TYPE_CHECKING:
     from thresher.types import Vectors
-
-T = TypeVar("T")
 
 ANN_ROWS = 100_000
 """Rows from which an approximate index is built, as in the LanceDB store; below, all vectors are compared."""
@@ -166,14 +164,8 @@ class PostgresChunkTable:
         return float(self._counted("coalesce(terms::float8 / nullif(chunks, 0), 0)"))
 
     def _counted(self, what: str) -> Any:
-        return self._known(what, lambda connection: self._counted_in(connection, what))
-
-    def _known(self, what: Hashable, ask: Callable[[Connection], T]) -> T:
-        def asked() -> T:
-            with store_errors(self._name), self._database.connection() as connection:
-                return ask(connection)
-
-        return self._database.changes.known((self._schema, self._name, what), asked)
+        with store_errors(self._name), self._database.connection() as connection:
+            return self._counted_in(connection, what)
 
     def _counted_in(self, connection: Connection, what: str) -> Any:
         query = self._sql("SELECT {what} FROM {tables} WHERE name = %s", what=sql.SQL(what))
@@ -199,8 +191,8 @@ class PostgresChunkTable:
 
     def document_frequencies(self, query: str) -> dict[str, int]:
         """For each index term of the query, the number of chunks with it."""
-        terms = tuple(query_terms(query))
-        return dict(self._known(terms, lambda connection: self._postings.frequencies(connection, terms)))
+        with store_errors(self._name), self._database.connection() as connection:
+            return self._postings.frequencies(connection, query_terms(query))
 
     # --- searching
 
@@ -216,11 +208,10 @@ class PostgresChunkTable:
 
     def nearest(self, vector: Vectors, *, limit: int, where: Filter | None = None) -> list[tuple[Chunk, float]]:
         """Chunks and their cosine, best first; ties by id."""
-        is_indexed = self._known("index", self._indexed)
         with store_errors(self._name), self._database.connection() as connection:
             passing = self._condition(connection, where)
             rows: list[tuple[Any, ...]] = []
-            if is_indexed and (passing is None or self._estimated(connection, passing) > EXACT_ROWS):
+            if self._indexed(connection) and (passing is None or self._estimated(connection, passing) > EXACT_ROWS):
                 rows = self._nearest_by_index(connection, vector, limit, passing)
             if len(rows) < limit:  # without an index, or if it found too few passing rows
                 rows = self._nearest_of_all(connection, vector, limit, passing)
@@ -382,5 +373,3 @@ class PostgresChunkTable:
             index=sql.Identifier(self._index),
         )
         connection.execute(building)
-        told = self._sql("UPDATE {tables} SET version = version WHERE name = %s")  # tells other servers of the index
-        connection.execute(told, [self._name])

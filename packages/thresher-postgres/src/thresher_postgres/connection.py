@@ -17,7 +17,6 @@ from psycopg.rows import TupleRow
 
 from thresher.errors import StoreError, UsageError
 from thresher_postgres import values
-from thresher_postgres.changes import Changes
 
 Connection = psycopg.Connection[TupleRow]
 
@@ -88,13 +87,11 @@ class Database:
         self._vector: int | None = None
         self._idle: deque[tuple[float, Connection]] = deque()
         self._closing = weakref.finalize(self, _close_all, self._idle)
-        self.changes = Changes(self.opened)
         self.migrated: set[str] = set()
         """Schemas known to be up to date."""
 
     def close(self) -> None:
-        """Close idle connections and stop listening."""
-        self.changes.close()
+        """Close idle connections."""
         _close_all(self._idle)
 
     @contextmanager
@@ -113,8 +110,6 @@ class Database:
             connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ if snapshot else None
             with connection.transaction():  # the level is part of its first statement
                 yield connection
-        if not snapshot:
-            self.changes.forget()  # without waiting for the notification: the writer sees its own change
 
     def _taken(self) -> Connection:
         while self._idle:

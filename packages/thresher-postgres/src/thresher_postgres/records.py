@@ -62,9 +62,6 @@ class PostgresRecords:
     @property
     def version(self) -> int:
         """Grows with every change by any process."""
-        return self._database.changes.known((self._schema, self._name, "version"), self._version)
-
-    def _version(self) -> int:
         query = self._sql("SELECT version FROM {tables} WHERE name = %s")
         with store_errors(self._name), self._database.connection() as connection:
             row = connection.execute(query, [self._name]).fetchone()

@@ -10,7 +10,6 @@ from psycopg import sql
 
 from thresher.errors import StoreError
 from thresher_postgres import chunks, migrations, records, views
-from thresher_postgres.changes import CHANNEL
 from thresher_postgres.chunks import ANN_ROWS, PostgresChunkTable
 from thresher_postgres.connection import Connection, SharedLock, connected, store_errors
 from thresher_postgres.files import PostgresFiles
@@ -51,12 +50,8 @@ class PostgresStore:
     @property
     def exists(self) -> bool:
         """Whether anything was ever stored here."""
-
-        def asked() -> bool:
-            with store_errors(self._schema):
-                return migrations.is_made(self._database, self._schema)
-
-        return self._database.changes.known((self._schema, "made"), asked)
+        with store_errors(self._schema):
+            return migrations.is_made(self._database, self._schema)
 
     @property
     def files(self) -> PostgresFiles:
@@ -77,7 +72,6 @@ class PostgresStore:
         dropping = sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(self._schema))
         with store_errors(self._schema), self._database.transaction() as connection:
             connection.execute(dropping)
-            connection.execute("SELECT pg_notify(%s, %s)", [CHANNEL, self._schema])
         self._database.migrated.discard(self._schema)
 
     def records(self, name: str, *, key: str, columns: Mapping[str, str]) -> PostgresRecords:

@@ -26,7 +26,7 @@ ROUTES = (
     "routes.documents",
     "routes.search",
     "routes.ask",
-    "routes.conversations",
+    "conversations",
     "routes.traces",
     "routes.jobs",
     "routes.recipes",
@@ -44,7 +44,7 @@ ROUTES = (
 )
 """Modules with a `router`."""
 
-MOUNTS: tuple[str, ...] = ("jobs.worker", "mcp.http", "routes.page")
+MOUNTS: tuple[str, ...] = ("jobs.worker", "mcp.server", "routes.page")
 """Modules with `mount(app, service)`: a factory of a context manager for the lifetime of the app, or None."""
 
 HOME_VARIABLE = "THRESHER_SERVER_HOME"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
@@ -34,35 +34,6 @@ _OPEN: set[asyncio.Task[None]] = set()
 """Running tasks: the event loop itself keeps only weak references."""
 
 
-async def last(events: AsyncIterator[Event]) -> Answer:
-    """The answer alone. Raises as `events`."""
-    *_, answer = [event async for event in events]
-    assert isinstance(answer, Answer)
-    return answer
-
-
-async def events(
-    service: Service, caller: Caller, collection: Collection, question: str, options: Mapping[str, Any]
-) -> AsyncIterator[Event]:
-    """The events of a question, the answer last; `options` are those of `Collection.ask`.
-
-    Closing or cancelling the iterator ends the question. Raises Problem 429 when too many wait, 504 after
-    `server.timeout_seconds`, 422 for a question that is too long, and the engine's errors.
-    """
-    check_length(service, question)
-    seconds = service.settings.timeout_seconds
-    given = {**options, "budget_seconds": min(options.get("budget_seconds") or seconds, seconds)}
-    collection.check_asked(question, given)  # type: ignore[arg-type]
-    async with _turn(service):
-        with telemetry.waiting(service.admission):
-            async for event in _run(service, collection, question, given):
-                if isinstance(event, Answer) and event.steps:  # a greeting has no steps and is no question
-                    service.audit.write(caller.name, "ask", collection=collection.name, trace=event.trace)
-                    Askers(service.home).note(caller, collection.name, event.trace)
-                    telemetry.asked(event, collection.name)
-                yield event
-
-
 async def worked(service: Service, work: Callable[[], Value]) -> Value:
     """The result of other work on the engine (a search, a check, a rerank), which waits its turn among the questions.
 
@@ -86,6 +57,13 @@ def check_length(service: Service, *texts: str, subject: str = "the question") -
     most = service.settings.max_question_characters
     if any(len(text) > most for text in texts):
         raise Problem(422, f"is longer than {most:,} characters", subject=subject, next_step="write fewer words")
+
+
+def check_number(service: Service, texts: Sequence[Any], what: str) -> None:
+    """Raise Problem 422 for more texts than `server.max_documents`."""
+    most = service.settings.max_documents
+    if len(texts) > most:
+        raise Problem(422, f"are more than {most:,}", subject=f"{len(texts):,} {what}", next_step="send fewer at once")
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, Value]) -> Value:
@@ -123,51 +101,29 @@ async def _turn(service: Service) -> AsyncIterator[None]:
         raise Problem(504, what, subject="the question", next_step="ask again, or raise the limit") from None
 
 
-async def _run(
-    service: Service, collection: Collection, question: str, options: dict[str, Any]
-) -> AsyncIterator[Event]:
-    loop = asyncio.get_running_loop()
-    told: asyncio.Queue[Event | None] = asyncio.Queue()  # None: the end
-    meter, left = Meter.of(options), threading.Event()
+class Question:
+    """One question, answered in a thread: iterate over its events to the end, or call `end`; the answer comes last.
 
-    def tell(event: Event | None) -> None:
-        loop.call_soon_threadsafe(told.put_nowait, event)
-
-    def work() -> None:
-        for step in collection.run(question, meter=meter, on_sentence=tell, **options):
-            tell(step)
-            if left.is_set():
-                return  # before the answer is stored
-
-    working = loop.run_in_executor(service.threads, work)
-    working.add_done_callback(lambda _: told.put_nowait(None))
-    try:
-        while (event := await told.get()) is not None:
-            yield event
-        await working
-    finally:
-        if not working.done():
-            left.set()
-            meter.cancel()
-        await asyncio.wait([working])
-        working.exception()  # raised above; of no interest once the client is gone
-
-
-class Followed:
-    """The events of one question, read by a task of its own; read them to the end or call `end`.
-
-    `events` sets its time limit in the task that reads it, but a streamed reply is begun by one task, written by
-    another and cancelled when the client disconnects.
+    A task of its own holds its turn and its time, because a streamed reply is begun by one task, written by another and
+    cancelled when the client disconnects. Iterating raises Problem 429 when too many wait, 504 after
+    `server.timeout_seconds`, and the engine's errors.
     """
 
-    def __init__(self, events: AsyncIterator[Event]) -> None:
+    def __init__(
+        self, service: Service, caller: Caller, collection: Collection, question: str, options: Mapping[str, Any]
+    ) -> None:
+        """`options` are those of `Collection.ask`. Raises Problem 422 for a question that is too long."""
+        check_length(service, question)
+        seconds = service.settings.timeout_seconds
+        given = {**options, "budget_seconds": min(options.get("budget_seconds") or seconds, seconds)}
+        collection.check_asked(question, given)  # type: ignore[arg-type]
         self._told: asyncio.Queue[Event | Exception | None] = asyncio.Queue()  # None: the end
         self._first: list[Event | Exception | None] = []
-        self._task = asyncio.create_task(self._follow(events))
+        self._task = asyncio.create_task(self._follow(service, caller, collection, question, given))
         _OPEN.add(self._task)
         self._task.add_done_callback(_OPEN.discard)
 
-    async def begun(self, *, seconds: float = FIRST_SECONDS) -> Followed:
+    async def begun(self, *, seconds: float = FIRST_SECONDS) -> Question:
         """Itself, after the first event or after so many seconds. Raises the error that refused the question."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
@@ -186,14 +142,48 @@ class Followed:
         finally:
             self.end()
 
+    async def answer(self) -> Answer:
+        """The answer alone."""
+        *_, answer = [event async for event in self]
+        assert isinstance(answer, Answer)
+        return answer
+
     def end(self) -> None:
         """End the question, finished or not."""
         self._task.cancel()
 
-    async def _follow(self, events: AsyncIterator[Event]) -> None:
+    async def _follow(
+        self, service: Service, caller: Caller, collection: Collection, question: str, options: dict[str, Any]
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        meter, left = Meter.of(options), threading.Event()
+
+        def tell(event: Event) -> None:
+            loop.call_soon_threadsafe(self._told.put_nowait, event)
+
+        def work() -> None:
+            for event in collection.run(question, meter=meter, on_sentence=tell, **options):
+                if isinstance(event, Answer) and event.steps:  # a greeting has no steps and is no question
+                    service.audit.write(caller.name, "ask", collection=collection.name, trace=event.trace)
+                    Askers(service.home).note(caller, collection.name, event.trace)
+                    telemetry.asked(event, collection.name)
+                tell(event)
+                if left.is_set():
+                    return  # before the answer is stored
+
         try:
-            async for event in events:
-                self._told.put_nowait(event)
+            async with _turn(service):
+                with telemetry.waiting(service.admission):
+                    working = loop.run_in_executor(service.threads, work)
+                    try:
+                        await asyncio.wait([working])
+                    finally:
+                        if not working.done():
+                            left.set()
+                            meter.cancel()
+                            await asyncio.wait([working])
+                            working.exception()  # of no interest any more
+                    working.result()
         except Exception as error:  # any: raised again in the task that reads
             self._told.put_nowait(error)
         finally:

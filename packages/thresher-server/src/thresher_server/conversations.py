@@ -1,21 +1,26 @@
-"""Conversations: one file each in `server/conversations` of the home, in one folder for each caller."""
+"""Conversations and their routes: a file for each in `server/conversations` of the home, in a folder for its caller."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import secrets
 from collections.abc import Collection as Several
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
-from thresher.file_names import file_name
+from fastapi import APIRouter, Path
+from pydantic import Field
+
+from thresher.file_names import file_name, renamed
 from thresher.home.places import Home, home_files
 from thresher.protocols import Files
-from thresher_server.jobs.store import now
-from thresher_server.problems import Problem
+from thresher_server.jobs.store import now, read_stored, write_stored
+from thresher_server.naming import READING, Opened, Served
+from thresher_server.problems import Problem, replies
+from thresher_server.security.access import Asker
+from thresher_server.security.keys import Caller
+from thresher_server.shapes import AnswerReply, Reply
 
 MOST_TURNS = 200
 """Turns of one conversation; an answer takes 10 to 50 kB."""
@@ -52,8 +57,8 @@ class Conversation:
 class Conversations:
     """Conversations of one caller."""
 
-    def __init__(self, home: Home, caller: str) -> None:
-        self._files = _files(home).below(hashlib.sha256(caller.encode()).hexdigest()[:16])
+    def __init__(self, home: Home, caller: Caller) -> None:
+        self._files = _files(home).below(caller.folder)
 
     def begin(self, collection: str) -> Conversation:
         """Begin a conversation; the oldest ones beyond `MOST_KEPT` are removed."""
@@ -133,15 +138,78 @@ def _all(home: Home, collection: str) -> Iterator[tuple[str, Conversation]]:
 
 def _read(files: Files, name: str) -> Conversation | None:
     """A stored conversation; None if it is missing or damaged."""
-    content = files.read(name)
-    if content is None:
-        return None
-    try:
-        stored = json.loads(content)
-        return Conversation(**{**stored, "turns": tuple(stored["turns"])})
-    except (ValueError, TypeError, KeyError):
-        return None
+    return read_stored(files, name, lambda stored: Conversation(**{**stored, "turns": tuple(stored["turns"])}))
 
 
 def _write(files: Files, name: str, conversation: Conversation) -> None:
-    files.write(name, json.dumps(asdict(conversation), ensure_ascii=False).encode(errors="backslashreplace"))
+    write_stored(files, name, asdict(conversation))
+
+
+# --- routes
+
+router = APIRouter(prefix="/api/collections/{collection}/conversations", tags=["conversations"], responses=replies(404))
+
+ConversationId = Annotated[str, Path(max_length=100, examples=["0f3a5c7e9b1d2f40"])]
+
+
+class Begun(Reply):
+    """A new conversation."""
+
+    id: str
+
+
+class ConversationLine(Reply):
+    """Summary of a conversation."""
+
+    id: str
+    made: str
+    turns: int
+    question: str | None = Field(description="the first one; null where nothing was asked yet")
+
+
+class ConversationList(Reply):
+    """The caller's conversations, the last changed first."""
+
+    conversations: list[ConversationLine]
+
+
+class ConversationReply(Reply):
+    """A conversation with its answers, the oldest first."""
+
+    id: str
+    collection: str
+    made: str
+    turns: list[AnswerReply]
+
+
+@router.post("", summary="Begin a conversation", status_code=201, responses=replies(507))
+def begin(caller: Asker, collection: Opened, service: Served) -> Begun:
+    """Begins an empty conversation. A question that names it follows up on its last turns and is added to it."""
+    return Begun(id=Conversations(service.home, caller).begin(collection.name).id)
+
+
+@router.get("", summary="List conversations", dependencies=[READING])
+def listed(caller: Asker, collection: Opened, service: Served) -> ConversationList:
+    """The caller's own conversations."""
+    found = Conversations(service.home, caller).of(collection.name)
+    lines = [
+        ConversationLine(
+            id=one.id, made=one.made, turns=len(one.turns), question=one.turns[0]["question"] if one.turns else None
+        )
+        for one in found
+    ]
+    return ConversationList(conversations=lines)
+
+
+@router.get("/{conversation}", summary="One conversation", response_model_exclude_unset=True)
+def one(caller: Asker, collection: Opened, conversation: ConversationId, service: Served) -> ConversationReply:
+    """A conversation with its answers."""
+    found = Conversations(service.home, caller).get(collection.name, conversation)
+    turns = [AnswerReply.model_validate(renamed(turn, file_name)) for turn in found.turns]
+    return ConversationReply(id=found.id, collection=found.collection, made=found.made, turns=turns)
+
+
+@router.delete("/{conversation}", summary="Remove a conversation", status_code=204)
+def drop(caller: Asker, collection: Opened, conversation: ConversationId, service: Served) -> None:
+    """Removes a conversation; its answers stay as traces."""
+    Conversations(service.home, caller).drop(collection.name, conversation)

@@ -50,7 +50,7 @@ def with_words(records: Sequence[DocumentRecord], words: str | None) -> list[Doc
     return [one for one in records if all(word in f"{one.source}\n{one.title}".casefold() for word in wanted)]
 
 
-def resolved(service: Service, caller: Caller, scope: Scope, name: str | None) -> tuple[str, str]:
+def collection_and_recipe(service: Service, caller: Caller, scope: Scope, name: str | None) -> tuple[str, str]:
     """The collection and recipe of a name.
 
     Raises Problem 404 for an unknown recipe and for a collection that does not exist or is not the caller's, 403 for a

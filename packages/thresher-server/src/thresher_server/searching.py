@@ -1,24 +1,71 @@
-"""Searches for the APIs of other tools: hits with scores from 0 to 1, and their conditions on metadata as filters."""
+"""Searches and checks for several APIs: hits with scores from 0 to 1, and conditions on metadata as filters."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
 
 from fastapi import Request
 
+from thresher.collection import Collection
 from thresher.filters import COLUMNS
 from thresher.opened import PUBLIC_URL
-from thresher.types import L2, Hit, Score, logistic
+from thresher.types import L2, Check, Hit, Score, SearchResult, logistic
 from thresher_server.asking import check_length, while_connected, worked
-from thresher_server.naming import resolved
+from thresher_server.naming import collection_and_recipe
 from thresher_server.problems import Problem
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
 
 Value = str | int | float | bool
+Result = TypeVar("Result")
 
 
-async def found(
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A caller at this server: searches and checks in the caller's name, with addresses that open for the caller."""
+
+    service: Service
+    caller: Caller
+    address: str
+    """Below which documents are opened; empty for none."""
+    request: Request | None = None
+    """Over HTTP; the work ends if its client disconnects."""
+
+    @classmethod
+    def of(cls, service: Service, request: Request, caller: Caller) -> Visit:
+        """The visit of a request."""
+        return cls(service, caller, address_of(service, request), request)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings of a question: the address below which its citations open."""
+        return {PUBLIC_URL: self.address} if self.address else {}
+
+    async def search(
+        self, collection: Collection, question: str, *, settings: Mapping[str, Any] | None = None, **options: Any
+    ) -> SearchResult:
+        """As `Collection.search`."""
+        check_length(self.service, question)
+        given = {**self.settings, **(settings or {})}
+        return await self._done("search", collection, partial(collection.search, question, settings=given, **options))
+
+    async def check(self, collection: Collection, text: str, **options: Any) -> Check:
+        """As `Collection.check`."""
+        return await self._done("check", collection, partial(collection.check, text, settings=self.settings, **options))
+
+    async def _done(self, did: str, collection: Collection, work: Callable[[], Result]) -> Result:
+        working = worked(self.service, work)
+        result = await (working if self.request is None else while_connected(self.request, working))
+        via = {"via": "mcp"} if self.request is None else {}
+        self.service.audit.write(self.caller.name, did, collection=collection.name, **via)
+        return result
+
+
+async def search_hits(
     service: Service,
     request: Request,
     caller: Caller,
@@ -28,18 +75,10 @@ async def found(
     limit: int,
     where: str | None = None,
 ) -> tuple[Hit, ...]:
-    """Hits of a search, best first, each with its address on this server. Raises as `resolved`."""
-    check_length(service, question)
-    named, recipe = resolved(service, caller, Scope.READ, name)
-    collection = service.collection(named)
-    here = {PUBLIC_URL: address_of(service, request)}
-
-    def search() -> tuple[Hit, ...]:
-        return collection.search(question, recipe=recipe, limit=limit, where=where, settings=here).hits
-
-    hits = await while_connected(request, worked(service, search))
-    service.audit.write(caller.name, "search", collection=collection.name)
-    return hits
+    """Hits of another tool's search, best first, each with its address here. Raises as `collection_and_recipe`."""
+    named, recipe = collection_and_recipe(service, caller, Scope.READ, name)
+    visit, collection = Visit.of(service, request, caller), service.collection(named)
+    return (await visit.search(collection, question, recipe=recipe, limit=limit, where=where)).hits
 
 
 def address_of(service: Service, request: Request) -> str:
@@ -64,33 +103,33 @@ def share(score: Score) -> float:
     return score.value / (1 + score.value)  # BM25 has no upper bound
 
 
-def compared(field: str, operator: str, value: Value) -> str:
-    """A field compared with a value by `=`, `!=`, `<`, `<=`, `>` or `>=`."""
-    return f"{_name(field)} {operator} {_literal(field, value)}"
+def condition(field: str, operator: str, value: Value | Sequence[Value] = "") -> str:
+    """A field compared with a value.
 
-
-def among(field: str, values: Sequence[Value]) -> str:
-    """A field equal to one of several values. Raises Problem 422 for no values."""
+    Operators are `=`, `!=`, `<`, `<=`, `>`, `>=`; `in` (several values); `contains`, `start with`, `end with` (a text);
+    `empty`; and `not` before any word. Raises Problem 422 for one value or several where the other is needed.
+    """
+    name, word = _name(field), operator.removeprefix("not ")
+    single = isinstance(value, str | int | float)
+    if single == (word == "in"):
+        wanted = "a list of values" if single else "one value"
+        raise Problem(422, f"needs {wanted} with {operator!r}", subject=f"field {field}", next_step="give it")
+    values = [value] if isinstance(value, str | int | float) else value
     if not values:
-        raise Problem(422, "is compared with no value at all", subject=f"field {field}", next_step="give some values")
-    return f"{_name(field)} IN ({', '.join(_literal(field, value) for value in values)})"
-
-
-def holding(field: str, text: str, *, before: bool = True, after: bool = True) -> str:
-    """A field that contains a text, optionally with other text before and after it."""
-    marked = "".join(f"\\{mark}" if mark in "\\%_" else mark for mark in text)
-    pattern = f"{'%' if before else ''}{marked}{'%' if after else ''}"
-    return f"{_name(field)} LIKE {_quoted(pattern)}"
-
-
-def lacking(field: str) -> str:
-    """A field without a value."""
-    return f"{_name(field)} IS NULL"
-
-
-def negated(condition: str) -> str:
-    """The opposite of a condition."""
-    return f"NOT ({condition})"
+        what = "is compared with no value at all"
+        raise Problem(422, what, subject=f"field {field}", next_step="give some values")
+    match word:
+        case "empty":
+            told = f"{name} IS NULL"
+        case "in":
+            told = f"{name} IN ({', '.join(_literal(field, one) for one in values)})"
+        case "contains" | "start with" | "end with":
+            before, after = ("" if word == side else "%" for side in ("start with", "end with"))
+            text = re.sub(r"[\\%_]", r"\\\g<0>", str(value))
+            told = f"{name} LIKE {_quoted(before + text + after)}"
+        case _:
+            told = f"{name} {operator} {_literal(field, values[0])}"
+    return f"NOT ({told})" if word != operator else told
 
 
 def joined(conditions: Sequence[str], operator: str) -> str | None:

@@ -31,6 +31,7 @@ from thresher.home.files import make_folder
 from thresher.home.places import Home, working_folder
 from thresher.recipes.settings import FrontSettings, ServerSettings, ServiceSettings
 from thresher.settings import resolved
+from thresher_server import telemetry
 from thresher_server.problems import Problem
 from thresher_server.security.keys import Keys
 
@@ -158,6 +159,7 @@ def make_service(
     `token` is that of the server's other processes; by default a new one. Sources keep their folders only `on_machine`,
     as over stdio.
     """
+    telemetry.begin()
     known = recipes.settings_keys()
     settings = resolved(ServiceSettings, given or {}, home=home, known=known).server
     front = recipes.front(home)

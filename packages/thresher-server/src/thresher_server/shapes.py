@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
-class Told(BaseModel):
+class Reply(BaseModel):
     """A reply; keys may be added."""
 
     model_config = ConfigDict(extra="allow")
@@ -48,7 +48,7 @@ EVENT_STREAM = {
 """Format of each event of a streaming route."""
 
 
-class PlaceReply(Told):
+class PlaceReply(Reply):
     """A span of a document and its score."""
 
     score: float
@@ -75,7 +75,7 @@ class SpanReply(HitReply):
     tokens: int
 
 
-class SearchReply(Told):
+class SearchReply(Reply):
     """Passages, best first; with `max_tokens` spans instead of them, and a verdict."""
 
     question: str
@@ -98,7 +98,7 @@ class CitationReply(PlaceReply):
     fetched: str | None
 
 
-class AlternativeReply(Told):
+class AlternativeReply(Reply):
     """A further passage that may answer, with the marker of its citation."""
 
     text: str
@@ -106,7 +106,7 @@ class AlternativeReply(Told):
     probability: float
 
 
-class SentenceReply(Told):
+class SentenceReply(Reply):
     """A sentence of an answer or a claim of a text, with its support in the documents."""
 
     start: int
@@ -129,7 +129,7 @@ class ClaimReply(SentenceReply):
     citations: list[CitationReply]
 
 
-class StepReply(Told):
+class StepReply(Reply):
     """A step of a question."""
 
     name: str = Field(examples=["judge"])
@@ -139,7 +139,7 @@ class StepReply(Told):
     detail: dict[str, Any]
 
 
-class UsageReply(Told):
+class UsageReply(Reply):
     """The cost of a question."""
 
     llm_calls: int
@@ -149,7 +149,7 @@ class UsageReply(Told):
     hosts: list[str]
 
 
-class AnswerReply(Told):
+class AnswerReply(Reply):
     """An answer, or an abstention with its reason."""
 
     question: str
@@ -172,7 +172,7 @@ class AnswerReply(Told):
     trace: str
 
 
-class CheckReply(Told):
+class CheckReply(Reply):
     """A text checked against the documents, claim by claim."""
 
     text: str
@@ -180,7 +180,7 @@ class CheckReply(Told):
     claims: list[ClaimReply]
 
 
-class DocumentReply(Told):
+class DocumentReply(Reply):
     """A document without its text."""
 
     id: str
@@ -197,7 +197,7 @@ class DocumentReply(Told):
     file: bool = Field(description="whether `/file` has its original")
 
 
-class ChunkReply(Told):
+class ChunkReply(Reply):
     """The state of a chunk that a question touched."""
 
     id: str
@@ -214,7 +214,7 @@ class ChunkReply(Told):
     stood_for: list[str]
 
 
-class FeedbackReply(Told):
+class FeedbackReply(Reply):
     """Feedback on an answer."""
 
     right: bool
@@ -230,14 +230,14 @@ class ExplainReply(AnswerReply):
     feedback: FeedbackReply | None
 
 
-class ReplayReply(Told):
+class ReplayReply(Reply):
     """A repeated answer, and the names of what differs."""
 
     answer: AnswerReply
     differences: list[str]
 
 
-class TraceLine(Told):
+class TraceLine(Reply):
     """Summary of a past question."""
 
     trace: str
@@ -252,7 +252,7 @@ class TraceLine(Told):
     feedback: FeedbackReply | None
 
 
-class JobStarted(Told):
+class JobStarted(Reply):
     """A started job; see `/api/jobs/{job}`."""
 
     job: str = Field(examples=["20260105T101500-1f6c0a"])

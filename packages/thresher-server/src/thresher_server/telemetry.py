@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -60,8 +59,6 @@ NAME = "thresher"
 NANOSECONDS = 1_000_000_000
 
 _log = logging.getLogger(__name__)
-_lock = Lock()
-_tried = False
 
 
 @asynccontextmanager
@@ -155,42 +152,34 @@ def _of_answer(answer: Answer, collection: str) -> dict[str, Any]:
 
 
 def _tracer() -> Tracer | None:
-    named = any(os.environ.get(name) for name in ENDPOINTS)
-    if not named and "opentelemetry.trace" not in sys.modules:  # a program that set a provider imported it
+    if "opentelemetry.trace" not in sys.modules:  # a program that set a provider imported it
         return None
-    if named:
-        _begin()
-    try:
-        from opentelemetry import trace
-    except ModuleNotFoundError:
-        return None
+    from opentelemetry import trace
+
     return trace.get_tracer(NAME)
 
 
-def _begin() -> None:
-    """Configure the collector of the environment once, unless the host program has set a provider."""
-    global _tried
-    with _lock:
-        if _tried:
-            return
-        _tried = True
-        try:
-            from opentelemetry import trace
-            from opentelemetry.exporter.otlp.proto.http.trace_exporter import (  # type: ignore[import-not-found,unused-ignore]
-                OTLPSpanExporter,
-            )
-            from opentelemetry.sdk.resources import SERVICE_NAME, Resource
-            from opentelemetry.sdk.trace import TracerProvider
-            from opentelemetry.sdk.trace.export import BatchSpanProcessor
-        except ModuleNotFoundError:
-            _log.warning("a collector is configured; install thresher-server[telemetry] to send spans to it")
-            return
-        if isinstance(trace.get_tracer_provider(), TracerProvider):
-            return
-        resource = Resource.create({} if os.environ.get("OTEL_SERVICE_NAME") else {SERVICE_NAME: NAME})
-        provider = TracerProvider(resource=resource)
-        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-        trace.set_tracer_provider(provider)
+def begin() -> None:
+    """Configure the collector that the environment names, unless the host program has set a provider."""
+    if not any(os.environ.get(name) for name in ENDPOINTS):
+        return
+    try:
+        from opentelemetry import trace
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import (  # type: ignore[import-not-found,unused-ignore]
+            OTLPSpanExporter,
+        )
+        from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ModuleNotFoundError:
+        _log.warning("a collector is configured; install thresher-server[telemetry] to send spans to it")
+        return
+    if isinstance(trace.get_tracer_provider(), TracerProvider):
+        return
+    resource = Resource.create({} if os.environ.get("OTEL_SERVICE_NAME") else {SERVICE_NAME: NAME})
+    provider = TracerProvider(resource=resource)
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    trace.set_tracer_provider(provider)
 
 
 def _nanoseconds(seconds: float) -> int:

@@ -20,6 +20,7 @@ from thresher.home.files import LocalFiles, make_folder
 from thresher.home.places import Home, home_files, working_folder
 from thresher.indexing.catalog import Place
 from thresher.indexing.store import DocumentStore
+from thresher_server.conversations import forget_sources
 from thresher_server.naming import is_there
 from thresher_server.problems import Problem
 
@@ -201,6 +202,19 @@ class Originals:
             if place.file in self._read and path.is_absolute() and path.is_file():
                 return path
         return None
+
+
+def forget_document(collection: Collection, document: str, *, purge: bool = False) -> list[str]:
+    """Forget a document, and its file if it was uploaded; returns its sources. `purge` also removes what quotes it.
+
+    Raises Problem 404 for an unknown one.
+    """
+    places = Originals(collection).places(document)
+    if purge:  # first: a resumed purge does not include conversations
+        forget_sources(collection.home, collection.name, {place.source for place in places})
+    gone = collection.delete(*places, purge=purge)  # by place: another corpus may have a row of that name
+    Uploads(collection.home, collection).forget_unread(place.file for place in places)
+    return gone
 
 
 def missing(document: str) -> Problem:

@@ -11,31 +11,39 @@ from thresher_server.openai.conversation import TURN_CHARACTERS, TURNS, Part, co
 from thresher_server.problems import Problem
 
 
-def test_the_last_question_is_asked_and_the_turns_before_are_history() -> None:
-    told = conversation(
-        [
-            ("system", "Be brief."),
-            ("user", "When does it leave?"),
-            ("assistant", "06:40 [1]\n\nSources:\n- [1] The ferry"),
-            ("tool", "ignored"),
-            ("user", "And back?"),
-        ]
-    )
-    assert told.question == "And back?"
-    assert told.history == (("When does it leave?", "06:40 [1]"),)
-    assert told.instructions == "Be brief."
-
-
-def test_questions_in_a_row_are_turns_without_an_answer() -> None:
-    told = conversation([("user", "About the ferry."), ("user", "When does it leave?")])
-    assert told.history == (("About the ferry.", ""),)
-    assert told.question == "When does it leave?"
-
-
-def test_an_answer_that_is_to_go_on_is_asked_for_again() -> None:
-    told = conversation([("user", "One?"), ("assistant", "Yes."), ("user", "Two?"), ("assistant", "Half an ans")])
-    assert told.question == "Two?"
-    assert told.history == (("One?", "Yes."),)
+@pytest.mark.parametrize(
+    ("said", "question", "history"),
+    [
+        (
+            [
+                ("system", "Be brief."),
+                ("user", "When does it leave?"),
+                ("assistant", "06:40 [1]\n\nSources:\n- [1] The ferry"),
+                ("tool", "ignored"),
+                ("user", "And back?"),
+            ],
+            "And back?",
+            [("When does it leave?", "06:40 [1]")],
+        ),
+        (
+            [("user", "About the ferry."), ("user", "When does it leave?")],
+            "When does it leave?",
+            [("About the ferry.", "")],
+        ),
+        (
+            [("user", "One?"), ("assistant", "Yes."), ("user", "Two?"), ("assistant", "Half an ans")],
+            "Two?",
+            [("One?", "Yes.")],
+        ),
+    ],
+    ids=["answered", "in a row", "to go on"],
+)
+def test_the_last_question_is_asked_and_the_turns_before_are_history(
+    said: list[tuple[str, str]], question: str, history: list[tuple[str, str]]
+) -> None:
+    told = conversation(said)
+    assert (told.question, list(told.history)) == (question, history)
+    assert told.instructions == "\n".join(text for role, text in said if role == "system")
 
 
 def test_a_long_conversation_is_kept_by_its_end() -> None:
@@ -110,7 +118,7 @@ def answer(text: str, *markers: int, reason: str | None = None, source: str = "/
 
 def test_a_number_inside_a_quote_is_no_marker() -> None:
     told = answer("“As shown in [2], it is so.” [1] And “more” [2]; see [7].", 1, 2)
-    assert [(mark.start, mark.citation.marker) for mark in marks(told)] == [(29, 1), (44, 2)]
+    assert [(start, citation.marker) for start, _, citation in marks(told)] == [(29, 1), (44, 2)]
 
 
 def test_the_list_of_sources_says_where_to_look() -> None:

@@ -52,19 +52,6 @@ def test_a_key_sees_the_models_of_its_collections(two_collections: tuple[Running
     assert found == {"default", "tides", "trains"}
 
 
-def test_a_key_asks_in_its_collections_alone(two_collections: tuple[Running, dict[str, str]]) -> None:
-    one, keys = two_collections
-    messages = [{"role": "user", "content": "When does the train leave?"}]
-    with client(one, keys["trains"]) as openai_client:
-        told = openai_client.chat.completions.create(model="trains/rag", messages=messages)  # type: ignore[arg-type]
-        assert "07:10" in (told.choices[0].message.content or "")
-        with pytest.raises(openai.NotFoundError, match="not among the collections of this key") as refused:
-            openai_client.chat.completions.create(model="tides", messages=messages)  # type: ignore[arg-type]
-        with pytest.raises(openai.NotFoundError, match="not among the collections of this key"):
-            openai_client.chat.completions.create(model="no-such", messages=messages)  # type: ignore[arg-type]
-    assert refused.value.code == "model_not_found"
-
-
 def test_a_key_is_needed_and_so_is_its_scope(two_collections: tuple[Running, dict[str, str]]) -> None:
     one, keys = two_collections
     with client(one, "thr_0_0") as openai_client, pytest.raises(openai.AuthenticationError) as refused:

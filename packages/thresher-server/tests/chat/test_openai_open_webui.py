@@ -14,9 +14,9 @@ from thresher.types import PROBABILITY, Citation, Score, Usage
 from thresher_server.openai.open_webui import sources
 
 
-def shown(client: httpx.Client, body: dict[str, Any], headers: dict[str, str] | None = None) -> webui.Shown:
-    sent = webui.HEADERS if headers is None else headers
-    with client.stream("POST", "/v1/chat/completions", json={**body, "stream": True}, headers=sent) as reply:
+def shown(client: httpx.Client, body: dict[str, Any]) -> webui.Shown:
+    streamed = {**body, "stream": True}
+    with client.stream("POST", "/v1/chat/completions", json=streamed, headers=webui.HEADERS) as reply:
         return webui.middleware(reply.iter_lines())
 
 

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 import webui
-from chatting import FERRY, Modelled, asked
+from chatting import FERRY, asked
 from openai import OpenAI
 
 from tests.servers.own import Running, running
 from thresher_server.openai.side_tasks import Task, side_task, title
-from thresher_testing.llm_server import Reply
 
 
 def reply_to(one: Running, prompt: str, **more: Any) -> dict[str, Any]:
@@ -37,7 +36,7 @@ def kept(home: Path) -> tuple[list[Path], bytes]:
 
 def test_a_title_is_the_first_question(served: Running) -> None:
     told = reply_to(served, webui.TITLE % webui.HISTORY)
-    assert webui.title_of(told, "the first message") == "When does the ferry to Gull Island leave?"
+    assert json.loads(text_of(told)) == {"title": "When does the ferry to Gull Island leave?"}
     assert told["thresher"] is None
 
 
@@ -85,21 +84,6 @@ def test_a_response_may_be_one(served: Running) -> None:
         == json.loads(streamed.output_text)
         == {"title": "When does the ferry to Gull Island leave?"}
     )
-
-
-def test_a_chat_model_gives_the_title_where_there_is_one(modelled: Modelled) -> None:
-    with modelled(['Sure! {"title":"⛴️ Ferry Times"}']) as (one, model):
-        told = reply_to(one, webui.TITLE % webui.HISTORY)
-        assert webui.title_of(told, "") == "⛴️ Ferry Times"
-        assert "<chat_history>" in model.asked()[0].body["messages"][1]["content"]
-    assert told["usage"]["completion_tokens"] == 4  # as the model counts them
-
-
-@pytest.mark.parametrize("reply", ["A fine title", '{"title": 7}', '["title"]', Reply(status=401)])
-def test_rules_give_it_where_the_model_does_not(modelled: Modelled, reply: str | Reply) -> None:
-    with modelled([reply]) as (one, _):
-        told = reply_to(one, webui.TITLE % webui.HISTORY)
-    assert webui.title_of(told, "the first message") == "When does the ferry to Gull Island leave?"
 
 
 def test_a_person_may_begin_a_question_as_such_a_task_begins(served: Running) -> None:

@@ -64,12 +64,10 @@ class Shown:
     content: str = ""
     statuses: list[dict[str, Any]] = field(default_factory=list)
     sources: list[dict[str, Any]] = field(default_factory=list)
-    usage: dict[str, Any] = field(default_factory=dict)
-    error: Any = None
 
 
 def middleware(lines: Iterable[str]) -> Shown:
-    """A stream, line by line as it reads it: `event` is handed on, then content and annotations of the first choice."""
+    """A stream, line by line as it reads it: `event` is handed on, then the content of the first choice."""
     shown = Shown()
     for line in lines:
         if not line.strip() or not line.startswith("data:"):
@@ -81,15 +79,8 @@ def middleware(lines: Iterable[str]) -> Shown:
             continue
         if "event" in data:
             emitted(shown, data["event"])
-        choices = data.get("choices", [])
-        shown.usage |= data.get("usage", {}) or {}
-        if not choices:
-            shown.error = data.get("error") or shown.error
-            continue
-        delta = choices[0].get("delta", {})
-        for annotation in delta.get("annotations") or []:
-            if annotation.get("type") == "url_citation" and "url_citation" in annotation:
-                emitted(shown, source_of(annotation["url_citation"]))
+        delta = data["choices"][0]["delta"]
+        assert "annotations" not in delta  # it would show them beside the sources
         shown.content += delta.get("content") or ""
     return shown
 
@@ -103,20 +94,6 @@ def emitted(shown: Shown, event: dict[str, Any]) -> None:
             shown.sources.append(event["data"])
         case other:
             raise AssertionError(f"nothing shows an event of type {other}")
-
-
-def source_of(cited: dict[str, Any]) -> dict[str, Any]:
-    """The chip that it makes of an annotation: the title in place of a passage."""
-    url = cited.get("url", "")
-    title = cited.get("title", url)
-    return {
-        "type": "source",
-        "data": {
-            "source": {"name": title, "url": url},
-            "document": [title],
-            "metadata": [{"source": url, "name": title}],
-        },
-    }
 
 
 def grouped(sources: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -149,18 +126,6 @@ def clicked(shown: Shown, marker: int) -> dict[str, Any]:
 def shows_percent(entries: Iterable[dict[str, Any]]) -> bool:
     """Whether relevance is shown as per cent: only where every distance lies between -1 and 1."""
     return all(-1 <= distance <= 1 for entry in entries for distance in entry["distances"])
-
-
-def title_of(reply: dict[str, Any], first_message: str) -> str:
-    """The title of a chat, of the reply to the title prompt; its first message where that is not the JSON."""
-    assert len(reply["choices"]) == 1
-    text = reply["choices"][0]["message"].get("content") or ""
-    text = text[text.find("{") : text.rfind("}") + 1]
-    try:
-        title = json.loads(text).get("title", first_message)
-    except ValueError:
-        title = ""
-    return title or first_message
 
 
 def markers(text: str) -> list[int]:

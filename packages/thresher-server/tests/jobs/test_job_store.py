@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -74,21 +73,3 @@ def test_a_damaged_job_stops_nobody(tmp_path: Path) -> None:
     with jobs.claimed() as claim:
         assert claim is not None
         assert claim.job.id == other.id
-
-
-def claim_all(home: Path) -> list[str]:
-    """Claim and end jobs until there is none."""
-    done = []
-    while True:
-        with Jobs(home).claimed() as claim:
-            if claim is None:
-                return done
-            claim.told(state="running")
-            done.append(claim.told(state="done", ended="2026-01-05T10:15:00+00:00").job.id)
-
-
-def test_threads_share_jobs_without_one_done_twice(tmp_path: Path) -> None:
-    made = sorted(Jobs(tmp_path).make("add", "default", "ann", {"sources": []}).id for _ in range(40))
-    with ThreadPoolExecutor(4) as threads:
-        done = [id_ for each in threads.map(claim_all, [tmp_path] * 4) for id_ in each]
-    assert sorted(done) == made

@@ -13,7 +13,7 @@ import thresher
 from tests.servers.own import BATCH_CHARACTERS, Running, Served, copied, notes, running
 from tests.servers.own_api import DEFAULT, added, documents, ended, until, with_key
 from thresher_server.jobs.store import Claim, Jobs
-from thresher_server.jobs.work import Outcome, done
+from thresher_server.jobs.worker import Outcome, done
 from thresher_server.security.keys import Scope
 from thresher_server.service import Service, make_service
 from thresher_testing.llm_server import Reply, ScriptedServer

@@ -1,4 +1,4 @@
-"""MCP over HTTP on loopback, against the real application with its keys."""
+"""MCP over HTTP on loopback, against the real application with its keys; what of a caller's rights counts."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
 from mcp import Client
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp_agents import BUILT, MODES, acted_at, structure_of, text_of, tool_names
 from mcp_types import CallToolResult
 
 from tests.servers.own import Running, filled, running
-from thresher_server.security.keys import Keys, Scope
+from thresher_server.mcp.desk import with_tool_errors
+from thresher_server.security.keys import ANYBODY, OPERATOR, READ_ONLY, Caller, Keys, Offer, Scope
+from thresher_server.service import Admission
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -188,3 +193,78 @@ def test_no_body_makes_the_server_fail(body: bytes, served: Running) -> None:
     for method in ("GET", "PUT", "DELETE"):
         with served.client.stream(method, "/mcp", headers={"Accept": "application/json"}) as reply:
             assert 400 <= reply.status_code < 500
+
+
+WRITABLE = Offer(scopes=READ_ONLY | {Scope.WRITE})
+
+
+def test_nobody_may_more_than_is_offered_and_the_key_says() -> None:
+    assert Offer().to(OPERATOR).scopes == READ_ONLY
+    assert WRITABLE.to(Caller("one", frozenset({Scope.ASK}))).scopes == {Scope.ASK}
+    assert WRITABLE.to(OPERATOR).scopes == WRITABLE.scopes
+    assert WRITABLE.to(ANYBODY).scopes == READ_ONLY
+
+
+@pytest.mark.parametrize(
+    ("offered", "own", "seen"),
+    [
+        (None, None, None),
+        ({"a", "b"}, None, {"a", "b"}),
+        (None, {"b", "c"}, {"b", "c"}),
+        ({"a", "b"}, {"b", "c"}, {"b"}),
+        ({"a"}, {"c"}, set()),
+    ],
+)
+def test_collections_are_those_of_both(offered: set[str] | None, own: set[str] | None, seen: set[str] | None) -> None:
+    offer = Offer(collections=None if offered is None else frozenset(offered))
+    caller = Caller("one", READ_ONLY, None if own is None else frozenset(own))
+    assert offer.to(caller).collections == seen
+
+
+SOON = 20.0
+"""Seconds; the model below would take three times as long."""
+
+
+def is_empty(admission: Admission) -> bool:
+    """Whether nothing is worked on any more, by soon."""
+    end = monotonic() + SOON
+    while admission.inside and monotonic() < end:
+        sleep(0.02)
+    return admission.inside == 0
+
+
+@pytest.fixture
+def slow_model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
+    with ScriptedServer([Reply("none", seconds=60)] * 3) as model:
+        monkeypatch.setenv("THRESHER_LLM__BASE_URL", model.base_url)
+        monkeypatch.setenv("THRESHER_LLM__MODEL", "scripted")
+        yield model
+
+
+async def left(client: Client, model: ScriptedServer) -> None:
+    """Ask, and go while the model is writing."""
+    asking = asyncio.create_task(client.call_tool("ask", {"question": BUILT}))
+    assert await asyncio.to_thread(model.wait_for, 1)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_agent_that_goes_ends_its_question_over_http(
+    mode: str, indexed_home: Path, slow_model: ScriptedServer
+) -> None:
+    with running(indexed_home) as one:
+        acted_at(f"{one.url}/mcp", lambda client: left(client, slow_model), mode=mode)
+        assert is_empty(one.service.admission)
+
+
+def test_a_fault_that_nobody_foresaw_tells_its_kind_and_no_more(caplog: pytest.LogCaptureFixture) -> None:
+    @with_tool_errors
+    async def tool() -> None:
+        raise RuntimeError("/home/somebody/secret")
+
+    with pytest.raises(ToolError, match=r"failed inside \(RuntimeError\).*thresher doctor") as caught:
+        asyncio.run(tool())
+    assert "secret" not in str(caught.value)
+    assert "secret" in caplog.text

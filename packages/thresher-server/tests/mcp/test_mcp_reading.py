@@ -142,12 +142,6 @@ def test_a_resource_that_is_not_there_says_so(uri: str, words: str, indexed_home
     acted(indexed_home, read, mode="legacy")
 
 
-def test_a_prompt_tells_how_to_answer(indexed_home: Path) -> None:
-    given = {"question": "Why {braces}?", "collection": "papers"}
-    told = acted(indexed_home, lambda client: client.get_prompt("answer_from_documents", given)).model_dump_json()
-    assert all(part in told for part in ("Why {braces}?", "search_documents", "papers"))
-
-
 # --- what goes wrong --------------------------------------------------------------------------------------------------
 
 
@@ -191,9 +185,6 @@ def test_a_broken_index_is_an_error_and_no_empty_result(indexed_home: Path, tmp_
             await client.list_resources()
 
     acted(home, listed)
-
-
-# --- scopes -----------------------------------------------------------------------------------------------------------
 
 
 # --- any text, any size -----------------------------------------------------------------------------------------------

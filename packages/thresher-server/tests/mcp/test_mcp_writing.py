@@ -92,20 +92,3 @@ def test_an_agent_writes_only_where_it_may(tmp_path: Path) -> None:
     acted(tmp_path / "home", tried, offer)
     with thresher.open(tmp_path / "home", "secret") as collection:
         assert [Path(one.source).name for one in collection.documents()] == ["secret.txt"]
-
-
-def test_a_row_of_a_corpus_is_not_forgotten_alone(tmp_path: Path) -> None:
-    corpus = tmp_path / "corpus.jsonl"
-    rows = (
-        '{"_id": "a", "title": "A", "text": "The harbour opens at six."}',
-        '{"_id": "b", "title": "B", "text": "Fog."}',
-    )
-    corpus.write_text("\n".join(rows), encoding="utf-8")
-    with thresher.open(tmp_path / "home") as collection:
-        collection.add(corpus)
-        document = collection.documents()[0].id
-    result = acted(
-        tmp_path / "home", lambda client: client.call_tool("delete_document", {"document": document}), WRITABLE
-    )
-    assert result.is_error
-    assert "thresher delete" in text_of(result)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.servers.own import Running, running
-from thresher_server.security.keys import Keys, Scope
 
 TEXT = "Über Fernby: The lighthouse was built in 1849. The ferry leaves at 07:40. It snows in Peru."
 ABOUT = {"author": "A. Holm", "title": "Fernby", "uri": "x:1"}
@@ -88,16 +86,6 @@ def test_a_bad_request_is_told_what_is_wrong(served: Running, asked: dict[str, A
     assert said in reply.json()["error"]["message"]
 
 
-def test_facts_need_no_collection_and_a_collection_needs_a_key_for_it(indexed_home: Path, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    shutil.copytree(indexed_home, home)
-    key = Keys(home).make("asker", [Scope.ASK], ["papers"])
-    with running(home, server__require_key=True) as one:
-        headers = {"Authorization": f"Bearer {key}"}
-        body = {"answerCandidate": TEXT, "facts": FACTS}
-        assert one.client.post("/v1/check", json=body).status_code == 401
-        assert one.client.post("/v1/check", json=body, headers=headers).status_code == 200
-        reply = one.client.post("/v1/check", json={"answerCandidate": TEXT}, headers=headers)
-        assert reply.status_code == 404
-    with running(tmp_path / "empty") as one:
-        assert one.client.post("/v1/check", json=body).json()["citedChunks"]
+def test_facts_need_no_collection(tmp_path: Path) -> None:
+    with running(tmp_path) as one:
+        assert told(one, answerCandidate=TEXT, facts=FACTS)["citedChunks"]

@@ -76,13 +76,6 @@ def test_a_name_that_cannot_be_a_folder_is_refused(served: Running, name: str) -
     assert served.client.post("/api/collections", json={"name": name}).status_code == 422
 
 
-def test_only_an_admin_makes_and_drops(keyed: Running) -> None:
-    key = with_key(keyed.service.home, "writer", Scope.READ, Scope.WRITE, Scope.ASK)
-    assert keyed.client.post("/api/collections", json={"name": "mine"}, headers=key).status_code == 403
-    assert keyed.client.delete(DEFAULT, headers=key).status_code == 403
-    assert keyed.client.patch(DEFAULT, json={"name": "mine"}, headers=key).status_code == 403
-
-
 def test_a_key_of_one_collection_sees_nothing_of_another(keyed: Running) -> None:
     key = with_key(keyed.service.home, "guest", Scope.READ, Scope.ASK, Scope.WRITE, collections=["papers"])
     keyed.client.headers.update(key)
@@ -90,17 +83,4 @@ def test_a_key_of_one_collection_sees_nothing_of_another(keyed: Running) -> None
     here, nowhere = keyed.client.get(DEFAULT), keyed.client.get("/api/collections/nothing")
     assert here.status_code == nowhere.status_code == 404
     assert here.text.replace("default", "") == nowhere.text.replace("nothing", "")
-    for method, path, body in (
-        ("POST", "/ask", QUESTION),
-        ("POST", "/search", QUESTION),
-        ("POST", "/check", {"text": "It was built."}),
-        ("POST", "/calibrate", {}),
-        ("POST", "/conversations", None),
-        ("GET", "/conversations", None),
-        ("GET", "/documents", None),
-        ("POST", "/documents", {"urls": ["http://example.org"]}),
-        ("GET", "/traces", None),
-    ):
-        told = keyed.client.request(method, f"{DEFAULT}{path}", json=body)
-        assert told.status_code == 404, (path, told.text)
-        assert "collections of this key" in told.json()["error"]["message"]
+    assert "collections of this key" in here.json()["error"]["message"]

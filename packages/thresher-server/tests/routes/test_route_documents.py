@@ -93,25 +93,23 @@ def test_a_file_that_cannot_be_read_is_told_with_its_reason_and_not_kept(indexed
     assert [file.name for file in (home / "server" / "uploads").rglob("*.*")] == ["good.txt"]
 
 
-def test_a_corpus_cannot_name_a_file_of_this_machine(indexed_home: Path, tmp_path: Path) -> None:
+def test_a_corpus_cannot_name_a_file_of_this_machine(one: Running, tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("secret")
     row = {"_id": str(secret), "title": "A row", "text": "The heron nests in March."}
-    with running(copied(indexed_home, tmp_path)) as one:
-        assert added(one, [("corpus.jsonl", json.dumps(row).encode() + b"\n")])["state"] == "done"
-        (heron,) = documents(one, words="secret.txt")
-        told = one.client.get(f"{DEFAULT}/documents/{heron['id']}/file")
-        assert told.status_code == 200
-        assert "heron" in told.text
+    assert added(one, [("corpus.jsonl", json.dumps(row).encode() + b"\n")])["state"] == "done"
+    (heron,) = documents(one, words="secret.txt")
+    told = one.client.get(f"{DEFAULT}/documents/{heron['id']}/file")
+    assert told.status_code == 200
+    assert "heron" in told.text
 
 
-def test_rows_of_two_corpora_with_one_name_are_forgotten_one_by_one(indexed_home: Path, tmp_path: Path) -> None:
+def test_rows_of_two_corpora_with_one_name_are_forgotten_one_by_one(one: Running) -> None:
     rows = [json.dumps({"_id": "1", "title": "", "text": f"The {bird} nests in March."}) for bird in ("heron", "gull")]
-    with running(copied(indexed_home, tmp_path)) as one:
-        added(one, [(f"corpus{number}.jsonl", row.encode()) for number, row in enumerate(rows)])
-        first, second = (two for two in documents(one) if two["source"] == "1")
-        one.client.delete(f"{DEFAULT}/documents/{first['id']}", params={"purge": True})
-        assert [two["id"] for two in documents(one) if two["source"] == "1"] == [second["id"]]
+    added(one, [(f"corpus{number}.jsonl", row.encode()) for number, row in enumerate(rows)])
+    first, second = (two for two in documents(one) if two["source"] == "1")
+    one.client.delete(f"{DEFAULT}/documents/{first['id']}", params={"purge": True})
+    assert [two["id"] for two in documents(one) if two["source"] == "1"] == [second["id"]]
 
 
 def test_a_document_is_forgotten_with_its_file_and_what_quotes_it(indexed_home: Path, tmp_path: Path) -> None:
@@ -164,15 +162,6 @@ def test_who_is_no_admin_reaches_no_address_of_the_inner_network(indexed_home: P
 )
 def test_what_is_no_address_is_refused(served: Running, urls: object) -> None:
     assert served.client.post(f"{DEFAULT}/documents", json={"urls": urls}).status_code == 422
-
-
-def test_reading_needs_read_and_adding_needs_write(keyed: Running) -> None:
-    reader, writer = with_key(keyed.service.home, "r", Scope.READ), with_key(keyed.service.home, "w", Scope.WRITE)
-    assert keyed.client.get(f"{DEFAULT}/documents", headers=writer).status_code == 403
-    (ferry,) = keyed.client.get(f"{DEFAULT}/documents?words=ferry", headers=reader).json()["documents"]
-    assert keyed.client.delete(f"{DEFAULT}/documents/{ferry['id']}", headers=reader).status_code == 403
-    files = {"files": ("a.txt", b"x")}
-    assert keyed.client.post(f"{DEFAULT}/documents", files=files, headers=reader).status_code == 403
 
 
 def test_a_form_without_files_or_with_broken_parts_is_refused(served: Running) -> None:

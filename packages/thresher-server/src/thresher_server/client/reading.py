@@ -36,7 +36,7 @@ from thresher.types import (
 )
 from thresher_server.client.transport import error_of
 
-Told = Mapping[str, Any]
+Json = Mapping[str, Any]
 
 COUNTS = ("added", "updated", "unchanged", "duplicates", "removed", "chunks", "seconds")
 """Numbers of a report, which add up."""
@@ -44,7 +44,7 @@ COUNTS = ("added", "updated", "unchanged", "duplicates", "removed", "chunks", "s
 _SCALE = re.compile(r"(?P<name>.*) \[(?P<low>[^,]+), (?P<high>[^\])]+)[\])]")
 
 
-def answer(told: Told, labels: Mapping[str, str] | None = None) -> Answer:
+def answer(told: Json, labels: Mapping[str, str] | None = None) -> Answer:
     """An answer, with its `chunks` if present; `labels` are the names that people know them by."""
     return Answer(
         **{name: told[name] for name in ("question", "recipe", "text", "abstained", "reason", "confidence", "trace")},
@@ -64,7 +64,7 @@ def answer(told: Told, labels: Mapping[str, str] | None = None) -> Answer:
     )
 
 
-def step(told: Told) -> Step:
+def step(told: Json) -> Step:
     """A step without the value of its slot; other fields from the server go to its `detail`."""
     own = {name: told[name] for name in ("name", "seconds", "considered", "kept")}
     besides = {name: told[name] for name in ("chunks", "thresholds") if name in told}
@@ -82,7 +82,7 @@ def event_of_question(name: str, told: Any) -> Step | str | Answer:
             return answer(told)
 
 
-def search_result(told: Told) -> SearchResult:
+def search_result(told: Json) -> SearchResult:
     """The result of a search."""
     spans = told.get("spans")
     return SearchResult(
@@ -97,12 +97,12 @@ def search_result(told: Told) -> SearchResult:
     )
 
 
-def check(told: Told) -> Check:
+def check(told: Json) -> Check:
     """The result of a check."""
     return Check(told["text"], told["support"], tuple(map(_claim, told["claims"])))
 
 
-def citation(told: Told) -> Citation:
+def citation(told: Json) -> Citation:
     """A citation."""
     url = told.get("url", "")
     same = ("marker", "source", "title", "page", "start", "end", "quote", "fetched")
@@ -116,17 +116,17 @@ def citation(told: Told) -> Citation:
     )
 
 
-def _alternative(told: Told) -> Alternative:
+def _alternative(told: Json) -> Alternative:
     return Alternative(told["text"], citation(told["citation"]), told["probability"])
 
 
-def document(told: Told) -> DocumentRecord:
+def document(told: Json) -> DocumentRecord:
     """A document without its text; the server omits its number."""
     own = {one.name: told[one.name] for one in fields(DocumentRecord) if one.name != "number"}
     return DocumentRecord(**{**own, "also": tuple(told["also"])}, number=0)
 
 
-def summary(told: Told) -> Summary:
+def summary(told: Json) -> Summary:
     """A collection and its size."""
     return Summary(told["name"], told["documents"], told["bytes"])
 
@@ -139,7 +139,7 @@ def score(value: float, scale: str) -> Score:
     return Score(value, Scale(found["name"], float(found["low"]), float(found["high"])))
 
 
-def _hit(told: Told) -> Hit:
+def _hit(told: Json) -> Hit:
     return Hit(
         _chunk(told, told["text"], told["title"]),
         score(told["score"], told["scale"]),
@@ -148,14 +148,14 @@ def _hit(told: Told) -> Hit:
     )
 
 
-def _excerpt(told: Told) -> Excerpt:
+def _excerpt(told: Json) -> Excerpt:
     same = ("rank", "source", "title", "page", "heading", "start", "end", "text", "tokens")
     return Excerpt(
         **{name: told[name] for name in same}, score=score(told["score"], told["scale"]), url=told.get("url", "")
     )
 
 
-def _chunk(told: Told, text: str, title: str = "", label: str = "") -> Chunk:
+def _chunk(told: Json, text: str, title: str = "", label: str = "") -> Chunk:
     return Chunk(
         id=told.get("id", ""),
         document_id=_document_of(told.get("url", "")),
@@ -169,7 +169,7 @@ def _chunk(told: Told, text: str, title: str = "", label: str = "") -> Chunk:
     )
 
 
-def _chunk_trace(told: Told, labels: Mapping[str, str]) -> ChunkTrace:
+def _chunk_trace(told: Json, labels: Mapping[str, str]) -> ChunkTrace:
     scores = {name: score(one["value"], one["scale"]) for name, one in told["scores"].items()}
     chunk = _chunk(told, told["text"], label=labels.get(told["id"], ""))
     best = next(iter(scores.values()), Score(0.0, Scale("none", 0.0, 1.0)))
@@ -177,15 +177,15 @@ def _chunk_trace(told: Told, labels: Mapping[str, str]) -> ChunkTrace:
     return ChunkTrace(hit, told["kept"], told["dropped_by"], told["reason"], tuple(told["stood_for"]))
 
 
-def _sentence(told: Told) -> AnswerSentence:
+def _sentence(told: Json) -> AnswerSentence:
     return AnswerSentence(**_place(told), citations=tuple(told["citations"]))
 
 
-def _claim(told: Told) -> CheckedClaim:
+def _claim(told: Json) -> CheckedClaim:
     return CheckedClaim(**_place(told), citations=tuple(map(citation, told["citations"])))
 
 
-def _place(told: Told) -> dict[str, Any]:
+def _place(told: Json) -> dict[str, Any]:
     same = {name: told[name] for name in ("start", "end", "text", "support")}
     return {**same, "state": ClaimState(told["state"]), "reason": told.get("reason", "")}
 
@@ -208,14 +208,15 @@ def _document_of(url: str) -> str:
 class Progress:
     """Progress of a job."""
 
-    files: int
-    done: int
-    bytes: int
-    of_bytes: int
-    chunks: int
-    file: str
+    files: int = 0
+    done: int = 0
+    """Files; searches of a calibration."""
+    bytes: int = 0
+    of_bytes: int = 0
+    chunks: int = 0
+    file: str = ""
     """The file being read."""
-    seconds_left: float | None
+    seconds_left: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +234,7 @@ class Job:
     error: Mapping[str, Any] | None
 
     @classmethod
-    def from_dict(cls, told: Told) -> Job:
+    def from_dict(cls, told: Json) -> Job:
         """From the server's JSON."""
         progress = Progress(**{name: told["progress"][name] for name in Progress.__slots__})
         same = {name: told[name] for name in ("id", "kind", "collection", "state", "result", "error")}
@@ -263,7 +264,7 @@ class Job:
         return error_of(int(error.get("status", 503)), error)
 
 
-def report(told: Told) -> Report:
+def report(told: Json) -> Report:
     """The report of an indexing job."""
     return Report(
         **{name: told[name] for name in COUNTS},
@@ -310,7 +311,7 @@ class PastQuestion:
     feedback: Said | None
 
     @classmethod
-    def from_dict(cls, told: Told) -> PastQuestion:
+    def from_dict(cls, told: Json) -> PastQuestion:
         """From the server's JSON."""
         same = {name: told[name] for name in cls.__slots__ if name not in ("asked", "feedback")}
         return cls(**same, asked=datetime.fromisoformat(told["asked"]), feedback=_said(told["feedback"]))
@@ -325,10 +326,10 @@ class Explained:
     feedback: Said | None
 
     @classmethod
-    def from_dict(cls, told: Told) -> Explained:
+    def from_dict(cls, told: Json) -> Explained:
         """From the server's JSON."""
         return cls(answer(told, told["labels"]), datetime.fromisoformat(told["asked"]), _said(told["feedback"]))
 
 
-def _said(told: Told | None) -> Said | None:
+def _said(told: Json | None) -> Said | None:
     return None if told is None else Said(told["right"], told["answer"])

@@ -10,16 +10,17 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from thresher.errors import StoreError
 from thresher.home.places import Home, home_files
 from thresher.protocols import Files
+from thresher_server.client.reading import Progress
 from thresher_server.problems import Problem
 
 KEPT = timedelta(days=7)
@@ -31,27 +32,14 @@ LOG_LINES = 1000
 Kind = Literal["add", "reindex", "calibrate"]
 State = Literal["queued", "running", "done", "partly", "failed", "cancelled"]
 
+Value = TypeVar("Value")
+
 OPEN = ("queued", "running")
 
 OPEN_FOLDER = "open"
 """Its file names are the ids of open jobs: polling reads no other job."""
 
 _ID = re.compile(r"[0-9]{8}T[0-9]{6}-[0-9a-f]{8}")
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Progress of a job."""
-
-    files: int = 0
-    done: int = 0
-    """Files; searches of a calibration."""
-    bytes: int = 0
-    of_bytes: int = 0
-    chunks: int = 0
-    file: str = ""
-    """The file being read."""
-    seconds_left: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,18 +206,25 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _read(files: Files, id_: str) -> Job | None:
-    """A stored job; None if it is missing or damaged."""
+def read_stored(files: Files, name: str, parse: Callable[[Any], Value]) -> Value | None:
+    """The value of a JSON file; None if it is missing or damaged."""
     try:
-        return Job.from_dict(json.loads(files.read(f"{id_}.json") or b""))
+        return parse(json.loads(files.read(name) or b""))
     except (ValueError, TypeError, KeyError):
         return None
 
 
+def write_stored(files: Files, name: str, value: Any) -> None:
+    """Write a JSON file. Atomic: a reader sees the old state or the new one."""
+    files.write(name, json.dumps(value, ensure_ascii=False).encode(errors="backslashreplace"))
+
+
+def _read(files: Files, id_: str) -> Job | None:
+    return read_stored(files, f"{id_}.json", Job.from_dict)
+
+
 def _write(files: Files, job: Job) -> None:
-    """Atomic: a reader sees the old state or the new one."""
-    content = json.dumps(asdict(job), ensure_ascii=False).encode(errors="backslashreplace")
-    files.write(f"{job.id}.json", content)
+    write_stored(files, f"{job.id}.json", asdict(job))
 
 
 def _log_lines(files: Files, id_: str) -> list[str]:

@@ -3,7 +3,6 @@
 desk       what is offered; caller, collection, execution and errors of a call
 tools      the tools, their results' shapes in `shapes`, their texts in `wording`
 resources  documents as resources, and their addresses
-server     the MCP server
+server     the MCP server, over stdio and at /mcp of `thresher serve`
 command    `thresher mcp`
-http       the same at /mcp of `thresher serve`
 """

@@ -97,10 +97,10 @@ def _over_stdio(home: places.Home, given: dict[str, Any], offer: Offer) -> None:
 def _over_http(home: places.Home, given: dict[str, Any], offer: Offer) -> None:
     from thresher_server.app import create_app
     from thresher_server.cli import run
-    from thresher_server.mcp.http import OFFERED
+    from thresher_server.mcp.server import OFFERED
 
     def application(service: Service) -> FastAPI:
         service.extras[OFFERED] = offer
-        return create_app(service, routes=("routes.health",), mounts=("mcp.http",))
+        return create_app(service, routes=("routes.health",), mounts=("mcp.server",))
 
     run(home, given, app=application, path="/mcp")

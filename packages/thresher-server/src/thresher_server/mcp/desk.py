@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from functools import partial, wraps
@@ -24,11 +24,9 @@ from mcp_types import INVALID_REQUEST, CallToolResult, ToolAnnotations
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import StoreError, ThresherError
-from thresher.opened import PUBLIC_URL
 from thresher_server import asking
-from thresher_server.asking import Event
 from thresher_server.problems import Problem, line_of
-from thresher_server.searching import address_of
+from thresher_server.searching import Visit, address_of
 from thresher_server.security.keys import Caller, Offer, Scope
 from thresher_server.service import Service
 
@@ -40,15 +38,7 @@ Parameters = ParamSpec("Parameters")
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """One request: its caller, and the URL below which people open its documents (empty for none)."""
-
-    caller: Caller
-    public_url: str = ""
-
-
-_asking: ContextVar[Asking] = ContextVar("asking")
+_visit: ContextVar[Visit] = ContextVar("visit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +62,7 @@ class Desk:
             tool: Callable[Parameters, Awaitable[CallToolResult]],
         ) -> Callable[Parameters, Awaitable[CallToolResult]]:
             description = re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.getdoc(tool) or "")
-            server.add_tool(told(tool), title=title, description=description, annotations=hints)
+            server.add_tool(with_tool_errors(tool), title=title, description=description, annotations=hints)
             self.scopes[tool.__name__] = scope
             return tool
 
@@ -82,38 +72,33 @@ class Desk:
 
     async def admit(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Middleware: sets the caller while a message is handled, and lists only the tools that the caller may use."""
-        asking = self._asked_by(ctx.request)
-        token = _asking.set(asking)
+        visit = self._visit_of(ctx.request)
+        token = _visit.set(visit)
         try:
             result = await call_next(ctx)
         finally:
-            _asking.reset(token)
+            _visit.reset(token)
         if ctx.method == "tools/list":
-            return _without(result, {name for name, scope in self.scopes.items() if not asking.caller.may(scope)})
+            return _without(result, {name for name, scope in self.scopes.items() if not visit.caller.may(scope)})
         return result
 
-    def _asked_by(self, request: Any) -> Asking:
+    def _visit_of(self, request: Any) -> Visit:
         caller = self.own if request is None else getattr(request.state, "caller", None)
         if caller is None:
             raise MCPError(INVALID_REQUEST, "nobody is known to ask this")
-        if request is None or not self.opens:
-            return Asking(self.offer.to(caller), self.service.public_url)
-        return Asking(self.offer.to(caller), address_of(self.service, request))
+        opens = request is not None and self.opens
+        address = address_of(self.service, request) if opens else self.service.public_url
+        return Visit(self.service, self.offer.to(caller), address)
 
     @property
-    def asking(self) -> Asking:
+    def visit(self) -> Visit:
         """The request being handled."""
-        return _asking.get()
+        return _visit.get()
 
     @property
     def caller(self) -> Caller:
         """The caller, with the rights that the offer leaves."""
-        return self.asking.caller
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Settings of a question: the address below which its citations open."""
-        return {PUBLIC_URL: self.asking.public_url} if self.asking.public_url else {}
+        return self.visit.caller
 
     # --- collection
 
@@ -154,16 +139,12 @@ class Desk:
         """The result of work on the engine, run in a thread with the caller of this request."""
         return await asking.worked(self.service, partial(copy_context().run, work))
 
-    def events(self, collection: Collection, question: str, options: dict[str, Any]) -> AsyncIterator[Event]:
-        """The events of a question, the answer last."""
-        return asking.events(self.service, self.caller, collection, question, options)
-
     def did(self, what: str, collection: Collection, **details: Any) -> None:
         """Write an action to the audit log."""
         self.service.audit.write(self.caller.name, what, collection=collection.name, via="mcp", **details)
 
 
-def told(tool: Callable[Parameters, Awaitable[Value]]) -> Callable[Parameters, Awaitable[Value]]:
+def with_tool_errors(tool: Callable[Parameters, Awaitable[Value]]) -> Callable[Parameters, Awaitable[Value]]:
     """The tool with its errors as ToolError, in words that an agent can act on."""
 
     @wraps(tool)

@@ -1,4 +1,4 @@
-"""Documents as resources, `thresher://COLLECTION/DOCUMENT`, and their addresses for people; the prompt.
+"""Documents as resources, `thresher://COLLECTION/DOCUMENT`, and their addresses for people.
 
 A person's address is below `public_url` or the address of the answering server; without these it is the web page or
 local file of the source, and failing that the agent's.
@@ -7,13 +7,11 @@ local file of the source, and failing that the agent's.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 from urllib.parse import quote, unquote, urlsplit
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import Resource
-from pydantic import Field
 
 from thresher.collection import Collection
 from thresher.errors import ThresherError, UsageError
@@ -32,17 +30,6 @@ MOST_LISTED = 200
 """Resources in a list: people pick from it by eye."""
 
 TEMPLATE = "thresher://{collection}/{+document}"
-
-ANSWERING = """Answer the question from my documents, with the tools of Thresher.
-
-1. Split the question into facets. Call search_documents once for each.{where}
-2. Read the verdict of each result. "incorrect" means that the documents do not say it: write so, and do not fill it in
-   from what you know. "ambiguous" and "unsure": say that it is uncertain.
-3. Write the answer. After each sentence put the marker of the passage it stands on, and end with a list of the markers
-   with file, page and link.
-4. Call check on what you wrote. Mend or strike every claim that is contradicted; mark those that are unverified.
-
-Question: {question}"""
 
 
 def resource(collection: str, document_id: str) -> str:
@@ -66,7 +53,7 @@ def parts(given: str) -> tuple[str | None, str]:
     return unquote(split.netloc), unquote(split.path.removeprefix("/"))
 
 
-def opened(url: str, collection: str, document_id: str, source: str, page: int | None = None) -> str:
+def url_for_people(url: str, collection: str, document_id: str, source: str, page: int | None = None) -> str:
     """A person's address of a passage: `url`, or the best alternative."""
     if url:
         return url
@@ -78,13 +65,13 @@ def opened(url: str, collection: str, document_id: str, source: str, page: int |
     return resource(collection, document_id)
 
 
-def whole(public_url: str, collection: str, record: DocumentRecord) -> str:
+def document_url(public_url: str, collection: str, record: DocumentRecord) -> str:
     """A person's address of a document."""
     url = address(public_url, collection, record.id, 0, record.characters, None) if public_url else ""
-    return opened(url, collection, record.id, record.source)
+    return url_for_people(url, collection, record.id, record.source)
 
 
-def found(collection: Collection, named: str) -> DocumentRecord:
+def find_document(collection: Collection, named: str) -> DocumentRecord:
     """The document with this id, source or end of a source. Raises UsageError for none and for several."""
     records = collection.documents() if DocumentStore(collection.folder).exists else []
     exact = [one for one in records if named in (one.id, one.source, *one.also)]
@@ -110,7 +97,7 @@ def add(server: MCPServer, desk: Desk) -> None:
             raise ResourceNotFoundError(f"no collection {collection!r} here; there are: {', '.join(desk.names())}")
         there = desk.service.collection(collection)
         try:
-            record = await desk.worked(lambda: found(there, document))
+            record = await desk.worked(lambda: find_document(there, document))
             text = (await desk.worked(lambda: there.document(record.id))).text
         except UsageError as error:
             raise ResourceNotFoundError(line_of(error)) from error
@@ -140,16 +127,3 @@ def _of(desk: Desk, name: str) -> list[Resource]:
         )
         for record in records[:MOST_LISTED]
     ]
-
-
-def add_prompt(server: MCPServer) -> None:
-    """Register the prompt."""
-
-    @server.prompt(title="Answer from my documents")
-    def answer_from_documents(
-        question: Annotated[str, Field(description="what you want to know")],
-        collection: Annotated[str, Field(description="which collection; the usual one if empty")] = "",
-    ) -> str:
-        """Answer a question with search_documents, cite every sentence, and check the answer before handing it over."""
-        where = f" Pass collection={collection!r}." if collection else ""
-        return ANSWERING.format(question=question, where=where)

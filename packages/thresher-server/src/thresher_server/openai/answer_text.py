@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
+
+from pydantic import BaseModel
 
 from thresher.answer import Answer
 from thresher.reasons import NEAREST
@@ -36,15 +37,6 @@ _QUOTED_OR_ROW = re.compile(r"“[^“”]*”|^\|.*$", re.MULTILINE)
 """Text of the documents in an answer that no model wrote."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A marker in a text and its citation; offsets in code points, end exclusive."""
-
-    start: int
-    end: int
-    citation: Citation
-
-
 def tail(answer: Answer, *, listed: bool, linked: bool, unread: Sequence[str] = ()) -> str:
     """The text after the answer: further passages or the reason for no answer, the question and the sources.
 
@@ -72,15 +64,35 @@ def without_tail(text: str) -> str:
     return re.split(f"{SOURCES}|{WHY}|{NEAREST}|{UNREAD}|{UNDERSTOOD}|{ALSO}", text, maxsplit=1)[0]
 
 
-def marks(answer: Answer) -> Iterator[Mark]:
-    """The markers of an answer's text, in order; a bracketed number inside a quote belongs to the document."""
+class UrlCitation(BaseModel):
+    """A marker in the content and the address of its source; offsets in code points, end exclusive."""
+
+    start_index: int
+    end_index: int
+    title: str
+    url: str
+
+
+def url_citations(answer: Answer) -> list[UrlCitation]:
+    """A citation for each marker whose source has an address."""
+    return [
+        UrlCitation(start_index=start, end_index=end, title=place_of(citation), url=citation.url)
+        for start, end, citation in marks(answer)
+        if citation.url
+    ]
+
+
+def marks(answer: Answer) -> Iterator[tuple[int, int, Citation]]:
+    """Start, end and citation of each marker in an answer's text, in order; a bracketed number inside a quote belongs
+    to the document.
+    """
     quoted = _QUOTED if answer.answered_by == "model" else _QUOTED_OR_ROW
     quotes = [found.span() for found in quoted.finditer(answer.text)]
     citations = {citation.marker: citation for citation in answer.citations}
     for found in _MARKER.finditer(answer.text):
         inside = any(start < found.start() < end for start, end in quotes)
         if not inside and (citation := citations.get(int(found[1]))) is not None:
-            yield Mark(found.start(), found.end(), citation)
+            yield found.start(), found.end(), citation
 
 
 def name_of(citation: Citation) -> str:

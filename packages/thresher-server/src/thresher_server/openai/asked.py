@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,7 @@ from thresher.answer import Answer
 from thresher.models.encoders import token_count
 from thresher.opened import PUBLIC_URL
 from thresher.types import Usage
-from thresher_server import asking
-from thresher_server.asking import Event, check_length
+from thresher_server.asking import Question, check_length
 from thresher_server.openai.answer_text import tail
 from thresher_server.openai.conversation import Conversation
 from thresher_server.openai.models import Target, target_of
@@ -37,14 +36,10 @@ class Asked:
     linked: bool
     """Whether people can open the addresses of citations: only if the server has a public URL."""
 
-    def events(self) -> AsyncIterator[Event]:
-        """The events of the question."""
+    def question(self) -> Question:
+        """The question, which begins to be answered."""
         collection = self.service.engine.collection(self.target.collection)
-        return asking.events(self.service, self.caller, collection, self.conversation.question, self.options)
-
-    async def answer(self) -> Answer:
-        """The answer alone. Raises as `asking.events`."""
-        return await asking.last(self.events())
+        return Question(self.service, self.caller, collection, self.conversation.question, self.options)
 
     def tail(self, answer: Answer, *, listed: bool = True) -> str:
         """The text after the answer; with the sources if `listed`."""

@@ -19,10 +19,10 @@ from sse_starlette import ServerSentEvent
 
 from thresher.answer import Answer
 from thresher.types import Step
-from thresher_server.asking import Event, Followed, while_connected
+from thresher_server.asking import Event, Question, while_connected
 from thresher_server.naming import Served
 from thresher_server.openai import open_webui
-from thresher_server.openai.answer_text import Mark, marks, place_of
+from thresher_server.openai.answer_text import UrlCitation, url_citations
 from thresher_server.openai.asked import Asked, Extension, TokenUsage, extension, prepared, token_usage
 from thresher_server.openai.conversation import Message, Text, conversation, refuse_unsupported, said_in
 from thresher_server.openai.open_webui import wants_events
@@ -70,15 +70,6 @@ class ChatRequest(Foreign):
                 "tool_choice": isinstance(choice, dict) or choice == "required",
             }
         )
-
-
-class UrlCitation(BaseModel):
-    """A marker in the content and the address of its source; offsets in code points, end exclusive."""
-
-    start_index: int
-    end_index: int
-    title: str
-    url: str
 
 
 class Annotation(BaseModel):
@@ -146,17 +137,7 @@ def answered(asked: Asked, answer: Answer) -> ChatCompletion:
 
 def annotated(answer: Answer) -> list[Annotation]:
     """A citation for each marker whose source has an address."""
-    return [Annotation(url_citation=UrlCitation(**url_citation(mark))) for mark in marks(answer) if mark.citation.url]
-
-
-def url_citation(mark: Mark) -> dict[str, Any]:
-    """The marker's position in the text, with the title and address of its source."""
-    return {
-        "start_index": mark.start,
-        "end_index": mark.end,
-        "title": place_of(mark.citation),
-        "url": mark.citation.url,
-    }
+    return [Annotation(url_citation=one) for one in url_citations(answer)]
 
 
 def new_id(prefix: str) -> str:
@@ -179,7 +160,7 @@ class Chunks:
         return {**common, "choices": [choice], **more}
 
 
-async def chat_stream(asked: Asked, followed: Followed, *, events: bool) -> AsyncIterator[ServerSentEvent]:
+async def chat_stream(asked: Asked, followed: Question, *, events: bool) -> AsyncIterator[ServerSentEvent]:
     """The stream of a question; `events` sends those of Open WebUI instead of annotations and a list of sources.
 
     An error after the start is sent as the last chunk before `[DONE]`.
@@ -243,12 +224,12 @@ async def chat_completions(
     """The last message is the question and may follow up on those before; see docs/chat.md."""
     said = said_in(body.messages)
     if (side := side_task(said, body.metadata)) is not None:
-        small = completion(*await side_reply(service, caller, body.model, side))
+        small = completion(*await run_in_threadpool(side_reply, service, caller, body.model, side))
         return streamed(service, whole_as_stream(small)) if body.stream else small
     body.refuse_unsupported()
     asked = await run_in_threadpool(prepared, service, caller, request, body.model, conversation(said))
     if body.stream:
-        followed = await Followed(asked.events()).begun()
+        followed = await asked.question().begun()
         return streamed(service, chat_stream(asked, followed, events=wants_events(request, service)))
-    answer = await while_connected(request, asked.answer())
+    answer = await while_connected(request, asked.question().answer())
     return await run_in_threadpool(answered, asked, answer)

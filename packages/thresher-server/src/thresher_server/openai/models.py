@@ -12,7 +12,7 @@ from thresher import recipes
 from thresher.home.places import COLLECTIONS, files_at
 from thresher.recipes.settings import RecipeSettings
 from thresher.stores.registry import RECORD
-from thresher_server.naming import Served, resolved
+from thresher_server.naming import Served, collection_and_recipe
 from thresher_server.openai import models as names
 from thresher_server.openai.problems import OpenAIRoute, openai_replies
 from thresher_server.problems import Problem
@@ -56,7 +56,7 @@ class Target:
 def target_of(service: Service, caller: Caller, name: str) -> Target:
     """The target of a name; an empty one is the front's collection and recipe. Raises Problem 404 for unknown ones."""
     try:
-        collection, recipe = resolved(service, caller, Scope.ASK, name)
+        collection, recipe = collection_and_recipe(service, caller, Scope.ASK, name)
     except Problem as problem:
         if problem.status != 404:
             raise

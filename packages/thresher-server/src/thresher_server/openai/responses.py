@@ -12,11 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import ServerSentEvent
 
 from thresher.answer import Answer
-from thresher_server.asking import Followed, while_connected
+from thresher_server.asking import Question, while_connected
 from thresher_server.naming import Served
-from thresher_server.openai.answer_text import marks
+from thresher_server.openai.answer_text import UrlCitation, url_citations
 from thresher_server.openai.asked import Asked, Extension, TokenUsage, extension, prepared, token_usage
-from thresher_server.openai.chat import new_id, url_citation
+from thresher_server.openai.chat import new_id
 from thresher_server.openai.conversation import Message, Part, Text, conversation, refuse_unsupported, said_in
 from thresher_server.openai.problems import OpenAIRoute, error_of, openai_replies, sent, streamed, streaming
 from thresher_server.openai.side_tasks import side_reply, side_task
@@ -73,14 +73,10 @@ class ResponseRequest(Foreign):
         )
 
 
-class TextAnnotation(BaseModel):
+class TextAnnotation(UrlCitation):
     """A marker in the text and the address of its source; offsets in code points, end exclusive."""
 
     type: str = "url_citation"
-    start_index: int
-    end_index: int
-    title: str
-    url: str
 
 
 class OutputText(BaseModel):
@@ -166,7 +162,7 @@ def answered(begun: ResponseReply, asked: Asked, answer: Answer, message_id: str
 
     Counts tokens, so call it in a thread.
     """
-    cited = [TextAnnotation(**url_citation(mark)) for mark in marks(answer) if mark.citation.url]
+    cited = [TextAnnotation(**one.model_dump()) for one in url_citations(answer)]
     part = OutputText(text=answer.text + asked.tail(answer), annotations=cited)
     usage = token_usage(answer.usage, asked.conversation.texts, part.text)
     return completed(begun, OutputMessage(id=message_id, content=[part]), usage, extension(answer, asked))
@@ -188,7 +184,7 @@ async def numbered(payloads: AsyncIterator[Payload]) -> AsyncIterator[ServerSent
         number += 1
 
 
-async def response_stream(begun: ResponseReply, asked: Asked, followed: Followed) -> AsyncIterator[Payload]:
+async def response_stream(begun: ResponseReply, asked: Asked, followed: Question) -> AsyncIterator[Payload]:
     """The events of a question."""
     message_id, told = new_id("msg_"), ""
     for payload in _beginning(begun, message_id):
@@ -255,7 +251,7 @@ async def responses(
     """The last message of the input is the question. Nothing is stored for a `previous_response_id`."""
     said = said_in(body.messages)
     if (side := side_task(said, body.metadata)) is not None:
-        model, text, usage = await side_reply(service, caller, body.model, side)
+        model, text, usage = await run_in_threadpool(side_reply, service, caller, body.model, side)
         small = completed(begun(model, body), OutputMessage(content=[OutputText(text=text)]), usage, None)
         return streamed(service, numbered(whole_as_stream(small))) if body.stream else small
     body.refuse_unsupported()
@@ -264,6 +260,6 @@ async def responses(
     )
     response = begun(asked.target.name, body)
     if body.stream:
-        return streamed(service, numbered(response_stream(response, asked, await Followed(asked.events()).begun())))
-    answer = await while_connected(request, asked.answer())
+        return streamed(service, numbered(response_stream(response, asked, await asked.question().begun())))
+    answer = await while_connected(request, asked.question().answer())
     return await run_in_threadpool(answered, response, asked, answer, new_id("msg_"))

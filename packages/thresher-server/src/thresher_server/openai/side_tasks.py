@@ -1,8 +1,8 @@
 """Side tasks of chat programs: titles, tags, follow-ups, search words. They search no document.
 
 Open WebUI sends each to the model of the chat as one message that begins with `### Task:` and specifies its JSON
-(`config.py`, 0.6 to 0.11); a program that passes on `metadata` names the task there. A configured chat model replies,
-and rules do without one or if it fails: a side task is never refused, and leaves no trace.
+(`config.py`, 0.6 to 0.11); a program that passes on `metadata` names the task there. Rules reply to it: a side task is
+never refused, and leaves no trace. For better titles a chat program asks a chat model of its own.
 """
 
 from __future__ import annotations
@@ -10,25 +10,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 from typing import Any
 
-from fastapi.concurrency import run_in_threadpool
-
-from thresher.errors import BudgetSpent, ProviderError
-from thresher.models.usage import Meter
-from thresher.recipes.components import chat_model
-from thresher.recipes.settings import LanguageModelSettings
 from thresher.text.entities import whole_names
 from thresher.text.terms import STOP_WORDS
 from thresher.types import Usage
-from thresher_server import asking
 from thresher_server.openai.asked import TokenUsage, token_usage
 from thresher_server.openai.models import target_of
-from thresher_server.problems import Problem
 from thresher_server.security.keys import Caller
 from thresher_server.service import Service
 
@@ -58,18 +48,13 @@ NAMED = {
 }
 """Names in `metadata.task`."""
 
-LISTS = (Task.TAGS, Task.FOLLOW_UPS, Task.QUERIES, Task.TOOLS)
-
 TITLE_CHARACTERS = 60
 """Two lines of a side bar."""
 
 MOST_TAGS = 3
 
-LONGEST_PROMPT = 60_000
-"""Characters of a side task for a chat model: the last six messages of a chat, long ones."""
-
 EMOJI = "💬"
-"""Without a chat model, one for every mood."""
+"""One for every mood."""
 
 _WANTED = re.compile(rf"[\"']({'|'.join(task for task in Task if task is not Task.EMOJI)})[\"']\s*:")
 _MATERIAL = re.compile(r"<(?:chat_history|context)>")
@@ -123,20 +108,7 @@ def by_rules(side: SideTask) -> str:
             value = ""
         case Task.EMOJI:
             return EMOJI
-    return _as_json(side.task, value)
-
-
-def by_model(side: SideTask, reply: str) -> str | None:
-    """A model's reply in the task's format; None if it breaks the format."""
-    if side.task is Task.EMOJI:
-        return reply.strip() or None
-    try:
-        told = json.loads(reply[reply.find("{") : reply.rfind("}") + 1])
-    except ValueError:
-        return None
-    value = told.get(side.task.value) if isinstance(told, dict) else None
-    fits = isinstance(value, list) if side.task in LISTS else isinstance(value, str)
-    return _as_json(side.task, value) if fits else None
+    return json.dumps({side.task.value: value}, ensure_ascii=False)
 
 
 def title(question: str) -> str:
@@ -169,32 +141,7 @@ def _task_of(system: str, prompt: str) -> Task | None:
     return None if wanted is None else Task(wanted[1])
 
 
-def _as_json(task: Task, value: Any) -> str:
-    return json.dumps({task.value: value}, ensure_ascii=False)
-
-
-async def side_reply(service: Service, caller: Caller, model: str, side: SideTask) -> tuple[str, str, TokenUsage]:
+def side_reply(service: Service, caller: Caller, model: str, side: SideTask) -> tuple[str, str, TokenUsage]:
     """Model, text and usage of the reply to a side task; there is always one. Raises as `target_of`."""
-    target = await run_in_threadpool(target_of, service, caller, model)
-    settings = await run_in_threadpool(target.settings, service)
-    text, usage = None, Usage()
-    if settings.llm.configured and len(side.prompt) + len(side.system) <= LONGEST_PROMPT:
-        with suppress(Problem):  # queue full or timeout: the rules reply at once
-            work = partial(_of_model, settings.llm, side, service.settings.timeout_seconds)
-            text, usage = await asking.worked(service, work)
-    content = text or by_rules(side)
-    read = (side.system, side.prompt[:LONGEST_PROMPT])
-    return target.name, content, await run_in_threadpool(token_usage, usage, read, content)
-
-
-def _of_model(settings: LanguageModelSettings, side: SideTask, seconds: float) -> tuple[str | None, Usage]:
-    """The model's reply (None if it breaks the format) and its cost."""
-    meter = Meter(max_seconds=seconds)
-    model = chat_model(settings, meter)
-    assert model is not None
-    try:
-        return by_model(side, model.complete(side.system, side.prompt)), meter.usage
-    except (ProviderError, BudgetSpent):
-        return None, meter.usage
-    finally:
-        model.close()
+    content = by_rules(side)
+    return target_of(service, caller, model).name, content, token_usage(Usage(), (side.system, side.prompt), content)

@@ -21,7 +21,7 @@ from thresher.judging.kdm import ABSOLUTE
 from thresher.links import Links
 from thresher.opened import PUBLIC_URL
 from thresher.types import PROBABILITY, Correction, Decision, Judged, Judgement, Refined, Score, Step
-from thresher_server.asking import Event, Followed, events, last, while_connected
+from thresher_server.asking import Event, Question, while_connected
 from thresher_server.conversations import Conversations, check_room
 from thresher_server.naming import Opened, Served
 from thresher_server.problems import Problem, problem_of, replies
@@ -158,18 +158,17 @@ async def ask(caller: Asker, collection: Opened, body: QuestionBody, service: Se
     sentence as it is written and checked, `answer` the whole answer. A client that disconnects ends the question.
     """
     options = await run_in_threadpool(_options, service, caller, collection, body, request)
-    conversation = Conversations(service.home, caller.identity)
+    conversation = Conversations(service.home, caller)
 
     def keep(answer: Answer) -> None:
         if body.conversation is not None:
             conversation.add(collection.name, body.conversation, answer.to_dict())
 
-    question = events(service, caller, collection, body.question, options)
+    question = Question(service, caller, collection, body.question, options)
     if _is_streamed(body, request):
-        followed = await Followed(question).begun()
-        told = _told(followed, Grains(options["settings"][PUBLIC_URL], collection.name), keep)
+        told = _told(await question.begun(), Grains(options["settings"][PUBLIC_URL], collection.name), keep)
         return EventSourceResponse(told, ping=PING_SECONDS, sep="\n")
-    answer = await while_connected(request, last(question))
+    answer = await while_connected(request, question.answer())
     await run_in_threadpool(keep, answer)
     return JSONResponse(answer.to_dict())
 
@@ -183,7 +182,7 @@ def _options(
         check(caller, Scope.READ, other)
     history = list(body.history)
     if body.conversation is not None:
-        found = Conversations(service.home, caller.identity).get(collection.name, body.conversation)
+        found = Conversations(service.home, caller).get(collection.name, body.conversation)
         check_room(found)
         history = found.history + history
     given: dict[str, Any] = {

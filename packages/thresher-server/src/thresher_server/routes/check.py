@@ -11,15 +11,14 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from thresher.opened import PUBLIC_URL
 from thresher.types import Check, CheckedClaim, Citation, ClaimState
-from thresher_server.asking import while_connected, worked
-from thresher_server.naming import Served, resolved
+from thresher_server.asking import check_number, while_connected, worked
+from thresher_server.naming import Served, collection_and_recipe
 from thresher_server.openai.conversation import Text
 from thresher_server.problems import Problem, replies
-from thresher_server.searching import address_of
+from thresher_server.searching import Visit
 from thresher_server.security.access import Asker
-from thresher_server.security.keys import Caller, Scope
+from thresher_server.security.keys import Scope
 from thresher_server.service import Service
 from thresher_server.shapes import CheckReply, Foreign
 
@@ -96,54 +95,39 @@ class GroundingReply(Google):
 async def check_text(asked: CheckRequest, request: Request, caller: Asker, service: Served) -> GroundingReply:
     """Every claim of the text with its state. No chat model is called, and nothing leaves the machine."""
     if asked.facts is not None:
-        checked = await while_connected(request, _by_facts(asked, asked.facts, service))
-    else:
-        checked = await while_connected(request, _by_documents(asked, request, caller, service))
-    return _reply(asked, checked)
+        return _reply(asked, await _by_facts(asked, asked.facts, service, request))
+    name, recipe = collection_and_recipe(service, caller, Scope.ASK, asked.collection)
+    visit, collection = Visit.of(service, request, caller), service.collection(name)
+    return _reply(asked, await visit.check(collection, asked.answer_candidate, recipe=recipe, where=asked.where))
 
 
-async def _by_facts(asked: CheckRequest, facts: list[Fact], service: Service) -> Check:
+async def _by_facts(asked: CheckRequest, facts: list[Fact], service: Service, request: Request) -> Check:
     """Check against given texts. Raises Problem 422 for too many, and if a collection is given too."""
     if asked.collection is not None:
         raise Problem(422, "are both given", subject="facts and collection", next_step="leave one of them out")
-    most = service.settings.max_documents
-    if len(facts) > most:
-        what = f"are more than {most:,}"
-        raise Problem(422, what, subject=f"{len(facts):,} facts", next_step="send fewer at once")
+    check_number(service, facts, "facts")
     given = [
         {"text": fact.fact_text, "title": fact.attributes.get("title", ""), "source": str(at)}
         for at, fact in enumerate(facts)
     ]
-    return await worked(service, lambda: service.collection().check(asked.answer_candidate, evidence=given))
+    work = worked(service, lambda: service.collection().check(asked.answer_candidate, evidence=given))
+    return await while_connected(request, work)
 
 
-async def _by_documents(asked: CheckRequest, request: Request, caller: Caller, service: Service) -> Check:
-    name, recipe = resolved(service, caller, Scope.ASK, asked.collection)
-    collection = service.collection(name)
-    here = {PUBLIC_URL: address_of(service, request)}
-
-    def work() -> Check:
-        return collection.check(asked.answer_candidate, recipe=recipe, where=asked.where, settings=here)
-
-    checked = await worked(service, work)
-    service.audit.write(caller.name, "check", collection=name)
-    return checked
-
-
-def _reply(asked: CheckRequest, checked: Check) -> GroundingReply:
+def _reply(asked: CheckRequest, found: Check) -> GroundingReply:
     chunks: dict[tuple[str, str, int, int], CitedChunk] = {}
     grounded, claims = 0, []
-    for claim in checked.claims:
+    for claim in found.claims:
         cited = claim.citations if _is_grounded(claim, asked.grounding_spec) else ()
         for citation in cited:
             chunks.setdefault(_place(citation), _cited(citation, asked))
         grounded += bool(cited)
-        claims.append(_claim(claim, checked.text, [list(chunks).index(_place(one)) for one in cited]))
+        claims.append(_claim(claim, found.text, [list(chunks).index(_place(one)) for one in cited]))
     return GroundingReply(
         support_score=grounded / len(claims) if claims else None,
         cited_chunks=list(chunks.values()),
         claims=claims,
-        thresher=CheckReply.model_validate(checked.to_dict()),
+        thresher=CheckReply.model_validate(found.to_dict()),
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from typing import Annotated, Any
+from dataclasses import asdict
+from typing import Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from pydantic import Field
 
 from thresher import recipes
@@ -28,10 +29,10 @@ from thresher_server.naming import (
     is_there,
 )
 from thresher_server.problems import Problem, replies
-from thresher_server.security.access import Admin, Askers, Reader, caller_of
-from thresher_server.security.keys import Caller, Scope
+from thresher_server.security.access import Admin, Askers, Known, Reader
+from thresher_server.security.keys import Scope
 from thresher_server.service import Service
-from thresher_server.shapes import Body, Told
+from thresher_server.shapes import Body, Reply
 from thresher_server.uploads import TOKEN_FILE, Uploads
 
 router = APIRouter(prefix="/api/collections", tags=["collections"])
@@ -40,7 +41,7 @@ FIELD_VALUES = 50
 """Values shown of a field, the most frequent first."""
 
 
-class CollectionLine(Told):
+class CollectionLine(Reply):
     """A collection and its size."""
 
     name: str = Field(examples=["default"])
@@ -48,13 +49,13 @@ class CollectionLine(Told):
     bytes: int
 
 
-class CollectionList(Told):
+class CollectionList(Reply):
     """Collections by name."""
 
     collections: list[CollectionLine]
 
 
-class FieldReply(Told):
+class FieldReply(Reply):
     """A field that filters may name."""
 
     name: str = Field(examples=["kind"])
@@ -78,19 +79,17 @@ class NameBody(Body):
     name: str = Field(min_length=1, max_length=LONGEST_NAME, pattern=NAME_PATTERN, examples=["papers"])
 
 
-class Named(Told):
+class Named(Reply):
     """A collection that was made or changed."""
 
     name: str
 
 
 @router.get("", summary="List collections", responses=replies(), dependencies=[READING])
-def listed(caller: Annotated[Caller, Depends(caller_of)], service: Served) -> CollectionList:
+def listed(caller: Known, service: Served) -> CollectionList:
     """The collections of the key, by name."""
     found = [one for one in service.engine.collections if any(caller.may(scope, one.name) for scope in Scope)]
-    return CollectionList(
-        collections=[CollectionLine(name=one.name, documents=one.documents, bytes=one.bytes) for one in found]
-    )
+    return CollectionList(collections=[CollectionLine(**asdict(one)) for one in found])
 
 
 @router.post("", summary="Make a collection", status_code=201, responses=replies(409, 507))

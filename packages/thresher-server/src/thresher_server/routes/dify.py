@@ -16,7 +16,7 @@ from thresher.types import Hit
 from thresher_server.naming import Served
 from thresher_server.openai.conversation import Text
 from thresher_server.problems import ErrorDetail, Problem, ShapedRoute
-from thresher_server.searching import among, compared, found, holding, joined, lacking, negated, share
+from thresher_server.searching import condition, joined, search_hits, share
 from thresher_server.security.access import Reader
 from thresher_server.shapes import Foreign
 
@@ -112,7 +112,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 async def retrieval(asked: Retrieval, request: Request, caller: Reader, service: Served) -> Records:
     """Passages of a collection for a question, filtered by the recipe's judge if it has one; scores from 0 to 1."""
     setting = asked.retrieval_setting
-    hits = await found(
+    hits = await search_hits(
         service, request, caller, asked.knowledge_id, asked.query, limit=setting.top_k, where=_where(asked)
     )
     records = map(_record, hits)
@@ -138,62 +138,39 @@ def _where(asked: Retrieval) -> str | None:
     """The conditions as a filter. Raises Problem 422 for an invalid one."""
     if asked.metadata_condition is None:
         return None
-    each = [_either(condition) for condition in asked.metadata_condition.conditions]
+    each = list(map(_either, asked.metadata_condition.conditions))
     return joined(each, asked.metadata_condition.logical_operator)
 
 
-def _either(condition: Condition) -> str:
-    names = [condition.name] if isinstance(condition.name, str) else condition.name
-    told = joined([_condition(name, condition) for name in names], "or")
+def _either(asked: Condition) -> str:
+    names = [asked.name] if isinstance(asked.name, str) else asked.name
+    told = joined([_condition(name, asked) for name in names], "or")
     if told is None:
         raise Problem(422, "names no field", subject="metadata_condition", next_step="give a name")
     return told
 
 
-def _condition(name: str, condition: Condition) -> str:
-    operator = condition.comparison_operator.strip().lower()
-    match operator:
-        case "empty" | "null":
-            return lacking(name)
-        case "not empty" | "not null":
-            return negated(lacking(name))
-        case "in":
-            return among(name, _values(condition))
-        case "not in":
-            return negated(among(name, _values(condition)))
-    value = condition.value
-    if value is None or isinstance(value, list):
-        raise Problem(422, f"needs one value with {operator!r}", subject=f"field {name}", next_step="give one")
-    match operator:
-        case "contains":
-            return holding(name, str(value))
-        case "not contains":
-            return negated(holding(name, str(value)))
-        case "start with":
-            return holding(name, str(value), before=False)
-        case "end with":
-            return holding(name, str(value), after=False)
-    if operator not in COMPARED:
-        known = ", ".join([*COMPARED, "contains", "start with", "end with", "in", "empty", "and those with `not`"])
-        raise Problem(422, "is no comparison", subject=f"comparison_operator {operator!r}", next_step=f"use {known}")
-    return compared(name, COMPARED[operator], value)
+def _condition(name: str, asked: Condition) -> str:
+    operator = OPERATORS.get(asked.comparison_operator.strip().lower())
+    if operator is None:
+        subject = f"comparison_operator {asked.comparison_operator!r}"
+        raise Problem(422, "is no comparison", subject=subject, next_step=f"use one of {', '.join(OPERATORS)}")
+    if operator.endswith("empty"):
+        return condition(name, operator)
+    if operator.endswith("in"):
+        return condition(name, operator, _values(asked))
+    if asked.value is None:
+        raise Problem(422, f"needs one value with {operator!r}", subject=f"field {name}", next_step="give it")
+    return condition(name, operator, asked.value)
 
 
-COMPARED = {
-    "is": "=",
-    "is not": "!=",
-    "=": "=",
-    "≠": "!=",
-    "!=": "!=",
-    ">": ">",
-    "<": "<",
-    "≥": ">=",
-    ">=": ">=",
-    "≤": "<=",
-    "<=": "<=",
-    "before": "<",
-    "after": ">",
+WORDS = ("contains", "not contains", "start with", "end with", "in", "not in", "empty", "not empty")
+OPERATORS = {
+    **{operator: operator for operator in ("=", "!=", "<", "<=", ">", ">=", *WORDS)},
+    **{"is": "=", "is not": "!=", "before": "<", "after": ">", "≠": "!=", "≤": "<=", "≥": ">="},
+    **{"null": "empty", "not null": "not empty"},
 }
+"""Dify's comparisons by ours."""
 
 
 def _values(condition: Condition) -> list[str | int | float]:

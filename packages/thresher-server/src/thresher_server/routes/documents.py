@@ -20,7 +20,7 @@ from thresher.file_names import file_name
 from thresher.indexing.records import DocumentRecord
 from thresher_server.asking import worked
 from thresher_server.conversations import forget_sources
-from thresher_server.jobs.worker import started
+from thresher_server.jobs.worker import STARTS_A_JOB, started
 from thresher_server.naming import READING, Opened, Served, is_there, with_words
 from thresher_server.problems import Problem, replies
 from thresher_server.receiving import on_disk, received
@@ -29,10 +29,10 @@ from thresher_server.searching import address_of
 from thresher_server.security.access import Reader, Writer
 from thresher_server.security.keys import Scope
 from thresher_server.service import Service
-from thresher_server.shapes import Body, DocumentReply, JobStarted, Told
-from thresher_server.uploads import Originals, Uploads, missing
+from thresher_server.shapes import Body, DocumentReply, Reply
+from thresher_server.uploads import Originals, Uploads, forget_document, missing
 
-router = APIRouter(prefix="/api/collections/{collection}/documents", tags=["documents"])
+router = APIRouter(prefix="/api/collections/{collection}/documents", tags=["documents"], responses=replies(404))
 
 DocumentId = Annotated[str, InPath(max_length=100, description="a document's id", examples=["1f6c0a3e"])]
 
@@ -64,14 +64,14 @@ FILE_CONTENT: dict[str, dict[str, Any]] = {
 FILE_HEADERS = {"Content-Security-Policy": "default-src 'none'; sandbox", "Cache-Control": "private, no-cache"}
 
 
-class DocumentList(Told):
+class DocumentList(Reply):
     """Documents in the order they were added."""
 
     documents: list[DocumentReply]
     total: int = Field(description="documents that match, without the limit")
 
 
-class DocumentText(Told):
+class DocumentText(Reply):
     """A range of a document's text; offsets in code points, end exclusive."""
 
     text: str
@@ -80,7 +80,7 @@ class DocumentText(Told):
     characters: int = Field(description="of the whole document")
 
 
-class Deleted(Told):
+class Deleted(Reply):
     """The deleted sources."""
 
     deleted: list[str]
@@ -115,7 +115,7 @@ FORM = {
 }
 
 
-@router.get("", summary="List documents", responses=replies(404), dependencies=[READING])
+@router.get("", summary="List documents", dependencies=[READING])
 def listed(
     caller: Reader,
     collection: Opened,
@@ -136,14 +136,7 @@ def listed(
     return DocumentList(documents=told, total=len(found))
 
 
-@router.post(
-    "",
-    summary="Add documents",
-    status_code=202,
-    openapi_extra=FORM,
-    responses=replies(404, 507),
-    response_model=JobStarted,
-)
+@router.post("", summary="Add documents", openapi_extra=FORM, **STARTS_A_JOB)
 async def add(caller: Writer, collection: Opened, service: Served, request: Request) -> JSONResponse:
     """Files as a form, or web addresses as JSON; a job indexes them. A file replaces an earlier one of its name."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() == "multipart/form-data":
@@ -155,13 +148,13 @@ async def add(caller: Writer, collection: Opened, service: Served, request: Requ
     return await started(service, caller, collection.name, "add", arguments)
 
 
-@router.get("/{document}", summary="One document", responses=replies(404), dependencies=[READING])
+@router.get("/{document}", summary="One document", dependencies=[READING])
 def one(caller: Reader, collection: Opened, document: DocumentId, service: Served, request: Request) -> DocumentReply:
     """A document without its text."""
     return _shown(service, request, collection, [_record(collection, document)])[0]
 
 
-@router.get("/{document}/text", summary="A document's text", responses=replies(404), dependencies=[READING])
+@router.get("/{document}/text", summary="A document's text", dependencies=[READING])
 def text(
     caller: Reader,
     collection: Opened,
@@ -181,7 +174,7 @@ def text(
     "/{document}/file",
     summary="A document's original",
     response_class=FileResponse,
-    responses=replies(404) | {200: {"content": FILE_CONTENT, "description": "the file"}},
+    responses={200: {"content": FILE_CONTENT, "description": "the file"}},
 )
 def file(caller: Reader, collection: Opened, document: DocumentId, service: Served) -> FileResponse:
     """The file as it was sent, or from this machine if the operator indexed it there."""
@@ -198,7 +191,7 @@ def file(caller: Reader, collection: Opened, document: DocumentId, service: Serv
     )
 
 
-@router.delete("/{document}", summary="Forget a document", responses=replies(404))
+@router.delete("/{document}", summary="Forget a document")
 async def delete(
     caller: Writer,
     collection: Opened,
@@ -209,12 +202,12 @@ async def delete(
     ] = False,
 ) -> Deleted:
     """Removes the file too if it was uploaded; `purge` also removes what quotes the document."""
-    gone = await worked(service, lambda: _forgotten(service, collection, document, purge))
+    gone = await worked(service, lambda: forget_document(collection, document, purge=purge))
     service.audit.write(caller.name, "delete", collection=collection.name, sources=gone, purge=purge)
     return Deleted(deleted=sorted(map(file_name, gone)))
 
 
-@router.delete("", summary="Forget what was deleted before", responses=replies(404))
+@router.delete("", summary="Forget what was deleted before")
 async def forget(
     caller: Writer,
     collection: Opened,
@@ -232,13 +225,7 @@ async def forget(
     return Deleted(deleted=sorted(map(file_name, gone)))
 
 
-@router.post(
-    "/{document}/reindex",
-    summary="Read a document again",
-    status_code=202,
-    responses=replies(404, 507),
-    response_model=JobStarted,
-)
+@router.post("/{document}/reindex", summary="Read a document again", **STARTS_A_JOB)
 async def reindex(caller: Writer, collection: Opened, document: DocumentId, service: Served) -> JSONResponse:
     """For a new version of the extraction or a changed file."""
     await run_in_threadpool(_record, collection, document)
@@ -315,12 +302,3 @@ def _record(collection: Collection, document: str) -> DocumentRecord:
         if record.id == document:
             return record
     raise missing(document)
-
-
-def _forgotten(service: Service, collection: Collection, document: str, purge: bool) -> list[str]:
-    places = Originals(collection).places(document)
-    if purge:  # first: a resumed purge does not include conversations
-        forget_sources(service.home, collection.name, {place.source for place in places})
-    gone = collection.delete(*places, purge=purge)  # by place: another corpus may have a row of that name
-    Uploads(service.home, collection).forget_unread(place.file for place in places)
-    return gone

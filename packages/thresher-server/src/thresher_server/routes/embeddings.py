@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from thresher.models.encoders import DIMENSION, token_count
 from thresher.recipes.components import BUNDLED
 from thresher.recipes.settings import EncoderSettings
-from thresher_server.asking import while_connected, worked
+from thresher_server.asking import check_number, while_connected, worked
 from thresher_server.naming import Served
 from thresher_server.openai.conversation import Text
 from thresher_server.openai.problems import OpenAIRoute, openai_replies
@@ -54,7 +54,8 @@ class Embeddings(BaseModel):
 @router.post("/v1/embeddings", summary="Vectors of texts, by the bundled encoder", responses=openai_replies())
 async def embeddings(asked: EmbeddingsRequest, request: Request, caller: Asker, service: Served) -> Embeddings:
     """Vectors of unit length; a text's vector does not depend on the other texts of the request."""
-    texts = _texts(asked, service.settings.max_documents)
+    texts = _texts(asked)
+    check_number(service, texts, "texts")
     encoder = service.engine.models.encoder(BUNDLED, EncoderSettings())
 
     def work() -> tuple[list[Embedding], int]:
@@ -67,8 +68,8 @@ async def embeddings(asked: EmbeddingsRequest, request: Request, caller: Asker, 
     return Embeddings(data=data, model=encoder.name, usage=usage)
 
 
-def _texts(asked: EmbeddingsRequest, most: int) -> list[str]:
-    """The texts to encode. Raises Problem 422 for other input, too many texts, and another dimension."""
+def _texts(asked: EmbeddingsRequest) -> list[str]:
+    """The texts to encode. Raises Problem 422 for other input and another dimension."""
     if asked.dimensions not in (None, DIMENSION):
         what = f"is not what the encoder gives, which is {DIMENSION}"
         raise Problem(422, what, subject=f"dimensions {asked.dimensions}", next_step="leave it out")
@@ -77,8 +78,6 @@ def _texts(asked: EmbeddingsRequest, most: int) -> list[str]:
     if len(texts) < len(given):
         next_step = "send texts; with LangChain's OpenAIEmbeddings set check_embedding_ctx_length=False"
         raise Problem(422, "are tokens of another model, which cannot be read", subject="input", next_step=next_step)
-    if len(texts) > most:
-        raise Problem(422, f"are more than {most:,}", subject=f"{len(texts):,} texts", next_step="send fewer at once")
     return texts
 
 

@@ -27,7 +27,7 @@ from thresher_server.searching import address_of
 from thresher_server.security.access import Asker, Askers
 from thresher_server.security.keys import Caller
 from thresher_server.service import Service
-from thresher_server.shapes import Told
+from thresher_server.shapes import Reply
 
 if TYPE_CHECKING:
     from thresher.types import Vectors
@@ -56,73 +56,43 @@ _WORD = re.compile(r"\w[\w'’-]*")
 
 router = APIRouter(prefix="/api/collections/{collection}", tags=["traces"])
 
-MISSED = ("question", "standalone", "trace", "asked", "reason")
-
-
-@dataclass(frozen=True, slots=True)
-class Missed:
-    """One question of a gap."""
-
-    question: str
-    """As typed."""
-    trace: str
-    asked: str
-    """ISO 8601 time."""
-    reason: str
-    near: Mapping[str, float]
-    """Source to nearness, for the sources it touched."""
-    standalone: str | None = None
-    """A follow-up question as it was understood; it is grouped by this text."""
-
-    @property
-    def understood(self) -> str:
-        """The text by which it is grouped."""
-        return self.standalone or self.question
+Stored = Mapping[str, Any]
+"""A stored answer as from `explain`, with `asked` and `feedback`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
     """Questions that ask for the same thing, the newest first."""
 
-    questions: tuple[Missed, ...]
+    questions: Sequence[Stored]
     terms: tuple[str, ...]
     nearest: tuple[tuple[str, float], ...]
     """Sources and how near they came, the nearest first."""
 
 
-def missed(stored: Iterable[Mapping[str, Any]]) -> list[Missed]:
-    """Gaps among stored answers, newest first (as from `explain`, with `asked` and `feedback`).
+def missed(stored: Iterable[Stored]) -> list[Stored]:
+    """Gaps among stored answers, newest first, each with its `reason`.
 
     Only the last answer to a repeated question counts: a question answered since is no gap.
     """
-    found: dict[str, Missed | None] = {}
+    last: dict[str, Stored] = {}
     for answer in stored:
-        question = answer.get("standalone") or answer["question"]
-        found.setdefault(" ".join(question.casefold().split()), _missed(answer))
-    return list(filter(None, found.values()))[:MOST_QUESTIONS]
+        last.setdefault(" ".join(_understood(answer).casefold().split()), answer)
+    found: list[Stored] = [{**answer, "reason": _reason(answer)} for answer in last.values()]
+    return [answer for answer in found if answer["reason"]][:MOST_QUESTIONS]
 
 
-def _missed(answer: Mapping[str, Any]) -> Missed | None:
-    if not (reason := _reason(answer)):
-        return None
-    near, standalone = _near(answer["chunks"]), answer.get("standalone")
-    return Missed(answer["question"], answer["trace"], answer["asked"], reason, near, standalone)
+def _understood(answer: Stored) -> str:
+    """The question as it is grouped: a follow-up as it was understood."""
+    return str(answer.get("standalone") or answer["question"])
 
 
-def _reason(answer: Mapping[str, Any]) -> str:
+def _reason(answer: Stored) -> str:
     """Why an answer leaves a gap; empty if it leaves none."""
     feedback = answer.get("feedback")
     if feedback is not None:
         return "" if feedback["right"] else "marked as wrong"
     return "refused" if answer["abstained"] else ""
-
-
-def _near(chunks: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    near: dict[str, float] = {}
-    for chunk in chunks:
-        if chunk["origin"] == "inside":
-            near[chunk["source"]] = max(_nearness(chunk["scores"]), near.get(chunk["source"], 0.0))
-    return near
 
 
 def _nearness(scores: Mapping[str, Mapping[str, Any]]) -> float:
@@ -132,11 +102,11 @@ def _nearness(scores: Mapping[str, Mapping[str, Any]]) -> float:
     return max(shares, default=0.0)
 
 
-def gaps(questions: Sequence[Missed], encode: Callable[[Sequence[str]], Vectors]) -> list[Gap]:
+def gaps(questions: Sequence[Stored], encode: Callable[[Sequence[str]], Vectors]) -> list[Gap]:
     """The questions grouped by subject, the largest group first; `encode` returns rows of unit length."""
     if not questions:
         return []
-    groups = clusters(encode([one.understood for one in questions]), ALIKE)
+    groups = clusters(encode(list(map(_understood, questions))), ALIKE)
     made = [_gap([questions[at] for at in group]) for group in groups]
     return sorted(made, key=lambda gap: -len(gap.questions))
 
@@ -160,16 +130,16 @@ def clusters(vectors: Vectors, alike: float) -> list[list[int]]:
     return groups
 
 
-def _gap(questions: Sequence[Missed]) -> Gap:
+def _gap(questions: Sequence[Stored]) -> Gap:
     near: dict[str, float] = {}
-    for one in questions:
-        for source, value in one.near.items():
-            near[source] = max(value, near.get(source, 0.0))
+    for chunk in (chunk for one in questions for chunk in one["chunks"]):
+        if chunk["origin"] == "inside":
+            near[chunk["source"]] = max(_nearness(chunk["scores"]), near.get(chunk["source"], 0.0))
     nearest = sorted(near.items(), key=lambda item: (-item[1], item[0]))[:NEAREST]
-    return Gap(tuple(questions), _terms([one.understood for one in questions]), tuple(nearest))
+    return Gap(questions, _terms(map(_understood, questions)), tuple(nearest))
 
 
-def _terms(questions: Sequence[str]) -> tuple[str, ...]:
+def _terms(questions: Iterable[str]) -> tuple[str, ...]:
     written: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for question in questions:
@@ -180,7 +150,7 @@ def _terms(questions: Sequence[str]) -> tuple[str, ...]:
     return tuple(written[word] for word in written if word in common)
 
 
-class MissedReply(Told):
+class MissedReply(Reply):
     """A question that left a gap."""
 
     question: str = Field(examples=["Who is the mayor?"], description="as typed")
@@ -190,7 +160,7 @@ class MissedReply(Told):
     reason: str = Field(examples=["refused"])
 
 
-class NearReply(Told):
+class NearReply(Reply):
     """A near document."""
 
     title: str
@@ -199,7 +169,7 @@ class NearReply(Told):
     score: float = Field(description="cosine of its nearest passage to a question, or its best score from 0 to 1")
 
 
-class GapReply(Told):
+class GapReply(Reply):
     """Questions about the same thing."""
 
     questions: list[MissedReply]
@@ -207,7 +177,7 @@ class GapReply(Told):
     nearest: list[NearReply]
 
 
-class GapList(Told):
+class GapList(Reply):
     """Gaps, the largest first."""
 
     gaps: list[GapReply]
@@ -243,10 +213,11 @@ def _found(service: Service, caller: Caller, collection: Collection, here: str, 
         url = address(here, collection.name, record.id, 0, 0, None)
         return NearReply(title=record.title, source=file_name(source), url=url, score=round(score, 4))
 
+    shown = MissedReply.model_fields
     return GapList(
         gaps=[
             GapReply(
-                questions=[MissedReply(**{name: getattr(one, name) for name in MISSED}) for one in gap.questions],
+                questions=[MissedReply(**{name: one.get(name) for name in shown}) for one in gap.questions],
                 terms=list(gap.terms),
                 nearest=[near(source, score) for source, score in gap.nearest if source in records],
             )
@@ -255,7 +226,7 @@ def _found(service: Service, caller: Caller, collection: Collection, here: str, 
     )
 
 
-def _stored(service: Service, caller: Caller, collection: Collection) -> Iterator[dict[str, Any]]:
+def _stored(service: Service, caller: Caller, collection: Collection) -> Iterator[Stored]:
     """Stored answers that the caller may see, newest first; damaged ones are skipped."""
     askers, traces = Askers(service.home), collection.traces
     said = {label.trace: {"right": label.right} for label in collection.labels.labels()}

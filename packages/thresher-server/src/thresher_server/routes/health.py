@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 import thresher
@@ -12,10 +10,10 @@ from thresher import recipes
 from thresher_server import telemetry
 from thresher_server.naming import Served
 from thresher_server.problems import Problem, replies
-from thresher_server.security.access import Reader, caller_of
+from thresher_server.security.access import Known, Reader
 from thresher_server.security.guard import MEBIBYTE
-from thresher_server.security.keys import Caller, Scope
-from thresher_server.shapes import Told
+from thresher_server.security.keys import Scope
+from thresher_server.shapes import Reply
 
 router = APIRouter(tags=["health"])
 
@@ -50,7 +48,7 @@ def counters(caller: Reader) -> Response:
     return Response(telemetry.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-class Session(Told):
+class Session(Reply):
     """A caller and its server."""
 
     caller: str
@@ -69,7 +67,7 @@ class Session(Told):
 
 
 @router.get("/api/session", summary="The caller, and what the server offers", responses=replies())
-def session(caller: Annotated[Caller, Depends(caller_of)], service: Served) -> Session:
+def session(caller: Known, service: Served) -> Session:
     """The name and scopes of the key, the defaults, and the limits."""
     configured = recipes.get(service.front.recipe).configured({}, home=service.home)
     return Session(

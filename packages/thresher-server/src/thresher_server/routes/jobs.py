@@ -7,21 +7,22 @@ import json
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Path, Query
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, Response
 from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from thresher import recipes
-from thresher_server.jobs.store import Job, Jobs, Progress
-from thresher_server.jobs.worker import started, wake
+from thresher_server.client.reading import Progress
+from thresher_server.jobs.store import Job, Jobs
+from thresher_server.jobs.worker import STARTS_A_JOB, started, wake
 from thresher_server.naming import LONGEST_NAME, READING, Opened, Served
 from thresher_server.problems import Problem, replies
-from thresher_server.security.access import Writer, caller_of
+from thresher_server.security.access import Known, Writer
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
-from thresher_server.shapes import EVENT_STREAM, Body, JobStarted, Told
+from thresher_server.shapes import EVENT_STREAM, Body, Reply
 
 router = APIRouter(tags=["jobs"])
 
@@ -30,14 +31,13 @@ LOOK_SECONDS = 0.3
 
 PING_SECONDS = 15
 
-Known = Annotated[Caller, Depends(caller_of)]
 JobId = Annotated[str, Path(max_length=100, examples=["20260105T101500-1f6c0a3e"])]
 
 
 MOST_QUESTIONS = 5000
 
 
-class JobReply(Told):
+class JobReply(Reply):
     """A job with the last lines of its log."""
 
     id: str
@@ -53,7 +53,7 @@ class JobReply(Told):
     error: dict[str, Any] | None
 
 
-class JobList(Told):
+class JobList(Reply):
     """Jobs, the newest first."""
 
     jobs: list[JobReply]
@@ -147,13 +147,7 @@ class CalibrateBody(Body):
     )
 
 
-@router.post(
-    "/api/collections/{collection}/calibrate",
-    summary="Calibrate",
-    status_code=202,
-    responses=replies(404, 507),
-    response_model=JobStarted,
-)
+@router.post("/api/collections/{collection}/calibrate", summary="Calibrate", **STARTS_A_JOB)
 async def calibrate(caller: Writer, collection: Opened, body: CalibrateBody, service: Served) -> JSONResponse:
     """Starts a job that calibrates the recipe's judge on the collection; later questions use and report the result."""
     recipe = recipes.get(body.recipe or service.front.recipe).name

@@ -25,7 +25,7 @@ from thresher_server.asking import while_connected, worked
 from thresher_server.naming import Served
 from thresher_server.openai.conversation import Text
 from thresher_server.problems import Problem, replies
-from thresher_server.searching import found
+from thresher_server.searching import search_hits
 from thresher_server.security.access import Asker, Reader
 from thresher_server.service import Service
 from thresher_server.shapes import Foreign
@@ -102,7 +102,7 @@ async def search(
     collection: Annotated[str | None, Query(description="COLLECTION or COLLECTION/RECIPE")] = None,
 ) -> list[WebResult]:
     """Passages of a collection, best first; the snippet is the whole passage."""
-    hits = await found(service, request, caller, collection, asked.query, limit=asked.count)
+    hits = await search_hits(service, request, caller, collection, asked.query, limit=asked.count)
     return [_result(hit) for hit in hits]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Path, Query
 from pydantic import Field, TypeAdapter
 from pydantic.fields import FieldInfo
 
@@ -13,18 +13,16 @@ from thresher.collection import Collection
 from thresher.settings import fields
 from thresher_server.naming import LONGEST_NAME, NAME_PATTERN, Served
 from thresher_server.problems import Problem, replies
-from thresher_server.security.access import caller_of, check, may_change
-from thresher_server.security.keys import Caller, Scope
-from thresher_server.shapes import Told
+from thresher_server.security.access import Known, check, may_change
+from thresher_server.security.keys import Scope
+from thresher_server.shapes import Reply
 
 router = APIRouter(prefix="/api/recipes", tags=["recipes"])
-
-Known = Annotated[Caller, Depends(caller_of)]
 
 LINE = ("name", "preset_of", "summary", "slots", "follows", "needs_llm")
 
 
-class RecipeLine(Told):
+class RecipeLine(Reply):
     """A recipe and the parts in its slots."""
 
     name: str = Field(examples=["corrective"])
@@ -35,7 +33,7 @@ class RecipeLine(Told):
     needs_llm: bool
 
 
-class SettingReply(Told):
+class SettingReply(Reply):
     """A setting and its value here; secrets are masked."""
 
     key: str = Field(examples=["answer.style"])

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from thresher.models.encoders import token_count
 from thresher.recipes.rerank import RankedText, Reranker
-from thresher_server.asking import check_length, while_connected, worked
+from thresher_server.asking import check_length, check_number, while_connected, worked
 from thresher_server.naming import Served
 from thresher_server.openai.conversation import Text
 from thresher_server.openai.problems import OpenAIRoute, openai_replies
@@ -144,10 +144,7 @@ def _texts(asked: RerankRequest, service: Service) -> list[str]:
     given = asked.texts if asked.texts is not None else asked.documents
     if given is None:
         raise Problem(422, "is not given", subject="documents", next_step="send a list of texts")
-    most = service.settings.max_documents
-    if len(given) > most:
-        what = f"are more than {most:,}"
-        raise Problem(422, what, subject=f"{len(given):,} documents", next_step="send fewer at once")
+    check_number(service, given, "documents")
     return [one if isinstance(one, str) else _of_fields(one, at, asked.rank_fields) for at, one in enumerate(given)]
 
 

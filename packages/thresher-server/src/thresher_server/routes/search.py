@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic import Field
 
-from thresher.opened import PUBLIC_URL
-from thresher_server.asking import check_length, while_connected, worked
+from thresher_server.asking import check_length
 from thresher_server.naming import Opened, Served
 from thresher_server.problems import replies
-from thresher_server.searching import address_of
+from thresher_server.searching import Visit
 from thresher_server.security.access import Asker, Reader, check_settings
 from thresher_server.shapes import Body, CheckReply, SearchReply
 
-router = APIRouter(prefix="/api/collections/{collection}", tags=["search"])
+router = APIRouter(prefix="/api/collections/{collection}", tags=["search"], responses=replies(404))
 
 MOST_HITS = 200
 MOST_TOKENS = 1_000_000
@@ -57,38 +55,27 @@ class CheckBody(Body):
     where: Where = None
 
 
-@router.post("/search", summary="Find passages", response_model=SearchReply, responses=replies(404))
+@router.post("/search", summary="Find passages", response_model=SearchReply)
 async def search(
     caller: Reader, collection: Opened, body: SearchBody, service: Served, request: Request
 ) -> JSONResponse:
     """Passages, best first, filtered by the recipe's judge if it has one; never from outside."""
-    check_length(service, body.question)
-    given = {PUBLIC_URL: address_of(service, request), **check_settings(caller, body.settings)}
-    searching = partial(
-        collection.search,
+    found = await Visit.of(service, request, caller).search(
+        collection,
         body.question,
         recipe=body.recipe or service.front.recipe,
         limit=body.limit,
         where=body.where,
-        settings=given,
+        settings=check_settings(caller, body.settings),
         max_tokens=body.max_tokens,
     )
-    found = await while_connected(request, worked(service, searching))
-    service.audit.write(caller.name, "search", collection=collection.name)
     return JSONResponse(found.to_dict())
 
 
-@router.post("/check", summary="Check a text against the documents", response_model=CheckReply, responses=replies(404))
+@router.post("/check", summary="Check a text against the documents", response_model=CheckReply)
 async def check(caller: Asker, collection: Opened, body: CheckBody, service: Served, request: Request) -> JSONResponse:
     """Every claim of the text with its state and the spans that show it. No chat model is called."""
     check_length(service, body.text)
-    checking = partial(
-        collection.check,
-        body.text,
-        recipe=body.recipe or service.front.recipe,
-        where=body.where,
-        settings={PUBLIC_URL: address_of(service, request)},
-    )
-    checked = await while_connected(request, worked(service, checking))
-    service.audit.write(caller.name, "check", collection=collection.name)
-    return JSONResponse(checked.to_dict())
+    recipe = body.recipe or service.front.recipe
+    found = await Visit.of(service, request, caller).check(collection, body.text, recipe=recipe, where=body.where)
+    return JSONResponse(found.to_dict())

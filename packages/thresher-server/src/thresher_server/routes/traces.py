@@ -17,16 +17,16 @@ from thresher_server.problems import Problem, replies
 from thresher_server.security.access import Asker, Askers
 from thresher_server.security.keys import Caller
 from thresher_server.service import Service
-from thresher_server.shapes import Body, ExplainReply, FeedbackReply, ReplayReply, Told, TraceLine
+from thresher_server.shapes import Body, ExplainReply, FeedbackReply, ReplayReply, Reply, TraceLine
 
-router = APIRouter(prefix="/api/collections/{collection}/traces", tags=["traces"])
+router = APIRouter(prefix="/api/collections/{collection}/traces", tags=["traces"], responses=replies(404))
 
 TraceId = Annotated[str, Path(max_length=100, description="the `trace` of an answer", examples=["1f6c0a3e5b7d"])]
 
 LINE = ("trace", "question", "text", "abstained", "verdict", "confidence", "certainty", "recipe")
 
 
-class TraceList(Told):
+class TraceList(Reply):
     """Past questions, the newest first."""
 
     traces: list[TraceLine]
@@ -39,7 +39,7 @@ class FeedbackBody(Body):
     answer: str | None = Field(None, max_length=8000, description="the right answer, if it was wrong")
 
 
-@router.get("", summary="List past questions", responses=replies(404), dependencies=[READING])
+@router.get("", summary="List past questions", dependencies=[READING])
 def listed(
     caller: Asker,
     collection: Opened,
@@ -65,9 +65,7 @@ def listed(
     return TraceList(traces=told)
 
 
-@router.get(
-    "/{trace}", summary="Explain an answer", response_model=ExplainReply, responses=replies(404), dependencies=[READING]
-)
+@router.get("/{trace}", summary="Explain an answer", response_model=ExplainReply, dependencies=[READING])
 def explain(caller: Asker, collection: Opened, trace: TraceId, service: Served) -> JSONResponse:
     """The stored answer with the state of every chunk that its question touched."""
     asked = _asked(service, caller, collection, trace)
@@ -77,7 +75,7 @@ def explain(caller: Asker, collection: Opened, trace: TraceId, service: Served) 
     return JSONResponse(told)
 
 
-@router.post("/{trace}/replay", summary="Answer again", response_model=ReplayReply, responses=replies(404, 409))
+@router.post("/{trace}/replay", summary="Answer again", response_model=ReplayReply, responses=replies(409))
 async def replay(caller: Asker, collection: Opened, trace: TraceId, service: Served) -> JSONResponse:
     """Answers again from the stored replies and pages, sends nothing anywhere, and reports what differs."""
     _asked(service, caller, collection, trace)
@@ -85,7 +83,7 @@ async def replay(caller: Asker, collection: Opened, trace: TraceId, service: Ser
     return JSONResponse({"answer": answer.to_dict(), "differences": differences})
 
 
-@router.post("/{trace}/feedback", summary="Say whether an answer is right", responses=replies(404))
+@router.post("/{trace}/feedback", summary="Say whether an answer is right")
 async def feedback(
     caller: Asker, collection: Opened, trace: TraceId, body: FeedbackBody, service: Served
 ) -> FeedbackReply:

@@ -12,8 +12,7 @@ from thresher.types import Hit
 from thresher_server.naming import Served
 from thresher_server.openai.conversation import Text
 from thresher_server.openai.problems import OpenAIRoute, openai_replies
-from thresher_server.problems import Problem
-from thresher_server.searching import among, compared, found, joined, negated, share
+from thresher_server.searching import condition, joined, search_hits, share
 from thresher_server.security.access import Reader
 from thresher_server.shapes import Foreign
 
@@ -25,7 +24,7 @@ MOST_QUERIES = 10
 LONGEST_ATTRIBUTE = 512
 """Characters: OpenAI's limit."""
 
-COMPARED = {"eq": "=", "ne": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+COMPARED = {"eq": "=", "ne": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<=", "in": "in", "nin": "not in"}
 
 
 class ComparisonFilter(Foreign):
@@ -105,7 +104,7 @@ async def search(
     best: dict[str, Hit] = {}
     for query in queries:
         limit = asked.max_num_results
-        for hit in await found(service, request, caller, vector_store_id, query, limit=limit, where=where):
+        for hit in await search_hits(service, request, caller, vector_store_id, query, limit=limit, where=where):
             known = best.get(hit.chunk.id)
             if known is None or share(known.score) < share(hit.score):
                 best[hit.chunk.id] = hit
@@ -133,11 +132,4 @@ def _row(hit: Hit) -> StoreHit:
 def _where(asked: ComparisonFilter | CompoundFilter) -> str:
     if isinstance(asked, CompoundFilter):
         return joined([_where(one) for one in asked.filters], asked.type) or ""
-    several = isinstance(asked.value, list)
-    if several != (asked.type in ("in", "nin")):
-        wanted = "one value" if several else "a list of values"
-        raise Problem(422, f"needs {wanted}", subject=f"filter {asked.type} on {asked.key}")
-    if isinstance(asked.value, list):
-        listed = among(asked.key, asked.value)
-        return listed if asked.type == "in" else negated(listed)
-    return compared(asked.key, COMPARED[asked.type], asked.value)
+    return condition(asked.key, COMPARED[asked.type], asked.value)

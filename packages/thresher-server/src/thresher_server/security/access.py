@@ -6,7 +6,6 @@ The same question of two callers is one trace, visible to both.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 from collections.abc import Callable, Mapping
 from itertools import islice
@@ -103,6 +102,8 @@ def allowed(scope: Scope) -> Callable[..., Caller]:
     return depends
 
 
+Known = Annotated[Caller, Depends(caller_of)]
+"""A caller with any key."""
 Reader = Annotated[Caller, Depends(allowed(Scope.READ))]
 Asker = Annotated[Caller, Depends(allowed(Scope.ASK))]
 Writer = Annotated[Caller, Depends(allowed(Scope.WRITE))]
@@ -141,13 +142,13 @@ class Askers:
     def note(self, caller: Caller, collection: str, trace: str) -> None:
         """Record that a caller asked for this answer; an answer without a trace is not recorded."""
         if trace:
-            self._files.create(f"{collection}/{_hash(caller)}/{trace}", b"")
+            self._files.create(f"{collection}/{caller.folder}/{trace}", b"")
 
     def may_see(self, caller: Caller, collection: str, trace: str) -> bool:
         """Whether a caller may see a trace."""
         if caller.may(Scope.ADMIN, collection):
             return True
-        return self._files.find(f"{collection}/{_hash(caller)}/{trace}") is not None
+        return self._files.find(f"{collection}/{caller.folder}/{trace}") is not None
 
     def rename(self, collection: str, new: str) -> None:
         """Move the records of a collection to its new name."""
@@ -159,7 +160,3 @@ class Askers:
     def forget(self, collection: str) -> None:
         """Remove the records of a collection."""
         self._files.remove(file.name for file in self._files.list(f"{collection}/"))
-
-
-def _hash(caller: Caller) -> str:
-    return hashlib.sha256(caller.identity.encode()).hexdigest()[:16]

@@ -55,6 +55,11 @@ class Caller:
         """The caller's data is stored under this; no name can equal another's identity."""
         return f"key {self.id}" if self.id else f"own {self.name}"
 
+    @property
+    def folder(self) -> str:
+        """Name of the folder of the caller's data."""
+        return _hash(self.identity)[:16]
+
     def may(self, scope: Scope, collection: str | None = None) -> bool:
         """Whether the scope is granted, in that collection."""
         if Scope.ADMIN in self.scopes:

@@ -21,9 +21,10 @@ from thresher.pipeline import SLOTS
 from thresher.tracing.explain import facts, picture
 from thresher.types import Check, Chunk, ChunkTrace, ClaimState, Origin, Step
 from thresher.types import Citation as Cited
+from thresher_server import asking
 from thresher_server.mcp import wording
 from thresher_server.mcp.desk import READS, Desk
-from thresher_server.mcp.resources import opened, resource
+from thresher_server.mcp.resources import resource, url_for_people
 from thresher_server.mcp.shapes import (
     Alternative,
     AnswerResult,
@@ -94,13 +95,13 @@ def add(server: MCPServer, desk: Desk) -> None:
         options = {
             "recipe": desk.recipe(recipe),
             "where": where,
-            "settings": desk.settings,
+            "settings": desk.visit.settings,
             "strict": desk.service.front.strict,
             "max_tokens": max_tokens,
         }
         answer: Answer | None = None
         ended = 0
-        async for event in desk.events(there, question, options):
+        async for event in asking.Question(desk.service, desk.caller, there, question, options):
             match event:
                 case Answer():
                     answer = event
@@ -122,9 +123,7 @@ def add(server: MCPServer, desk: Desk) -> None:
         unverified. Mend or mark what is contradicted; unverified means that the documents neither show nor deny it.
         """
         there = desk.named(collection, Scope.ASK)
-        checking = partial(there.check, text, recipe=desk.recipe(recipe), where=where, settings=desk.settings)
-        checked = await desk.worked(checking)
-        desk.did("check", there)
+        checked = await desk.visit.check(there, text, recipe=desk.recipe(recipe), where=where)
         return fitted(partial(_checked, there, checked), len(checked.claims), wording.check)
 
     @desk.tool(server, Scope.ASK, "Explain an answer")
@@ -177,7 +176,7 @@ def _answered(collection: Collection, answer: Answer, number: int) -> AnswerResu
 def _citation(collection: Collection, cited: Cited) -> Citation:
     """A citation with the address where people open it."""
     on_web = cited.origin is Origin.OUTSIDE and cited.source.startswith(("http://", "https://"))
-    url = opened(cited.url, collection.name, cited.document_id, cited.source, cited.page)
+    url = url_for_people(cited.url, collection.name, cited.document_id, cited.source, cited.page)
     document = "" if on_web else resource(collection.name, cited.document_id)
     return Citation(**{**cited.to_dict(), "url": url, "document": document})
 

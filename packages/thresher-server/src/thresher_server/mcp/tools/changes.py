@@ -20,13 +20,12 @@ from thresher.home.files import make_folder
 from thresher.indexing.ingest import Report
 from thresher.indexing.store import DocumentStore
 from thresher_server.mcp.desk import Desk
-from thresher_server.mcp.resources import found, parts, resource
+from thresher_server.mcp.resources import find_document, parts, resource
 from thresher_server.mcp.shapes import AddedDocument, DeletedDocument
 from thresher_server.mcp.tools import CollectionName
 from thresher_server.mcp.wording import replied
 from thresher_server.security.keys import Scope
-from thresher_server.service import Service
-from thresher_server.uploads import Originals, Uploads
+from thresher_server.uploads import Uploads, forget_document
 
 LONGEST_TEXT = 1_000_000
 """Characters; about 400 pages."""
@@ -82,10 +81,11 @@ def add(server: MCPServer, desk: Desk) -> None:
         """
         in_address, named = parts(document)
         there = desk.named(in_address or collection, Scope.WRITE)
-        gone = await desk.worked(lambda: _forgotten(desk.service, there, named))
+        gone = await desk.worked(lambda: forget_document(there, find_document(there, named).id))
         desk.did("delete", there, sources=gone)
-        forgotten = f"Forgotten in collection {there.name}: {', '.join(gone)}."
-        return replied(forgotten, DeletedDocument(collection=there.name, deleted=gone))
+        names = sorted(map(file_name, gone))
+        forgotten = f"Forgotten in collection {there.name}: {', '.join(names)}."
+        return replied(forgotten, DeletedDocument(collection=there.name, deleted=names))
 
 
 def _writable(desk: Desk, name: str | None) -> Collection:
@@ -111,19 +111,6 @@ def _added(desk: Desk, collection: Collection, source: str, report: Report) -> C
         seconds=report.seconds,
     )
     return replied(f"{result.name}: {result.state} in collection {collection.name}.", result)
-
-
-def _forgotten(service: Service, collection: Collection, named: str) -> list[str]:
-    record = found(collection, named)
-    places = Originals(collection).places(record.id)
-    if any(place.container for place in places):
-        corpus = file_name(places[0].container)
-        raise ToolError(
-            f"{record.source} is a row of {corpus}, which is forgotten as a whole by the operator: thresher delete"
-        )
-    gone = collection.delete(*(place.source for place in places))
-    Uploads(service.home, collection).forget_unread(place.file for place in places)
-    return sorted(map(file_name, gone))
 
 
 def _state(report: Report) -> str:

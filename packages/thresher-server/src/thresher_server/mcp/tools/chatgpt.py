@@ -21,7 +21,7 @@ from thresher.file_names import file_name
 from thresher.types import Hit
 from thresher_server.asking import check_length
 from thresher_server.mcp.desk import Desk
-from thresher_server.mcp.resources import found, opened, whole
+from thresher_server.mcp.resources import document_url, find_document, url_for_people
 from thresher_server.mcp.shapes import FetchedPage, FoundPage, FoundPages
 from thresher_server.mcp.wording import MOST_TOKENS, beginning, fitted, replied
 from thresher_server.searching import share
@@ -70,7 +70,7 @@ def add(server: MCPServer, desk: Desk) -> None:
             raise ToolError(f"{id!r} is no id; take one that search returned")
         there = desk.named(unquote(parts["collection"]), Scope.READ)
         start = int(parts["start"] or 0)
-        record = await desk.worked(lambda: found(there, unquote(parts["document"])))
+        record = await desk.worked(lambda: find_document(there, unquote(parts["document"])))
         document = await desk.worked(lambda: there.document(record.id))
         rest = beginning(document.text[start:], MOST_TOKENS / 2)  # a result contains it twice
         known = {"source": record.source, "kind": record.kind, "collection": there.name, "date": record.date or ""}
@@ -82,7 +82,7 @@ def add(server: MCPServer, desk: Desk) -> None:
                 id=id,
                 title=record.title or file_name(record.source),
                 text=rest[:number],
-                url=whole(desk.asking.public_url, there.name, record),
+                url=document_url(desk.visit.address, there.name, record),
                 metadata={name: value for name, value in {**known, "next_id": next_id}.items() if value},
             )
 
@@ -99,7 +99,7 @@ def _searched(desk: Desk) -> list[Collection]:
 def _hits(desk: Desk, collection: Collection, query: str) -> tuple[Hit, ...]:
     """The hits that the judge keeps; none where the verdict is that they do not answer the question."""
     recipe = desk.service.front.recipe
-    found = collection.evidence(query, recipe=recipe, limit=MOST_FOUND, outside="none", settings=desk.settings)
+    found = collection.evidence(query, recipe=recipe, limit=MOST_FOUND, outside="none", settings=desk.visit.settings)
     return tuple(passage.hit for passage in found.passages)
 
 
@@ -108,7 +108,7 @@ def _page(collection: Collection, hit: Hit) -> FoundPage:
     return FoundPage(
         id=_id(collection.name, chunk.document_id),
         title=chunk.title or file_name(chunk.source),
-        url=opened(hit.url, collection.name, chunk.document_id, chunk.source, chunk.page),
+        url=url_for_people(hit.url, collection.name, chunk.document_id, chunk.source, chunk.page),
     )
 
 

@@ -16,10 +16,9 @@ from thresher.collection import DEFAULT_LIMIT, Collection
 from thresher.indexing.store import DocumentStore
 from thresher.types import Chunk, Excerpt
 from thresher.types import SearchResult as Found
-from thresher_server.asking import check_length
 from thresher_server.mcp import wording
 from thresher_server.mcp.desk import Desk
-from thresher_server.mcp.resources import opened, resource, whole
+from thresher_server.mcp.resources import document_url, resource, url_for_people
 from thresher_server.mcp.shapes import CollectionTold, DocumentList, DocumentTold, Dropped, Passage, SearchResult
 from thresher_server.mcp.tools import MOST_EVIDENCE, CollectionName, Question, Recipe, Where
 from thresher_server.mcp.wording import fitted
@@ -59,18 +58,9 @@ def add(server: MCPServer, desk: Desk) -> None:
         "incorrect" means that the documents do not say it: then do not answer from them.
         """
         there = desk.named(collection, Scope.READ)
-        check_length(desk.service, question)
-        searching = partial(
-            there.search,
-            question,
-            recipe=desk.recipe(recipe),
-            limit=limit,
-            where=where,
-            settings=desk.settings,
-            max_tokens=max_tokens,
+        found = await desk.visit.search(
+            there, question, recipe=desk.recipe(recipe), limit=limit, where=where, max_tokens=max_tokens
         )
-        found = await desk.worked(searching)
-        desk.did("search", there)
         others = [name for name in desk.names() if name != there.name]
         return fitted(
             partial(_found, there, found), len(found.spans or ()), lambda result: wording.search(result, others)
@@ -93,10 +83,12 @@ def add(server: MCPServer, desk: Desk) -> None:
         records = with_words(await desk.worked(lambda: there.documents(where=where)), words)
         names = desk.names()[:MOST_COLLECTIONS]
         counts = await desk.worked(lambda: [CollectionTold(name=name, documents=_number(desk, name)) for name in names])
-        public_url = desk.asking.public_url
+        public_url = desk.visit.address
         shown = [
             DocumentTold(
-                **record.to_dict(), document=resource(there.name, record.id), url=whole(public_url, there.name, record)
+                **record.to_dict(),
+                document=resource(there.name, record.id),
+                url=document_url(public_url, there.name, record),
             )
             for record in records[offset : offset + limit]
         ]
@@ -139,7 +131,7 @@ def _found(collection: Collection, found: Found, number: int) -> SearchResult:
 
 def _passage(collection: Collection, span: Excerpt) -> Passage:
     id_ = "" if span.evidence is None else span.evidence.hit.chunk.document_id
-    url = opened(span.url, collection.name, id_, span.source, span.page)
+    url = url_for_people(span.url, collection.name, id_, span.source, span.page)
     told = {**span.to_dict(), "marker": span.rank, "url": url, "document": resource(collection.name, id_)}
     return Passage(**told)
 

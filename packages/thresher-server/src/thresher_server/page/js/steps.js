@@ -3,7 +3,7 @@
 import { element } from "./dom.js";
 import { counted, evidenceWord, seconds, shortened } from "./words.js";
 
-export const SLOTS = ["rewrite", "retrieve", "judge", "decide", "correct", "refine", "generate", "verify"];
+const SLOTS = ["rewrite", "retrieve", "judge", "decide", "correct", "refine", "generate", "verify"];
 
 const DOING = {
   rewrite: "Reading the question",

@@ -8,7 +8,7 @@ const EVIDENCE = { correct: "sufficient", ambiguous: "in doubt", unsure: "in dou
 export const evidenceWord = (verdict) => EVIDENCE[verdict] ?? "not decided";
 
 /** Whether an answer is right, by its certainty. */
-export function answerWord(certainty) {
+function answerWord(certainty) {
   if (certainty >= 0.9) return "very probably right";
   return certainty >= 0.5 ? "probably right" : "perhaps wrong";
 }
