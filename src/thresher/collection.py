@@ -122,7 +122,8 @@ class Collection(OpenCollection):
             stop,
             public_only=public_only,
         )
-        with workers(processes, on, lambda: described(indexed)) as prepare, closing(reading.incoming()) as incoming:
+        making = partial(described, indexed, self._models.own_encoder)
+        with workers(processes, on, making) as prepare, closing(reading.incoming()) as incoming:
             ingest = Ingest(self._store, configs, progress=reading.encoded, workers=prepare)
             report = ingest.run(incoming, vanished=reading.vanished, prune=prune, reread=reread)
         return replace(report, seconds=perf_counter() - started)

@@ -33,7 +33,6 @@ from thresher.types import Filter, Query, Value
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
-    from thresher.protocols import Encoder
     from thresher.tracing.feedback import Feedback
 
 Named = TypeVar("Named")
@@ -50,7 +49,6 @@ class OpenCollection:
         home: Home,
         name: str,
         *,
-        encoder: Encoder | None = None,
         completing: Callable[[int, int], None] | None = None,
         models: Models | None = None,
         source_name: Callable[[str], str] | None = None,
@@ -70,13 +68,9 @@ class OpenCollection:
         self._models = models or Models()
         self._completing = completing or _logged
         self._source_name = source_name
-        self._own: dict[str, Any] = {}
+        own = self._models.own_encoder
+        self._own: dict[str, Any] = {} if own is None else {"encoder": own.name}
         self._closed = False
-        if encoder is not None:
-            from thresher.models.encoders import ENCODERS
-
-            ENCODERS[encoder.name] = lambda: encoder
-            self._own = {"encoder": encoder.name}
 
     def __enter__(self) -> Self:
         return self

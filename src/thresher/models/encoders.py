@@ -7,7 +7,7 @@ scale of a tensor's quantised activations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import pairwise
@@ -42,9 +42,6 @@ DIMENSION = 384  # of all-MiniLM-L6-v2; a folder with another one says so when i
 BLOCK_TEXTS = 256  # tokenised together: bounds what is held at once, and a block still keeps every thread busy
 
 Pieces = list[list[int]]  # the token ids of one text, cut to what the model reads at once
-
-ENCODERS: dict[str, Callable[[], Encoder]] = {}
-"""Makers of a program's own encoders, by the name in the setting `encoder`; called at the first use."""
 
 
 class BundledEncoder(WeightsFolder):

@@ -56,15 +56,21 @@ class Models:
 
     providers: tuple[str, ...] = ON_CPU
     """Execution providers of ONNX Runtime that they run on."""
+    own_encoder: Encoder | None = None
+    """An encoder of the caller's, used where the settings name it."""
     _kept: dict[Hashable, object] = field(default_factory=dict)
 
     def on(self, providers: Sequence[str]) -> Models:
         """The same models on other execution providers."""
         wanted = tuple(providers) or ON_CPU
-        return self if wanted == self.providers else self._keep(("on", wanted), partial(Models, wanted))
+        if wanted == self.providers:
+            return self
+        return self._keep(("on", wanted), partial(Models, wanted, self.own_encoder))
 
     def encoder(self, name: str, settings: EncoderSettings) -> Encoder:
-        """The bundled encoder, one that fastembed loads, or an endpoint's."""
+        """The bundled encoder, one that fastembed loads, an endpoint's, or the caller's."""
+        if self.own_encoder is not None and name == self.own_encoder.name:
+            return self.own_encoder
         return self._keep(("encoder", name, settings), partial(_make_encoder, name, settings, self.providers))
 
     def reading_encoder(self, name: str, settings: EncoderSettings) -> Encoder:
@@ -118,10 +124,6 @@ def _make_encoder(name: str, settings: EncoderSettings, providers: tuple[str, ..
 
         key = None if settings.api_key is None else settings.api_key.get_secret_value()
         return EndpointEncoder(name.removeprefix(ENDPOINT), base_url=settings.base_url, api_key=key)
-    from thresher.models.encoders import ENCODERS
-
-    if name in ENCODERS:
-        return ENCODERS[name]()
     from thresher.models.fastembed_models import FastembedEncoder
 
     return FastembedEncoder(name, providers=providers)
@@ -170,10 +172,10 @@ class Components:
     """Those of this question, which several parts read whole."""
 
     @classmethod
-    def sketch(cls) -> Components:
+    def sketch(cls, models: Models | None = None) -> Components:
         """For parts that are described, not run: without a collection, with a place outside."""
         store = cast("DocumentStore", _Nothing())
-        return cls(store, Models(), Meter(), outside=Outside("another collection or the web"), sketched=True)
+        return cls(store, models or Models(), Meter(), outside=Outside("another collection or the web"), sketched=True)
 
     def elsewhere(self, store: DocumentStore) -> Components:
         """The same models, meter and records over another collection."""
