@@ -36,8 +36,7 @@ from thresher.filters import holds, parse, resolve
 from thresher.home import settings as of_collections
 from thresher.indexing.catalog import Place
 from thresher.indexing.records import DocumentRecord
-from thresher.models.cassette import Exchanges
-from thresher.models.usage import Meter
+from thresher.models.usage import Exchanges, Meter
 from thresher.opened import OpenCollection
 from thresher.pipeline import as_is as whole
 from thresher.plugins import required

@@ -21,8 +21,7 @@ from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
 from thresher.judging.calibration import Calibrations
 from thresher.links import Links
-from thresher.models.cassette import Exchanges, ReplyCache
-from thresher.models.usage import Meter
+from thresher.models.usage import Exchanges, Meter
 from thresher.pipeline import Pipeline
 from thresher.protocols import Home, in_silence
 from thresher.recipes.components import Components, Models, Outside
@@ -61,7 +60,7 @@ class OpenCollection:
         self.files = places.ChosenFiles(lambda: self._chosen_store().small_files)
         self.traces = Traces(self.files.below("traces"))
         self.calibrations = Calibrations(places.files_asked(self.files))
-        self._replies = ReplyCache(places.home_files(home).below("replies"))
+        self._replies = places.home_files(home).below("replies")
         self._store = DocumentStore(self.folder)
         # Other collections that were looked in; an open one need not be read again.
         self._others: dict[str, DocumentStore] = {}

@@ -10,9 +10,9 @@ import pytest
 
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError
 from thresher.home.files import LocalFiles
-from thresher.models.cassette import FOLDERS, Exchanges, ReplyCache, content_hash
+from thresher.models.chat import FOLDERS, ReplyCache
 from thresher.models.pool import in_parallel
-from thresher.models.usage import Meter
+from thresher.models.usage import Exchanges, Meter, content_hash
 from thresher.types import Usage
 
 

@@ -13,11 +13,10 @@ from time import monotonic
 import pytest
 
 from thresher.errors import BudgetSpent, Cancelled, ProviderError
-from thresher.models.cassette import Exchanges
 from thresher.models.chat import ChatModel
 from thresher.models.endpoints import EndpointCrossEncoder, EndpointEncoder, QuestionEncoder
 from thresher.models.replies import most_characters
-from thresher.models.usage import Meter
+from thresher.models.usage import Exchanges, Meter
 from thresher_testing.llm_server import Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
@@ -169,7 +168,7 @@ def weigh(address: str, meter: Meter, seconds: float = PATIENT_SECONDS) -> objec
 
 def embed(address: str, meter: Meter, seconds: float = PATIENT_SECONDS) -> object:
     url = f"{address}/v1"
-    encoder = EndpointEncoder("m", base_url=url, dimension=3, timeout_seconds=seconds, max_retries=0)
+    encoder = EndpointEncoder("m", base_url=url, dimension=3, timeout_seconds=seconds, pauses=())
     return QuestionEncoder(encoder, url, meter, Exchanges()).encode(["a"])
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.models.structured import (
+from thresher.models.replies import (
     Unreadable,
     asked,
     grades_schema,

@@ -7,7 +7,7 @@ import pytest
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.filters import parse
 from thresher.models.chat import ChatModel
-from thresher.models.structured import Unreadable
+from thresher.models.replies import Unreadable
 from thresher.models.usage import Meter
 from thresher.retrieval.rewrite import SYSTEM, LLMRewriter, read_rewriting
 from thresher.testing.fakes import ScriptedModel

@@ -19,8 +19,7 @@ from urllib.robotparser import RobotFileParser
 import httpx
 
 from thresher.errors import MissingExtra
-from thresher.models.cassette import Exchanges
-from thresher.models.usage import Meter
+from thresher.models.usage import Exchanges, Meter
 from thresher.net.http import AGENT, AddressRefused, Bounds, NotFetched, Reach, Reply, follow, parsed_address
 
 

@@ -20,8 +20,7 @@ from urllib.parse import quote_plus, urlencode
 import httpx
 
 from thresher.errors import NotRecorded, ProviderError, UnknownSetting, UsageError
-from thresher.models.cassette import Exchanges
-from thresher.models.usage import Meter
+from thresher.models.usage import Exchanges, Meter
 from thresher.net.http import Bounds, NotFetched, send
 from thresher.types import Scale, Score
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Literal
 
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.models.structured import Unreadable, asked, read_text, text_schema
+from thresher.models.replies import Unreadable, asked, read_text, text_schema
 from thresher.protocols import LanguageModel
 from thresher.text.injection import fenced
 from thresher.types import NO_NOTES, Notes, Query

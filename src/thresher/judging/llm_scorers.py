@@ -13,7 +13,7 @@ from thresher.errors import BudgetSpent, ProviderError
 from thresher.judging.scorers import QueryText, words_of
 from thresher.judging.thresholds import DIGITS
 from thresher.models.pool import in_parallel
-from thresher.models.structured import (
+from thresher.models.replies import (
     TOP_GRADE,
     asked,
     grades_schema,

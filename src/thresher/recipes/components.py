@@ -12,12 +12,11 @@ from weakref import WeakValueDictionary
 from thresher.errors import UsageError
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
-from thresher.models.cassette import Exchanges, ReplyCache
 from thresher.models.encoders import RememberingEncoder
 from thresher.models.onnx import ON_CPU
-from thresher.models.usage import Meter, Prices, shared_rate
+from thresher.models.usage import Exchanges, Meter, Prices
 from thresher.pipeline import Pipeline
-from thresher.protocols import ChunkTable, CrossEncoder, Encoder, LanguageModel, in_silence
+from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Files, LanguageModel, in_silence
 from thresher.recipes.settings import EncoderSettings, LanguageModelSettings, RecipeSettings, RerankerSettings
 from thresher.text.terms import rarity_from
 from thresher.types import Document, Judged, Query
@@ -157,8 +156,8 @@ class Components:
     outside: Outside | None = None
     exchanges: Exchanges = field(default_factory=Exchanges)
     """Records what comes from outside, or plays it back."""
-    replies: ReplyCache | None = None
-    """Used where `llm.cache` is on."""
+    replies: Files | None = None
+    """Where replies are kept, if `llm.cache` is on."""
     calibrations: Calibrations | None = None
     indexing: bool = False
     """Whether documents are indexed: only then is a chat model paid to prepare them."""
@@ -202,8 +201,8 @@ class Components:
 
     def language_model(self, settings: LanguageModelSettings) -> LanguageModel | None:
         """The chat model, if one is configured."""
-        cache = self.replies if settings.cache else None
-        return chat_model(settings, self.meter, exchanges=self.exchanges, cache=cache)
+        kept = self.replies if settings.cache else None
+        return chat_model(settings, self.meter, exchanges=self.exchanges, kept=kept)
 
     def reranker(self, name: str | None, *, api_key: str | None = None) -> CrossEncoder | None:
         """The cross-encoder of that name or folder, an endpoint for URL or URL#MODEL, None for `none` or None."""
@@ -254,12 +253,13 @@ def chat_model(
     meter: Meter,
     *,
     exchanges: Exchanges | None = None,
-    cache: ReplyCache | None = None,
+    kept: Files | None = None,
 ) -> ChatModel | None:
-    """The chat model, if one is configured; `cache` is used whatever `settings.cache`."""
+    """The chat model, if one is configured; replies are `kept` whatever `settings.cache`."""
     if not (settings.base_url and settings.model):
         return None
-    from thresher.models.chat import ChatModel
+    from thresher.models.chat import ChatModel, ReplyCache
+    from thresher.models.transport import shared_rate
 
     return ChatModel(
         base_url=settings.base_url,
@@ -273,7 +273,7 @@ def chat_model(
         rate=None if settings.per_minute is None else shared_rate(settings.base_url, settings.per_minute),
         prices=prices_of(settings),
         exchanges=exchanges,
-        cache=cache,
+        cache=None if kept is None else ReplyCache(kept),
     )
 
 

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import pairwise, takewhile
 
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.models.structured import Unreadable, asked, read_text, text_schema
+from thresher.models.replies import Unreadable, asked, read_text, text_schema
 from thresher.protocols import LanguageModel, PairReader, Retriever
 from thresher.questions import ADDED, OPENING, asks, cannot_stand_alone, points
 from thresher.text.entities import missing_name, name_places

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.models.structured import Unreadable, asked, read_text, text_schema
+from thresher.models.replies import Unreadable, asked, read_text, text_schema
 from thresher.protocols import LanguageModel
 from thresher.types import Notes, Query
 
