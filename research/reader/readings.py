@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.machine import RESEARCH
 from thresher.models import cross_encoders as limits
-from thresher.models.onnx import usable_cores
+from thresher.models.running import usable_cores
 from thresher.protocols import PairReader
 from thresher.text.sentences import sentence_spans
 from thresher.types import Reading

@@ -82,7 +82,7 @@ class Engine:
         """Load the models that a question needs here, so that the first one does not wait. Raises ModelError."""
         front = recipes.front(self.home)
         settings = recipes.get(front.recipe).configured({}, home=self.home)
-        models = self.models.on(tuple(filter(None, settings.onnx_providers.split(","))))
+        models = self.models
         encoder = models.own_encoder or models.encoder(settings.encoder, settings.embeddings)
         for model in (encoder, models.judge(), models.checker()):
             model.warm_up()

@@ -192,15 +192,13 @@ class OpenCollection:
         ours = {*own(of_collections.model(), given), PUBLIC_URL}
         return {key: value for key, value in given.items() if key not in ours}
 
-    def _budgeted(
-        self, pipeline: Pipeline, max_tokens: int | None, configured: RecipeSettings, parts: Components
-    ) -> Pipeline:
+    def _budgeted(self, pipeline: Pipeline, max_tokens: int | None, parts: Components) -> Pipeline:
         """The pipeline, its generator given so many tokens of evidence at most."""
         if max_tokens is None:
             return pipeline
         from thresher.recipes.evidence import spending
 
-        return spending(configured, parts).budgeted(pipeline, max_tokens)
+        return spending(parts).budgeted(pipeline, max_tokens)
 
     def _links(self, settings: Mapping[str, Any] | None, outside: Outside | None = None) -> Links:
         """What gives hits and citations their addresses; `outside` is where text from outside comes from."""

@@ -56,7 +56,7 @@ def pool(processes: int, on: str | None) -> AbstractContextManager[Pool] | None:
         return _cluster(on)
     if processes == 1:
         return None
-    from thresher.models.onnx import SHARE, usable_cores
+    from thresher.models.running import SHARE, usable_cores
     from thresher.processes import Processes
 
     return Processes(processes, {SHARE: str(max(1, usable_cores() // processes))})

@@ -11,7 +11,7 @@ import pytest
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError
 from thresher.home.files import LocalFiles
 from thresher.models.chat import FOLDERS, ReplyCache
-from thresher.models.pool import in_parallel
+from thresher.models.running import in_parallel
 from thresher.models.usage import Exchanges, Meter, content_hash
 from thresher.types import Usage
 

@@ -8,7 +8,7 @@ from time import monotonic
 import pytest
 
 from thresher.errors import BudgetSpent, without_password
-from thresher.models.pool import in_parallel
+from thresher.models.running import in_parallel
 from thresher.models.transport import Rate, shared_rate
 from thresher.models.usage import Meter, Prices
 from thresher.types import Usage

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from thresher.deadline import Allow, watch
-from thresher.models.onnx import ON_CPU, LeastRecentlyUsed, WeightsFolder, encodable
-from thresher.models.pool import run_each
+from thresher.models.running import LeastRecentlyUsed, WeightsFolder, encodable, run_each
 from thresher.types import LOGIT, Reading, Score, SupportReading
 
 if TYPE_CHECKING:
@@ -42,10 +41,8 @@ class BundledJudge(WeightsFolder):
 
     model_file, tool = "onnx/model.onnx", "research/export_judge.py"
 
-    def __init__(
-        self, folder: Path = BUNDLED_JUDGE, *, threads: int | None = None, providers: Sequence[str] = ON_CPU
-    ) -> None:
-        super().__init__(folder, threads, providers)
+    def __init__(self, folder: Path = BUNDLED_JUDGE, *, threads: int | None = None) -> None:
+        super().__init__(folder, threads)
         self._known: LeastRecentlyUsed[tuple[str, str, str], Reading] = LeastRecentlyUsed(REMEMBERED)
         self._checked: LeastRecentlyUsed[tuple[str, str, str], SupportReading] = LeastRecentlyUsed(REMEMBERED)
 

@@ -18,16 +18,15 @@ import numpy as np
 
 from thresher.deadline import Allow, watch
 from thresher.errors import ModelError, UsageError
-from thresher.models.onnx import (
-    ON_CPU,
+from thresher.models.running import (
     LeastRecentlyUsed,
     Loaded,
     WeightsFolder,
     encodable,
     load_tokenizer,
+    run_each,
     weights_file,
 )
-from thresher.models.pool import run_each
 from thresher.protocols import Encoder, Progress
 
 if TYPE_CHECKING:
@@ -55,12 +54,10 @@ class BundledEncoder(WeightsFolder):
     dimension = DIMENSION
     max_tokens = MAX_TOKENS
 
-    def __init__(
-        self, folder: Path = BUNDLED, *, threads: int | None = None, providers: Sequence[str] = ON_CPU
-    ) -> None:
+    def __init__(self, folder: Path = BUNDLED, *, threads: int | None = None) -> None:
         if threads is not None and threads < 1:
             raise UsageError("an encoder needs at least one thread", subject=str(threads))
-        super().__init__(folder, threads, providers)
+        super().__init__(folder, threads)
 
     def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
         """(n_texts, dimension) float32, rows of unit length, in the order of the texts.

@@ -19,8 +19,8 @@ import numpy as np
 from thresher.deadline import ends, until
 from thresher.errors import ProviderError, without_password
 from thresher.models.encoders import EncoderWrapper
-from thresher.models.onnx import encodable
 from thresher.models.replies import SPARE_BYTES, number, parsed
+from thresher.models.running import encodable
 from thresher.models.transport import PAUSES_SECONDS, Server, paused, what_happened
 from thresher.models.usage import Exchanges, Meter
 from thresher.net.http import Bounds, NotFetched

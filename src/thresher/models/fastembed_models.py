@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thresher.errors import MissingExtra, ModelError, UnknownSetting
-from thresher.models.onnx import ON_CPU, check_providers, digest, encodable
+from thresher.models.running import ON_CPU, digest, encodable
 from thresher.types import LOGIT, Score
 
 if TYPE_CHECKING:
@@ -38,9 +38,8 @@ class FastembedEncoder:
     the same vectors.
     """
 
-    def __init__(self, model: str, *, providers: Sequence[str] = ON_CPU) -> None:
+    def __init__(self, model: str) -> None:
         self._model = model
-        self._providers = tuple(providers)
         self._lock = threading.Lock()
 
     @cached_property
@@ -137,9 +136,8 @@ class FastembedEncoder:
 
     @cached_property
     def _model_in_memory(self) -> TextEmbedding:
-        check_providers(self._providers)
         name = str(self._description["model"])
-        options = dict[str, Any](providers=list(self._providers))
+        options = dict[str, Any](providers=ON_CPU)
         if self._folder is not None:
             options["specific_model_path"] = str(self._folder)
         try:
@@ -179,7 +177,6 @@ class FastembedCrossEncoder:
     """A cross-encoder that fastembed knows by name (fetched once from a hub) or that lies in a folder."""
 
     model: str
-    providers: tuple[str, ...] = ON_CPU
 
     @property
     def name(self) -> str:
@@ -193,13 +190,12 @@ class FastembedCrossEncoder:
         except ModuleNotFoundError as error:
             raise MissingExtra("fastembed", extra="fastembed") from error
 
-        check_providers(self.providers)
-        folder, providers = Path(self.model), list(self.providers)
+        folder = Path(self.model)
         try:
             if folder.is_dir():
                 base = "Xenova/ms-marco-MiniLM-L-6-v2"  # its loading code takes a folder with onnx/model.onnx
-                return TextCrossEncoder(base, providers=providers, specific_model_path=str(folder))
-            return TextCrossEncoder(self.model, providers=providers)
+                return TextCrossEncoder(base, providers=ON_CPU, specific_model_path=str(folder))
+            return TextCrossEncoder(self.model, providers=ON_CPU)
         except Exception as error:  # fastembed raises whatever its hub client does: turned into one line here
             next_step = "give a folder with onnx/model.onnx and tokenizer.json, a name fastembed lists, or none"
             raise _not_loaded(error, f"reranker {self.model}", next_step) from error

@@ -13,7 +13,6 @@ from thresher.errors import UsageError
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
 from thresher.models.encoders import RememberingEncoder
-from thresher.models.onnx import ON_CPU
 from thresher.models.usage import Exchanges, Meter, Prices
 from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Files, LanguageModel, in_silence
@@ -41,11 +40,10 @@ Model = TypeVar("Model")
 _BUNDLED: WeakValueDictionary[str, object] = WeakValueDictionary()
 
 
-def _bundled(kind: str, make: Callable[[], Model], providers: Sequence[str]) -> Model:
+def _bundled(kind: str, make: Callable[[], Model]) -> Model:
     """The bundled model of a kind: one for all collections of this process that are open at the same time."""
-    key = f"{kind} on {', '.join(providers)}"
-    model = cast("Model | None", _BUNDLED.get(key)) or make()
-    _BUNDLED[key] = model
+    model = cast("Model | None", _BUNDLED.get(kind)) or make()
+    _BUNDLED[kind] = model
     return model
 
 
@@ -53,29 +51,20 @@ def _bundled(kind: str, make: Callable[[], Model], providers: Sequence[str]) -> 
 class Models:
     """Loaded models, kept from question to question; the bundled ones are shared with other open collections."""
 
-    providers: tuple[str, ...] = ON_CPU
-    """Execution providers of ONNX Runtime that they run on."""
     own_encoder: Encoder | None = None
     """An encoder of the caller's, used where the settings name it."""
     _kept: dict[Hashable, object] = field(default_factory=dict)
-
-    def on(self, providers: Sequence[str]) -> Models:
-        """The same models on other execution providers."""
-        wanted = tuple(providers) or ON_CPU
-        if wanted == self.providers:
-            return self
-        return self._keep(("on", wanted), partial(Models, wanted, self.own_encoder))
 
     def encoder(self, name: str, settings: EncoderSettings) -> Encoder:
         """The bundled encoder, one that fastembed loads, an endpoint's, or the caller's."""
         if self.own_encoder is not None and name == self.own_encoder.name:
             return self.own_encoder
-        return self._keep(("encoder", name, settings), partial(_make_encoder, name, settings, self.providers))
+        return self._keep(("encoder", name, settings), partial(_make_encoder, name, settings))
 
     def reading_encoder(self, name: str, settings: EncoderSettings) -> Encoder:
         """The same encoder, which remembers the sentences of a question for several parts."""
         make = partial(RememberingEncoder, self.encoder(name, settings))
-        shared = partial(_bundled, "reading encoder", make, self.providers) if name == BUNDLED else make
+        shared = partial(_bundled, "reading encoder", make) if name == BUNDLED else make
         return self._keep(("reading encoder", name, settings), shared)
 
     def judge(self, folder: Path | None = None) -> BundledJudge:
@@ -93,8 +82,7 @@ class Models:
     def _judge(self, kind: str, folder: Path) -> BundledJudge:
         from thresher.models.cross_encoders import BundledJudge
 
-        make = partial(BundledJudge, folder, providers=self.providers)
-        return self._keep(kind, partial(_bundled, kind, make, self.providers))
+        return self._keep(kind, partial(_bundled, kind, partial(BundledJudge, folder)))
 
     def local_reranker(self, name: str) -> CrossEncoder:
         """The bundled cross-encoder, or one that fastembed loads."""
@@ -102,7 +90,7 @@ class Models:
             return self.judge()
         from thresher.models.fastembed_models import FastembedCrossEncoder
 
-        return self._keep(("reranker", name), partial(FastembedCrossEncoder, name, self.providers))
+        return self._keep(("reranker", name), partial(FastembedCrossEncoder, name))
 
     def _keep(self, key: Hashable, make: Callable[[], Model]) -> Model:
         if key not in self._kept:
@@ -110,11 +98,11 @@ class Models:
         return cast("Model", self._kept[key])
 
 
-def _make_encoder(name: str, settings: EncoderSettings, providers: tuple[str, ...]) -> Encoder:
+def _make_encoder(name: str, settings: EncoderSettings) -> Encoder:
     if name == BUNDLED:
         from thresher.models.encoders import BundledEncoder
 
-        return _bundled("encoder", partial(BundledEncoder, providers=providers), providers)
+        return _bundled("encoder", BundledEncoder)
     if name.startswith(ENDPOINT):
         if not settings.base_url:
             next_step = "give one with `settings` embeddings.base_url=URL"
@@ -125,7 +113,7 @@ def _make_encoder(name: str, settings: EncoderSettings, providers: tuple[str, ..
         return EndpointEncoder(name.removeprefix(ENDPOINT), base_url=settings.base_url, api_key=key)
     from thresher.models.fastembed_models import FastembedEncoder
 
-    return FastembedEncoder(name, providers=providers)
+    return FastembedEncoder(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +167,6 @@ class Components:
     def elsewhere(self, store: DocumentStore) -> Components:
         """The same models, meter and records over another collection."""
         return replace(self, store=store, outside=None, _documents={})
-
-    def running(self, settings: RecipeSettings) -> Components:
-        """The same, with the models on the execution providers that the settings name."""
-        return replace(self, models=self.models.on(tuple(filter(None, settings.onnx_providers.split(",")))))
 
     def encoder(self, settings: RecipeSettings, *, reading: bool = False) -> Encoder:
         """The encoder the settings name, metered behind an endpoint; with `reading` it remembers sentences."""

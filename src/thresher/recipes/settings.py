@@ -163,11 +163,6 @@ class RecipeSettings(Frozen):
         description="what a recipe that corrects may search besides: none, web or collection:NAME; `--outside` wins",
     )
     embeddings: EncoderSettings = EncoderSettings()
-    onnx_providers: Listed = Field(
-        "CPUExecutionProvider",
-        description="execution providers of ONNX Runtime for the bundled models, in order of preference; "
-        "e.g. CUDAExecutionProvider,CPUExecutionProvider with the package onnxruntime-gpu",
-    )
     llm: LanguageModelSettings = LanguageModelSettings()
     answer: AnswerSettings = AnswerSettings()
 
