@@ -34,8 +34,7 @@ from thresher.deadline import within
 from thresher.errors import BudgetSpent, UnknownSetting, UsageError, WrongType, check_type
 from thresher.filters import holds, parse, resolve
 from thresher.home import settings as of_collections
-from thresher.indexing.catalog import Place
-from thresher.indexing.records import DocumentRecord
+from thresher.indexing.catalog import DocumentRecord, Place
 from thresher.models.usage import Exchanges, Meter
 from thresher.opened import OpenCollection
 from thresher.pipeline import as_is as whole

@@ -15,8 +15,7 @@ from pathlib import Path
 from thresher.errors import UnknownSetting
 from thresher.home import folders
 from thresher.home.places import COLLECTIONS, Home, working_folder
-from thresher.indexing.catalog import Place
-from thresher.indexing.records import RECORD_TABLES
+from thresher.indexing.catalog import RECORD_TABLES, Place
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import Files
 from thresher.tracing.feedback import Feedback

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.indexing.making import LARGE, SMALL, TREE, Files, assert_sound, chunks_of, ingest, prose, reopened, row
+from thresher.indexing.catalog import RECORD_TABLES
 from thresher.indexing.doctor import Finding, examine
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.records import RECORD_TABLES
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import MOST_VERSIONS, Store
 from thresher.stores.lance import LanceStore

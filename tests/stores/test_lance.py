@@ -19,8 +19,7 @@ from tests.indexing.making import ENCODER, bytes_holding, row
 from thresher.errors import StoreError
 from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or, holds
 from thresher.protocols import MOST_VERSIONS
-from thresher.stores.lance import LanceStore
-from thresher.stores.lance_chunks import LanceChunkTable
+from thresher.stores.lance import LanceChunkTable, LanceStore
 from thresher.stores.lance_table import LanceRecords, store_error, to_sql
 from thresher_testing.store_samples import TEXTS, bm25
 
@@ -206,7 +205,7 @@ def test_upkeep_keeps_few_versions_and_few_files_however_often_a_document_change
 def test_a_reader_whose_version_goes_reads_on_and_tells_no_chunk_twice(
     store: LanceStore, table: LanceChunkTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("thresher.stores.lance_chunks.READ_ROWS", 2)
+    monkeypatch.setattr("thresher.stores.lance.READ_ROWS", 2)
     table.append([row(f"m{n}", f"Milestone {n}", document_id=f"dm{n}") for n in range(40)])
     batches = store.open("chunks_t").chunks()
     read = [chunk.id for chunk, _ in next(batches)]

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 
 from tests.indexing.making import ENCODER, row
 from thresher.errors import StoreError
-from thresher.stores.lance import LanceStore
-from thresher.stores.lance_chunks import COUNTED, LanceChunkTable, holding
+from thresher.stores.lance import COUNTED, LanceChunkTable, LanceStore, holding
 from thresher.stores.lance_memory import Memory
 from thresher.stores.lance_upkeep import Piece, check_versions, to_build
 from thresher.testing.fakes import HashEncoder

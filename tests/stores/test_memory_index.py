@@ -10,8 +10,7 @@ import pytest
 
 from tests.indexing.making import ENCODER, row
 from thresher.filters import And, Filter, In, IsNull, Not
-from thresher.stores.lance import LanceStore
-from thresher.stores.lance_chunks import LanceChunkTable
+from thresher.stores.lance import LanceChunkTable, LanceStore
 from thresher.types import Chunk
 
 WORDS = "grain chaff field water judge letter river market paper light engine garden winter bridge music".split()  # noqa: SIM905

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from thresher.indexing.catalog import DocumentRecord
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.records import DocumentRecord
 from thresher.indexing.store import READ_DOCUMENTS, DocumentStore
 from thresher.protocols import MOST_VERSIONS, ChunkTable
 from thresher.types import Public

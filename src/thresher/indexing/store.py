@@ -31,11 +31,13 @@ from thresher.errors import EncoderMismatch, StoreError, UsageError
 from thresher.home import places
 from thresher.home.files import make_folder
 from thresher.home.places import Home
-from thresher.indexing.catalog import Catalog, Changes, Entry, Place
-from thresher.indexing.index_config import IndexConfig, encodes_text, reads_titles
-from thresher.indexing.records import (
+from thresher.indexing.catalog import (
     RECORD_TABLES,
+    Catalog,
+    Changes,
     DocumentRecord,
+    Entry,
+    Place,
     to_chunk_row,
     to_document,
     to_document_row,
@@ -43,12 +45,13 @@ from thresher.indexing.records import (
     to_record,
     with_places,
 )
+from thresher.indexing.index_config import IndexConfig, encode, encodes_text, reads_titles
 from thresher.protocols import MOST_VERSIONS, ChunkTable, Files, Records, Store
 from thresher.stores import registry
 from thresher.types import Document, Metadata
 
 if TYPE_CHECKING:
-    from thresher.indexing.prepare import Encoded
+    from thresher.indexing.index_config import Encoded
     from thresher.types import Vectors
 
 BATCH_CHUNKS = 256
@@ -327,8 +330,6 @@ class DocumentStore:
         if missing and progress is not None:
             progress(0, len(missing))
         for documents in self._batches(missing):
-            from thresher.indexing.prepare import encode
-
             encoded = encode(config, documents, self._known_vectors(config.encoder.name, documents))
             with self.locked():
                 added += self.append(config, encoded, self._lacking(config, set(encoded)))

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from thresher.answer import Answer
 from thresher.home.folders import Summary
-from thresher.indexing.records import DocumentRecord
+from thresher.indexing.catalog import DocumentRecord
 from thresher.types import Check, SearchResult
 from thresher_server.client import reading
 from thresher_server.client.reading import Explained, Job, PastQuestion

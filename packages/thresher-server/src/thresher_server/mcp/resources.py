@@ -18,7 +18,7 @@ from pydantic import Field
 from thresher.collection import Collection
 from thresher.errors import ThresherError, UsageError
 from thresher.file_names import file_name
-from thresher.indexing.records import DocumentRecord
+from thresher.indexing.catalog import DocumentRecord
 from thresher.indexing.store import DocumentStore
 from thresher.links import address
 from thresher_server.mcp.desk import Desk
