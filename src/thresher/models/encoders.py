@@ -44,7 +44,7 @@ Pieces = list[list[int]]  # the token ids of one text, cut to what the model rea
 
 
 class BundledEncoder(WeightsFolder):
-    """Texts to unit vectors with a model folder that holds model.onnx and tokenizer.json; mean pooling.
+    """Texts to unit vectors with a folder as that of all-MiniLM-L6-v2: model.onnx and tokenizer.json; mean pooling.
 
     A text of more than `MAX_TOKENS` tokens is cut into pieces of nearly equal length and pooled over the tokens of all
     of them, so that a piece weighs as much as it is long. The empty text is encoded like any other, as [CLS] [SEP].
@@ -87,7 +87,8 @@ class BundledEncoder(WeightsFolder):
         total = np.zeros(DIMENSION, np.float32)
         for piece in pieces:
             ids = np.array([[loaded.first, *piece, loaded.last]], np.int64)
-            (hidden,) = loaded.session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
+            known = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+            hidden, *_ = loaded.session.run(None, {one.name: known[one.name] for one in loaded.session.get_inputs()})
             total += hidden[0].sum(axis=0)
         return total / np.float32(np.linalg.norm(total))
 

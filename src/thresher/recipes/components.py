@@ -56,7 +56,7 @@ class Models:
     _kept: dict[Hashable, object] = field(default_factory=dict)
 
     def encoder(self, name: str, settings: EncoderSettings) -> Encoder:
-        """The bundled encoder, one that fastembed loads, an endpoint's, or the caller's."""
+        """The bundled encoder, one in a folder, one that fastembed loads, an endpoint's, or the caller's."""
         if self.own_encoder is not None and name == self.own_encoder.name:
             return self.own_encoder
         return self._keep(("encoder", name, settings), partial(_make_encoder, name, settings))
@@ -99,10 +99,10 @@ class Models:
 
 
 def _make_encoder(name: str, settings: EncoderSettings) -> Encoder:
-    if name == BUNDLED:
+    if name == BUNDLED or Path(name).is_dir():
         from thresher.models.encoders import BundledEncoder
 
-        return _bundled("encoder", BundledEncoder)
+        return _bundled("encoder", BundledEncoder) if name == BUNDLED else BundledEncoder(Path(name))
     if name.startswith(ENDPOINT):
         if not settings.base_url:
             next_step = "give one with `settings` embeddings.base_url=URL"
