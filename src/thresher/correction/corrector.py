@@ -22,7 +22,7 @@ from thresher.correction.providers import ANYWHERE, Restriction, WebResult, WebS
 from thresher.correction.search_query import SearchQueryWriter
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.running import in_parallel
-from thresher.net.http import NotFetched
+from thresher.net import NotFetched
 from thresher.protocols import Judge, Retriever, about
 from thresher.types import (
     NO_NOTES,

@@ -20,7 +20,7 @@ import httpx
 
 from thresher.errors import MissingExtra
 from thresher.models.usage import Exchanges, Meter
-from thresher.net.http import AGENT, AddressRefused, Bounds, NotFetched, Reach, Reply, follow, parsed_address
+from thresher.net import AGENT, AddressRefused, Bounds, NotFetched, Reach, Reply, follow, parsed_address
 
 
 def rules_of(reply: Reply | None) -> RobotFileParser:

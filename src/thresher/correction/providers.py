@@ -21,7 +21,7 @@ import httpx
 
 from thresher.errors import NotRecorded, ProviderError, UnknownSetting, UsageError
 from thresher.models.usage import Exchanges, Meter
-from thresher.net.http import Bounds, NotFetched, send
+from thresher.net import Bounds, NotFetched, send
 from thresher.types import Scale, Score
 
 MAX_BYTES = 5_000_000  # of a provider's reply: fifty results with the text of their pages

@@ -18,7 +18,7 @@ from thresher.errors import BudgetSpent, ProviderError, StoreError, without_pass
 from thresher.models.replies import Spoken, count, events, most_bytes, number, parsed, whole_characters
 from thresher.models.transport import PAUSES_SECONDS, Malformed, Rate, Refused, Server, paused, what_happened
 from thresher.models.usage import Exchanges, Meter, Prices, content_hash
-from thresher.net.http import Bounds, Late, NotFetched, NotTaken
+from thresher.net import Bounds, Late, NotFetched, NotTaken
 from thresher.protocols import Files
 
 Schema = Mapping[str, Any]

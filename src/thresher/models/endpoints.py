@@ -23,7 +23,7 @@ from thresher.models.replies import SPARE_BYTES, number, parsed
 from thresher.models.running import encodable
 from thresher.models.transport import PAUSES_SECONDS, Server, paused, what_happened
 from thresher.models.usage import Exchanges, Meter
-from thresher.net.http import Bounds, NotFetched
+from thresher.net import Bounds, NotFetched
 from thresher.types import LOGIT, UNIT, Score
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Requests to the server of a model, over the one HTTP client of `thresher.net.http`.
+"""Requests to the server of a model, over the one HTTP client of `thresher.net`.
 
 A server is a stranger: it may drip its answer, never end it, pack a gigabyte into a kilobyte or send the request on to
 somebody else. So every exchange has a deadline over all of it and a bound on the unpacked body, and a redirect is an
@@ -22,7 +22,7 @@ import httpx
 
 from thresher.errors import BudgetSpent, without_password
 from thresher.models.replies import MALFORMED, parsed
-from thresher.net.http import (
+from thresher.net import (
     REDIRECTS,
     Bounds,
     Connections,
