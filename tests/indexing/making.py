@@ -114,6 +114,14 @@ def ingest(
     )
 
 
+def counts(report: Report) -> tuple[int, int, int, int, int]:
+    return report.added, report.updated, report.unchanged, report.duplicates, report.removed
+
+
+def sources(store: DocumentStore) -> list[str]:
+    return [record.source for record in store.records()]
+
+
 def reopened(store: DocumentStore) -> DocumentStore:
     """The same collection as another process sees it."""
     return DocumentStore(store.folder, store._given, lock_seconds=0.05)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from thresher.indexing.index_config import IndexConfig, reads_titles, with_means
 from thresher.indexing.store import DocumentStore
 from thresher.testing.fakes import HashEncoder
 from thresher.types import Chunk
-from thresher_testing.memory_store import MemoryStore
 
 
 class FirstWords:
@@ -34,11 +32,6 @@ class FirstWords:
 
 CHUNK = Chunk("c", "d", "s", "Title", 0, 17, "one two three four", level="chunk")
 SUMMARISED = IndexConfig(TREE.chunker, ENCODER, TREE.levels, FirstWords())
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> DocumentStore:
-    return DocumentStore(tmp_path / "collection", MemoryStore(tmp_path))
 
 
 @pytest.fixture

@@ -21,12 +21,14 @@ from tests.indexing.making import (
     ReadingEncoder,
     assert_sound,
     chunks_of,
+    counts,
     document,
     ingest,
     prose,
     reopened,
     row,
     sha,
+    sources,
 )
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
@@ -44,30 +46,12 @@ from thresher_testing.memory_store import MemoryStore
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> DocumentStore:
-    return DocumentStore(tmp_path / "collection", MemoryStore(tmp_path))
-
-
-@pytest.fixture
 def on_disk(tmp_path: Path) -> DocumentStore:
     return DocumentStore(tmp_path / "on disk")
 
 
-@pytest.fixture
-def files() -> Files:
-    return Files({f"{name}.txt": prose(name) for name in ("apples", "bears", "clouds")})
-
-
 def index(store: DocumentStore, files: Files, *configs: IndexConfig, **options: Any) -> Report:
     return ingest(store, files.incoming(), *configs, **options)
-
-
-def counts(report: Report) -> tuple[int, int, int, int, int]:
-    return report.added, report.updated, report.unchanged, report.duplicates, report.removed
-
-
-def sources(store: DocumentStore) -> list[str]:
-    return [record.source for record in store.records()]
 
 
 # --- incremental ------------------------------------------------------------------------------------------------------

@@ -24,20 +24,6 @@ from thresher.stores.lance_table import LanceRecords, store_error, to_sql
 from thresher_testing.store_samples import TEXTS, bm25
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> LanceStore:
-    return LanceStore(tmp_path / "lance")
-
-
-@pytest.fixture
-def table(store: LanceStore) -> LanceChunkTable:
-    store.create("chunks_t", dimension=ENCODER.dimension)
-    opened = store.open("chunks_t")
-    opened.append([row(id_, text, document_id=f"d{id_}") for id_, text in TEXTS.items()])
-    opened.maintain()
-    return opened
-
-
 def assert_bm25(table: LanceChunkTable, rows: dict[str, list[str]], query: str) -> None:
     found = table.matching(query, limit=100)
     expected = bm25(rows, query.split())

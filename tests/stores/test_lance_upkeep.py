@@ -82,13 +82,6 @@ def test_how_many_chunks_hold_a_term_is_read_off_its_weight(chunks: int, data: s
     assert holding(float(idf), chunks) == number
 
 
-@pytest.fixture
-def table(tmp_path: Path) -> LanceChunkTable:
-    store = LanceStore(tmp_path / "lance")
-    store.create("chunks_t", dimension=ENCODER.dimension)
-    return store.open("chunks_t")
-
-
 def grown(table: LanceChunkTable, start: int, rows: int) -> None:
     """Rows that all hold `grain`, and every third `chaff`, a document for every five."""
     vector = ENCODER.encode_query("x")
