@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from thresher.types import Vectors
 
 
-Read = Callable[[], Iterator[Document | DocumentError]]
+ReadFile = Callable[[], Iterator[Document | DocumentError]]
 """Reads one file: its documents, and as values rows that failed; a file that cannot be read raises DocumentError."""
 
 
@@ -32,7 +32,7 @@ Read = Callable[[], Iterator[Document | DocumentError]]
 class Part:
     """A unit of work for a worker: a file to be read, or rows of a file that was read already."""
 
-    read: Read | None = None
+    read: ReadFile | None = None
     documents: Sequence[Document] = ()
     held: Sequence[Entry] = ()
     """What the collection holds of the file: documents that are still the same are not encoded again."""
@@ -66,7 +66,7 @@ class Incoming:
     """What the caller added to its metadata, as JSON: a change of it is a change of the file."""
     extraction: int | None = None
     """Which version of the extraction reads it."""
-    elsewhere: Callable[[], Read] | None = None
+    elsewhere: Callable[[], ReadFile] | None = None
     """Gives what reads it in another process; None for what is read here alone: rows, and kinds of a program's own."""
 
 

@@ -171,7 +171,7 @@ class ChatModel:
         if failure is not None:
             self.meter.retried(failure.what)
 
-    def _asked(self, request: _Request, form: Form, seconds: float, told: list[str]) -> str:
+    def _asked(self, request: _Request, form: RequestForm, seconds: float, told: list[str]) -> str:
         """One request; `told` gets the pieces that were handed on. Raises NotFetched."""
         bounds = Bounds(time.monotonic() + seconds, most_bytes(self._most_tokens))
         if request.options:
@@ -208,7 +208,7 @@ class ChatModel:
                 next_step = "check llm.base_url, and that the server is running"
         return ProviderError(what, subject=self.name, next_step=next_step, retryable=broke_off or error.may_pass)
 
-    def _sent(self, request: _Request, form: Form) -> dict[str, Any]:
+    def _sent(self, request: _Request, form: RequestForm) -> dict[str, Any]:
         """The request as the server takes it."""
         room = self.max_tokens + (self.thinking_tokens if form.thinks else 0)
         sent: dict[str, Any] = {
@@ -232,7 +232,7 @@ class ChatModel:
             sent |= {"stream": True, "stream_options": {"include_usage": True}}
         return sent
 
-    def _answer(self, request: _Request, form: Form, bounds: Bounds) -> Generator[str]:
+    def _answer(self, request: _Request, form: RequestForm, bounds: Bounds) -> Generator[str]:
         """The answer of a reply, piece by piece where it is streamed; its tokens are counted. Raises NotFetched."""
         sent = self._sent(request, form)
         spoken, usage, ended, silent = Spoken(self.max_tokens, self.thinking_tokens), None, False, True
@@ -293,9 +293,9 @@ class ChatModel:
             self.meter.used(0, self.max_tokens, prices=self.prices)
 
     @property
-    def _form(self) -> Form:
+    def _form(self) -> RequestForm:
         """What the server takes, as far as it is known."""
-        return _forms.get((self.base_url, self.model), Form())
+        return _forms.get((self.base_url, self.model), RequestForm())
 
     def _learn(self, **found: Any) -> None:
         _forms[self.base_url, self.model] = replace(self._form, **found)
@@ -360,7 +360,7 @@ TOP_LOGPROBS = (20, 5, 0)  # most probable tokens asked for: OpenAI's and vLLM's
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class RequestForm:
     """What a request to one model carries besides its messages."""
 
     schema: bool = True
@@ -369,7 +369,7 @@ class Form:
     thinks: bool = False  # whether the model was seen to think before it answers, so that the bound must cover both
     top_logprobs: int = TOP_LOGPROBS[0]  # most probable tokens reported with log-probabilities; 0 where none are
 
-    def without(self, refusal: Refused, request: _Request) -> Form | None:
+    def without(self, refusal: Refused, request: _Request) -> RequestForm | None:
         """The form to try after the refusal of a request; None when all that it can go without is left out."""
         words, logprobs = words_of(refusal.body), bool(request.options)
         if refusal.may_pass:
@@ -387,7 +387,9 @@ class Form:
         return replace(self, schema=False) if request.schema is not None and self.schema else None
 
 
-_forms: dict[tuple[str, str], Form] = {}  # what the server of an address takes for a model, as found in this process
+_forms: dict[
+    tuple[str, str], RequestForm
+] = {}  # what the server of an address takes for a model, as found in this process
 
 
 def words_of(body: Any, api_key: str | None = None) -> str:

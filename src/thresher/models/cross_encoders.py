@@ -28,7 +28,7 @@ QUESTION_TOKENS, TITLE_TOKENS = 64, 16  # of longer ones the beginning is read
 CLAIM_TOKENS = 96  # of a claim, as it was trained: what is wrong may stand at its end
 OVERLAP_TOKENS = 32  # shared by two windows of a long text, so that an answer is whole in one of them
 SPAN_TOKENS = 30  # of an answer at most: 20 words
-Read = TypeVar("Read")
+Value = TypeVar("Value")
 BLANK_LINE = re.compile(r"\n\s*\n")
 REMEMBERED = 4096  # readings: the chunks and sentences of a few questions, which several parts read again
 
@@ -66,12 +66,12 @@ class BundledJudge(WeightsFolder):
 
     def _each(
         self,
-        known_before: LeastRecentlyUsed[tuple[str, str, str], Read],
-        read: Callable[[tuple[str, str, str]], Read],
+        known_before: LeastRecentlyUsed[tuple[str, str, str], Value],
+        read: Callable[[tuple[str, str, str]], Value],
         question: str,
         texts: Sequence[str],
         titles: Sequence[str] | None,
-    ) -> list[Read]:
+    ) -> list[Value]:
         """`read` of each text, remembered, over the cores, which are shared with other questions."""
         keys = [(question, title, text) for title, text in zip(titles or [""] * len(texts), texts, strict=True)]
         known = known_before.get(keys)

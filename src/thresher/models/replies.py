@@ -225,7 +225,7 @@ class Unreadable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Generic[Value]):
+class StructuredReply(Generic[Value]):
     """The value of a reply; None when neither the first nor the second reply could be read."""
 
     value: Value | None
@@ -234,19 +234,19 @@ class Asked(Generic[Value]):
 
 def asked(
     model: LanguageModel, system: str, user: str, *, schema: Mapping[str, Any], read: Callable[[str], Value]
-) -> Asked[Value]:
+) -> StructuredReply[Value]:
     """Ask, and ask once more when the reply is unreadable. ProviderError and BudgetSpent pass through.
 
     The second prompt says what was wrong. It is another prompt, so a reply cache never gives the bad reply again.
     """
     try:
-        return Asked(read(model.complete(system, user, schema=schema)), 0)
+        return StructuredReply(read(model.complete(system, user, schema=schema)), 0)
     except Unreadable as error:
         again = f"{user}\n\nYour last reply could not be read ({error}). Reply with the JSON object and nothing else."
     try:
-        return Asked(read(model.complete(system, again, schema=schema)), 1)
+        return StructuredReply(read(model.complete(system, again, schema=schema)), 1)
     except Unreadable:
-        return Asked(None, 2)
+        return StructuredReply(None, 2)
 
 
 # --- schemas ----------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from thresher.errors import UsageError
 from thresher.home.files import LocalFiles
 from thresher.models.chat import ChatModel
-from thresher.models.replies import Asked, Unreadable, asked, object_schema, read_choice, read_integer
+from thresher.models.replies import StructuredReply, Unreadable, asked, object_schema, read_choice, read_integer
 from thresher.models.usage import Meter
 from thresher.protocols import LanguageModel
 from thresher.recipes.components import chat_model
@@ -172,7 +172,9 @@ class Reader:
         user = "\n".join([*shown, marked("topic", topic), marked("statement", fact), "True or False?"])
         return read_verdict(self.model.complete(FACT_SYSTEM, user))
 
-    def _asked(self, system: str, user: str, schema: Mapping[str, Any], read: Callable[[str], Value]) -> Asked[Value]:
+    def _asked(
+        self, system: str, user: str, schema: Mapping[str, Any], read: Callable[[str], Value]
+    ) -> StructuredReply[Value]:
         return asked(self.model, system, user, schema=schema, read=read)
 
 
