@@ -176,10 +176,6 @@ class DocumentStore:
         """The text of each document."""
         return {id_: row["text"] for id_, row in self.record_table("documents").get(document_ids).items()}
 
-    def characters(self) -> int:
-        """How long the texts of all documents are together."""
-        return sum(row["characters"] for row in self._rows("documents", "characters"))
-
     def also(self, document_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """All sources of each document, the first one first."""
         rows = self.record_table("documents").get(document_ids)

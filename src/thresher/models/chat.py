@@ -11,7 +11,7 @@ from contextlib import closing
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import exp, inf
+from math import exp
 from typing import Any
 
 from thresher.errors import BudgetSpent, ProviderError, StoreError, without_password
@@ -146,12 +146,9 @@ class ChatModel:
             except NotFetched as error:
                 failure = self._failure(error, seconds, broke_off=bool(told))
                 less = form.without(error, request) if isinstance(error, Refused) else None
-                left = self.meter.seconds_left
                 if less is not None:
                     form, pauses = less, iter(self.pauses)
-                elif told or not paused(
-                    error, pauses, left=inf if left is None else left, longest=LONGEST_PAUSE_SECONDS
-                ):
+                elif told or not paused(error, pauses, self.meter.seconds_left, longest=LONGEST_PAUSE_SECONDS):
                     raise failure from error
             else:
                 if form is not known:
@@ -166,8 +163,10 @@ class ChatModel:
             if self.rate is not None:
                 self.rate.wait(self.meter.seconds_left)
             self.meter.start(self.base_url)
-        except BudgetSpent as error:
-            raise failure or error from failure
+        except BudgetSpent:
+            if failure is None:
+                raise
+            raise failure from None
         if failure is not None:
             self.meter.retried(failure.what)
 
@@ -387,9 +386,7 @@ class RequestForm:
         return replace(self, schema=False) if request.schema is not None and self.schema else None
 
 
-_forms: dict[
-    tuple[str, str], RequestForm
-] = {}  # what the server of an address takes for a model, as found in this process
+_forms: dict[tuple[str, str], RequestForm] = {}  # what a server takes for a model, as found in this process
 
 
 def words_of(body: Any, api_key: str | None = None) -> str:

@@ -117,7 +117,7 @@ class EndpointEncoder:
                     rows = parsed(pieces)["data"]
                     return [(int(number(row["index"])), [number(value) for value in row["embedding"]]) for row in rows]
             except NotFetched as error:
-                if not paused(error, pauses, left=ends() - monotonic(), longest=LONGEST_PAUSE_SECONDS):
+                if not paused(error, pauses, ends() - monotonic(), longest=LONGEST_PAUSE_SECONDS):
                     what = what_happened(error, seconds, "a list of embeddings")
                     raise self._failed(what, retryable=error.may_pass) from error
 

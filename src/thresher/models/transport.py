@@ -169,15 +169,18 @@ def what_happened(error: NotFetched, seconds: float, wanted: str) -> str:
     return "cannot be reached"
 
 
-def paused(error: NotFetched, pauses: Iterator[float], *, left: float, longest: float) -> bool:
+def paused(error: NotFetched, pauses: Iterator[float], left: float | None, *, longest: float) -> bool:
     """Whether to send the request again, once the pause is over.
 
     Not after a failure that will not pass or took all its time, nor `longest` or the seconds that are `left` later.
     """
     pause = None if isinstance(error, Late) or not error.may_pass else next(pauses, None)
-    if pause is None or max(pause, error.after) > longest or max(pause, error.after) >= left:
+    if pause is None:
         return False
-    time.sleep(max(pause, error.after))
+    pause = max(pause, error.after)
+    if pause > longest or (left is not None and pause >= left):
+        return False
+    time.sleep(pause)
     return True
 
 
