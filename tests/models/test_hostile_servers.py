@@ -151,19 +151,18 @@ def chatting(address: str, meter: Meter | None = None, **settings: object) -> It
         model.close()
 
 
-def chat(address: str, meter: Meter, seconds: float = PATIENT_SECONDS) -> object:
-    with chatting(address, meter, timeout_seconds=seconds) as model:
-        return model.complete("s", "u")
+def asking(name: str, ask: Callable[[ChatModel], object]) -> Call:
+    def call(address: str, meter: Meter, seconds: float = PATIENT_SECONDS) -> object:
+        with chatting(address, meter, timeout_seconds=seconds) as model:
+            return ask(model)
+
+    call.__name__ = name
+    return call
 
 
-def stream(address: str, meter: Meter, seconds: float = PATIENT_SECONDS) -> object:
-    with chatting(address, meter, timeout_seconds=seconds) as model:
-        return model.stream("s", "u", lambda piece: None)
-
-
-def weigh(address: str, meter: Meter, seconds: float = PATIENT_SECONDS) -> object:
-    with chatting(address, meter, timeout_seconds=seconds) as model:
-        return model.weigh("s", "u", ("yes", "no"))
+chat = asking("chat", lambda model: model.complete("s", "u"))
+stream = asking("stream", lambda model: model.stream("s", "u", lambda piece: None))
+weigh = asking("weigh", lambda model: model.weigh("s", "u", ("yes", "no")))
 
 
 def embed(address: str, meter: Meter, seconds: float = PATIENT_SECONDS) -> object:

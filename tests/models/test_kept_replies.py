@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from thresher.errors import NotRecorded
 from thresher.home.files import LocalFiles
 from thresher.models.chat import FOLDERS, ReplyCache
 from thresher.models.running import in_parallel
@@ -29,18 +28,6 @@ def raising(error: Exception) -> Callable[[], str]:
 def stored(exchanges: Exchanges) -> Exchanges:
     """The record after a way through JSON, to be played back."""
     return Exchanges(json.loads(json.dumps(exchanges.stored())))
-
-
-def test_replies_are_played_back_in_their_order_for_each_key() -> None:
-    recorded = Exchanges()
-    for key, reply in [("a", "1"), ("b", "2"), ("a", "3")]:
-        assert recorded.reply([key], lambda reply=reply: reply) == reply
-    played = stored(recorded)
-    assert (recorded.replaying, played.replaying) == (False, True)
-    assert [played.reply([key], never) for key in ("b", "a", "a")] == ["2", "1", "3"]
-    for key in ("a", "c"):
-        with pytest.raises(NotRecorded, match="ask the question anew"):
-            played.reply([key], never)
 
 
 def test_a_mistake_is_not_recorded() -> None:

@@ -24,21 +24,6 @@ def test_addresses_are_shown_and_hosts_counted_once_each_without_passwords() -> 
     assert meter.usage == Usage(web_requests=2, hosts=("a.example", "b:1", "c.example"))
 
 
-def test_threads_together_start_no_more_than_the_budget() -> None:
-    meter = Meter(max_calls=50)
-
-    def start() -> bool:
-        try:
-            meter.start("http://h/v1")
-        except BudgetSpent:
-            return False
-        return True
-
-    assert sum(in_parallel([start] * 200, workers=8)) == meter.usage.llm_calls == 50
-    with pytest.raises(BudgetSpent, match="50 model calls"):
-        meter.allow()
-
-
 def test_budgets_of_tokens_and_seconds_end_once_they_are_used() -> None:
     meter, late = Meter(max_tokens=10), Meter(max_seconds=0)
     for tokens in ((6, 3), (0, 1)):
