@@ -190,7 +190,7 @@ def alter_text(store: DocumentStore, source: str) -> None:
     (whole,) = store.record_table("documents").get([document_id(store, source)]).values()
     store.record_table("documents").merge([{**whole, "text": prose("wolves"), "characters": len(prose("wolves"))}])
     for kept in store.tables():
-        store.drop_chunks(kept["name"], [whole["id"]])
+        store.open(kept["name"]).delete([whole["id"]])
     for config in (SMALL, TREE):
         store.complete(config)
 

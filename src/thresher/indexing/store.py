@@ -336,12 +336,6 @@ class DocumentStore:
             self.maintain(config)
         return added
 
-    def expected(self, config: IndexConfig, document_ids: Sequence[str]) -> Iterator[tuple[str, Counter[str]]]:
-        """For each document how many chunks of each level a config cuts it into; nothing is encoded."""
-        for at in range(0, len(document_ids), READ_DOCUMENTS):
-            for id_, document in self.documents(document_ids[at : at + READ_DOCUMENTS]).items():
-                yield id_, Counter(chunk.level for chunk in config.chunker(document) if chunk.level in config.levels)
-
     def maintain(self, config: IndexConfig | None = None, *, drop_versions: bool = False) -> None:
         """Bring the tables of a config (default: all) up to date; with `drop_versions` commits wait meanwhile."""
         names = config.tables.values() if config else [row["name"] for row in self.known_tables()]
@@ -424,11 +418,6 @@ class DocumentStore:
         if changes.gone:
             self.maintain()
         return changes
-
-    def drop_chunks(self, name: str, document_ids: Iterable[str]) -> None:
-        """Remove the chunks of documents from one table; they are made again when the table is next completed."""
-        with self.locked():
-            self.open(name).delete(document_ids)
 
     def apply(self, changes: Changes, catalog: Catalog, added: str = "") -> None:
         """Write what a catalog changed; call under the lock. `added` is the time of new documents (ISO 8601)."""

@@ -64,7 +64,7 @@ class EndpointEncoder:
         self._server = Server(base_url, api_key)
         self._model = model
         self._dimension = dimension
-        self._max_tokens = max_tokens
+        self.max_tokens = max_tokens
         self._timeout_seconds = timeout_seconds
         self._pauses = tuple(pauses)
 
@@ -80,11 +80,6 @@ class EndpointEncoder:
             self.warm_up()
         assert self._dimension is not None, "a checked reply has decided it"
         return self._dimension
-
-    @property
-    def max_tokens(self) -> int:
-        """Tokens the server's model reads at once, as configured."""
-        return self._max_tokens
 
     def warm_up(self) -> None:
         """Asks for one vector, so that a wrong address, key, model or dimension shows now."""
