@@ -20,7 +20,6 @@ import thresher
 from tests.shell import Shell, within
 from thresher.correction.providers import PROVIDERS
 from thresher.documents.registry import KINDS
-from thresher.models.encoders import ENCODERS
 from thresher.recipes.judges import JUDGES
 from thresher.recipes.registry import RECIPES
 from thresher.stores.registry import STORES
@@ -104,7 +103,7 @@ def pattern_of(shown: str) -> str:
 @contextlib.contextmanager
 def registries_as_they_were() -> Iterator[None]:
     """What a page adds to a registry is taken out again: other tests count what is there."""
-    registries: tuple[dict[str, Any], ...] = (ENCODERS, JUDGES, KINDS, LOADERS, MEASURES, PROVIDERS, RECIPES, STORES)
+    registries: tuple[dict[str, Any], ...] = (JUDGES, KINDS, LOADERS, MEASURES, PROVIDERS, RECIPES, STORES)
     before = [(registry, dict(registry)) for registry in registries]
     try:
         yield

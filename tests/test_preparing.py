@@ -16,7 +16,7 @@ from thresher.home.settings import ReadingSettings
 from thresher.indexing.prepare import Incoming, Part
 from thresher.inputs import IndexProgress, Inputs
 from thresher.preparing import Making, described, prepared
-from thresher.recipes.components import Components
+from thresher.recipes.components import Components, Models
 from thresher.testing.fakes import HashEncoder
 from thresher.types import Document
 
@@ -93,26 +93,24 @@ def test_what_was_read_counts_while_its_chunks_come(tmp_path: Path, folder: Path
     assert done[-1] == rows.stat().st_size
 
 
-def making(**options: Any) -> bytes:
+def making(encoder: HashEncoder, **options: Any) -> bytes:
     recipe = recipes.get("rag")
-    settings = recipe.configured(options)
-    config = recipe.index_config(settings, Components.sketch())
+    settings = recipe.configured({"encoder": encoder.name, **options})
+    config = recipe.index_config(settings, Components.sketch(Models(own_encoder=encoder)))
     assert config is not None
-    return described([(recipe, settings, config)])
+    return described([(recipe, settings, config)], encoder)
 
 
 def test_a_process_that_would_cut_otherwise_refuses(tmp_path: Path) -> None:
     recipe = recipes.get("rag")
     with pytest.raises(ThresherError, match="otherwise than this one; install the same version"):
-        Making([(recipe, recipe.configured({}))], ["of another version"], {}).configs()
+        Making([(recipe, recipe.configured({}))], ["of another version"], None).configs()
 
 
-def test_what_travels_says_how_to_cut(tmp_path: Path) -> None:
-    collection = thresher.open(tmp_path, encoder=HashEncoder(16))
-    assert collection is not None
+def test_what_travels_says_how_to_cut() -> None:
     text = WORDS.format(1) * 20
     part = Part(documents=[Document("an id", "a.txt", "", text, "text")])
-    whole, small = (prepared(making(encoder="hash-16", **{"chunk.size": size}), part).chunks for size in (5000, 200))
+    whole, small = (prepared(making(HashEncoder(16), **{"chunk.size": size}), part).chunks for size in (5000, 200))
     assert (whole, small > 5) == (1, True)
 
 

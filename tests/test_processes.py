@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from thresher.errors import UnknownSetting, WorkerDied
-from thresher.models.onnx import SHARE, usable_cores
+from thresher.models.running import SHARE, usable_cores
 from thresher.processes import Processes
 
 SECONDS = 60.0

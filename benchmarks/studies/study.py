@@ -24,7 +24,6 @@ from thresher.errors import UsageError
 from thresher.home.files import LocalFiles
 from thresher.home.places import Home
 from thresher.indexing.store import DocumentStore
-from thresher.models.cassette import ReplyCache
 from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, Progress
@@ -329,7 +328,7 @@ class Opened:
 
 def parts_of(collection: Collection, home: Path) -> Components:
     """What recipes are made of over a collection; replies of chat models are kept in `home` where that is asked for."""
-    store, replies = DocumentStore(collection.folder), ReplyCache(LocalFiles(home / "replies"))
+    store, replies = DocumentStore(collection.folder), LocalFiles(home / "replies")
     return Components(store, Models(), Meter(), replies=replies, calibrations=collection.calibrations)
 
 

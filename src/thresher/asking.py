@@ -107,7 +107,7 @@ def understood(
         return query
     from thresher.retrieval.rewrite import FollowUp, best_found
 
-    judge = parts.running(settings).models.judge()
+    judge = parts.models.judge()
     return FollowUp(partial(best_found, pipeline.retrieve, judge), parts.language_model(settings.llm))(query, history)
 
 

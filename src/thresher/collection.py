@@ -34,10 +34,8 @@ from thresher.deadline import within
 from thresher.errors import BudgetSpent, UnknownSetting, UsageError, WrongType, check_type
 from thresher.filters import holds, parse, resolve
 from thresher.home import settings as of_collections
-from thresher.indexing.catalog import Place
-from thresher.indexing.records import DocumentRecord
-from thresher.models.cassette import Exchanges
-from thresher.models.usage import Meter
+from thresher.indexing.catalog import DocumentRecord, Place
+from thresher.models.usage import Exchanges, Meter
 from thresher.opened import OpenCollection
 from thresher.pipeline import as_is as whole
 from thresher.plugins import required
@@ -122,7 +120,8 @@ class Collection(OpenCollection):
             stop,
             public_only=public_only,
         )
-        with workers(processes, on, lambda: described(indexed)) as prepare, closing(reading.incoming()) as incoming:
+        making = partial(described, indexed, self._models.own_encoder)
+        with workers(processes, on, making) as prepare, closing(reading.incoming()) as incoming:
             ingest = Ingest(self._store, configs, progress=reading.encoded, workers=prepare)
             report = ingest.run(incoming, vanished=reading.vanished, prune=prune, reread=reread)
         return replace(report, seconds=perf_counter() - started)
@@ -315,7 +314,7 @@ class Collection(OpenCollection):
             from thresher.recipes.evidence import spending
 
             check_number("max_tokens", max_tokens, least=1)
-            cut = spending(configured, parts).cut(max_tokens)
+            cut = spending(parts).cut(max_tokens)
         return self._named(self._links(settings).search(pipeline.search(query, strict=strict, cut=cut)))
 
     def evidence(
@@ -423,7 +422,7 @@ class Collection(OpenCollection):
             lack = f"retrieve: {spent.what} before the index of this recipe was made; `thresher index` makes it"
             pipeline = parts.unanswering(recipe.name, lack)
         max_tokens = options.get("max_tokens")
-        pipeline = self._budgeted(pipeline, max_tokens, configured, parts)
+        pipeline = self._budgeted(pipeline, max_tokens, parts)
         if not recipe.corrects and options.get("outside") not in (None, "none"):
             there = place.given if place else outside
             stays = f"correct: {recipe.name} never goes outside; {there} was not looked in"
@@ -506,7 +505,7 @@ class Collection(OpenCollection):
         given = own(recipe.settings, request.settings)
         pipeline_settings = recipe.configured(given)
         pipeline = self._pipeline(recipe, pipeline_settings, parts)
-        pipeline = self._budgeted(pipeline, request.max_tokens, pipeline_settings, parts)
+        pipeline = self._budgeted(pipeline, request.max_tokens, parts)
         query = replace(self._query(question, DEFAULT_LIMIT, request.where), today=request.today)
         if gone := sorted(request.settings.keys() - given.keys()):
             lack = f"replay: settings of then that there are no more were left out: {', '.join(gone)}"

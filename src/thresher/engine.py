@@ -37,8 +37,7 @@ class Engine:
         source_name: Callable[[str], str] | None = None,
     ) -> None:
         self.home = home_of(home)
-        self.models = Models()
-        self._encoder = encoder
+        self.models = Models(own_encoder=encoder)
         self._completing = completing
         self._source_name = source_name
         self._open: dict[str, Collection] = {}
@@ -66,7 +65,6 @@ class Engine:
                 self._open[name] = Collection(
                     self.home,
                     name,
-                    encoder=self._encoder,
                     completing=self._completing,
                     models=self.models,
                     source_name=self._source_name,
@@ -84,8 +82,8 @@ class Engine:
         """Load the models that a question needs here, so that the first one does not wait. Raises ModelError."""
         front = recipes.front(self.home)
         settings = recipes.get(front.recipe).configured({}, home=self.home)
-        models = self.models.on(tuple(filter(None, settings.onnx_providers.split(","))))
-        encoder = self._encoder or models.encoder(settings.encoder, settings.embeddings)
+        models = self.models
+        encoder = models.own_encoder or models.encoder(settings.encoder, settings.embeddings)
         for model in (encoder, models.judge(), models.checker()):
             model.warm_up()
 

@@ -15,10 +15,8 @@ from pathlib import Path
 from thresher.errors import UnknownSetting
 from thresher.home import folders
 from thresher.home.places import COLLECTIONS, Home, working_folder
-from thresher.indexing.catalog import Place
-from thresher.indexing.records import RECORD_TABLES
+from thresher.indexing.catalog import RECORD_TABLES, Place
 from thresher.indexing.store import DocumentStore
-from thresher.models.cassette import ReplyCache
 from thresher.protocols import Files
 from thresher.tracing.feedback import Feedback
 from thresher.tracing.traces import Traces
@@ -42,7 +40,7 @@ class Forgetting:
     files: Files
     traces: Traces
     labels: Feedback
-    replies: ReplyCache
+    replies: Files
 
     def remembered(self, meant: Callable[[set[Place]], list[Place]], name: str) -> list[Place]:
         """Those that are `meant` among the places that old versions, traces and labels name. Raises as it does.
@@ -79,7 +77,9 @@ class Forgetting:
         sources = {place.source for place in places}
         self.traces.forget(sources)
         self.labels.forget(sources)
-        self.replies.clear()  # a reply may quote them, and does not say whom it quotes
+        from thresher.models.chat import ReplyCache
+
+        ReplyCache(self.replies).clear()  # a reply may quote them, and does not say whom it quotes
         folder = self.store.folder
         for name in set(folders.names(self.home)) - {folder.name}:  # which may have looked in this one
             Traces(DocumentStore(self.home / COLLECTIONS / name).small_files.below("traces")).forget(sources)

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from thresher.errors import DocumentError
 from thresher.home.places import Home, working_folder
-from thresher.indexing.catalog import Place
+from thresher.indexing.catalog import Place, stable_json
 from thresher.indexing.prepare import Incoming
-from thresher.indexing.records import stable_json
 from thresher.types import Document, Metadata
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
 from thresher.judging.calibration import Calibrations
 from thresher.links import Links
-from thresher.models.cassette import Exchanges, ReplyCache
-from thresher.models.usage import Meter
+from thresher.models.usage import Exchanges, Meter
 from thresher.pipeline import Pipeline
 from thresher.protocols import Home, in_silence
 from thresher.recipes.components import Components, Models, Outside
@@ -33,7 +32,6 @@ from thresher.types import Filter, Query, Value
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
-    from thresher.protocols import Encoder
     from thresher.tracing.feedback import Feedback
 
 Named = TypeVar("Named")
@@ -50,7 +48,6 @@ class OpenCollection:
         home: Home,
         name: str,
         *,
-        encoder: Encoder | None = None,
         completing: Callable[[int, int], None] | None = None,
         models: Models | None = None,
         source_name: Callable[[str], str] | None = None,
@@ -63,20 +60,16 @@ class OpenCollection:
         self.files = places.ChosenFiles(lambda: self._chosen_store().small_files)
         self.traces = Traces(self.files.below("traces"))
         self.calibrations = Calibrations(places.files_asked(self.files))
-        self._replies = ReplyCache(places.home_files(home).below("replies"))
+        self._replies = places.home_files(home).below("replies")
         self._store = DocumentStore(self.folder)
         # Other collections that were looked in; an open one need not be read again.
         self._others: dict[str, DocumentStore] = {}
         self._models = models or Models()
         self._completing = completing or _logged
         self._source_name = source_name
-        self._own: dict[str, Any] = {}
+        own = self._models.own_encoder
+        self._own: dict[str, Any] = {} if own is None else {"encoder": own.name}
         self._closed = False
-        if encoder is not None:
-            from thresher.models.encoders import ENCODERS
-
-            ENCODERS[encoder.name] = lambda: encoder
-            self._own = {"encoder": encoder.name}
 
     def __enter__(self) -> Self:
         return self
@@ -199,15 +192,13 @@ class OpenCollection:
         ours = {*own(of_collections.model(), given), PUBLIC_URL}
         return {key: value for key, value in given.items() if key not in ours}
 
-    def _budgeted(
-        self, pipeline: Pipeline, max_tokens: int | None, configured: RecipeSettings, parts: Components
-    ) -> Pipeline:
+    def _budgeted(self, pipeline: Pipeline, max_tokens: int | None, parts: Components) -> Pipeline:
         """The pipeline, its generator given so many tokens of evidence at most."""
         if max_tokens is None:
             return pipeline
         from thresher.recipes.evidence import spending
 
-        return spending(configured, parts).budgeted(pipeline, max_tokens)
+        return spending(parts).budgeted(pipeline, max_tokens)
 
     def _links(self, settings: Mapping[str, Any] | None, outside: Outside | None = None) -> Links:
         """What gives hits and citations their addresses; `outside` is where text from outside comes from."""

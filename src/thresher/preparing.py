@@ -8,7 +8,7 @@ here; with another Thresher, or other weights, they have not.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from thresher.errors import MissingExtra, ThresherError, UsageError, WrongType
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.prepare import Part, Prepared, Workers, prepare
 from thresher.plugins import brought, loaded
-from thresher.recipes.components import Components
+from thresher.recipes.components import Components, Models
 from thresher.recipes.registry import Recipe
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def pool(processes: int, on: str | None) -> AbstractContextManager[Pool] | None:
         return _cluster(on)
     if processes == 1:
         return None
-    from thresher.models.onnx import SHARE, usable_cores
+    from thresher.models.running import SHARE, usable_cores
     from thresher.processes import Processes
 
     return Processes(processes, {SHARE: str(max(1, usable_cores() // processes))})
@@ -87,16 +87,12 @@ class Making:
 
     recipes: Sequence[tuple[Recipe, RecipeSettings]]
     fingerprints: Sequence[str]
-    encoders: Mapping[str, Encoder]
-    """Those of a program's own, by name."""
+    own_encoder: Encoder | None
+    """The caller's, where a recipe uses it."""
 
     def configs(self) -> list[IndexConfig]:
         """How to cut and encode. Raises ThresherError where this process would do it otherwise."""
-        from thresher.models.encoders import ENCODERS
-
-        for name, encoder in self.encoders.items():
-            ENCODERS[name] = partial(_itself, encoder)
-        parts = Components.sketch()
+        parts = Components.sketch(Models(own_encoder=self.own_encoder))
         made = [recipe.index_config(settings, parts) for recipe, settings in self.recipes]
         configs = [config for config in made if config is not None]
         if [config.fingerprint for config in configs] != list(self.fingerprints):
@@ -108,40 +104,27 @@ class Making:
         return configs
 
 
-def described(recipes: Sequence[tuple[Recipe, RecipeSettings, IndexConfig]]) -> bytes:
+def described(
+    recipes: Sequence[tuple[Recipe, RecipeSettings, IndexConfig]], own_encoder: Encoder | None = None
+) -> bytes:
     """A `Making` as it travels. Left out is what a chat model is paid for: that is announced, and done, here.
 
     Raises UsageError for an encoder that cannot travel.
     """
-    from thresher.models.encoders import ENCODERS
-
     found = {config.fingerprint: (recipe, settings) for recipe, settings, config in recipes if config.announce is None}
-    encoders = {settings.encoder for _, settings in found.values()} & ENCODERS.keys()
-    making = Making(
-        [(replace(recipe, parts={}), settings) for recipe, settings in found.values()],
-        list(found),
-        {name: ENCODERS[name]() for name in sorted(encoders)},
-    )
-    own = [name for name, encoder in making.encoders.items() if type(encoder).__module__ == "__main__"]
+    if own_encoder is not None and all(settings.encoder != own_encoder.name for _, settings in found.values()):
+        own_encoder = None
+    travelling = [(replace(recipe, parts={}), settings) for recipe, settings in found.values()]
     try:
-        packed = pickle.dumps(making)
+        if type(own_encoder).__module__ == "__main__":
+            raise TypeError("its class is in the program that was started, which no other process imports")
+        return pickle.dumps(Making(travelling, list(found), own_encoder))
     except Exception as error:  # whatever an object of a program's own raises
-        raise _stays(", ".join(making.encoders), str(error)) from error
-    if own:
-        raise _stays(", ".join(own), "its class is in the program that was started, which no other process imports")
-    return packed
-
-
-def _stays(encoder: str, why: str) -> UsageError:
-    return UsageError(
-        f"cannot be sent to another process ({why})",
-        subject=f"encoder {encoder}",
-        next_step="put its class into a module, or index in one process",
-    )
-
-
-def _itself(encoder: Encoder) -> Encoder:
-    return encoder
+        raise UsageError(
+            f"cannot be sent to another process ({error})",
+            subject=f"encoder {getattr(own_encoder, 'name', '')}",
+            next_step="put its class into a module, or index in one process",
+        ) from error
 
 
 # --- in the other process ---------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from benchmarks.speakers.prompts import Known, other_reply
 from benchmarks.speakers.questions import Question, chosen, load
 from thresher.judging.llm_scorers import GRADES, PROMPT, LLMRelevance
 from thresher.models.chat import ChatModel
-from thresher.models.structured import read_text
+from thresher.models.replies import read_text
 from thresher.models.usage import Meter
 from thresher.retrieval.rewrite import LLMRewriter
 from thresher.text.injection import evidence_blocks

@@ -40,7 +40,7 @@ def test_what_is_indexed_and_asked_of_a_server_is_logged_without_its_key(
     settings = [f"llm.base_url={server.base_url}", "llm.model=m", "llm.api_key=sk-secret"]
     given = [word for setting in settings for word in ("--set", setting)]
     told = run("ask", QUESTION, "--recipe", "rag", "--home", home, "--log-level", "debug", *given).err
-    assert "DEBUG thresher.net.http: POST 127.0.0.1: 200" in told
+    assert "DEBUG thresher.net: POST 127.0.0.1: 200" in told
     assert "sk-secret" not in told
 
 

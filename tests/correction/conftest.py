@@ -12,7 +12,7 @@ import pytest
 from tests.correction.making import ARTICLE, CERTIFICATE, names
 from thresher.correction.fetch import PageFetcher
 from thresher.models.usage import Meter
-from thresher.net.http import Reach
+from thresher.net import Reach
 from thresher_testing.llm_server import ScriptedServer
 
 

@@ -10,7 +10,7 @@ from thresher.correction.corrector import WEB_RANK, RetrieverSource, WebSource
 from thresher.correction.fetch import Page
 from thresher.correction.providers import Restriction, WebResult
 from thresher.filters import parse
-from thresher.net.http import NotFetched
+from thresher.net import NotFetched
 from thresher.types import UNIT, Hit, Judged, Judgement, Notes, Origin, Query, Score
 
 NOW = "2026-01-15T10:00:00+00:00"

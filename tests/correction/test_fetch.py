@@ -13,9 +13,8 @@ import pytest
 from tests.correction.making import ARTICLE, AUTHORITY, names
 from thresher.correction.fetch import PageFetcher, RecordedPages
 from thresher.errors import BudgetSpent, MissingExtra
-from thresher.models.cassette import Exchanges
-from thresher.models.usage import Meter
-from thresher.net.http import NotFetched
+from thresher.models.usage import Exchanges, Meter
+from thresher.net import NotFetched
 from thresher_testing.llm_server import Reply, ScriptedServer
 
 Site = Callable[..., tuple[str, PageFetcher, ScriptedServer]]

@@ -23,8 +23,7 @@ from thresher.correction.providers import (
     web_search,
 )
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError, UnknownSetting, UsageError
-from thresher.models.cassette import Exchanges
-from thresher.models.usage import Meter
+from thresher.models.usage import Exchanges, Meter
 from thresher.types import Score
 from thresher_testing.llm_server import Reply, ScriptedServer
 

@@ -14,7 +14,7 @@ from thresher.correction.search_query import (
     with_time,
 )
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.models.structured import Unreadable
+from thresher.models.replies import Unreadable
 from thresher.testing.fakes import ScriptedModel
 from thresher.types import Query
 

@@ -28,6 +28,23 @@ LARGE = IndexConfig(RecursiveChunker(600, 0), ENCODER)
 TREE = IndexConfig(HierarchicalChunker(size=300, overlap=0, subchunk_size=100), ENCODER, levels=("chunk", "subchunk"))
 
 
+class ReadingEncoder:
+    """The hash encoder, remembering the texts it read."""
+
+    def __init__(self, name: str = ENCODER.name) -> None:
+        self.texts: list[str] = []
+        self.name, self.dimension, self.max_tokens = name, ENCODER.dimension, ENCODER.max_tokens
+
+    def encode(self, texts: Any, *, progress: Any = None) -> Any:
+        self.texts += texts
+        return ENCODER.encode(texts, progress=progress)
+
+    def encode_query(self, text: str) -> Any:
+        return ENCODER.encode_query(text)
+
+    def warm_up(self) -> None: ...
+
+
 def sha(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -95,6 +112,14 @@ def ingest(
     return Ingest(store, configs or (SMALL,), **options).run(
         incoming, vanished=prune or vanished, prune=prune is not None, reread=reread
     )
+
+
+def counts(report: Report) -> tuple[int, int, int, int, int]:
+    return report.added, report.updated, report.unchanged, report.duplicates, report.removed
+
+
+def sources(store: DocumentStore) -> list[str]:
+    return [record.source for record in store.records()]
 
 
 def reopened(store: DocumentStore) -> DocumentStore:

@@ -17,8 +17,10 @@ from tests.indexing.making import (
     Files,
     assert_sound,
     chunks_of,
+    counts,
     document,
     prose,
+    sources,
 )
 from thresher.errors import DocumentError, WorkerDied
 from thresher.indexing.index_config import IndexConfig
@@ -84,23 +86,10 @@ def index(store: DocumentStore, files: Files, workers: Prepares | None = None, *
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> DocumentStore:
-    return DocumentStore(tmp_path / "collection", MemoryStore(tmp_path))
-
-
-@pytest.fixture
 def files() -> Files:
     rows = {str(n): prose(f"row{n}") for n in range(30)}
     texts = {f"{name}.txt": prose(name) for name in ("apples", "bears", "clouds", "row7")}
     return Files({**texts, "copy.txt": texts["bears.txt"]}, {"corpus.jsonl": rows})
-
-
-def counts(report: Report) -> tuple[int, ...]:
-    return report.added, report.updated, report.unchanged, report.duplicates, report.removed
-
-
-def sources(store: DocumentStore) -> list[str]:
-    return [record.source for record in store.records()]
 
 
 def held(store: DocumentStore) -> list[object]:

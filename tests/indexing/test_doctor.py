@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.indexing.making import LARGE, SMALL, TREE, Files, assert_sound, chunks_of, ingest, prose, reopened, row
+from thresher.indexing.catalog import RECORD_TABLES
 from thresher.indexing.doctor import Finding, examine
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.records import RECORD_TABLES
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import MOST_VERSIONS, Store
 from thresher.stores.lance import LanceStore
@@ -190,33 +190,31 @@ def alter_text(store: DocumentStore, source: str) -> None:
     (whole,) = store.record_table("documents").get([document_id(store, source)]).values()
     store.record_table("documents").merge([{**whole, "text": prose("wolves"), "characters": len(prose("wolves"))}])
     for kept in store.tables():
-        store.drop_chunks(kept["name"], [whole["id"]])
+        store.open(kept["name"]).delete([whole["id"]])
     for config in (SMALL, TREE):
         store.complete(config)
 
 
-def test_a_document_whose_text_is_not_that_of_its_id_is_read_again_where_its_file_is_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_document_whose_text_is_not_that_of_its_id_is_read_again_where_its_file_is_there(
+    tmp_path: Path, is_there: bool
+) -> None:
     names = [str(tmp_path / f"{name}.txt") for name in ("apples", "bears")]
     files = Files({name: prose(name) for name in names})
-    for name, text in files.texts.items():
-        Path(name).write_text(text, encoding="utf-8")
     store = made(MemoryStore, tmp_path / "collection", files)
+    if is_there:
+        Path(names[1]).write_text(files.texts[names[1]], encoding="utf-8")
     alter_text(store, names[1])
     (found,) = examine(store, [SMALL, TREE], repair=False)
-    assert found.what == "the text of 1 documents is not the one that was read; the next index reads them again"
-    assert [finding.mended for finding in examine(store, [SMALL, TREE], repair=True)] == [True]
-    assert examine(store, [SMALL, TREE], repair=False) == []
-    ingest(store, files.incoming(), SMALL, TREE)
-    assert {record.source: store.document(record.id).text for record in store.records()} == files.texts
-    assert_sound(store, [SMALL, TREE])
-
-
-def test_a_document_whose_file_is_gone_keeps_the_text_it_has(store: DocumentStore) -> None:
-    alter_text(store, "bears.txt")
-    (found,) = examine(store, [SMALL, TREE], repair=True)
-    assert found.what == "the text of 1 documents is not the one that was read; their files are not there"
-    assert not found.mended
-    assert len(store.records()) == 4
+    cure = "the next index reads them again" if is_there else "their files are not there"
+    assert found.what == f"the text of 1 documents is not the one that was read; {cure}"
+    assert [finding.mended for finding in examine(store, [SMALL, TREE], repair=True)] == [is_there]
+    assert len(store.records()) == (1 if is_there else 2)
+    if is_there:
+        assert examine(store, [SMALL, TREE], repair=False) == []
+        ingest(store, files.incoming(), SMALL, TREE)
+        assert {record.source: store.document(record.id).text for record in store.records()} == files.texts
+        assert_sound(store, [SMALL, TREE])
 
 
 def test_tables_that_cannot_be_rebuilt_here_are_examined_too(store: DocumentStore) -> None:

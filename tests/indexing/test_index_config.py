@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.indexing.making import ENCODER, LARGE, SMALL, TREE, Files, assert_sound, ingest, prose
+from tests.indexing.making import ENCODER, LARGE, SMALL, TREE, Files, ReadingEncoder, assert_sound, ingest, prose
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.errors import ProviderError
@@ -18,7 +17,6 @@ from thresher.indexing.index_config import IndexConfig, reads_titles, with_means
 from thresher.indexing.store import DocumentStore
 from thresher.testing.fakes import HashEncoder
 from thresher.types import Chunk
-from thresher_testing.memory_store import MemoryStore
 
 
 class FirstWords:
@@ -32,30 +30,8 @@ class FirstWords:
         return " ".join(text.split()[: self._words])
 
 
-class Reading:
-    """The hash encoder, remembering the texts it read."""
-
-    def __init__(self, name: str = ENCODER.name) -> None:
-        self.texts: list[str] = []
-        self.name, self.dimension, self.max_tokens = name, ENCODER.dimension, ENCODER.max_tokens
-
-    def encode(self, texts: Any, *, progress: Any = None) -> Any:
-        self.texts += texts
-        return ENCODER.encode(texts, progress=progress)
-
-    def encode_query(self, text: str) -> Any:
-        return ENCODER.encode_query(text)
-
-    def warm_up(self) -> None: ...
-
-
 CHUNK = Chunk("c", "d", "s", "Title", 0, 17, "one two three four", level="chunk")
 SUMMARISED = IndexConfig(TREE.chunker, ENCODER, TREE.levels, FirstWords())
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> DocumentStore:
-    return DocumentStore(tmp_path / "collection", MemoryStore(tmp_path))
 
 
 @pytest.fixture
@@ -95,13 +71,6 @@ def test_a_config_without_a_summarizer_is_the_table_it_always_was() -> None:
     assert len({config.table_name("chunk") for config in others}) == len(others)
 
 
-def test_the_encoder_reads_the_title_and_the_summary_of_a_chunk_and_the_text_of_a_subchunk() -> None:
-    assert SUMMARISED.embedding_text(CHUNK) == "Title\none two three"
-    subchunk = Chunk("c", "d", "s", "Title", 0, 17, "one two three four", level="subchunk", parent_id="p")
-    assert SUMMARISED.embedding_text(subchunk) == "Title\none two three four"
-    assert TREE.embedding_text(CHUNK) == CHUNK.titled == "Title\none two three four"
-
-
 UNTITLED = IndexConfig(LARGE.chunker, ENCODER, titled=False)
 
 
@@ -110,7 +79,7 @@ def test_without_titles_it_is_another_table_in_which_texts_stand_alone(store: Do
     assert (reads_titles(UNTITLED.fingerprint), reads_titles(LARGE.fingerprint)) == (False, True)
     assert (UNTITLED.embedding_text(CHUNK), LARGE.embedding_text(CHUNK)) == (CHUNK.text, CHUNK.titled)
     ingest(store, files.incoming(), LARGE)
-    encoder = Reading()
+    encoder = ReadingEncoder()
     alone = IndexConfig(LARGE.chunker, encoder, titled=False)
     store.complete(alone)
     assert [text for text in encoder.texts if "Grizzlies" in text] == []
@@ -148,7 +117,7 @@ def test_a_summarizer_that_fails_stops_indexing_and_leaves_what_was_committed(
 
 def test_a_second_config_with_the_same_spans_encodes_nothing(store: DocumentStore, files: Files) -> None:
     ingest(store, files.incoming(), LARGE)
-    encoder = Reading()
+    encoder = ReadingEncoder()
     larger = IndexConfig(RecursiveChunker(900, 0), encoder)
     assert store.complete(larger) == 3
     assert encoder.texts == []
@@ -157,7 +126,7 @@ def test_a_second_config_with_the_same_spans_encodes_nothing(store: DocumentStor
 
 
 def test_a_chunk_by_its_parts_is_the_mean_of_its_subchunks_and_is_not_read(store: DocumentStore, files: Files) -> None:
-    encoder = Reading()
+    encoder = ReadingEncoder()
     config = replace(TREE, encoder=encoder, by_parts=True)
     ingest(store, files.incoming(), config)
     subchunks = vectors_of(store, config, "subchunk")
@@ -184,7 +153,7 @@ def test_a_chunk_by_its_parts_that_has_none_is_read() -> None:
 
 
 def test_configs_that_are_filled_together_share_what_they_read(store: DocumentStore, files: Files) -> None:
-    encoder = Reading()
+    encoder = ReadingEncoder()
     configs = [IndexConfig(RecursiveChunker(size, 0), encoder) for size in (600, 900)]
     told: list[int] = []
     ingest(store, files.incoming(), *configs, progress=told.append)
@@ -198,7 +167,7 @@ def test_what_stands_for_a_text_is_not_taken_for_it(store: DocumentStore, files:
     chunker = HierarchicalChunker(600, 0, subchunk_size=100)
     ingest(store, files.incoming(), IndexConfig(chunker, ENCODER, ("chunk",), FirstWords()))
     ingest(store, files.incoming(), replace(TREE, chunker=chunker, by_parts=True))
-    encoder = Reading()
+    encoder = ReadingEncoder()
     plain = IndexConfig(RecursiveChunker(600, 0), encoder)
     assert store.complete(plain) == 3
     assert len(encoder.texts) == 3
@@ -207,7 +176,7 @@ def test_what_stands_for_a_text_is_not_taken_for_it(store: DocumentStore, files:
 
 def test_another_encoders_vectors_are_never_taken(store: DocumentStore, files: Files) -> None:
     ingest(store, files.incoming(), LARGE)
-    encoder = Reading("another")
+    encoder = ReadingEncoder("another")
     store.complete(IndexConfig(LARGE.chunker, encoder))
     assert len(encoder.texts) == 3
 
@@ -215,10 +184,10 @@ def test_another_encoders_vectors_are_never_taken(store: DocumentStore, files: F
 def test_a_text_under_another_title_is_read_again(store: DocumentStore, files: Files) -> None:
     ingest(store, files.incoming(), LARGE)
     files.titles["bears.txt"] = "Brown bears"
-    encoder = Reading()
+    encoder = ReadingEncoder()
     ingest(store, files.incoming(), IndexConfig(LARGE.chunker, encoder))
     assert encoder.texts == [f"Brown bears\n{files.texts['bears.txt']}"]
-    larger = IndexConfig(RecursiveChunker(900, 0), Reading())
+    larger = IndexConfig(RecursiveChunker(900, 0), ReadingEncoder())
     store.complete(larger)
     assert_vectors(store, larger)
 
@@ -228,7 +197,7 @@ def test_of_copies_the_first_title_is_encoded_and_shared(store: DocumentStore, f
     files.titles["copy.txt"] = "Something else"
     ingest(store, files.incoming(), LARGE)
     store.remove([Place("bears.txt")])
-    larger = IndexConfig(RecursiveChunker(900, 0), Reading())
+    larger = IndexConfig(RecursiveChunker(900, 0), ReadingEncoder())
     store.complete(larger)
     assert_vectors(store, LARGE)
     assert_vectors(store, larger)

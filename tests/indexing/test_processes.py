@@ -89,36 +89,6 @@ def held(collection: Collection) -> dict[str, str]:
     return {record.source: collection.document(record.id).text for record in collection.documents()}
 
 
-# --- killed -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_killed_command_loses_nothing_and_repeats_nothing(tmp_path: Path, encoder: dict[str, str]) -> None:
-    files, home = tmp_path / "files", tmp_path / "home"
-    texts = written(files, FILES, 8000)  # half a megabyte in all, so that a run commits several times
-    command = thresher_command("index", files, home=home, encoder=encoder)
-    before: dict[str, str] = {}
-    for commits in (1, 3, 2):
-        versions = len(list(home.glob("collections/*/lance/*/_versions/*"))) + commits
-        process = started(command)
-        deadline = time.monotonic() + SECONDS
-        while process.poll() is None and len(list(home.glob("collections/*/lance/*/_versions/*"))) < versions:
-            assert time.monotonic() < deadline
-            time.sleep(0.002)
-        process.kill()
-        _, told = process.communicate()
-        assert process.returncode == -signal.SIGKILL, told
-        with thresher.open(home) as collection:
-            assert before.items() <= (before := held(collection)).items() <= texts.items()
-    done = completed(command)
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
-    assert (report["unchanged"], report["added"], report["failed"]) == (len(before), FILES - len(before), [])
-    with thresher.open(home) as collection:
-        assert held(collection) == texts
-    examined = completed(thresher_command("doctor", "--check", home=home, encoder=encoder))
-    assert json.loads(examined.stdout) == {"sound": True, "findings": []}
-
-
 # --- with worker processes --------------------------------------------------------------------------------------------
 
 

@@ -18,14 +18,17 @@ from tests.indexing.making import (
     Files,
     Killed,
     MortalStore,
+    ReadingEncoder,
     assert_sound,
     chunks_of,
+    counts,
     document,
     ingest,
     prose,
     reopened,
     row,
     sha,
+    sources,
 )
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
@@ -43,30 +46,12 @@ from thresher_testing.memory_store import MemoryStore
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> DocumentStore:
-    return DocumentStore(tmp_path / "collection", MemoryStore(tmp_path))
-
-
-@pytest.fixture
 def on_disk(tmp_path: Path) -> DocumentStore:
     return DocumentStore(tmp_path / "on disk")
 
 
-@pytest.fixture
-def files() -> Files:
-    return Files({f"{name}.txt": prose(name) for name in ("apples", "bears", "clouds")})
-
-
 def index(store: DocumentStore, files: Files, *configs: IndexConfig, **options: Any) -> Report:
     return ingest(store, files.incoming(), *configs, **options)
-
-
-def counts(report: Report) -> tuple[int, int, int, int, int]:
-    return report.added, report.updated, report.unchanged, report.duplicates, report.removed
-
-
-def sources(store: DocumentStore) -> list[str]:
-    return [record.source for record in store.records()]
 
 
 # --- incremental ------------------------------------------------------------------------------------------------------
@@ -156,19 +141,6 @@ def test_reread_parses_unchanged_files_and_takes_what_another_extraction_says(
     unchanged = [replace(bears, documents=lambda: iter([document("bears.txt", "Bears, as they are read now.")]))]
     assert counts(ingest(store, unchanged)) == (0, 0, 1, 0, 0)
     assert counts(ingest(store, unchanged, reread=True)) == (0, 1, 0, 0, 0)
-    assert_sound(store)
-
-
-def test_the_store_knows_which_extraction_read_each_document(store: DocumentStore, files: Files) -> None:
-    files.corpora["corpus.jsonl"] = {"row1": prose("dogs"), "row2": prose("eels")}
-    index(store, files)
-    assert store.extractions() == {1: 5}
-    files.extraction = 2
-    files.texts["bears.txt"] = prose("wolves")
-    index(store, files)
-    assert store.extractions() == {1: 4, 2: 1}
-    ingest(store, files.incoming(), reread=True)
-    assert store.extractions() == {2: 5}
     assert_sound(store)
 
 
@@ -277,40 +249,20 @@ def test_asking_with_another_encoder_says_so(store: DocumentStore, files: Files)
     assert_sound(store, [SMALL, other])
 
 
-class Counting:
-    """The hash encoder, counting its texts."""
-
-    def __init__(self) -> None:
-        self.texts = 0
-        self.name, self.dimension, self.max_tokens = ENCODER.name, ENCODER.dimension, ENCODER.max_tokens
-
-    def encode(self, texts: Any, *, progress: Any = None) -> Any:
-        self.texts += len(texts)
-        return ENCODER.encode(texts, progress=progress)
-
-    def encode_query(self, text: str) -> Any:
-        return ENCODER.encode_query(text)
-
-    def warm_up(self) -> None: ...
-
-
 def test_a_document_that_gives_no_chunk_is_cut_once_for_all_processes(store: DocumentStore, files: Files) -> None:
-    encoder = Counting()
+    encoder = ReadingEncoder()
     # As the paper's code is printed, a chunk within the subchunk size has no subchunk.
     config = IndexConfig(HierarchicalChunker(300, 0, subchunk_size=300, literal=True), encoder, ("chunk", "subchunk"))
     files.texts["blank.txt"] = " \n "
     files.texts["short.txt"] = "One short sentence."
     index(store, files, config)
-    encoder.texts = 0
+    encoder.texts.clear()
     for opened in (store, reopened(store)):
         assert opened.missing(config) == []
         versions = [opened.open(config.table_name(level)).version for level in config.levels]
         opened.table(config, "subchunk")
         assert versions == [opened.open(config.table_name(level)).version for level in config.levels]
-    assert encoder.texts == 0
-
-
-# --- deleting ---------------------------------------------------------------------------------------------------------
+    assert encoder.texts == []
 
 
 # --- cut short --------------------------------------------------------------------------------------------------------
@@ -456,7 +408,7 @@ def test_a_table_that_another_process_has_made_is_left_to_its_upkeep(on_disk: Do
     assert made.stale()
 
 
-class Meddling(Counting):
+class Meddling(ReadingEncoder):
     """An encoder during whose work somebody else does something."""
 
     def __init__(self, meanwhile: Callable[[], object]) -> None:

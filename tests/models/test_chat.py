@@ -12,11 +12,11 @@ import pytest
 
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError
 from thresher.home.files import LocalFiles
-from thresher.models.cassette import Exchanges, ReplyCache
-from thresher.models.chat import ChatModel
-from thresher.models.pool import in_parallel
-from thresher.models.structured import scores_schema
-from thresher.models.usage import Meter, Rate
+from thresher.models.chat import ChatModel, ReplyCache
+from thresher.models.replies import scores_schema
+from thresher.models.running import in_parallel
+from thresher.models.transport import Rate
+from thresher.models.usage import Exchanges, Meter
 from thresher_testing.llm_server import CHAT, Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError
-from thresher.models.cassette import Exchanges
 from thresher.models.endpoints import BATCH_TEXTS, EndpointCrossEncoder, EndpointEncoder, QuestionEncoder
-from thresher.models.usage import Meter
+from thresher.models.usage import Exchanges, Meter
 from thresher.testing.fakes import HashEncoder
 from thresher.types import LOGIT, UNIT, Score
 from thresher_testing.llm_server import Reply, ScriptedServer
@@ -37,7 +36,7 @@ def embedding(serve: Serve, reply: Any = pointing) -> ScriptedServer:
 
 
 def encoder(server: ScriptedServer, **settings: Any) -> EndpointEncoder:
-    given: dict[str, Any] = {"dimension": 3, "api_key": "secret", "max_retries": 0, **settings}
+    given: dict[str, Any] = {"dimension": 3, "api_key": "secret", "pauses": (), **settings}
     return EndpointEncoder("some-model", base_url=f"{server.address}/v2", **given)
 
 
@@ -110,10 +109,10 @@ def test_the_first_reply_decides_a_dimension_that_was_not_given(serve: Serve) ->
 
 def test_a_server_that_restarts_is_asked_again_as_long_as_the_budget_lasts(serve: Serve) -> None:
     answers: list[str | Reply] = [Reply(status=503), vectors([3, 4, 0])]
-    found = encoder(embedding(serve, lambda body: answers.pop(0)), max_retries=2).encode_query("a")
+    found = encoder(embedding(serve, lambda body: answers.pop(0)), pauses=(0.1, 0.2)).encode_query("a")
     assert found.tolist() == pytest.approx([0.6, 0.8, 0])
     down = embedding(serve, Reply(status=503))
-    asking = QuestionEncoder(encoder(down, max_retries=2), down.address, Meter(max_seconds=0.8), Exchanges())
+    asking = QuestionEncoder(encoder(down, pauses=(0.5,)), down.address, Meter(max_seconds=0.8), Exchanges())
     with pytest.raises((ProviderError, BudgetSpent)):
         asking.encode(["a"])
     assert len(down.requests) == 1

@@ -13,11 +13,10 @@ from time import monotonic
 import pytest
 
 from thresher.errors import BudgetSpent, Cancelled, ProviderError
-from thresher.models.cassette import Exchanges
 from thresher.models.chat import ChatModel
 from thresher.models.endpoints import EndpointCrossEncoder, EndpointEncoder, QuestionEncoder
 from thresher.models.replies import most_characters
-from thresher.models.usage import Meter
+from thresher.models.usage import Exchanges, Meter
 from thresher_testing.llm_server import Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
@@ -152,24 +151,23 @@ def chatting(address: str, meter: Meter | None = None, **settings: object) -> It
         model.close()
 
 
-def chat(address: str, meter: Meter, seconds: float = PATIENT_SECONDS) -> object:
-    with chatting(address, meter, timeout_seconds=seconds) as model:
-        return model.complete("s", "u")
+def asking(name: str, ask: Callable[[ChatModel], object]) -> Call:
+    def call(address: str, meter: Meter, seconds: float = PATIENT_SECONDS) -> object:
+        with chatting(address, meter, timeout_seconds=seconds) as model:
+            return ask(model)
+
+    call.__name__ = name
+    return call
 
 
-def stream(address: str, meter: Meter, seconds: float = PATIENT_SECONDS) -> object:
-    with chatting(address, meter, timeout_seconds=seconds) as model:
-        return model.stream("s", "u", lambda piece: None)
-
-
-def weigh(address: str, meter: Meter, seconds: float = PATIENT_SECONDS) -> object:
-    with chatting(address, meter, timeout_seconds=seconds) as model:
-        return model.weigh("s", "u", ("yes", "no"))
+chat = asking("chat", lambda model: model.complete("s", "u"))
+stream = asking("stream", lambda model: model.stream("s", "u", lambda piece: None))
+weigh = asking("weigh", lambda model: model.weigh("s", "u", ("yes", "no")))
 
 
 def embed(address: str, meter: Meter, seconds: float = PATIENT_SECONDS) -> object:
     url = f"{address}/v1"
-    encoder = EndpointEncoder("m", base_url=url, dimension=3, timeout_seconds=seconds, max_retries=0)
+    encoder = EndpointEncoder("m", base_url=url, dimension=3, timeout_seconds=seconds, pauses=())
     return QuestionEncoder(encoder, url, meter, Exchanges()).encode(["a"])
 
 

@@ -10,7 +10,7 @@ from time import sleep
 
 import pytest
 
-from thresher.models.pool import in_parallel, run_each
+from thresher.models.running import in_parallel, run_each
 
 SECONDS = 20.0  # how long a test waits for another thread before it fails
 

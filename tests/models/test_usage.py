@@ -8,8 +8,9 @@ from time import monotonic
 import pytest
 
 from thresher.errors import BudgetSpent, without_password
-from thresher.models.pool import in_parallel
-from thresher.models.usage import Meter, Prices, Rate, shared_rate
+from thresher.models.running import in_parallel
+from thresher.models.transport import Rate, shared_rate
+from thresher.models.usage import Meter, Prices
 from thresher.types import Usage
 
 
@@ -21,21 +22,6 @@ def test_addresses_are_shown_and_hosts_counted_once_each_without_passwords() -> 
     for url in ("http://b:1/other", "https://c.example/find?q=red"):
         meter.searched(url)
     assert meter.usage == Usage(web_requests=2, hosts=("a.example", "b:1", "c.example"))
-
-
-def test_threads_together_start_no_more_than_the_budget() -> None:
-    meter = Meter(max_calls=50)
-
-    def start() -> bool:
-        try:
-            meter.start("http://h/v1")
-        except BudgetSpent:
-            return False
-        return True
-
-    assert sum(in_parallel([start] * 200, workers=8)) == meter.usage.llm_calls == 50
-    with pytest.raises(BudgetSpent, match="50 model calls"):
-        meter.allow()
 
 
 def test_budgets_of_tokens_and_seconds_end_once_they_are_used() -> None:
@@ -101,43 +87,19 @@ def test_tokens_cost_what_their_prices_say_and_nothing_is_said_without_prices() 
 # --- how often a server is called -------------------------------------------------------------------------------------
 
 
-class Clock:
-    """Time that passes only by sleeping."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-        self.slept: list[float] = []
-
-    def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.now += seconds
-
-    def rate(self, per_minute: int) -> Rate:
-        return Rate(per_minute, clock=lambda: self.now, sleep=self.sleep)
-
-
-def test_the_first_calls_of_a_minute_do_not_wait_and_the_next_waits_for_the_minute_to_end() -> None:
-    clock = Clock()
-    rate = clock.rate(3)
-    for _ in range(3):
+def test_calls_wait_for_a_minute_to_end_and_a_turn_that_comes_too_late_is_refused_and_not_taken() -> None:
+    now, slept = [100.0], list[float]()
+    rate = Rate(3, clock=lambda: now[0], sleep=slept.append)
+    for second in range(3):
+        now[0] = 100.0 + second
         rate.wait()
-        clock.now += 1
-    assert clock.slept == []
+    now[0] = 103.0
+    with pytest.raises(BudgetSpent, match="3 calls per minute"):
+        rate.wait(56.9)
+    assert slept == []
+    rate.wait(57.0)
     rate.wait()
-    assert clock.slept == [57.0]
-    rate.wait()
-    assert clock.slept == [57.0, 1.0]
-
-
-def test_a_turn_that_comes_too_late_is_refused_at_once_and_not_taken() -> None:
-    clock = Clock()
-    rate = clock.rate(1)
-    rate.wait(0.0)
-    with pytest.raises(BudgetSpent, match="1 calls per minute"):
-        rate.wait(59.9)
-    assert clock.slept == []
-    rate.wait(60.0)
-    assert clock.slept == [60.0]
+    assert slept == [57.0, 58.0]
 
 
 def test_threads_that_come_together_get_turns_of_their_own() -> None:

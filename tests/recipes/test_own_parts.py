@@ -14,7 +14,6 @@ from thresher import plugins, recipes
 from thresher.collection import Collection
 from thresher.correction.providers import WebResult
 from thresher.errors import BudgetSpent, NotRecorded, PartError, UnknownSetting, UsageError, WrongType
-from thresher.models.encoders import ENCODERS
 from thresher.pipeline import keep_all
 from thresher.recipes.own_parts import OwnPart
 from thresher.recipes.registry import RECIPES
@@ -35,11 +34,10 @@ def only_lighthouses(query: Query, hits: Sequence[Hit]) -> Judged:
 @pytest.fixture(autouse=True)
 def registries() -> Iterator[None]:
     """What a test registers is taken out again."""
-    before = [(registry, dict(registry)) for registry in (RECIPES, ENCODERS)]
+    before = dict(RECIPES)
     yield
-    for registry, entries in before:
-        registry.clear()
-        registry.update(entries)  # type: ignore[arg-type]
+    RECIPES.clear()
+    RECIPES.update(before)
 
 
 def test_a_judge_of_ones_own_judges_every_chunk_of_a_question(collection: Collection) -> None:

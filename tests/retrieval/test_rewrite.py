@@ -6,7 +6,7 @@ import pytest
 
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.filters import parse
-from thresher.models.structured import Unreadable
+from thresher.models.replies import Unreadable
 from thresher.protocols import LanguageModel
 from thresher.questions import cannot_stand_alone
 from thresher.retrieval.rewrite import (

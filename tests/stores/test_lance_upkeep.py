@@ -19,47 +19,46 @@ from hypothesis import strategies as st
 
 from tests.indexing.making import ENCODER, row
 from thresher.errors import StoreError
-from thresher.stores.lance import LanceStore
-from thresher.stores.lance_chunks import COUNTED, LanceChunkTable, holding
+from thresher.stores.lance import COUNTED, LanceChunkTable, LanceStore, holding
 from thresher.stores.lance_memory import Memory
-from thresher.stores.lance_upkeep import Piece, check_versions, to_build
+from thresher.stores.lance_upkeep import Segment, check_versions, to_build
 from thresher.testing.fakes import HashEncoder
 
 # --- what is built anew -----------------------------------------------------------------------------------------------
 
 
-def pieces(*described: tuple[int, bool]) -> list[Piece]:
+def pieces(*described: tuple[int, bool]) -> list[Segment]:
     """Pieces of one file each, from their rows and whether a segment is wanted."""
-    return [Piece((file,), rows, wanted) for file, (rows, wanted) in enumerate(described)]
+    return [Segment((file,), rows, wanted) for file, (rows, wanted) in enumerate(described)]
 
 
 @pytest.mark.parametrize(
     ("table", "built"),
     [
         pytest.param(pieces((100, False), (80, False), (3, False)), [], id="a sound table"),
-        pytest.param(pieces((600, False), (3, True)), [Piece((1,), 3, True)], id="a large segment stays"),
+        pytest.param(pieces((600, False), (3, True)), [Segment((1,), 3, True)], id="a large segment stays"),
         pytest.param(
-            pieces((600, False), (4, False), (4, True)), [Piece((1, 2), 8, True)], id="joined with as many rows"
+            pieces((600, False), (4, False), (4, True)), [Segment((1, 2), 8, True)], id="joined with as many rows"
         ),
-        pytest.param(pieces((900, False), (899, True), (900, False)), [Piece((1,), 899, True)], id="a deletion"),
-        pytest.param(pieces((700, False), (700, True)), [Piece((1,), 700, True)], id="none beyond the most"),
+        pytest.param(pieces((900, False), (899, True), (900, False)), [Segment((1,), 899, True)], id="a deletion"),
+        pytest.param(pieces((700, False), (700, True)), [Segment((1,), 700, True)], id="none beyond the most"),
     ],
 )
-def test_the_segments_are_built_that_a_change_touched(table: list[Piece], built: list[Piece]) -> None:
+def test_the_segments_are_built_that_a_change_touched(table: list[Segment], built: list[Segment]) -> None:
     assert to_build(table, 1000) == built
 
 
 @given(st.integers(1, 40), st.integers(1, 300))
 def test_a_row_is_indexed_a_logarithmic_number_of_times_while_a_table_grows(batch: int, batches: int) -> None:
     most = 2048
-    table: list[Piece] = []
+    table: list[Segment] = []
     built = 0
     for file in range(batches):
-        new = to_build([*table, Piece((file,), batch, wanted=True)], most)
+        new = to_build([*table, Segment((file,), batch, wanted=True)], most)
         built += sum(piece.rows for piece in new)
         covered = {one for piece in new for one in piece.files}
         table = [piece for piece in table if not covered & set(piece.files)]
-        table += [Piece(piece.files, piece.rows, wanted=False) for piece in new]
+        table += [Segment(piece.files, piece.rows, wanted=False) for piece in new]
     assert [one for piece in table for one in piece.files] == list(range(batches))
     assert built <= batch * batches * (math.log2(most / batch) + 2)
     assert len(table) <= 2 * batch * batches / most + math.log2(most) + 1
@@ -81,13 +80,6 @@ def test_how_many_chunks_hold_a_term_is_read_off_its_weight(chunks: int, data: s
     number = data.draw(st.integers(1, chunks))
     idf = np.log(np.float32(1) + np.float32(chunks - number + 0.5) / np.float32(number + 0.5))
     assert holding(float(idf), chunks) == number
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> LanceChunkTable:
-    store = LanceStore(tmp_path / "lance")
-    store.create("chunks_t", dimension=ENCODER.dimension)
-    return store.open("chunks_t")
 
 
 def grown(table: LanceChunkTable, start: int, rows: int) -> None:

@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.indexing.making import ENCODER, row
 from thresher.filters import And, Filter, In, IsNull, Not
-from thresher.stores.lance import LanceStore
-from thresher.stores.lance_chunks import LanceChunkTable
+from thresher.stores.lance import LanceChunkTable, LanceStore
 from thresher.types import Chunk
 
 WORDS = "grain chaff field water judge letter river market paper light engine garden winter bridge music".split()  # noqa: SIM905
 TEXTS = {f"c{n:02}": f"{WORDS[n % 15]} {WORDS[n * 7 % 15]} {WORDS[n * 4 % 15]}" for n in range(40)}
 EVERYTHING = Not(IsNull("id"))  # with a filter, the table itself is searched
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> LanceStore:
-    return LanceStore(tmp_path / "lance")
-
-
-@pytest.fixture
-def table(store: LanceStore) -> LanceChunkTable:
-    store.create("chunks_t", dimension=ENCODER.dimension)
-    opened = store.open("chunks_t")
-    opened.append([row(id_, text, document_id=f"d{id_}") for id_, text in TEXTS.items()])
-    opened.maintain()
-    return opened
 
 
 @pytest.fixture

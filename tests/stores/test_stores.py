@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import thresher
-from thresher import recipes
 from thresher.errors import StoreError, UsageError
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import Store
@@ -48,28 +47,6 @@ def home(tmp_path: Path) -> Path:
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "tower.txt").write_text("The tower of Kõpu was built in 1531.", encoding="utf-8")
     return tmp_path / "home"
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("memory")
-def test_a_collection_in_memory_finds_what_one_on_lance_finds(notes: Path, home: Path) -> None:
-    question = "When was the lighthouse built?"
-    with thresher.open(home, "disk") as disk, thresher.open(home, "memory") as memory:
-        disk.add(notes, recipe=recipes.names())
-        memory.add(notes, recipe=recipes.names(), settings=MEMORY)
-        assert memory.tables() == disk.tables()
-        for recipe in recipes.names():
-            expected, found = (one.search(question, recipe=recipe).hits for one in (disk, memory))
-            assert [hit.chunk for hit in found] == [hit.chunk for hit in expected], recipe
-            assert [hit.score.value for hit in found] == pytest.approx([hit.score.value for hit in expected], abs=1e-4)
-        answer = memory.ask(question, where="kind = 'markdown'")
-        assert answer.citations[0].source == str(notes / "lighthouse.md")
-
-        memory.delete("railway.txt", purge=True)
-        assert len(memory.documents()) == 2
-        assert "railway" not in {hit.chunk.source for hit in memory.search("Semmering railway").hits}
-        assert memory.doctor() == []
-    assert not (memory.folder / "lance").exists()
 
 
 @pytest.mark.usefixtures("memory")

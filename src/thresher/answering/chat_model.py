@@ -40,9 +40,6 @@ Rules:"""
 CHARACTERS_PER_TOKEN = 3
 """Of a prompt, at least: English has 4 to 5, tables, names and other languages 2 to 3."""
 
-ALWAYS_FITS = 4_000
-"""Characters of evidence for which no server is asked what it holds: there is room for them in 2,048 tokens."""
-
 PROMPT_TOKENS = 400
 """Kept free for the rules, the question and the marks around the evidence."""
 
@@ -107,7 +104,7 @@ class GroundedGenerator:
         """The model's answer, or the answer without a model."""
         if not evidence:
             return self.fallback(query, evidence)
-        given, cut = within(evidence, self._room(evidence))
+        given, cut = within(evidence, self._room)
         notes = Notes(facts={"reader": "grounded", "model": self.model.name, "prompt": PROMPT_VERSION, **cut})
         answer = CheckedAnswer(query, given, self.check, self.display, self.on_sentence, self.style.max_words)
         try:
@@ -120,12 +117,12 @@ class GroundedGenerator:
             notes += Notes((f"generate: {error}; the answer ends here",))
         return answer.generation(notes)
 
-    def _room(self, evidence: Sequence[Evidence]) -> int | None:
-        """Characters of evidence that the model's context has room for; the server is asked where it may matter."""
-        size = self.context_tokens
-        if size is None and sum(len(piece.text) for piece in evidence) > ALWAYS_FITS:
-            size = getattr(self.model, "context_tokens", None)
-        return None if size is None else CHARACTERS_PER_TOKEN * max(0, size - self.max_tokens - PROMPT_TOKENS)
+    @property
+    def _room(self) -> int | None:
+        """Characters of evidence that the model's context has room for."""
+        if self.context_tokens is None:
+            return None
+        return CHARACTERS_PER_TOKEN * max(0, self.context_tokens - self.max_tokens - PROMPT_TOKENS)
 
     def _ask(self, question: str, evidence: Sequence[Evidence], answer: CheckedAnswer) -> None:
         """Have the reply read, in pieces as they come where somebody waits for them and the model can give it so."""

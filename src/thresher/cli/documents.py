@@ -23,8 +23,8 @@ from thresher.tracing.explain import counted
 
 if TYPE_CHECKING:
     from thresher.collection import Collection
+    from thresher.indexing.catalog import DocumentRecord
     from thresher.indexing.ingest import Report
-    from thresher.indexing.records import DocumentRecord
 
 LABEL = re.compile(r"Doc\d+")  # of a document, in `thresher documents`
 

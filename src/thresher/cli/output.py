@@ -26,8 +26,8 @@ from thresher.tracing.explain import (
 from thresher.types import Check, Excerpt, Hit, SearchResult, Step
 
 if TYPE_CHECKING:
+    from thresher.indexing.catalog import DocumentRecord
     from thresher.indexing.ingest import Remark, Report
-    from thresher.indexing.records import DocumentRecord
     from thresher.judging.calibration import Calibration
     from thresher.judging.model_weight import ModelWeight
 

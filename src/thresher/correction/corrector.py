@@ -21,8 +21,8 @@ from thresher.correction.fetch import Page
 from thresher.correction.providers import ANYWHERE, Restriction, WebResult, WebSearch
 from thresher.correction.search_query import SearchQueryWriter
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.models.pool import in_parallel
-from thresher.net.http import NotFetched
+from thresher.models.running import in_parallel
+from thresher.net import NotFetched
 from thresher.protocols import Judge, Retriever, about
 from thresher.types import (
     NO_NOTES,

@@ -19,9 +19,8 @@ from urllib.robotparser import RobotFileParser
 import httpx
 
 from thresher.errors import MissingExtra
-from thresher.models.cassette import Exchanges
-from thresher.models.usage import Meter
-from thresher.net.http import AGENT, AddressRefused, Bounds, NotFetched, Reach, Reply, follow, parsed_address
+from thresher.models.usage import Exchanges, Meter
+from thresher.net import AGENT, AddressRefused, Bounds, NotFetched, Reach, Reply, follow, parsed_address
 
 
 def rules_of(reply: Reply | None) -> RobotFileParser:

@@ -20,9 +20,8 @@ from urllib.parse import quote_plus, urlencode
 import httpx
 
 from thresher.errors import NotRecorded, ProviderError, UnknownSetting, UsageError
-from thresher.models.cassette import Exchanges
-from thresher.models.usage import Meter
-from thresher.net.http import Bounds, NotFetched, send
+from thresher.models.usage import Exchanges, Meter
+from thresher.net import Bounds, NotFetched, send
 from thresher.types import Scale, Score
 
 REPLY_BYTES = 5_000_000  # of a provider's reply: fifty results with the text of their pages

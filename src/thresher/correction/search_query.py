@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from functools import partial
 from typing import ClassVar, Literal
 
-from thresher.models.structured import Unreadable, asked_for_text, read_line
+from thresher.models.replies import Unreadable, asked_for_text, read_line
 from thresher.protocols import LanguageModel
 from thresher.text.injection import fenced
 from thresher.types import NO_NOTES, Notes, Query

@@ -30,8 +30,8 @@ from thresher.errors import StoreError, ThresherError, UsageError
 from thresher.home import folders
 from thresher.home.files import UNFINISHED, make_folder
 from thresher.home.places import COLLECTIONS, Home
+from thresher.indexing.catalog import RECORD_TABLES
 from thresher.indexing.doctor import Finding, examine
-from thresher.indexing.records import RECORD_TABLES
 from thresher.indexing.store import DocumentStore
 from thresher.stores import registry
 

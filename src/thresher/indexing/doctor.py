@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from thresher.indexing.catalog import DocumentRecord
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.records import DocumentRecord
 from thresher.indexing.store import READ_DOCUMENTS, DocumentStore
 from thresher.protocols import MOST_VERSIONS, ChunkTable
 from thresher.types import Public
@@ -118,7 +118,7 @@ def _tables(
         for what, documents in bad.items():
             if documents:
                 if repair:
-                    store.drop_chunks(row["name"], documents)
+                    table.delete(documents)
                 yield Finding(where, f"{what}: {len(documents)} documents", mended=repair)
         stale = table.stale()
         if stale and repair:
@@ -141,12 +141,13 @@ def _incomplete(
     store: DocumentStore, configs: Sequence[IndexConfig], name: str, chunks: Mapping[str, int]
 ) -> Iterator[str]:
     """Documents that have chunks in a table, but not as many as the table's config cuts them into."""
-    for config in configs:
-        for level, table_name in config.tables.items():
-            if table_name == name:
-                for id_, expected in store.expected(config, sorted(chunks)):
-                    if expected[level] != chunks[id_]:
-                        yield id_
+    ids = sorted(chunks)
+    makers = [(one, level) for one in configs for level, table in one.tables.items() if table == name]
+    for config, level in makers:
+        for at in range(0, len(ids), READ_DOCUMENTS):
+            for id_, document in store.documents(ids[at : at + READ_DOCUMENTS]).items():
+                if sum(chunk.level == level for chunk in config.chunker(document)) != chunks[id_]:
+                    yield id_
 
 
 def _damaged(store: DocumentStore, table: ChunkTable, known: Mapping[str, DocumentRecord]) -> dict[str, set[str]]:

@@ -1,4 +1,4 @@
-"""A way of cutting and encoding documents: what makes a chunk table what it is."""
+"""How documents are cut and encoded: what makes a chunk table what it is."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from thresher.protocols import CHUNK_TABLE_PREFIX, Chunker, Encoder, Summarizer
+from thresher.protocols import CHUNK_TABLE_PREFIX, Chunker, Encoder, Progress, Summarizer
 from thresher.text import terms as analyzer
-from thresher.types import Chunk
+from thresher.types import Chunk, Document
 
 if TYPE_CHECKING:
     from thresher.types import Vectors
+
+    Encoded = Mapping[str, Sequence[tuple[Chunk, Vectors]]]
+    """Chunks with their vectors, by the document that they were cut from, or by the fingerprint of the config."""
 
 _UNTITLED = " | without titles"
 """In the fingerprint where the title is not in front of a chunk."""
@@ -86,6 +89,26 @@ class IndexConfig:
         if self.summarizer is not None and chunk.level == "chunk":
             chunk = replace(chunk, text=self.summarizer(chunk.text))
         return chunk.titled if self.titled else chunk.text
+
+
+def encode(
+    config: IndexConfig, documents: Iterable[Document], known: dict[str, Vectors], progress: Progress | None = None
+) -> Encoded:
+    """By document, chunks of the stored levels with vectors; `known` vectors grow, `progress` counts every chunk."""
+    documents = list(documents)
+    cut = [chunk for document in documents for chunk in labelled(config.chunker(document))]
+    chunks = [chunk for chunk in cut if chunk.level in config.levels]
+    read = config.to_encode(chunks)
+    texts = config.embedding_texts(read)
+    unread = [text for text in dict.fromkeys(texts) if text not in known]
+    if progress is not None and len(unread) < len(chunks):
+        progress(len(chunks) - len(unread))
+    known.update(zip(unread, config.encoder.encode(unread, progress=progress), strict=True))
+    vectors = {chunk.id: known[text] for chunk, text in zip(read, texts, strict=True)}
+    made: dict[str, list[tuple[Chunk, Vectors]]] = {document.id: [] for document in documents}
+    for chunk, vector in with_means(chunks, vectors):
+        made[chunk.document_id].append((chunk, vector))
+    return made
 
 
 def with_means(chunks: Sequence[Chunk], vectors: Mapping[str, Vectors]) -> list[tuple[Chunk, Vectors]]:

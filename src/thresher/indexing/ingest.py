@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.errors import DocumentError
 from thresher.indexing.catalog import Changes, Place, contents
-from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.prepare import Ahead, Incoming, Prepared, Workers, encode
+from thresher.indexing.index_config import IndexConfig, encode
+from thresher.indexing.prepare import Ahead, Incoming, Prepared, Workers
 from thresher.indexing.store import BATCH_CHUNKS, CHUNK_CHARACTERS, DocumentStore
 from thresher.protocols import Progress
 from thresher.types import Document
 
 if TYPE_CHECKING:
-    from thresher.indexing.prepare import Encoded
+    from thresher.indexing.index_config import Encoded
     from thresher.types import Vectors
 
 

@@ -16,18 +16,15 @@ from typing import TYPE_CHECKING
 
 from thresher.errors import DocumentError, WorkerDied
 from thresher.indexing.catalog import Catalog, Entry
-from thresher.indexing.index_config import IndexConfig, labelled, with_means
-from thresher.protocols import Progress
+from thresher.indexing.index_config import IndexConfig, encode
 from thresher.types import Chunk, Document
 
 if TYPE_CHECKING:
+    from thresher.indexing.index_config import Encoded
     from thresher.types import Vectors
 
-    Encoded = Mapping[str, Sequence[tuple[Chunk, Vectors]]]
-    """Chunks with their vectors, by the document that they were cut from, or by the fingerprint of the config."""
 
-
-Read = Callable[[], Iterator[Document | DocumentError]]
+ReadFile = Callable[[], Iterator[Document | DocumentError]]
 """Reads one file: its documents, and as values rows that failed; a file that cannot be read raises DocumentError."""
 
 
@@ -35,7 +32,7 @@ Read = Callable[[], Iterator[Document | DocumentError]]
 class Part:
     """A unit of work for a worker: a file to be read, or rows of a file that was read already."""
 
-    read: Read | None = None
+    read: ReadFile | None = None
     documents: Sequence[Document] = ()
     held: Sequence[Entry] = ()
     """What the collection holds of the file: documents that are still the same are not encoded again."""
@@ -69,7 +66,7 @@ class Incoming:
     """What the caller added to its metadata, as JSON: a change of it is a change of the file."""
     extraction: int | None = None
     """Which version of the extraction reads it."""
-    elsewhere: Callable[[], Read] | None = None
+    elsewhere: Callable[[], ReadFile] | None = None
     """Gives what reads it in another process; None for what is read here alone: rows, and kinds of a program's own."""
 
 
@@ -94,26 +91,6 @@ def prepare(part: Part, configs: Sequence[IndexConfig]) -> Prepared:
         for id_, chunks in encode(config, fresh.values(), vectors[config.encoder.name]).items():
             encoded[id_][config.fingerprint] = chunks
     return Prepared(found, encoded, failed)
-
-
-def encode(
-    config: IndexConfig, documents: Iterable[Document], known: dict[str, Vectors], progress: Progress | None = None
-) -> Encoded:
-    """By document, chunks of the stored levels with vectors; `known` vectors grow, `progress` counts every chunk."""
-    documents = list(documents)
-    cut = [chunk for document in documents for chunk in labelled(config.chunker(document))]
-    chunks = [chunk for chunk in cut if chunk.level in config.levels]
-    read = config.to_encode(chunks)
-    texts = config.embedding_texts(read)
-    unread = [text for text in dict.fromkeys(texts) if text not in known]
-    if progress is not None and len(unread) < len(chunks):
-        progress(len(chunks) - len(unread))
-    known.update(zip(unread, config.encoder.encode(unread, progress=progress), strict=True))
-    vectors = {chunk.id: known[text] for chunk, text in zip(read, texts, strict=True)}
-    made: dict[str, list[tuple[Chunk, Vectors]]] = {document.id: [] for document in documents}
-    for chunk, vector in with_means(chunks, vectors):
-        made[chunk.document_id].append((chunk, vector))
-    return made
 
 
 # --- ahead of the committer -------------------------------------------------------------------------------------------

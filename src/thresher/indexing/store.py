@@ -31,11 +31,13 @@ from thresher.errors import EncoderMismatch, StoreError, UsageError
 from thresher.home import places
 from thresher.home.files import make_folder
 from thresher.home.places import Home
-from thresher.indexing.catalog import Catalog, Changes, Entry, Place
-from thresher.indexing.index_config import IndexConfig, encodes_text, reads_titles
-from thresher.indexing.records import (
+from thresher.indexing.catalog import (
     RECORD_TABLES,
+    Catalog,
+    Changes,
     DocumentRecord,
+    Entry,
+    Place,
     to_chunk_row,
     to_document,
     to_document_row,
@@ -43,12 +45,13 @@ from thresher.indexing.records import (
     to_record,
     with_places,
 )
+from thresher.indexing.index_config import IndexConfig, encode, encodes_text, reads_titles
 from thresher.protocols import MOST_VERSIONS, ChunkTable, Files, Records, Store
 from thresher.stores import registry
 from thresher.types import Document, Metadata
 
 if TYPE_CHECKING:
-    from thresher.indexing.prepare import Encoded
+    from thresher.indexing.index_config import Encoded
     from thresher.types import Vectors
 
 BATCH_CHUNKS = 256
@@ -172,10 +175,6 @@ class DocumentStore:
     def texts(self, document_ids: Iterable[str]) -> dict[str, str]:
         """The text of each document."""
         return {id_: row["text"] for id_, row in self.record_table("documents").get(document_ids).items()}
-
-    def characters(self) -> int:
-        """How long the texts of all documents are together."""
-        return sum(row["characters"] for row in self._rows("documents", "characters"))
 
     def also(self, document_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """All sources of each document, the first one first."""
@@ -327,8 +326,6 @@ class DocumentStore:
         if missing and progress is not None:
             progress(0, len(missing))
         for documents in self._batches(missing):
-            from thresher.indexing.prepare import encode
-
             encoded = encode(config, documents, self._known_vectors(config.encoder.name, documents))
             with self.locked():
                 added += self.append(config, encoded, self._lacking(config, set(encoded)))
@@ -338,12 +335,6 @@ class DocumentStore:
         if added:
             self.maintain(config)
         return added
-
-    def expected(self, config: IndexConfig, document_ids: Sequence[str]) -> Iterator[tuple[str, Counter[str]]]:
-        """For each document how many chunks of each level a config cuts it into; nothing is encoded."""
-        for at in range(0, len(document_ids), READ_DOCUMENTS):
-            for id_, document in self.documents(document_ids[at : at + READ_DOCUMENTS]).items():
-                yield id_, Counter(chunk.level for chunk in config.chunker(document) if chunk.level in config.levels)
 
     def maintain(self, config: IndexConfig | None = None, *, drop_versions: bool = False) -> None:
         """Bring the tables of a config (default: all) up to date; with `drop_versions` commits wait meanwhile."""
@@ -427,11 +418,6 @@ class DocumentStore:
         if changes.gone:
             self.maintain()
         return changes
-
-    def drop_chunks(self, name: str, document_ids: Iterable[str]) -> None:
-        """Remove the chunks of documents from one table; they are made again when the table is next completed."""
-        with self.locked():
-            self.open(name).delete(document_ids)
 
     def apply(self, changes: Changes, catalog: Catalog, added: str = "") -> None:
         """Write what a catalog changed; call under the lock. `added` is the time of new documents (ISO 8601)."""

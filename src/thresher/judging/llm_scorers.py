@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.judging.scorers import QueryText, words_of
 from thresher.judging.thresholds import DIGITS
-from thresher.models.pool import in_parallel
-from thresher.models.structured import (
+from thresher.models.replies import (
     TOP_GRADE,
     asked,
     grades_schema,
@@ -21,6 +20,7 @@ from thresher.models.structured import (
     read_scores,
     scores_schema,
 )
+from thresher.models.running import in_parallel
 from thresher.protocols import LanguageModel, Scorer, about
 from thresher.text.injection import fenced
 from thresher.types import NO_NOTES, UNIT, Hit, Notes, Query, Scale, Score, Scores

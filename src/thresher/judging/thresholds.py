@@ -149,7 +149,7 @@ class FromModel:
         values = sorted((score.value for score in scored if score is not None), reverse=True)
         if not values:
             return ThresholdResult(None, (False,) * len(scored))
-        from thresher.models.structured import asked, read_scores, scores_schema
+        from thresher.models.replies import asked, read_scores, scores_schema
 
         listed = ", ".join(f"{value:.3g}" for value in values)
         user = f"<query>{fenced(query.search)}</query>\nScores: {listed}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import logging
 import re
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -11,24 +11,23 @@ from contextlib import closing
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from math import exp
+from typing import Any
 
-from thresher.errors import BudgetSpent, ProviderError, without_password
+from thresher.errors import BudgetSpent, ProviderError, StoreError, without_password
 from thresher.models.replies import Spoken, count, events, most_bytes, number, parsed, whole_characters
-from thresher.models.transport import Malformed, Refused, Server, context_tokens
-from thresher.models.usage import Meter
-from thresher.net.http import Bounds, Late, NotFetched, NotTaken
-
-if TYPE_CHECKING:
-    from thresher.models.cassette import Exchanges, ReplyCache
-    from thresher.models.usage import Prices, Rate
+from thresher.models.transport import PAUSES_SECONDS, Malformed, Rate, Refused, Server, paused, what_happened
+from thresher.models.usage import Exchanges, Meter, Prices, content_hash
+from thresher.net import Bounds, Late, NotFetched, NotTaken
+from thresher.protocols import Files
 
 Schema = Mapping[str, Any]
 OnText = Callable[[str], None]
 
+_log = logging.getLogger(__name__)
+
 _listener: ContextVar[OnText | None] = ContextVar("listener", default=None)  # gets the reply this thread asks for
 
-PAUSES_SECONDS = (0.5, 1.0)  # before the second and the third try: as OpenAI's SDK, enough for a restart
 LONGEST_PAUSE_SECONDS = 10.0  # a server that asks for a longer one (Retry-After) is not waited for
 THINKING_TOKENS = 2048  # besides those of the answer: small models end most thoughts about a page or two within
 NO_WEIGHTS = "null"  # in a record: the server reports no log-probabilities
@@ -80,15 +79,6 @@ class ChatModel:
         """Model and server."""
         return f"{self.model} at {without_password(self.base_url)}"
 
-    @property
-    def context_tokens(self) -> int | None:
-        """Tokens of prompt and reply together, if the server reports it; recorded like a reply."""
-        fetch = partial(context_tokens, self._server, self.base_url, self.model, seconds_left=self.meter.seconds_left)
-        if self.exchanges is None:
-            return fetch()
-        size: int | None = self.exchanges.recall(("context", self.model), fetch, write=json.dumps, read=json.loads)
-        return size
-
     def close(self) -> None:
         """Let go of the connections."""
         self._server.close()
@@ -122,9 +112,8 @@ class ChatModel:
 
     def _recorded(self, key: tuple[str, ...], request: _Request) -> str:
         key += () if self.reasoning_effort is None else (self.reasoning_effort,)
-        if self.exchanges is None:
-            return self._remembered(key, request)
-        return self.exchanges.reply(key, lambda: self._remembered(key, request), meter=self.meter)
+        reply = partial(self._remembered, key, request)
+        return reply() if self.exchanges is None else self.exchanges.reply(key, reply, meter=self.meter)
 
     def _remembered(self, key: tuple[str, ...], request: _Request) -> str:
         """The reply, from the cache where there is one."""
@@ -143,31 +132,31 @@ class ChatModel:
     def _replied(self, request: _Request) -> str:
         """The reply, after as many tries as the pauses allow, and with less where the server refuses a part."""
         known = form = self._form
-        failure: _Failure | None = None
+        failure: ProviderError | None = None
         pauses = iter(self.pauses)
         while True:
             if request.options and not form.top_logprobs:
                 self._learn(top_logprobs=0)
                 return NO_WEIGHTS
             self._begin(failure)
+            seconds = self.meter.seconds_within(self.timeout_seconds)
+            told: list[str] = []
             try:
-                reply = self._asked(request, form)
-            except _TryAgain as passing:
-                failure = passing
-                self._pause(next(pauses, None), passing)
-            except _Less as refusal:
-                schema, logprobs = request.schema is not None, bool(request.options)
-                less = form.without(refusal.status, refusal.words, schema=schema, logprobs=logprobs)
-                if less is None:
-                    raise refusal.error from refusal
-                form, failure, pauses = less, refusal, iter(self.pauses)
+                reply = self._asked(request, form, seconds, told)
+            except NotFetched as error:
+                failure = self._failure(error, seconds, broke_off=bool(told))
+                less = form.without(error, request) if isinstance(error, Refused) else None
+                if less is not None:
+                    form, pauses = less, iter(self.pauses)
+                elif told or not paused(error, pauses, self.meter.seconds_left, longest=LONGEST_PAUSE_SECONDS):
+                    raise failure from error
             else:
                 if form is not known:
                     # Only now: what was refused may as well have been a prompt that is too long.
                     _forms[self.base_url, self.model] = replace(form, thinks=form.thinks or self._form.thinks)
                 return reply
 
-    def _begin(self, failure: _Failure | None) -> None:
+    def _begin(self, failure: ProviderError | None) -> None:
         """Count a call that is about to be sent, after its turn came; `failure` is what came of an earlier one."""
         try:
             self.meter.allow()  # before the wait: a call that the budget does not cover takes no turn
@@ -177,55 +166,48 @@ class ChatModel:
         except BudgetSpent:
             if failure is None:
                 raise
-            raise failure.error from failure
+            raise failure from None
         if failure is not None:
-            self.meter.retried(failure.error.what)
+            self.meter.retried(failure.what)
 
-    def _pause(self, seconds: float | None, failure: _TryAgain) -> None:
-        """Wait before the next try, or raise the failure when there is none or it would come too late."""
-        left = self.meter.seconds_left
-        seconds = None if seconds is None else max(seconds, failure.after)
-        if seconds is None or seconds > LONGEST_PAUSE_SECONDS or (left is not None and seconds >= left):
-            raise failure.error from failure
-        time.sleep(seconds)
-
-    def _asked(self, request: _Request, form: Form) -> str:
-        """One request. Raises ProviderError, or _TryAgain or _Less around one."""
-        seconds = self.meter.seconds_within(self.timeout_seconds)
+    def _asked(self, request: _Request, form: RequestForm, seconds: float, told: list[str]) -> str:
+        """One request; `told` gets the pieces that were handed on. Raises NotFetched."""
         bounds = Bounds(time.monotonic() + seconds, most_bytes(self._most_tokens))
+        if request.options:
+            with self._server.asked("/chat/completions", self._sent(request, form), bounds) as pieces:
+                return self._weights(parsed(pieces), request)
         received: list[str] = []
-        try:
-            if request.options:
-                with self._server.asked("/chat/completions", self._sent(request, form), bounds) as pieces:
-                    return self._weights(parsed(pieces), request)
-            with closing(self._answer(request, form, bounds)) as pieces_of_it:
-                for piece in pieces_of_it:
-                    received.append(piece)
-                    if (on_text := _listener.get()) is not None:
-                        on_text(piece)
-        except NotFetched as error:
-            raise self._of(error, seconds, received) from error
+        with closing(self._answer(request, form, bounds)) as answer:
+            for piece in answer:
+                received.append(piece)
+                if (on_text := _listener.get()) is not None:
+                    told.append(piece)
+                    on_text(piece)
         return "".join(received)
 
-    def _of(self, error: NotFetched, seconds: float, received: Sequence[str]) -> Exception:
-        """The error to raise; a reply of which pieces were handed on cannot be asked for again."""
-        if isinstance(error, Late):
-            return self._failed(f"no reply within {seconds:.3g} s", "set llm.timeout_seconds", retryable=True)
-        if isinstance(error, Refused):
-            words = words_of(error.body, self.api_key)
-            what = f"{error}: {words}" if words else str(error)
-            failed = self._failed(what, advice(error.status, words), retryable=error.passing)
-            return _TryAgain(failed, error.after) if error.passing else _Less(failed, error.status, words)
-        if received and _listener.get() is not None:
-            return self._failed("broke off its reply", retryable=True)
-        if isinstance(error, NotTaken):  # more than can be meant: it would come again
-            return self._failed(f"answered with what cannot be taken: {error}", retryable=False)
-        if isinstance(error, Malformed):
-            return _TryAgain(self._failed("answered with something that is not a chat completion", retryable=True))
-        next_step = "check llm.base_url, and that the server is running"
-        return _TryAgain(self._failed("cannot be reached", next_step, retryable=True))
+    def _failure(self, error: NotFetched, seconds: float, *, broke_off: bool) -> ProviderError:
+        """The error to raise where the request is not sent again."""
+        what = what_happened(error, seconds, "a chat completion")
+        next_step = "check llm.base_url, llm.model and llm.api_key"
+        match error:
+            case Late():
+                next_step = "set llm.timeout_seconds"
+            case Refused():
+                words = words_of(error.body, self.api_key)
+                what, next_step = f"{error}: {words}" if words else what, advice(error.status, words)
+            case _ if broke_off:
+                what = "broke off its reply"
+            case _Silent():
+                what = str(error)
+            case _OnlyThoughts():
+                what, next_step = str(error), "set llm.reasoning_effort=none, or llm.max_tokens higher"
+            case NotTaken() | Malformed():
+                pass
+            case _:
+                next_step = "check llm.base_url, and that the server is running"
+        return ProviderError(what, subject=self.name, next_step=next_step, retryable=broke_off or error.may_pass)
 
-    def _sent(self, request: _Request, form: Form) -> dict[str, Any]:
+    def _sent(self, request: _Request, form: RequestForm) -> dict[str, Any]:
         """The request as the server takes it."""
         room = self.max_tokens + (self.thinking_tokens if form.thinks else 0)
         sent: dict[str, Any] = {
@@ -249,7 +231,7 @@ class ChatModel:
             sent |= {"stream": True, "stream_options": {"include_usage": True}}
         return sent
 
-    def _answer(self, request: _Request, form: Form, bounds: Bounds) -> Generator[str]:
+    def _answer(self, request: _Request, form: RequestForm, bounds: Bounds) -> Generator[str]:
         """The answer of a reply, piece by piece where it is streamed; its tokens are counted. Raises NotFetched."""
         sent = self._sent(request, form)
         spoken, usage, ended, silent = Spoken(self.max_tokens, self.thinking_tokens), None, False, True
@@ -273,17 +255,11 @@ class ChatModel:
             self._count(usage, request, most=spoken.full)
             if spoken.thought:
                 self._learn(thinks=True)
+        if silent and (ended or (spoken.thought and not spoken.answering)):
+            self._learn(thinks=True)
+            raise _OnlyThoughts("thought until its tokens were spent, and did not answer")
         if silent:
-            raise self._nothing(thought=ended or (spoken.thought and not spoken.answering))
-
-    def _nothing(self, *, thought: bool) -> Exception:
-        """The error for a reply without an answer; one that spent its tokens on thoughts would do so again."""
-        if not thought:
-            return _TryAgain(self._failed("answered with no text", retryable=True))
-        self._learn(thinks=True)
-        what = "thought until its tokens were spent, and did not answer"
-        next_step = "set llm.reasoning_effort=none, or llm.max_tokens higher"
-        return self._failed(what, next_step, retryable=False)
+            raise _Silent("answered with no text")
 
     def _weights(self, reply: Any, request: _Request) -> str:
         """The probability of each option as the first token of a reply, as JSON; its tokens are counted."""
@@ -299,7 +275,7 @@ class ChatModel:
             word = token["token"].strip().casefold()
             for option in request.options:
                 if word == option.casefold():
-                    weights[option] += math.exp(min(0.0, number(token["logprob"])))
+                    weights[option] += exp(min(0.0, number(token["logprob"])))
         return json.dumps({option: min(1.0, weight) for option, weight in weights.items()})
 
     @property
@@ -316,16 +292,12 @@ class ChatModel:
             self.meter.used(0, self.max_tokens, prices=self.prices)
 
     @property
-    def _form(self) -> Form:
+    def _form(self) -> RequestForm:
         """What the server takes, as far as it is known."""
-        return _forms.get((self.base_url, self.model), Form())
+        return _forms.get((self.base_url, self.model), RequestForm())
 
     def _learn(self, **found: Any) -> None:
         _forms[self.base_url, self.model] = replace(self._form, **found)
-
-    def _failed(self, what: str, next_step: str = "", *, retryable: bool) -> ProviderError:
-        next_step = next_step or "check llm.base_url, llm.model and llm.api_key"
-        return ProviderError(what, subject=self.name, next_step=next_step, retryable=retryable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,28 +317,14 @@ class _Request:
         return sent + UNREPORTED_PROMPT_TOKENS
 
 
-class _Failure(Exception):
-    """A failure that is not the last word."""
-
-    def __init__(self, error: ProviderError) -> None:
-        super().__init__(str(error))
-        self.error = error
+class _Silent(NotFetched):
+    """A reply without a text."""
 
 
-class _TryAgain(_Failure):
-    """A failure that may pass, after so many seconds where the server states them."""
+class _OnlyThoughts(NotFetched):
+    """A reply that spent its tokens on thoughts, as the next one would."""
 
-    def __init__(self, error: ProviderError, after: float = 0.0) -> None:
-        super().__init__(error)
-        self.after = after
-
-
-class _Less(_Failure):
-    """The server refuses a part of the request; `words` are its own."""
-
-    def __init__(self, error: ProviderError, status: int, words: str) -> None:
-        super().__init__(error)
-        self.status, self.words = status, words
+    may_pass = False
 
 
 def _text_of(reply: Any) -> tuple[str, bool]:
@@ -401,7 +359,7 @@ TOP_LOGPROBS = (20, 5, 0)  # most probable tokens asked for: OpenAI's and vLLM's
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class RequestForm:
     """What a request to one model carries besides its messages."""
 
     schema: bool = True
@@ -410,11 +368,14 @@ class Form:
     thinks: bool = False  # whether the model was seen to think before it answers, so that the bound must cover both
     top_logprobs: int = TOP_LOGPROBS[0]  # most probable tokens reported with log-probabilities; 0 where none are
 
-    def without(self, status: int, words: str, *, schema: bool, logprobs: bool = False) -> Form | None:
-        """The form to try after the refusal of a request (with `schema`, `logprobs`); None when all is left out."""
+    def without(self, refusal: Refused, request: _Request) -> RequestForm | None:
+        """The form to try after the refusal of a request; None when all that it can go without is left out."""
+        words, logprobs = words_of(refusal.body), bool(request.options)
+        if refusal.may_pass:
+            return None
         if logprobs and _NO_LOGPROBS.search(words):
             return replace(self, top_logprobs=0)
-        if status not in SCHEMA_REFUSALS or _TOO_LONG.search(words) or "reasoning_effort" in words:
+        if refusal.status not in SCHEMA_REFUSALS or _TOO_LONG.search(words) or "reasoning_effort" in words:
             return None
         if self.tokens == "max_tokens" and _NO_TOKENS.search(words):
             return replace(self, tokens="max_completion_tokens", thinks=True)
@@ -422,13 +383,13 @@ class Form:
             return replace(self, temperature=False)
         if logprobs and self.top_logprobs:
             return replace(self, top_logprobs=TOP_LOGPROBS[TOP_LOGPROBS.index(self.top_logprobs) + 1])
-        return replace(self, schema=False) if schema and self.schema else None
+        return replace(self, schema=False) if request.schema is not None and self.schema else None
 
 
-_forms: dict[tuple[str, str], Form] = {}  # what the server of an address takes for a model, as found in this process
+_forms: dict[tuple[str, str], RequestForm] = {}  # what a server takes for a model, as found in this process
 
 
-def words_of(body: Any, api_key: str | None) -> str:
+def words_of(body: Any, api_key: str | None = None) -> str:
     """The server's message in one line, without the key that was sent; empty when there is none to read."""
     message = body.get("error", body) if isinstance(body, dict) else body
     message = message.get("message", message.get("detail", "")) if isinstance(message, dict) else message
@@ -452,3 +413,52 @@ def advice(status: int, words: str) -> str:
     if status == 429:
         return "set llm.per_minute to what the server allows"
     return "check llm.base_url, llm.model and llm.api_key"
+
+
+# --- replies for later questions --------------------------------------------------------------------------------------
+
+MAX_REPLIES = 20_000  # some hundreds of questions of a recipe that judges every chunk, well below 100 MB
+FOLDERS = 256  # by the first two digits of the hash; the bound is kept in each: a write looks at one folder only
+
+
+class ReplyCache:
+    """Replies by the hash of the request, one file each; the oldest go when there are too many.
+
+    A file that cannot be read or written never fails a question. Several threads and processes may share the files. A
+    reply of the wrong form stays here; the second try asks with another prompt (`structured.asked`) and never meets it.
+    """
+
+    def __init__(self, files: Files, *, max_replies: int = MAX_REPLIES) -> None:
+        self._files = files
+        self._per_folder = max(1, max_replies // FOLDERS)
+
+    def get(self, key_parts: Sequence[str]) -> str | None:
+        """The stored reply to this request; None for none."""
+        try:
+            content = self._files.read(_name(key_parts))
+            stored = None if content is None else json.loads(content)
+        except (StoreError, ValueError, RecursionError) as error:
+            _log.info("a stored reply cannot be read (%s); the model is asked instead", type(error).__name__)
+            return None
+        reply = stored.get("reply") if isinstance(stored, dict) else None
+        return reply if isinstance(reply, str) else None
+
+    def put(self, key_parts: Sequence[str], reply: str) -> None:
+        """Store a reply, in place of an older one to the same request."""
+        name = _name(key_parts)
+        try:
+            self._files.write(name, json.dumps({"reply": reply}).encode())
+            kept = self._files.list(name.partition("/")[0] + "/")
+            self._files.remove(file.name for file in kept[: -self._per_folder])
+        except StoreError as error:
+            _log.info("a reply cannot be stored: %s", error)
+
+    def clear(self) -> None:
+        """Forget every reply. Raises StoreError when a file cannot be removed."""
+        names = [file.name for file in self._files.list()]
+        self._files.remove(name for name in names if re.fullmatch("[0-9a-f]{2}/[0-9a-f]+[.]json", name))
+
+
+def _name(key_parts: Sequence[str]) -> str:
+    hashed = content_hash(key_parts)
+    return f"{hashed[:2]}/{hashed[2:]}.json"

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from thresher.deadline import Allow, watch
-from thresher.models.onnx import ON_CPU, LeastRecentlyUsed, WeightsFolder, encodable
-from thresher.models.pool import run_each
+from thresher.models.running import LeastRecentlyUsed, WeightsFolder, encodable, run_each
 from thresher.types import LOGIT, Reading, Score, SupportReading
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ QUESTION_TOKENS, TITLE_TOKENS = 64, 16  # of longer ones the beginning is read
 CLAIM_TOKENS = 96  # of a claim, as it was trained: what is wrong may stand at its end
 OVERLAP_TOKENS = 32  # shared by two windows of a long text, so that an answer is whole in one of them
 SPAN_TOKENS = 30  # of an answer at most: 20 words
-Read = TypeVar("Read")
+Value = TypeVar("Value")
 BLANK_LINE = re.compile(r"\n\s*\n")
 REMEMBERED = 4096  # readings: the chunks and sentences of a few questions, which several parts read again
 
@@ -42,10 +41,8 @@ class BundledJudge(WeightsFolder):
 
     model_file, tool = "onnx/model.onnx", "research/export_judge.py"
 
-    def __init__(
-        self, folder: Path = BUNDLED_JUDGE, *, threads: int | None = None, providers: Sequence[str] = ON_CPU
-    ) -> None:
-        super().__init__(folder, threads, providers)
+    def __init__(self, folder: Path = BUNDLED_JUDGE, *, threads: int | None = None) -> None:
+        super().__init__(folder, threads)
         self._known: LeastRecentlyUsed[tuple[str, str, str], Reading] = LeastRecentlyUsed(REMEMBERED)
         self._checked: LeastRecentlyUsed[tuple[str, str, str], SupportReading] = LeastRecentlyUsed(REMEMBERED)
 
@@ -69,12 +66,12 @@ class BundledJudge(WeightsFolder):
 
     def _each(
         self,
-        known_before: LeastRecentlyUsed[tuple[str, str, str], Read],
-        read: Callable[[tuple[str, str, str]], Read],
+        known_before: LeastRecentlyUsed[tuple[str, str, str], Value],
+        read: Callable[[tuple[str, str, str]], Value],
         question: str,
         texts: Sequence[str],
         titles: Sequence[str] | None,
-    ) -> list[Read]:
+    ) -> list[Value]:
         """`read` of each text, remembered, over the cores, which are shared with other questions."""
         keys = [(question, title, text) for title, text in zip(titles or [""] * len(texts), texts, strict=True)]
         known = known_before.get(keys)

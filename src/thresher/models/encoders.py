@@ -7,7 +7,7 @@ scale of a tensor's quantised activations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import pairwise
@@ -18,16 +18,15 @@ import numpy as np
 
 from thresher.deadline import Allow, watch
 from thresher.errors import ModelError, UsageError
-from thresher.models.onnx import (
-    ON_CPU,
+from thresher.models.running import (
     LeastRecentlyUsed,
     Loaded,
     WeightsFolder,
     encodable,
     load_tokenizer,
+    run_each,
     weights_file,
 )
-from thresher.models.pool import run_each
 from thresher.protocols import Encoder, Progress
 
 if TYPE_CHECKING:
@@ -43,12 +42,9 @@ BLOCK_TEXTS = 256  # tokenised together: bounds what is held at once, and a bloc
 
 Pieces = list[list[int]]  # the token ids of one text, cut to what the model reads at once
 
-ENCODERS: dict[str, Callable[[], Encoder]] = {}
-"""Makers of a program's own encoders, by the name in the setting `encoder`; called at the first use."""
-
 
 class BundledEncoder(WeightsFolder):
-    """Texts to unit vectors with a model folder that holds model.onnx and tokenizer.json; mean pooling.
+    """Texts to unit vectors with a folder as that of all-MiniLM-L6-v2: model.onnx and tokenizer.json; mean pooling.
 
     A text of more than `MAX_TOKENS` tokens is cut into pieces of nearly equal length and pooled over the tokens of all
     of them, so that a piece weighs as much as it is long. The empty text is encoded like any other, as [CLS] [SEP].
@@ -58,12 +54,10 @@ class BundledEncoder(WeightsFolder):
     dimension = DIMENSION
     max_tokens = MAX_TOKENS
 
-    def __init__(
-        self, folder: Path = BUNDLED, *, threads: int | None = None, providers: Sequence[str] = ON_CPU
-    ) -> None:
+    def __init__(self, folder: Path = BUNDLED, *, threads: int | None = None) -> None:
         if threads is not None and threads < 1:
             raise UsageError("an encoder needs at least one thread", subject=str(threads))
-        super().__init__(folder, threads, providers)
+        super().__init__(folder, threads)
 
     def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
         """(n_texts, dimension) float32, rows of unit length, in the order of the texts.
@@ -93,7 +87,8 @@ class BundledEncoder(WeightsFolder):
         total = np.zeros(DIMENSION, np.float32)
         for piece in pieces:
             ids = np.array([[loaded.first, *piece, loaded.last]], np.int64)
-            (hidden,) = loaded.session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
+            known = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+            hidden, *_ = loaded.session.run(None, {one.name: known[one.name] for one in loaded.session.get_inputs()})
             total += hidden[0].sum(axis=0)
         return total / np.float32(np.linalg.norm(total))
 

@@ -6,7 +6,6 @@ Every fault of a server is a ProviderError that states whether a retry may help.
 from __future__ import annotations
 
 import json
-import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -20,23 +19,20 @@ import numpy as np
 from thresher.deadline import ends, until
 from thresher.errors import ProviderError, without_password
 from thresher.models.encoders import EncoderWrapper
-from thresher.models.onnx import encodable
 from thresher.models.replies import SPARE_BYTES, number, parsed
-from thresher.models.transport import Malformed, Refused, Server
-from thresher.models.usage import Meter
-from thresher.net.http import Bounds, Late, NotFetched, NotTaken
+from thresher.models.running import encodable
+from thresher.models.transport import PAUSES_SECONDS, Server, paused, what_happened
+from thresher.models.usage import Exchanges, Meter
+from thresher.net import Bounds, NotFetched
 from thresher.types import LOGIT, UNIT, Score
 
 if TYPE_CHECKING:
-    from thresher.models.cassette import Exchanges
     from thresher.protocols import Encoder, Progress
     from thresher.types import Vectors
 
 SCALES = {scale.name: scale for scale in (LOGIT, UNIT)}  # that a reranker's scores may have
 
-MAX_RETRIES = 2  # as OpenAI's SDK
 LONGEST_PAUSE_SECONDS = 60.0  # that a server may ask for (Retry-After), as long as OpenAI's SDK waits for one
-PAUSE_SECONDS = 0.5  # before the second try, doubling: together some 2 s for a server that is restarting
 BATCH_TEXTS = 64  # of 200 tokens stay far below OpenAI's limits (2,048 texts, 300,000 tokens a request)
 USUAL_TOKENS = 512  # what most encoders that people serve themselves read; hosted ones read more
 NUMBER_BYTES = 40  # of a vector: -0.012345678901234567 with its comma, on a line of its own
@@ -62,15 +58,15 @@ class EndpointEncoder:
         dimension: int | None = None,
         max_tokens: int = USUAL_TOKENS,
         timeout_seconds: float = 60.0,
-        max_retries: int = MAX_RETRIES,
+        pauses: Sequence[float] = PAUSES_SECONDS,
     ) -> None:
         self._base_url = base_url
         self._server = Server(base_url, api_key)
         self._model = model
         self._dimension = dimension
-        self._max_tokens = max_tokens
+        self.max_tokens = max_tokens
         self._timeout_seconds = timeout_seconds
-        self._max_retries = max_retries
+        self._pauses = tuple(pauses)
 
     @property
     def name(self) -> str:
@@ -84,11 +80,6 @@ class EndpointEncoder:
             self.warm_up()
         assert self._dimension is not None, "a checked reply has decided it"
         return self._dimension
-
-    @property
-    def max_tokens(self) -> int:
-        """Tokens the server's model reads at once, as configured."""
-        return self._max_tokens
 
     def warm_up(self) -> None:
         """Asks for one vector, so that a wrong address, key, model or dimension shows now."""
@@ -111,7 +102,7 @@ class EndpointEncoder:
 
     def _asked(self, batch: list[str]) -> list[tuple[int, list[float]]]:
         """Index and vector of every row of the reply, asked for again after a pause where a failure may pass."""
-        pause, tries = PAUSE_SECONDS, 1 + self._max_retries
+        pauses = iter(self._pauses)
         max_bytes = SPARE_BYTES + NUMBER_BYTES * len(batch) * (self._dimension or WIDEST)
         sent = {"model": self._model, "input": batch, "encoding_format": "float"}  # several servers know no base64
         while True:
@@ -121,15 +112,9 @@ class EndpointEncoder:
                     rows = parsed(pieces)["data"]
                     return [(int(number(row["index"])), [number(value) for value in row["embedding"]]) for row in rows]
             except NotFetched as error:
-                tries -= 1
-                pause = max(pause, error.after if isinstance(error, Refused) else 0.0)
-                too_long = pause > LONGEST_PAUSE_SECONDS or monotonic() + pause >= ends()
-                again = _may_pass(error) and not isinstance(error, (Late, Malformed))
-                if not tries or not again or too_long:
-                    what = _what(error, seconds, "a list of embeddings")
-                    raise self._failed(what, retryable=_may_pass(error)) from error
-            time.sleep(pause)
-            pause *= 2
+                if not paused(error, pauses, ends() - monotonic(), longest=LONGEST_PAUSE_SECONDS):
+                    what = what_happened(error, seconds, "a list of embeddings")
+                    raise self._failed(what, retryable=error.may_pass) from error
 
     def _checked(self, rows: list[tuple[int, list[float]]], expected: int) -> Vectors:
         """(expected, dimension), rows in the order asked and of unit length."""
@@ -152,25 +137,6 @@ class EndpointEncoder:
     def _failed(self, what: str, *, retryable: bool) -> ProviderError:
         next_step = "check the encoder's base_url, model, api_key and dimension"
         return ProviderError(what, subject=self.name, next_step=next_step, retryable=retryable)
-
-
-def _may_pass(error: NotFetched) -> bool:
-    """Whether the same request may be answered later."""
-    return error.passing if isinstance(error, Refused) else not isinstance(error, NotTaken)
-
-
-def _what(error: NotFetched, seconds: float, wanted: str) -> str:
-    """What happened, for people, where a reply that is `wanted` was waited for."""
-    match error:
-        case Late():
-            return f"no reply within {seconds:.3g} s"
-        case Refused():
-            return str(error)
-        case NotTaken():
-            return f"answered with what cannot be taken: {error}"
-        case Malformed():
-            return f"answered with something that is not {wanted}"
-    return "cannot be reached"
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,11 +222,9 @@ class EndpointCrossEncoder:
             with closing(server), server.asked("", body, Bounds(monotonic() + seconds, most_bytes)) as pieces:
                 return _scores(parsed(pieces), len(texts))
         except NotFetched as error:
-            what = _what(error, seconds, "a ranking of all texts")
-            raise self._failed(what, retryable=_may_pass(error)) from error
-
-    def _failed(self, what: str, *, retryable: bool) -> ProviderError:
-        return ProviderError(what, subject=self.name, next_step="check rerank and rerank_api_key", retryable=retryable)
+            what = what_happened(error, seconds, "a ranking of all texts")
+            next_step = "check rerank and rerank_api_key"
+            raise ProviderError(what, subject=self.name, next_step=next_step, retryable=error.may_pass) from error
 
 
 def _scores(reply: Any, texts: int) -> list[Score]:

@@ -1,4 +1,4 @@
-"""Encoders and cross-encoders that fastembed loads: by the name of a published model, or from a folder."""
+"""Encoders and cross-encoders that fastembed loads, by the name of a published model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thresher.errors import MissingExtra, ModelError, UnknownSetting
-from thresher.models.onnx import ON_CPU, check_providers, digest, encodable
+from thresher.models.running import ON_CPU, encodable
 from thresher.types import LOGIT, Score
 
 if TYPE_CHECKING:
@@ -22,39 +22,22 @@ if TYPE_CHECKING:
     from thresher.protocols import Progress
     from thresher.types import Vectors
 
-LIKE = "sentence-transformers/all-MiniLM-L6-v2"  # its loading code is used for a folder: model.onnx, mean pooling
 BATCH_TEXTS = 4  # sorted by length, small batches lose little to padding: 52 texts/s, where batches of 32 gave 38
 BLOCK_TEXTS = 256  # tokenised, sorted and encoded together: bounds what is held at once
-
-Span = tuple[int, int, int]  # a piece of a text: first character, end, number of tokens
 
 
 class FastembedEncoder:
     """Texts to unit vectors with fastembed; a text of more than `max_tokens` tokens is windowed and its pieces pooled.
 
-    `model` is a name that fastembed lists, or a folder in the layout of all-MiniLM-L6-v2. Windows are pooled as
-    unit vectors weighted by their tokens, since not every model offers its vectors per token. A batch shares padding
-    and quantisation scale: a short text's vector can be at a cosine of 0.99 from its vector alone. The same list gives
-    the same vectors.
+    Windows are pooled as unit vectors weighted by their tokens, since not every model offers its vectors per token. A
+    batch shares padding and quantisation scale: a short text's vector can be at a cosine of 0.99 from its vector alone.
+    The same list gives the same vectors.
     """
 
-    def __init__(self, model: str, *, providers: Sequence[str] = ON_CPU) -> None:
-        self._model = model
-        self._providers = tuple(providers)
+    def __init__(self, name: str) -> None:
+        """`name` is one that fastembed lists."""
+        self.name = name
         self._lock = threading.Lock()
-
-    @cached_property
-    def name(self) -> str:
-        """The model's name; for a folder, its last part and a hash of its weights and tokenizer."""
-        if self._folder is None:
-            return self._model
-        parts = (self._folder / str(self._description["model_file"]), self._folder / "tokenizer.json")
-        for part in parts:
-            if not part.is_file():
-                raise ModelError(
-                    "this file of the encoder is not there", subject=str(part), next_step="check encoder.model"
-                )
-        return f"{self._folder.name}@{digest(*parts)}"
 
     @property
     def dimension(self) -> int:
@@ -102,8 +85,8 @@ class FastembedEncoder:
             vectors[row] += tokens * np.asarray(vector, np.float32) / np.float32(np.linalg.norm(vector))
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
 
-    def _spans(self, text: str) -> list[Span]:
-        """The text cut at the model's length; one span where it fits."""
+    def _spans(self, text: str) -> list[tuple[int, int, int]]:
+        """First character, end and number of tokens of each piece of the text, cut at the model's length."""
         encoding = self._tokenizer.encode(text)
         if not encoding.overflowing:
             return [(0, len(text), sum(encoding.attention_mask))]
@@ -115,20 +98,14 @@ class FastembedEncoder:
                 spans.append((offsets[0][0], offsets[-1][1], len(offsets)))
         return spans
 
-    @property
-    def _folder(self) -> Path | None:
-        folder = Path(self._model)
-        return folder if folder.is_dir() else None
-
     @cached_property
     def _description(self) -> dict[str, Any]:
         """What fastembed knows of the model before loading it."""
-        wanted = LIKE if self._folder is not None else self._model
         known: dict[str, dict[str, Any]] = {entry["model"]: entry for entry in text_embedding().list_supported_models()}
         for name, entry in known.items():
-            if name.lower() == wanted.lower():
+            if name.lower() == self.name.lower():
                 return entry
-        raise UnknownSetting(wanted, known, kind="encoder model or folder")
+        raise UnknownSetting(self.name, known, kind="encoder model or folder")
 
     @property
     def _loaded(self) -> TextEmbedding:
@@ -137,16 +114,12 @@ class FastembedEncoder:
 
     @cached_property
     def _model_in_memory(self) -> TextEmbedding:
-        check_providers(self._providers)
         name = str(self._description["model"])
-        options = dict[str, Any](providers=list(self._providers))
-        if self._folder is not None:
-            options["specific_model_path"] = str(self._folder)
         try:
-            return text_embedding()(name, **options)
+            return text_embedding()(name, providers=ON_CPU)
         except Exception as error:  # whatever the hub's client and ONNX Runtime raise becomes one line here
             next_step = "check the name and that a model hub can be reached, or give a folder"
-            raise _not_loaded(error, f"encoder {self._model}", next_step) from error
+            raise _not_loaded(error, f"encoder {self.name}", next_step) from error
 
     @property
     def _tokenizer(self) -> Tokenizer:
@@ -154,7 +127,7 @@ class FastembedEncoder:
         if tokenizer is None or tokenizer.truncation is None:
             raise ModelError(
                 "has no tokenizer that states a length, so too long texts would go unnoticed",
-                subject=f"encoder {self._model}",
+                subject=f"encoder {self.name}",
                 next_step="choose another encoder",
             )
         return tokenizer
@@ -179,7 +152,6 @@ class FastembedCrossEncoder:
     """A cross-encoder that fastembed knows by name (fetched once from a hub) or that lies in a folder."""
 
     model: str
-    providers: tuple[str, ...] = ON_CPU
 
     @property
     def name(self) -> str:
@@ -193,13 +165,12 @@ class FastembedCrossEncoder:
         except ModuleNotFoundError as error:
             raise MissingExtra("fastembed", extra="fastembed") from error
 
-        check_providers(self.providers)
-        folder, providers = Path(self.model), list(self.providers)
+        folder = Path(self.model)
         try:
             if folder.is_dir():
                 base = "Xenova/ms-marco-MiniLM-L-6-v2"  # its loading code takes a folder with onnx/model.onnx
-                return TextCrossEncoder(base, providers=providers, specific_model_path=str(folder))
-            return TextCrossEncoder(self.model, providers=providers)
+                return TextCrossEncoder(base, providers=ON_CPU, specific_model_path=str(folder))
+            return TextCrossEncoder(self.model, providers=ON_CPU)
         except Exception as error:  # fastembed raises whatever its hub client does: turned into one line here
             next_step = "give a folder with onnx/model.onnx and tokenizer.json, a name fastembed lists, or none"
             raise _not_loaded(error, f"reranker {self.model}", next_step) from error

@@ -1,4 +1,4 @@
-"""Requests to the server of a model, over the one HTTP client of `thresher.net.http`.
+"""Requests to the server of a model, over the one HTTP client of `thresher.net`.
 
 A server is a stranger: it may drip its answer, never end it, pack a gigabyte into a kilobyte or send the request on to
 somebody else. So every exchange has a deadline over all of it and a bound on the unpacked body, and a redirect is an
@@ -9,22 +9,26 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from time import monotonic
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
+from thresher.errors import BudgetSpent, without_password
 from thresher.models.replies import MALFORMED, parsed
-from thresher.net.http import (
+from thresher.net import (
     REDIRECTS,
     Bounds,
     Connections,
     Late,
     NotFetched,
+    NotTaken,
     Reply,
     anywhere,
     authorization,
@@ -37,6 +41,7 @@ from thresher.net.http import (
 )
 
 LONGEST_PLACE = 200  # characters of the address a redirect names that an error shows
+PAUSES_SECONDS = (0.5, 1.0)  # before the second and the third try: as OpenAI's SDK, enough for a restart
 
 
 class Malformed(NotFetched):
@@ -50,8 +55,8 @@ class Refused(NotFetched):
         super().__init__(f"answered with status {head.status}{_leads_to(url, head)}")
         self.status = head.status
         self.body = body  # parsed where it is JSON, else a text
-        self.passing = head.status == 429 or head.status >= 500  # whether the same request may be answered later
-        self.after = _seconds(head.headers.get("retry-after", ""))  # that the server asks to wait before
+        self.may_pass = head.status == 429 or head.status >= 500
+        self.after = _seconds(head.headers.get("retry-after", ""))
 
 
 class Server:
@@ -150,40 +155,73 @@ def _seconds(header: str) -> float:
         return 0.0
 
 
-# --- how much a model reads at once -----------------------------------------------------------------------------------
+def what_happened(error: NotFetched, seconds: float, wanted: str) -> str:
+    """For people, where a reply that is `wanted` was waited for so long."""
+    match error:
+        case Late():
+            return f"no reply within {seconds:.3g} s"
+        case Refused():
+            return str(error)
+        case NotTaken():
+            return f"answered with what cannot be taken: {error}"
+        case Malformed():
+            return f"answered with something that is not {wanted}"
+    return "cannot be reached"
 
-LISTING_SECONDS = 2.0  # a server that takes longer to list its models is not waited for
-LISTED_BYTES = 5_000_000  # the longest public lists of models are a few hundred kilobytes
-LENGTHS = ("max_model_len", "context_length", "context_window", "max_context_length", "loaded_context_length")
-"""Names in the lists of vLLM, OpenRouter, Groq, Mistral and LM Studio; llama.cpp has meta.n_ctx."""
 
-_reported: dict[tuple[str, str], int | None] = {}  # what servers stated of their models, in this process
+def paused(error: NotFetched, pauses: Iterator[float], left: float | None, *, longest: float) -> bool:
+    """Whether to send the request again, once the pause is over.
 
-
-def context_tokens(server: Server, name: str, model: str, *, seconds_left: float | None = None) -> int | None:
-    """Tokens of prompt and reply together; None if the server does not report it. It is asked once in a process.
-
-    A server (known by its `name`) that could not reply within `seconds_left`, or before the question was cancelled, is
-    asked again by the next call.
+    Not after a failure that will not pass or took all its time, nor `longest` or the seconds that are `left` later.
     """
-    key = (name, model)
-    seconds = LISTING_SECONDS if seconds_left is None else min(LISTING_SECONDS, seconds_left)
-    if key not in _reported and seconds > 0:
-        try:
-            with server.asked("/models", None, Bounds(monotonic() + seconds, LISTED_BYTES)) as pieces:
-                size = _length(parsed(pieces), model)
-        except NotFetched:  # the question itself will report it
-            size = None
-        if size is not None or (seconds == LISTING_SECONDS and not server.ended):
-            _reported[key] = size
-        return size
-    return _reported.get(key)
+    pause = None if isinstance(error, Late) or not error.may_pass else next(pauses, None)
+    if pause is None:
+        return False
+    pause = max(pause, error.after)
+    if pause > longest or (left is not None and pause >= left):
+        return False
+    time.sleep(pause)
+    return True
 
 
-def _length(listed: Any, model: str) -> int | None:
-    """The length of one model of a list; the only one there is meant by any name, as llama.cpp takes it."""
-    for entry in listed["data"]:
-        if len(listed["data"]) == 1 or model in (entry.get("id"), *(entry.get("aliases") or ())):
-            lengths = [entry.get(name) for name in LENGTHS] + [(entry.get("meta") or {}).get("n_ctx")]
-            return min((length for length in lengths if type(length) is int and length > 0), default=None)
-    return None
+# --- how often a server may be called: so many times a minute, for all callers of the process -------------------------
+
+
+class Rate:
+    """At most `per_minute` calls begin in any minute, in the order of the callers. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        per_minute: int,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.per_minute = per_minute
+        self._clock = clock
+        self._sleep = sleep
+        self._begun: deque[float] = deque(maxlen=per_minute)  # when the last calls began or, if they wait, will begin
+        self._lock = threading.Lock()
+
+    def wait(self, seconds_left: float | None = None) -> None:
+        """Wait for one's turn. Raises BudgetSpent at once when it comes after `seconds_left`."""
+        with self._lock:
+            now = self._clock()
+            turn = max(now, self._begun[0] + 60.0) if len(self._begun) == self.per_minute else now
+            if seconds_left is not None and turn - now > seconds_left:
+                what = f"the limit of {self.per_minute} calls per minute leaves no turn within the budget's seconds"
+                raise BudgetSpent(what)
+            self._begun.append(turn)
+        if turn > now:
+            self._sleep(turn - now)
+
+
+_shared: dict[tuple[str, int], Rate] = {}
+_sharing = threading.Lock()
+
+
+def shared_rate(url: str, per_minute: int) -> Rate:
+    """The one limiter of a server in this process; another limit for the same server is another limiter."""
+    server = urlsplit(without_password(url)).netloc.lower()
+    with _sharing:
+        return _shared.setdefault((server, per_minute), Rate(per_minute))

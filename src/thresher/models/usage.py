@@ -1,20 +1,21 @@
-"""What a question costs, counted where models are called, and the budget that ends it."""
+"""What a question asks of the outside: counted where it is asked, ended by its budget, recorded and played back."""
 
 from __future__ import annotations
 
-import threading
-import time
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from threading import Lock, local
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from thresher.errors import BudgetSpent, Cancelled, without_password
+from thresher.errors import BudgetSpent, Cancelled, NotRecorded, ProviderError, without_password
 from thresher.types import Usage
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,44 +188,95 @@ def _host(url: str) -> tuple[str]:
     return (urlsplit(without_password(url)).netloc,)
 
 
-# --- how often a server may be called: so many times a minute, for all callers of the process -------------------------
+# --- recorded and played back -----------------------------------------------------------------------------------------
 
 
-class Rate:
-    """At most `per_minute` calls begin in any minute, in the order of the callers. Safe to use from several threads."""
+class Exchanges:
+    """Records requests to the outside and their replies; with `stored`, plays a record back and asks nothing.
 
-    def __init__(
+    A request is kept as a hash only. The same request may get two replies; they are played back in the order in which
+    they came. Safe to use from several threads.
+    """
+
+    def __init__(self, stored: Mapping[str, Sequence[Mapping[str, Any]]] | None = None) -> None:
+        self.replaying = stored is not None
+        self._entries = {key: [dict(entry) for entry in entries] for key, entries in (stored or {}).items()}
+        self._played: dict[str, int] = {}
+        self._lock = Lock()
+
+    def reply(self, key_parts: Sequence[str], make: Callable[[], str], *, meter: Meter | None = None) -> str:
+        """The result of `make`, recorded; at playback the recorded result, without a call.
+
+        `key_parts` are all that the reply may depend on. A ProviderError or BudgetSpent of `make` is recorded and
+        raised like a reply. What `make` spends on `meter` in its thread is recorded too, and spent again at playback,
+        so that both answers cost the same. Raises NotRecorded at playback.
+        """
+        key = content_hash(key_parts)
+        return self._play(key, meter) if self.replaying else self._record(key, make, meter)
+
+    def recall(
         self,
-        per_minute: int,
+        key_parts: Sequence[str],
+        make: Callable[[], Value],
         *,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self.per_minute = per_minute
-        self._clock = clock
-        self._sleep = sleep
-        self._begun: deque[float] = deque(maxlen=per_minute)  # when the last calls began or, if they wait, will begin
-        self._lock = threading.Lock()
+        write: Callable[[Value], str],
+        read: Callable[[str], Value],
+        meter: Meter | None = None,
+    ) -> Value:
+        """`reply` for a value that is no text: written as one, and read back from it when recording too."""
+        return read(self.reply(key_parts, lambda: write(make()), meter=meter))
 
-    def wait(self, seconds_left: float | None = None) -> None:
-        """Wait for one's turn. Raises BudgetSpent at once when it comes after `seconds_left`."""
+    def stored(self) -> dict[str, list[dict[str, Any]]]:
+        """The record, in JSON types: for `Exchanges(stored)`."""
         with self._lock:
-            now = self._clock()
-            turn = max(now, self._begun[0] + 60.0) if len(self._begun) == self.per_minute else now
-            if seconds_left is not None and turn - now > seconds_left:
-                what = f"the limit of {self.per_minute} calls per minute leaves no turn within the budget's seconds"
-                raise BudgetSpent(what)
-            self._begun.append(turn)
-        if turn > now:
-            self._sleep(turn - now)
+            return {key: [dict(entry) for entry in self._entries[key]] for key in sorted(self._entries)}
+
+    def _record(self, key: str, make: Callable[[], str], meter: Meter | None) -> str:
+        failure: ProviderError | BudgetSpent | None = None
+        with nullcontext(Meter()) if meter is None else meter.tab() as tab:
+            try:
+                entry: dict[str, Any] = {"reply": make()}
+            except (ProviderError, BudgetSpent) as error:
+                failure, entry = error, _described(error)
+        entry["usage"] = tab.usage.to_dict()
+        with self._lock:
+            self._entries.setdefault(key, []).append(entry)
+        if failure is not None:
+            raise failure
+        return str(entry["reply"])
+
+    def _play(self, key: str, meter: Meter | None) -> str:
+        with self._lock:
+            at = self._played.get(key, 0)
+            entries = self._entries.get(key, [])
+            if at >= len(entries):
+                raise NotRecorded(
+                    "something is asked of the outside that was not asked when the answer was stored",
+                    next_step="the documents, the settings or Thresher itself changed since; ask the question anew",
+                )
+            self._played[key] = at + 1
+        entry = entries[at]
+        if meter is not None:
+            meter.spend(Usage.from_dict(entry["usage"]))
+        if "error" in entry:
+            raise _made(entry)
+        return str(entry["reply"])
 
 
-_shared: dict[tuple[str, int], Rate] = {}
-_sharing = threading.Lock()
+def _described(error: ProviderError | BudgetSpent) -> dict[str, Any]:
+    fields = {"what": error.what, "subject": error.subject, "next_step": error.next_step}
+    if isinstance(error, ProviderError):
+        return {"error": "ProviderError", **fields, "retryable": error.retryable}
+    return {"error": "BudgetSpent", **fields}
 
 
-def shared_rate(url: str, per_minute: int) -> Rate:
-    """The one limiter of a server in this process; another limit for the same server is another limiter."""
-    server = urlsplit(without_password(url)).netloc.lower()
-    with _sharing:
-        return _shared.setdefault((server, per_minute), Rate(per_minute))
+def _made(entry: Mapping[str, Any]) -> ProviderError | BudgetSpent:
+    fields = {"subject": entry["subject"], "next_step": entry["next_step"]}
+    if entry["error"] == "ProviderError":
+        return ProviderError(entry["what"], **fields, retryable=entry["retryable"])
+    return BudgetSpent(entry["what"], **fields)
+
+
+def content_hash(parts: Sequence[str]) -> str:
+    """SHA-256 of texts, in hexadecimal digits; where one ends and the next begins counts."""
+    return hashlib.sha256(json.dumps(list(parts)).encode()).hexdigest()

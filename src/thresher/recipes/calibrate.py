@@ -151,7 +151,6 @@ def calibrated(
     known = {**dict(feedback), **dict(labelled or ())}
     if labelled is not None:  # checked before the searches, which may take minutes
         check_enough(sum(known.values()), len(known) - sum(known.values()))
-    parts = parts.running(settings)
     if isinstance(settings, CorrectiveSettings):
         evidence = _of_corrective(settings, parts, limit, progress)
     else:

@@ -12,12 +12,10 @@ from weakref import WeakValueDictionary
 from thresher.errors import UsageError
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
-from thresher.models.cassette import Exchanges, ReplyCache
-from thresher.models.encoders import ENCODERS, BundledEncoder, RememberingEncoder
-from thresher.models.onnx import ON_CPU
-from thresher.models.usage import Meter, Prices, shared_rate
+from thresher.models.encoders import RememberingEncoder
+from thresher.models.usage import Exchanges, Meter, Prices
 from thresher.pipeline import Pipeline
-from thresher.protocols import ChunkTable, CrossEncoder, Encoder, LanguageModel, in_silence
+from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Files, LanguageModel, in_silence
 from thresher.recipes.settings import EncoderSettings, LanguageModelSettings, RecipeSettings, RerankerSettings
 from thresher.text.terms import rarity_from
 from thresher.types import Document, Judged, Query
@@ -49,20 +47,15 @@ _LOADED: WeakValueDictionary[Hashable, object] = WeakValueDictionary()
 class Models:
     """Loaded models, kept from question to question; those of one name are shared with other open collections."""
 
-    providers: tuple[str, ...] = ON_CPU
-    """Execution providers of ONNX Runtime that they run on."""
+    own_encoder: Encoder | None = None
+    """An encoder of the caller's, used where the settings name it."""
     _kept: dict[Hashable, object] = field(default_factory=dict)
 
-    def on(self, providers: Sequence[str]) -> Models:
-        """The same models on other execution providers."""
-        wanted = tuple(providers) or ON_CPU
-        return self if wanted == self.providers else self._keep(partial(Models, wanted), "on", wanted)
-
     def encoder(self, name: str, settings: EncoderSettings) -> Encoder:
-        """The bundled encoder, one of the program's own, one that fastembed loads, or an endpoint's."""
-        if name in ENCODERS:
-            return self._keep(ENCODERS[name], "own encoder", name, shared=False)
-        return self._keep(partial(_make_encoder, name, settings, self.providers), "encoder", name, settings)
+        """The bundled encoder, one in a folder, one that fastembed loads, an endpoint's, or the caller's."""
+        if self.own_encoder is not None and name == self.own_encoder.name:
+            return self.own_encoder
+        return self._keep(partial(_make_encoder, name, settings), "encoder", name, settings)
 
     def reading_encoder(self, name: str, settings: EncoderSettings) -> Encoder:
         """The same encoder, which remembers the sentences of a question for several parts."""
@@ -74,7 +67,7 @@ class Models:
         from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
 
         wanted = folder or BUNDLED_JUDGE
-        return self._keep(partial(BundledJudge, wanted, providers=self.providers), "judge", wanted)
+        return self._keep(partial(BundledJudge, wanted), "judge", wanted)
 
     def checker(self) -> BundledJudge:
         """The bundled cross-encoder that checks claims against texts."""
@@ -88,20 +81,19 @@ class Models:
             return self.judge()
         from thresher.models.fastembed_models import FastembedCrossEncoder
 
-        return self._keep(partial(FastembedCrossEncoder, name, self.providers), "cross-encoder", name)
+        return self._keep(partial(FastembedCrossEncoder, name), "cross-encoder", name)
 
-    def _keep(self, make: Callable[[], Model], *key: Hashable, shared: bool = True) -> Model:
+    def _keep(self, make: Callable[[], Model], *key: Hashable) -> Model:
         if key not in self._kept:
-            of_process = (*key, self.providers)
-            self._kept[key] = (_LOADED.get(of_process) if shared else None) or make()
-            if shared:
-                _LOADED[of_process] = self._kept[key]
+            self._kept[key] = _LOADED[key] = _LOADED.get(key) or make()
         return cast("Model", self._kept[key])
 
 
-def _make_encoder(name: str, settings: EncoderSettings, providers: tuple[str, ...]) -> Encoder:
-    if name == BUNDLED:
-        return BundledEncoder(providers=providers)
+def _make_encoder(name: str, settings: EncoderSettings) -> Encoder:
+    if name == BUNDLED or Path(name).is_dir():
+        from thresher.models.encoders import BundledEncoder
+
+        return BundledEncoder() if name == BUNDLED else BundledEncoder(Path(name))
     if name.startswith(ENDPOINT):
         if not settings.base_url:
             next_step = "give one with `settings` embeddings.base_url=URL"
@@ -112,7 +104,7 @@ def _make_encoder(name: str, settings: EncoderSettings, providers: tuple[str, ..
         return EndpointEncoder(name, base_url=settings.base_url, api_key=plain(settings.api_key))
     from thresher.models.fastembed_models import FastembedEncoder
 
-    return FastembedEncoder(name, providers=providers)
+    return FastembedEncoder(name)
 
 
 def plain(secret: SecretStr | None) -> str | None:
@@ -148,8 +140,8 @@ class Components:
     outside: Outside | None = None
     exchanges: Exchanges = field(default_factory=Exchanges)
     """Records what comes from outside, or plays it back."""
-    replies: ReplyCache | None = None
-    """Used where `llm.cache` is on."""
+    replies: Files | None = None
+    """Where replies are kept, if `llm.cache` is on."""
     calibrations: Calibrations | None = None
     indexing: bool = False
     """Whether documents are indexed: only then is a chat model paid to prepare them."""
@@ -163,18 +155,14 @@ class Components:
     """Those of this question, which several parts read whole."""
 
     @classmethod
-    def sketch(cls) -> Components:
+    def sketch(cls, models: Models | None = None) -> Components:
         """For parts that are described, not run: without a collection, with a place outside."""
         store = cast("DocumentStore", _Nothing())
-        return cls(store, Models(), Meter(), outside=Outside("another collection or the web"), sketched=True)
+        return cls(store, models or Models(), Meter(), outside=Outside("another collection or the web"), sketched=True)
 
     def elsewhere(self, store: DocumentStore) -> Components:
         """The same models, meter and records over another collection."""
         return replace(self, store=store, outside=None, _documents={})
-
-    def running(self, settings: RecipeSettings) -> Components:
-        """The same, with the models on the execution providers that the settings name."""
-        return replace(self, models=self.models.on(tuple(filter(None, settings.onnx_providers.split(",")))))
 
     def encoder(self, settings: RecipeSettings, *, reading: bool = False) -> Encoder:
         """The encoder the settings name, metered behind an endpoint; with `reading` it remembers sentences."""
@@ -193,8 +181,8 @@ class Components:
 
     def language_model(self, settings: LanguageModelSettings) -> LanguageModel | None:
         """The chat model, if one is configured."""
-        cache = self.replies if settings.cache else None
-        return chat_model(settings, self.meter, exchanges=self.exchanges, cache=cache)
+        kept = self.replies if settings.cache else None
+        return chat_model(settings, self.meter, exchanges=self.exchanges, kept=kept)
 
     def cross_encoder(self, name: str, *, api_key: str | None = None) -> CrossEncoder:
         """The cross-encoder of that name or folder, or an endpoint for URL or URL#MODEL."""
@@ -244,12 +232,13 @@ def chat_model(
     meter: Meter,
     *,
     exchanges: Exchanges | None = None,
-    cache: ReplyCache | None = None,
+    kept: Files | None = None,
 ) -> ChatModel | None:
-    """The chat model, if one is configured; `cache` is used whatever `settings.cache`."""
+    """The chat model, if one is configured; replies are `kept` whatever `settings.cache`."""
     if not (settings.base_url and settings.model):
         return None
-    from thresher.models.chat import ChatModel
+    from thresher.models.chat import ChatModel, ReplyCache
+    from thresher.models.transport import shared_rate
 
     return ChatModel(
         base_url=settings.base_url,
@@ -263,7 +252,7 @@ def chat_model(
         rate=None if settings.per_minute is None else shared_rate(settings.base_url, settings.per_minute),
         prices=prices_of(settings),
         exchanges=exchanges,
-        cache=cache,
+        cache=None if kept is None else ReplyCache(kept),
     )
 
 

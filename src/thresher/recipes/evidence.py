@@ -11,7 +11,6 @@ from thresher.answer import Answer
 from thresher.models.encoders import token_count
 from thresher.pipeline import SLOTS, Cut, Pipeline, select
 from thresher.recipes.components import Components
-from thresher.recipes.settings import RecipeSettings
 from thresher.refinement.excerpts import BudgetedRefiner, EvidenceReader
 from thresher.structure.locators import locate
 from thresher.types import (
@@ -165,7 +164,6 @@ class Spending:
         return replace(pipeline, refine=BudgetedRefiner(pipeline.refine, self.read, most, self.count))
 
 
-def spending(settings: RecipeSettings, parts: Components) -> Spending:
+def spending(parts: Components) -> Spending:
     """The bundled judge over the documents, and the bundled tokenizer."""
-    models = parts.running(settings).models
-    return Spending(EvidenceReader(models.judge(), parts.whole_documents()), token_count)
+    return Spending(EvidenceReader(parts.models.judge(), parts.whole_documents()), token_count)

@@ -77,7 +77,7 @@ class Recipe:
         from thresher.recipes import cuts
 
         cut = getattr(cuts, self.module, None) or self._wiring.index_config
-        return cast("IndexConfig | None", cut(settings, components.running(settings)))
+        return cast("IndexConfig | None", cut(settings, components))
 
     def pipeline(self, settings: RecipeSettings, components: Components) -> Pipeline:
         """The recipe, ready to run, by the bounds that were learned in this collection where there are any."""
@@ -92,7 +92,7 @@ class Recipe:
 
     def wired(self, settings: RecipeSettings, components: Components) -> Pipeline:
         """The recipe by its settings, without learned bounds."""
-        made = cast("Pipeline", self._wiring.pipeline(settings, components.running(settings), self.name))
+        made = cast("Pipeline", self._wiring.pipeline(settings, components, self.name))
         made = replace(made, only_correct=settings.answer.mode == "strict")
         if not self.parts:
             return made

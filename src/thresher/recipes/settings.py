@@ -27,9 +27,7 @@ class LanguageModelSettings(Frozen):
         None, description="how much a model that thinks does so, where its server takes it; none turns it off"
     )
     timeout_seconds: float = Field(60.0, gt=0, description="seconds to wait for one reply")
-    context_tokens: int | None = Field(
-        None, ge=512, description="tokens the model reads and writes at once; the server is asked when not set"
-    )
+    context_tokens: int | None = Field(None, ge=512, description="tokens the model reads and writes at once")
     concurrency: int = Field(4, ge=1, le=64, description="calls at the same time at most")
     per_minute: int | None = Field(None, ge=1, description="calls per minute at most; no limit when not set")
     cache: bool = Field(False, description="keep replies on disk and use them again for the same prompt")
@@ -151,17 +149,12 @@ class RecipeSettings(Frozen):
     drop_references: ClassVar[bool] = False
     """The References section of papers is not cut into chunks."""
 
-    encoder: str = Field("bundled", description="'bundled', a fastembed model or folder, or 'endpoint:MODEL'")
+    encoder: str = Field("bundled", description="'bundled', a folder, a fastembed model, or 'endpoint:MODEL'")
     outside: str = Field(
         "none",
         description="what a recipe that corrects may search besides: none, web or collection:NAME; `--outside` wins",
     )
     embeddings: EncoderSettings = EncoderSettings()
-    onnx_providers: Listed = Field(
-        "CPUExecutionProvider",
-        description="execution providers of ONNX Runtime for the bundled models, in order of preference; "
-        "e.g. CUDAExecutionProvider,CPUExecutionProvider with the package onnxruntime-gpu",
-    )
     llm: LanguageModelSettings = LanguageModelSettings()
     answer: AnswerSettings = AnswerSettings()
 

@@ -15,7 +15,7 @@ from itertools import pairwise, takewhile
 from typing import ClassVar
 
 from thresher.errors import BudgetSpent
-from thresher.models.structured import Unreadable, asked_for_text, read_line
+from thresher.models.replies import Unreadable, asked_for_text, read_line
 from thresher.protocols import LanguageModel, PairReader, Retriever
 from thresher.questions import ADDED, OPENING, asks, cannot_stand_alone, points
 from thresher.text.entities import missing_name, name_places

@@ -132,7 +132,7 @@ ANALYZER: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Segment:
     """Neighbouring files of a table that a segment covers, or is to cover."""
 
     files: tuple[int, ...]
@@ -141,12 +141,12 @@ class Piece:
     """Whether a segment has to be built for them: there is none, or it counts rows that are gone."""
 
 
-def to_build(pieces: Sequence[Piece], most: int = SEGMENT_ROWS) -> list[Piece]:
+def to_build(pieces: Sequence[Segment], most: int = SEGMENT_ROWS) -> list[Segment]:
     """The segments to build for a table whose pieces are these, in the order of its files.
 
     A piece to be built takes in those before it that are not larger: a row is indexed log2(`most` / batch) times.
     """
-    settled: list[Piece] = []
+    settled: list[Segment] = []
     for piece in pieces:
         last = piece
         while settled and last.wanted and settled[-1].rows + last.rows <= most:
@@ -154,7 +154,7 @@ def to_build(pieces: Sequence[Piece], most: int = SEGMENT_ROWS) -> list[Piece]:
             if not before.wanted and before.rows > last.rows:
                 break
             settled.pop()
-            last = Piece(before.files + last.files, before.rows + last.rows, wanted=True)
+            last = Segment(before.files + last.files, before.rows + last.rows, wanted=True)
         settled.append(last)
     return [piece for piece in settled if piece.wanted]
 
@@ -186,13 +186,13 @@ def bring_up_text_index(table: Any, most: int = SEGMENT_ROWS) -> None:
         _remember(table, TERMS, BUILT_FROM, json.dumps(left))
 
 
-def _pieces(dataset: Any, rows: Mapping[int, int], built: Mapping[str, int]) -> list[Piece]:
-    covered: dict[int, Piece] = {}
+def _pieces(dataset: Any, rows: Mapping[int, int], built: Mapping[str, int]) -> list[Segment]:
+    covered: dict[int, Segment] = {}
     for segment, files in _segments(dataset):
         held = tuple(sorted(files & rows.keys()))
         total = sum(rows[file] for file in held)
-        covered |= dict.fromkeys(held, Piece(held, total, wanted=built.get(segment) != total))
-    every = (covered.get(file) or Piece((file,), rows[file], wanted=True) for file in sorted(rows))
+        covered |= dict.fromkeys(held, Segment(held, total, wanted=built.get(segment) != total))
+    every = (covered.get(file) or Segment((file,), rows[file], wanted=True) for file in sorted(rows))
     return list(dict.fromkeys(every))
 
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
 from thresher.errors import StoreError
-from thresher.stores.lance import LanceStore
-from thresher.stores.lance_chunks import LanceChunkTable
+from thresher.stores.lance import LanceChunkTable, LanceStore
 from thresher.stores.lance_memory import Memory
 from thresher.stores.lance_table import LanceRecords, LanceTable, store_error, store_errors
 from thresher_bucket.files import CONNECT_SECONDS, RETRIES, BucketFiles, allows_http, bucket_of, error_of

@@ -104,7 +104,7 @@ def budget_curve(
         sought = [Sought(question, answers) for question, answers in questions if answers]
     if not sought:
         raise UsageError("have no answers", subject="the questions", next_step='give "answers" with each of them')
-    pipeline, spend, budgets = recipe.pipeline(settings, parts), spending(settings, parts), budgets or BUDGETS
+    pipeline, spend, budgets = recipe.pipeline(settings, parts), spending(parts), budgets or BUDGETS
     tokens: list[int] = []
     spent: list[list[tuple[int, bool]]] = []  # per question and budget the tokens, and whether the answer stays
     for one in sought:

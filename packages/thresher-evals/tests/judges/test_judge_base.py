@@ -14,7 +14,7 @@ import pytest
 
 from thresher.cli.app import main
 from thresher.errors import ProviderError, UsageError
-from thresher.models.structured import Unreadable
+from thresher.models.replies import Unreadable
 from thresher.models.usage import Meter
 from thresher_evals.dataset import Question
 from thresher_evals.datasets.registry import references_of

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.models.structured import Unreadable
+from thresher.models.replies import Unreadable
 from thresher_evals.dataset import Question
 from thresher_evals.judges.base import Case, Outcome
 from thresher_evals.judges.factscore import Knowledge, checked_facts, factscore

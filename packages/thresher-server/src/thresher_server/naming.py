@@ -13,7 +13,7 @@ from fastapi import Depends, Path
 
 from thresher import recipes
 from thresher.collection import Collection
-from thresher.indexing.records import DocumentRecord
+from thresher.indexing.catalog import DocumentRecord
 from thresher.indexing.store import DocumentStore
 from thresher.stores.registry import recorded
 from thresher_server.problems import Problem

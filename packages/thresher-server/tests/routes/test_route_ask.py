@@ -105,7 +105,6 @@ def test_settings_that_a_person_may_change_are_heeded_and_others_refused(keyed: 
         ("public_url", "http://evil.example"),
         ("chunk.size", 50),
         ("critic.model", "x"),
-        ("onnx_providers", "x"),
         ("reading.seconds", 1),
         ("store", "x"),
         ("judge_model", "/tmp"),

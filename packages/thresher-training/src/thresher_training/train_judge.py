@@ -17,7 +17,7 @@ from thresher.errors import MissingExtra
 from thresher.home.places import Home, working_folder
 from thresher.judging.scorers import JUDGE_FILE, LogOdds, TunedJudge
 from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
-from thresher.models.onnx import HASH_CHARACTERS
+from thresher.models.running import HASH_CHARACTERS
 from thresher.protocols import Counting
 from thresher.recipes import corrective, cuts
 from thresher.recipes.components import Components
@@ -98,7 +98,6 @@ def train(
         if error.name not in ("torch", "onnx"):
             raise
         raise MissingExtra(error.name, extra="training") from error
-    parts = parts.running(settings)
     counting = counting or silently
     labels = together([*([] if file is None else read_labels(file)), *of_feedback(feedback)])
     scorer = trained_scorer(settings, parts, parts.table(cuts.corrective(settings, parts)))

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 
 from thresher.chunking.spans import make_chunk
 from thresher.documents.cleaning import references_span
-from thresher.models.structured import asked, object_schema, read_choice, read_text
+from thresher.models.replies import asked, object_schema, read_choice, read_text
 from thresher.protocols import LanguageModel
 from thresher.text.injection import fenced
 from thresher.text.sentences import sentence_spans

@@ -17,7 +17,7 @@ from typing import Any
 from pydantic.dataclasses import dataclass as model
 
 from thresher.errors import ProviderError, UnknownSetting, UsageError
-from thresher.models.pool import in_parallel
+from thresher.models.running import in_parallel
 from thresher.protocols import Progress
 from thresher_evals.judges.base import FACTS, UNSUPPORTED, Case, Judge, judged
 from thresher_evals.judges.factscore import factscore

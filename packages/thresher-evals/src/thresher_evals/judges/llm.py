@@ -13,9 +13,8 @@ from typing import Any, TypeVar
 
 from thresher.errors import UsageError
 from thresher.home.files import LocalFiles
-from thresher.models.cassette import ReplyCache
 from thresher.models.chat import ChatModel
-from thresher.models.structured import Asked, Unreadable, asked, object_schema, read_choice, read_integer
+from thresher.models.replies import StructuredReply, Unreadable, asked, object_schema, read_choice, read_integer
 from thresher.models.usage import Meter
 from thresher.protocols import LanguageModel
 from thresher.recipes.components import chat_model
@@ -183,7 +182,9 @@ class Reader:
         user = "\n".join([*shown, marked("topic", topic), marked("statement", fact), "True or False?"])
         return read_verdict(self.model.complete(FACT_SYSTEM, user))
 
-    def _asked(self, system: str, user: str, schema: Mapping[str, Any], read: Callable[[str], Value]) -> Asked[Value]:
+    def _asked(
+        self, system: str, user: str, schema: Mapping[str, Any], read: Callable[[str], Value]
+    ) -> StructuredReply[Value]:
         return asked(self.model, system, user, schema=schema, read=read)
 
 
@@ -329,6 +330,6 @@ def check_other_model(settings: LanguageModelSettings, generators: Iterable[str]
 
 def judge_model(settings: LanguageModelSettings, replies: Path, meter: Meter) -> ChatModel:
     """The model at temperature 0, with its replies cached in the folder `replies`."""
-    model = chat_model(settings.model_copy(update={"temperature": 0.0}), meter, cache=ReplyCache(LocalFiles(replies)))
+    model = chat_model(settings.model_copy(update={"temperature": 0.0}), meter, kept=LocalFiles(replies))
     assert model is not None, "judge_settings refuses settings without a model"
     return model

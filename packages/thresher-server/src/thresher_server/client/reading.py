@@ -11,8 +11,8 @@ from typing import Any
 from thresher.answer import Answer
 from thresher.errors import DocumentError, ThresherError, UsageError
 from thresher.home.folders import Summary
+from thresher.indexing.catalog import DocumentRecord
 from thresher.indexing.ingest import Remark, Report
-from thresher.indexing.records import DocumentRecord
 from thresher.judging.calibration import Calibration
 from thresher.links import place_of
 from thresher.types import (

@@ -16,7 +16,7 @@ from mcp_types import Resource
 from thresher.collection import Collection
 from thresher.errors import ThresherError, UsageError
 from thresher.file_names import file_name
-from thresher.indexing.records import DocumentRecord
+from thresher.indexing.catalog import DocumentRecord
 from thresher.indexing.store import DocumentStore
 from thresher.links import address
 from thresher_server.mcp.desk import Desk

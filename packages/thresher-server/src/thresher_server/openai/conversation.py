@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from thresher.models.onnx import encodable
+from thresher.models.running import encodable
 from thresher_server.openai.answer_text import without_tail
 from thresher_server.problems import Problem
 from thresher_server.shapes import Foreign

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from thresher import recipes
 from thresher.collection import Collection
-from thresher.indexing.records import DocumentRecord
+from thresher.indexing.catalog import DocumentRecord
 from thresher.recipes.judges import judge_of
 from thresher.recipes.settings import CorrectiveSettings, JudgeSettings
 from thresher_server import conversations

@@ -43,6 +43,9 @@ MOST_DIGITS = 15  # of a length in a header: a petabyte; Python refuses to read 
 class NotFetched(Exception):
     """Something could not be had from the network, or was refused; says why in a few words."""
 
+    may_pass = True  # whether the same request may be answered later
+    after = 0.0  # seconds that the server asks to wait before
+
 
 class AddressRefused(NotFetched):
     """The host has no address, or none that may be connected to."""
@@ -58,6 +61,8 @@ class Late(NotFetched):
 
 class NotTaken(NotFetched):
     """The answer is larger than it may be, or packed in a way that is not read."""
+
+    may_pass = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from thresher.errors import BudgetSpent, NotRecorded, ProviderError
 from thresher.home.files import LocalFiles
-from thresher.models.cassette import FOLDERS, Exchanges, ReplyCache, content_hash
-from thresher.models.pool import in_parallel
-from thresher.models.usage import Meter
-from thresher.types import Usage
+from thresher.models.chat import FOLDERS, ReplyCache
+from thresher.models.running import in_parallel
+from thresher.models.usage import Exchanges, content_hash
 
 
 def never() -> str:
@@ -32,61 +30,11 @@ def stored(exchanges: Exchanges) -> Exchanges:
     return Exchanges(json.loads(json.dumps(exchanges.stored())))
 
 
-def test_replies_are_played_back_in_their_order_for_each_key() -> None:
-    recorded = Exchanges()
-    for key, reply in [("a", "1"), ("b", "2"), ("a", "3")]:
-        assert recorded.reply([key], lambda reply=reply: reply) == reply
-    played = stored(recorded)
-    assert (recorded.replaying, played.replaying) == (False, True)
-    assert [played.reply([key], never) for key in ("b", "a", "a")] == ["2", "1", "3"]
-    for key in ("a", "c"):
-        with pytest.raises(NotRecorded, match="ask the question anew"):
-            played.reply([key], never)
-
-
-FAILURES = [
-    ProviderError("down", subject="m at h", next_step="wait", retryable=True),
-    BudgetSpent("the budget of 3 model calls is spent"),
-]
-
-
-@pytest.mark.parametrize("error", FAILURES, ids=str)
-def test_failures_are_played_back_too(error: ProviderError | BudgetSpent) -> None:
-    recorded = Exchanges()
-    with pytest.raises(type(error)):
-        recorded.reply(["a"], raising(error))
-    with pytest.raises(type(error)) as caught:
-        stored(recorded).reply(["a"], never)
-    assert vars(caught.value) == vars(error)
-    assert str(caught.value) == str(error)
-
-
 def test_a_mistake_is_not_recorded() -> None:
     recorded = Exchanges()
     with pytest.raises(ZeroDivisionError):
         recorded.reply(["a"], raising(ZeroDivisionError()))
     assert recorded.stored() == {}
-
-
-def test_what_was_spent_is_spent_again() -> None:
-    meter, recorded = Meter(), Exchanges()
-
-    def search() -> str:
-        meter.searched("https://search.example/")
-        meter.used(3, 4)
-        return "found"
-
-    def fail() -> str:
-        meter.start("http://model:1/v1")
-        raise ProviderError("down")
-
-    again = Meter()
-    for spent in (meter, again):
-        exchanges = recorded if spent is meter else stored(recorded)
-        exchanges.reply(["search"], search if spent is meter else never, meter=spent)
-        with pytest.raises(ProviderError):
-            exchanges.reply(["chat"], fail if spent is meter else never, meter=spent)
-    assert again.usage == meter.usage == Usage(1, 3, 4, 1, ("model:1", "search.example"))
 
 
 def test_threads_record_every_reply_and_the_record_does_not_depend_on_who_was_first() -> None:

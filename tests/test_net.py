@@ -8,7 +8,7 @@ from traceback import format_exception
 import pytest
 
 from tests.correction.making import names
-from thresher.net.http import (
+from thresher.net import (
     AddressRefused,
     Bounds,
     NotFetched,

@@ -1,1 +1,0 @@
-"""Requests over the network and the addresses that they may reach."""

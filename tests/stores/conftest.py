@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.indexing.making import ENCODER, row
+from thresher.stores.lance import LanceChunkTable, LanceStore
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LanceStore:
+    return LanceStore(tmp_path / "lance")
+
+
+@pytest.fixture
+def table(store: LanceStore, request: pytest.FixtureRequest) -> LanceChunkTable:
+    """The texts of the module, if it has some, each a document."""
+    store.create("chunks_t", dimension=ENCODER.dimension)
+    opened = store.open("chunks_t")
+    texts: Mapping[str, str] = getattr(request.module, "TEXTS", {})
+    opened.append([row(id_, text, document_id=f"d{id_}") for id_, text in texts.items()])
+    opened.maintain()
+    return opened
