@@ -38,8 +38,8 @@ from benchmarks.real_model import Asked, by_hash, corpus, line, nq, popqa, squad
 from benchmarks.studies.study import parts_of
 from thresher import recipes
 from thresher.judging.calibration import SHIPPED
+from thresher.judging.fitting import Opinion, weighed
 from thresher.judging.llm_scorers import GRADES, LikelihoodRelevance, LLMRelevance
-from thresher.judging.model_weight import Opinion, weighed
 from thresher.models.chat import ChatModel
 from thresher.models.usage import Meter
 from thresher.protocols import Scorer

@@ -16,7 +16,8 @@ import numpy as np
 
 from benchmarks.machine import tell
 from research.pools import TRAIN, Pool, Question, Remembered, candidates, of_slices, squad, wikipedia
-from thresher.judging.calibration import SHIPPED, fit
+from thresher.judging.calibration import SHIPPED
+from thresher.judging.fitting import fit
 from thresher.judging.scorers import LocalRelevance
 from thresher.models.encoders import BundledEncoder
 from thresher.text.sentences import sentence_spans

@@ -26,8 +26,8 @@ from research.pools import (
     wikipedia,
     with_interval,
 )
-from thresher.judging.calibration import auroc, calibration_error, fit
-from thresher.judging.logistic import log_odds, logistic_weights, sigmoid
+from thresher.judging.calibration import log_odds, sigmoid
+from thresher.judging.fitting import auroc, calibration_error, fit, logistic_weights
 from thresher.judging.scorers import LocalRelevance
 from thresher.models.encoders import BundledEncoder
 from thresher.text.sentences import sentence_spans

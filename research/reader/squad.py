@@ -27,7 +27,7 @@ from research.reader.readings import (
     sureness,
     windows,
 )
-from thresher.judging.logistic import logistic_weights
+from thresher.judging.fitting import logistic_weights
 from thresher_evals.dataset import split_of
 from thresher_evals.metrics.answers import exact_match, f1
 from thresher_evals.stats import Forecast, auroc_interval

@@ -15,18 +15,16 @@ from hypothesis import strategies as some
 
 from thresher.errors import StoreError, UsageError
 from thresher.home.files import LocalFiles
-from thresher.judging.calibration import (
+from thresher.judging.calibration import SHIPPED, Calibration, Calibrations, ModelWeight, usual
+from thresher.judging.fitting import (
     FALSE_POSITIVE_COST,
-    SHIPPED,
-    Calibration,
-    Calibrations,
+    Opinion,
     auroc,
     calibration_error,
     decision_bounds,
     fit,
-    usual,
+    weighed,
 )
-from thresher.judging.model_weight import ModelWeight, Opinion, weighed
 
 LOCAL = SHIPPED["local"]
 

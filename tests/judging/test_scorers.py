@@ -14,10 +14,9 @@ from hypothesis import strategies as some
 
 from tests.judging.scoring import ASKED, Given, failing, scores, scoring, values
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.judging.calibration import SHIPPED
+from thresher.judging.calibration import SHIPPED, ModelWeight
 from thresher.judging.entries import EntryScorer
 from thresher.judging.llm_scorers import LLMRelevance
-from thresher.judging.model_weight import ModelWeight
 from thresher.judging.scorers import (
     BandedScorer,
     CalibratedScorer,

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from thresher.errors import BudgetSpent, ModelError, ProviderError, UsageError
-from thresher.judging.calibration import Calibration
-from thresher.judging.model_weight import ModelWeight
+from thresher.judging.calibration import Calibration, ModelWeight
 from thresher.judging.thresholds import parts_of, value_of
 from thresher.protocols import CrossEncoder, Encoder, PairReader, Scorer, about
 from thresher.questions import searches

@@ -27,7 +27,7 @@ from thresher.verification.conflicts import ConflictFinder, find_conflicts
 if TYPE_CHECKING:
     from thresher.correction.corrector import OutsideResult, OutsideSource
     from thresher.correction.search_query import SearchQueryWriter
-    from thresher.judging.model_weight import ModelWeight
+    from thresher.judging.calibration import ModelWeight
     from thresher.types import Vectors
 
 PASSAGE_CHARACTERS = 900

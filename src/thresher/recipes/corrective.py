@@ -47,7 +47,7 @@ from thresher.retrieval.wrappers import CutRetriever, DeduplicatedRetriever, Rer
 from thresher.types import Hit, Query
 
 if TYPE_CHECKING:
-    from thresher.judging.model_weight import ModelWeight
+    from thresher.judging.calibration import ModelWeight
 
 CANDIDATES = 10
 """Chunks that are judged."""

@@ -11,7 +11,8 @@ import numpy as np
 
 from thresher.collection import Collection
 from thresher.home.files import LocalFiles
-from thresher.judging.calibration import LEAST_QUESTIONS, Calibrations
+from thresher.judging.calibration import Calibrations
+from thresher.judging.fitting import LEAST_QUESTIONS
 from thresher_evals.asker import CollectionAsker
 from thresher_evals.compare.plan import Plan
 from thresher_evals.compare.recommend import Recommendation, values_of
