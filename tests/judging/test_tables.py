@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tests.answering.tables import documents, piece
-from thresher.judging.tables import TableScorer
+from thresher.judging.windows import TableScorer
 from thresher.types import UNIT, Document, Hit, Notes, Query, Scale, Score, Scores
 
 QUARTERS = "| Q2 | 15.8 | 11.9 |\n| Q3 | 17.9 | 12.1 |"
