@@ -8,10 +8,9 @@ import pytest
 from thresher.testing.fakes import HashEncoder, WordSupport
 from thresher.types import ClaimState, Document, Evidence, Table
 from thresher.verification.attribution import clauses_of
-from thresher.verification.check import Checker, statement
+from thresher.verification.check import Checker, ClaimSigns, log_odds, statement, weighed
 from thresher.verification.claims import Cited, Finding
-from thresher.verification.rules import read_by_rules
-from thresher.verification.weights import ClaimSigns, log_odds, weighed
+from thresher.verification.rules import case_of
 from thresher.verification.windows import rows_in_words, spelled_out, windows_of
 
 Make = Callable[..., Evidence]
@@ -77,7 +76,7 @@ def test_a_name_may_stand_anywhere_in_the_cited_document(make_evidence: Make) ->
         return {"d1": whole}
 
     knowing = Checker(WordSupport(), documents)
-    assert read_by_rules(claim, [text]).name
+    assert case_of(claim, [text]).signs().name
     assert found(claim, [piece], 0, check=knowing).state is ClaimState.SUPPORTED
 
 

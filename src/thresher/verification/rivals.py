@@ -15,7 +15,7 @@ from thresher.text.answer_types import AnswerType, answer_type, asks_for_figure
 from thresher.text.entities import lacking, missing_name, names_in
 from thresher.text.numbers import Date, Quantity, agree, quantities_and_dates, without_iso_dates
 from thresher.text.terms import term_set
-from thresher.verification.contradiction import opposed_pairs, statement
+from thresher.verification.contradiction import PRONOUNS, opposed_pairs, statement, word_set
 
 LONGEST_WORDS = 10
 """A longer answer says more than one thing."""
@@ -43,17 +43,14 @@ _SEVERAL = re.compile(
 )
 """Questions that several names may answer."""
 
-_LIMITING = frozenset(
+_LIMITING = word_set(
     """former formerly previous previously predecessor successor originally initially until till expected planned
-    proposed predicted projected supposed alleged allegedly if unless""".split()  # noqa: SIM905
+    proposed predicted projected supposed alleged allegedly if unless"""
 )
 """Words that make a statement one about another time or case: rivals have the same ones."""
 
-_OWN = frozenset("we our us i my this these their he his she her".split())  # noqa: SIM905
+_OWN = word_set("we our us i my this these their he his she her")
 """Words that speak of what only the document around them names."""
-
-_PRONOUNS = frozenset("it he she they this that these those its his her their".split())  # noqa: SIM905
-"""What begins a sentence about the thing that the title names."""
 
 _YEAR = re.compile(r"(?<![\w.-])(?:19|20)\d\d(?!\w|\.\d)")
 _NAME = r"(?P<name>[A-ZÀ-Þ][\w.-]*\w(?: [A-ZÀ-Þ][\w.-]*\w)*)"
@@ -61,7 +58,7 @@ _OF_NAME = re.compile(rf"(?P<word>\b[a-z]\w+) (?:of|in|at|for|from) (?:the )?{_N
 _OF_ASKED = re.compile(r"(?P<word>\b[a-z]\w+) (?:of|in|at|for|from) (?:the )?(?P<name>\w+)")
 """In a question without capitals."""
 _NAME_BEFORE = re.compile(rf"{_NAME}(?:['’]s?)? (?P<word>[a-z]\w+)")
-_SMALL = frozenset("the a an of and for de la le der von van du des d".split())  # noqa: SIM905
+_SMALL = word_set("the a an of and for de la le der von van du des d")
 _WORDS = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 
 
@@ -211,7 +208,7 @@ def of_the_same(question: str, one: AnswerInSentence, other: AnswerInSentence, s
 def _terms(answer: AnswerInSentence) -> frozenset[str]:
     """The terms of a sentence without the answer; with those of the title where it begins with a pronoun."""
     opening = answer.sentence.split(maxsplit=1)[:1]
-    return term_set(f"{answer.title} {answer.rest}" if opening and opening[0].lower() in _PRONOUNS else answer.rest)
+    return term_set(f"{answer.title} {answer.rest}" if opening and opening[0].lower() in PRONOUNS else answer.rest)
 
 
 def _names_another(question: str, answer: AnswerInSentence) -> bool:
