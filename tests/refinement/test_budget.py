@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.refinement.budget import LEAST, WORTH, Piece, Stretch, Text, chosen
+from thresher.refinement.excerpts import LEAST, WORTH, Piece, Stretch, Text, chosen
 
 WORDS = "pump seal bearing hall oil grease lamp winter north meter valve coolant".split()  # noqa: SIM905
 

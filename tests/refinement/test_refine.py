@@ -8,14 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.errors import UsageError
-from thresher.refinement.refine import PassageRefiner, StripRefiner
-from thresher.refinement.strips import STRIP, selection, sentences
+from thresher.recipes.build import RefinerInPart
+from thresher.refinement.refine import STRIP, PassageRefiner, StripRefiner, selection, sentences
 from thresher.types import (
     COSINE,
     NO_NOTES,
     UNIT,
     Chunk,
-    Evidence,
     Hit,
     Notes,
     Origin,
@@ -25,7 +24,6 @@ from thresher.types import (
     Score,
     Scores,
 )
-from thresher.verification.conflicts import Conflicts
 
 Make = Callable[..., Hit]
 QUERY = Query("What is the capital of France?", "What is the capital of France?")
@@ -248,16 +246,12 @@ def test_without_any_score_the_chunks_are_handed_over_whole_and_it_is_told(hits:
 # --- contradictions ---------------------------------------------------------------------------------------------------
 
 
-def test_contradictions_are_looked_for_in_the_evidence_as_it_is_numbered(hits: list[Hit]) -> None:
-    def find(evidence: Sequence[Evidence]) -> Conflicts:
-        assert [piece.text.split()[1] for piece in evidence] == ["c", "a", "b"]
-        return Conflicts(((1, 3),), Notes(("conflicts: no",), unreadable=1))
-
-    scorer = Given(LETTERS.values, notes=Notes(("judge: slow",), unreadable=2))
-    refined = StripRefiner(CUT, scorer, top_k=3, conflicts=find)(QUERY, hits)
-    assert refined.conflicts == ((1, 3),)
-    assert refined.notes.unreadable == 3
-    assert refined.notes.degraded == ("judge: slow", "conflicts: no")
+def test_contradictions_are_looked_for_in_the_evidence_as_it_is_numbered(make_hit: Make) -> None:
+    texts = ("Nothing of it.", "BERT-base has 12 layers.", "BERT-base has 24 layers.")
+    chunks = [make_hit(str(at), text=text, document=f"d{at}") for at, text in enumerate(texts)]
+    for of in ("all", "inside", "outside", "none"):
+        refined = RefinerInPart(StripRefiner(CUT, Given({"Nothing": 0.1}, 0.9)), of)(QUERY, chunks)  # type: ignore[arg-type]
+        assert (refined.conflicts, refined.notes.facts["conflicts"]) == (((2, 3),), {"by_rules": 1})
 
 
 # --- passages ---------------------------------------------------------------------------------------------------------

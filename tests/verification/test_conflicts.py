@@ -23,7 +23,7 @@ def pair(make_evidence: Make) -> Callable[..., list[Evidence]]:
 
 
 def found(evidence: list[Evidence]) -> tuple[tuple[int, int], ...]:
-    return find_conflicts(evidence).pairs
+    return find_conflicts(evidence)
 
 
 @pytest.mark.parametrize(("one", "other"), CONTRADICT)
@@ -43,11 +43,6 @@ def test_what_is_obvious_is_found_under_one_title(pair: Callable[..., list[Evide
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_what_says_the_same_is_found_under_no_title(pair: Callable[..., list[Evidence]], one: str, other: str) -> None:
     assert found(pair(one, other, title="The matter")) == ()
-
-
-def test_the_trace_counts_what_the_rules_found(pair: Callable[..., list[Evidence]]) -> None:
-    conflicts = find_conflicts(pair(*CONTRADICT[0]))
-    assert (conflicts.pairs, conflicts.notes.facts) == (((1, 2),), {"conflicts": {"by_rules": 1}})
 
 
 @pytest.mark.parametrize(("one", "other"), AGREE)

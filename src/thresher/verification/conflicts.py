@@ -6,14 +6,13 @@ compared, by the rules of `contradiction`, which miss a contradiction rather tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain, combinations, pairwise
 
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
-from thresher.types import NO_NOTES, Evidence, Notes
+from thresher.types import Evidence
 from thresher.verification.contradiction import (
     ARTICLES,
     PAST,
@@ -55,21 +54,11 @@ NAMED_WORDS, SHARED_WORDS = 2, 3
 name: "the tower" may be any tower."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conflicts:
-    """Pairs of positions in the evidence, from 1, that contradict each other, smaller position first."""
-
-    pairs: tuple[tuple[int, int], ...]
-    notes: Notes = NO_NOTES
-
-
-ConflictFinder = Callable[[Sequence[Evidence]], Conflicts]
-
 Titles = tuple[frozenset[str], frozenset[str]]
 
 
-def find_conflicts(evidence: Sequence[Evidence]) -> Conflicts:
-    """Evidence of different documents that contradicts each other; tables are left out."""
+def find_conflicts(evidence: Sequence[Evidence]) -> tuple[tuple[int, int], ...]:
+    """Pairs of positions, from 1, of evidence of different documents that contradicts each other; never of tables."""
     sentences = [
         (position, piece.hit.chunk, piece.text[start:end])
         for position, piece in enumerate(evidence, start=1)
@@ -84,7 +73,7 @@ def find_conflicts(evidence: Sequence[Evidence]) -> Conflicts:
         new = chunk.document_id != other.document_id and (first, second) not in pairs
         if new and _conflict(statements[one], statements[two], (titles[one], titles[two])):
             pairs.add((first, second))
-    return Conflicts(tuple(sorted(pairs)), Notes(facts={"conflicts": {"by_rules": len(pairs)}}))
+    return tuple(sorted(pairs))
 
 
 @lru_cache(maxsize=256)
