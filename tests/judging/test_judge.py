@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.judging.scoring import ASKED, Given, failing
-from thresher.errors import BudgetSpent, ProviderError, UsageError
+from thresher.errors import BudgetSpent, ProviderError
 from thresher.judging.judge import BLEND, BlendedJudge, RerankedJudge, ScoringJudge
 from thresher.judging.llm_scorers import LLMRelevance
 from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical
@@ -91,13 +91,6 @@ def test_the_thresholds_own_troubles_are_told_with_the_scorers(hits: list[Hit]) 
     assert judged.notes.unreadable == 3
     assert judged.notes.degraded[0] == "judge: slow"
     assert "threshold could not be read" in judged.notes.degraded[1]
-
-
-def test_scales_that_do_not_fit_are_refused_when_the_judge_is_built() -> None:
-    with pytest.raises(UsageError, match=r"threshold 1\.5"):
-        ScoringJudge(Given({}), Fixed(1.5))
-    with pytest.raises(UsageError, match="cosine"):
-        ScoringJudge(Given({}), KeepAll(), otherwise=Given({}, scale=COSINE))
 
 
 # --- with the retrieval's order ---------------------------------------------------------------------------------------

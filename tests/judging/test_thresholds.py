@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from tests.judging.scoring import ASKED, failing, scores
-from thresher.errors import BudgetSpent, ProviderError, UsageError
+from thresher.errors import BudgetSpent, ProviderError
 from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical
 from thresher.testing.fakes import ScriptedModel
-from thresher.types import COSINE, LOGIT, UNIT
 
 units = some.lists(some.floats(0, 1), min_size=1, max_size=30)
 
@@ -99,17 +98,3 @@ def test_a_model_that_fails_leaves_a_computed_threshold(error: Exception) -> Non
     cut = FromModel(failing(error), otherwise=Statistical(floor=0.6))(ASKED, scores(0.9, 0.1))
     assert cut.value == 0.6
     assert cut.notes.degraded == (f"judge: {error}; the threshold is from the mean of the scores",)
-
-
-# --- scales -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_threshold_off_the_scale_of_the_scores_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"threshold 1\.5: is not on the scale relevance"):
-        Fixed(1.5).check(UNIT)
-    with pytest.raises(UsageError, match="threshold -2"):
-        Statistical(floor=-2).check(COSINE)
-    with pytest.raises(UsageError, match="logit"):
-        FromModel(ScriptedModel([])).check(LOGIT)
-    Fixed(1.5).check(LOGIT)
-    KeepAll().check(LOGIT)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from thresher.errors import BudgetSpent, ProviderError, UsageError
-from thresher.judging.thresholds import Threshold, ThresholdResult, parts_of, value_of
+from thresher.errors import BudgetSpent, ProviderError
+from thresher.judging.thresholds import Threshold, parts_of, value_of
 from thresher.protocols import CrossEncoder, Judge, Scorer, about
 from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, ranked_judgements
 
@@ -24,15 +24,6 @@ class ScoringJudge:
     order: bool = True
     """Kept hits by their score, best first, which becomes the score they are ranked by; otherwise as they came."""
     otherwise: Scorer | None = None
-
-    def __post_init__(self) -> None:
-        self.threshold.check(self.scorer.scale)
-        if self.otherwise is None:
-            return
-        ours, theirs = self.scorer.scale, self.otherwise.scale
-        if (ours.low, ours.high) != (theirs.low, theirs.high):
-            subject, next_step = f"scorer {self.otherwise.name} on {theirs}", "bring both to the same scale"
-            raise UsageError(f"cannot stand in for one on {ours}", subject=subject, next_step=next_step)
 
     @property
     def about(self) -> str:
@@ -54,46 +45,23 @@ class ScoringJudge:
             lack = f"judge: {self.otherwise.name} scored {helped} of these chunks instead"
             notes += second.notes.without_facts + Notes((lack,))
         cut = self.threshold(query, scores)
-        judged = [
-            self._judged(hit, parts, name, score, cut, keep, "not scored" if at in left else "unreadable")
-            for at, (hit, parts, name, score, keep) in enumerate(
-                zip(hits, parts_of(first), names, scores, cut.keep, strict=True)
-            )
-        ]
-        judged.sort(key=self._place)
-        if self.order:
-            judged = list(ranked_judgements(judged))
-        notes += cut.notes
+        judged: list[Judgement] = []
+        for at, (hit, parts) in enumerate(zip(hits, parts_of(first), strict=True)):
+            score, keep, given = scores[at], cut.keep[at], {**hit.scores, **parts}
+            if score is None:
+                why = "not scored, kept" if at in left else "unreadable, kept"
+                judged.append(Judgement(replace(hit, scores=given), keep=True, reason=why))
+                continue
+            found = replace(hit, scores={**given, names[at]: score}, score=score if self.order else hit.score)
+            judged.append(Judgement(found, keep, f"{names[at]} {score.value:.3g}{cut.compared(keep)}", score))
+        judged.sort(key=lambda one: (not one.keep, -value_of(one.score) if self.order else 0.0))
         facts = {
             "threshold": cut.value,
-            "unreadable": notes.unreadable,  # stated also if there was none
+            "unreadable": (notes + cut.notes).unreadable,  # stated also if there was none
             "unscored": scores.count(None),
         }
-        return Judged(tuple(judged), Notes(facts={"scorer": self.scorer.name}) + notes + Notes(facts=facts))
-
-    def _judged(
-        self,
-        hit: Hit,
-        parts: Mapping[str, Score],
-        name: str,
-        score: Score | None,
-        cut: ThresholdResult,
-        keep: bool,
-        without: str,
-    ) -> Judgement:
-        """`name` is who gave the score, `without` why there is none."""
-        if score is None:
-            return Judgement(replace(hit, scores={**hit.scores, **parts}), keep=True, reason=f"{without}, kept")
-        hit = replace(hit, scores={**hit.scores, **parts, name: score})
-        if self.order:
-            hit = replace(hit, score=score)
-        sign = (">=" if keep else "<") if cut.inclusive else (">" if keep else "<=")
-        compared = "" if cut.value is None else f" {sign} {cut.value:.3g}"
-        return Judgement(hit, keep, f"{name} {score.value:.3g}{compared}", score)
-
-    def _place(self, judgement: Judgement) -> tuple[bool, float]:
-        """Kept before dropped; by score, those without one last, where the order is ours."""
-        return not judgement.keep, -value_of(judgement.score) if self.order else 0.0
+        notes = Notes(facts={"scorer": self.scorer.name}) + notes + cut.notes + Notes(facts=facts)
+        return Judged(tuple(ranked_judgements(judged)) if self.order else tuple(judged), notes)
 
 
 BLEND = Scale("retrieval and judge", 0.0, 1.0)

@@ -14,7 +14,7 @@ from math import log
 from typing import ClassVar, Literal
 
 from thresher.errors import UsageError
-from thresher.judging.thresholds import DIGITS, check_on
+from thresher.judging.thresholds import DIGITS
 from thresher.protocols import ChunkTable
 from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, Terms, ranked_judgements
 
@@ -57,7 +57,9 @@ class ConfidenceJudge:
     name: ClassVar[str] = "confidence"
 
     def __post_init__(self) -> None:
-        check_on(self.scale, self.cut, name="cut")
+        if not self.scale.low <= self.cut <= self.scale.high:
+            subject, next_step = f"cut {self.cut:g}", "give one that is"
+            raise UsageError(f"is not on the scale {self.scale}", subject=subject, next_step=next_step)
 
     @property
     def scale(self) -> Scale:
@@ -158,7 +160,7 @@ OKAPI_K1 = 1.5
 B = 0.75
 """Normalisation by length; ECRAG, section 4.2."""
 
-Rarity = Literal["robertson", "okapi"]
+Idf = Literal["robertson", "okapi"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,7 @@ class Statistics:
         total = len(texts_terms)
         return cls(frequencies, total, sum(map(len, texts_terms)) / total if total else 0.0)
 
-    def idf(self, term: str, kind: Rarity = "robertson") -> float:
+    def idf(self, term: str, kind: Idf = "robertson") -> float:
         """How rare a term is that occurs in n of N texts.
 
         `robertson` is ln(1 + (N-n+.5)/(n+.5)), always above 0; `okapi` is ln((N-n+.5)/(n+.5)), negative from half of N
@@ -187,7 +189,7 @@ class Statistics:
         return log(1 + odds) if kind == "robertson" else log(odds)
 
     def bm25(
-        self, query_terms: Sequence[str], text_terms: Sequence[str], k1: float = K1, kind: Rarity = "robertson"
+        self, query_terms: Sequence[str], text_terms: Sequence[str], k1: float = K1, kind: Idf = "robertson"
     ) -> float:
         """Sum over the query's terms of idf x f (k1 + 1) / (f + k1 (1 - B + B length / average_length))."""
         counts = Counter(text_terms)
@@ -216,7 +218,7 @@ class LexicalConfidence:
     terms: Terms
     query_terms: Terms
     fit: Literal["corpus", "retrieved"] = "corpus"
-    kind: Rarity = "robertson"
+    kind: Idf = "robertson"
     titled: bool = True
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> list[float]:

@@ -5,16 +5,16 @@ Hits without a score are never kept here: what becomes of them is the judge's po
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean, pstdev, pvariance
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
-from thresher.errors import BudgetSpent, ProviderError, UsageError
+from thresher.errors import BudgetSpent, ProviderError
 from thresher.protocols import LanguageModel
 from thresher.text.injection import fenced
-from thresher.types import NO_NOTES, UNIT, Notes, Query, Scale, Score, Scores
+from thresher.types import NO_NOTES, Notes, Query, Score, Scores
 
 EPSILON = 0.01
 """Variance below which scores count as close together. Not published; the value of the one public implementation."""
@@ -34,15 +34,14 @@ class ThresholdResult:
     inclusive: bool = True
     """Whether a score that equals the value stays."""
 
+    def compared(self, keep: bool) -> str:
+        """How a score compares with the value, for people; empty where nothing was compared."""
+        sign = (">=" if keep else "<") if self.inclusive else (">" if keep else "<=")
+        return "" if self.value is None else f" {sign} {self.value:.3g}"
 
-class Threshold(Protocol):
-    """Scores to a cut."""
 
-    def check(self, scale: Scale) -> None:
-        """Raise UsageError when the threshold does not fit scores on this scale; called when a judge is built."""
-
-    def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
-        """Which of the scores are enough; None never is."""
+Threshold = Callable[[Query, Sequence[Score | None]], ThresholdResult]
+"""Which of the scores are enough; None never is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +49,6 @@ class KeepAll:
     """Every score is enough."""
 
     about: ClassVar[str] = "none"
-
-    def check(self, scale: Scale) -> None:
-        """Fits every scale."""
 
     def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         """All that have a score."""
@@ -65,10 +61,6 @@ class Fixed:
 
     value: float
     inclusive: bool = True
-
-    def check(self, scale: Scale) -> None:
-        """The value must lie on the scale."""
-        check_on(scale, self.value)
 
     @property
     def about(self) -> str:
@@ -92,10 +84,6 @@ class Statistical:
 
     min_keep: int = 1
     floor: float = 0.0
-
-    def check(self, scale: Scale) -> None:
-        """The floor must lie on the scale."""
-        check_on(scale, self.floor)
 
     @property
     def about(self) -> str:
@@ -128,21 +116,11 @@ Reply with a JSON object {"scores": [X]}, X being your threshold, one number fro
 
 @dataclass(frozen=True, slots=True)
 class FromModel:
-    """A threshold that a model proposes (ChunkRAG's first version; Y12), exclusive; if that fails, `otherwise`."""
+    """A threshold from 0 to 1 that a model proposes (ChunkRAG's first version; Y12), exclusive; else `otherwise`."""
 
     model: LanguageModel
     otherwise: Statistical = Statistical()
     about: ClassVar[str] = "by the chat model"
-
-    def check(self, scale: Scale) -> None:
-        """The model sees scores from 0 to 1."""
-        if (scale.low, scale.high) != (UNIT.low, UNIT.high):
-            raise UsageError(
-                f"is for scores from 0 to 1, and the judge's are on the scale {scale}",
-                subject="a threshold from the model",
-                next_step="use a fixed or a statistical threshold",
-            )
-        self.otherwise.check(scale)
 
     def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         """All above the model's threshold."""
@@ -183,9 +161,3 @@ def value_of(score: Score | None) -> float:
 def parts_of(scored: Scores) -> Sequence[Mapping[str, Score]]:
     """What each score is made of; nothing where the scorer does not say."""
     return scored.others or ({},) * len(scored.scores)
-
-
-def check_on(scale: Scale, value: float, *, name: str = "threshold") -> None:
-    """Raise UsageError for a value that is not on a scale."""
-    if not scale.low <= value <= scale.high:
-        raise UsageError(f"is not on the scale {scale}", subject=f"{name} {value:g}", next_step="give one that is")

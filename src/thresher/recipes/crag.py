@@ -47,7 +47,7 @@ from thresher.recipes.components import Components
 from thresher.recipes.judges import evaluator, stand_in
 from thresher.recipes.settings import CragSettings
 from thresher.retrieval.search import DenseRetriever
-from thresher.types import T5, Actions, Query, Scale, Score, Verdict
+from thresher.types import T5, Actions, Query, Score, Verdict
 
 
 def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
@@ -90,9 +90,6 @@ class _OrAll:
     """The cut of another threshold, or everything where that leaves nothing."""
 
     threshold: Threshold
-
-    def check(self, scale: Scale) -> None:
-        self.threshold.check(scale)
 
     def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         cut = self.threshold(query, scored)
