@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from thresher.text.sentences import sentence_spans
-from thresher.verification.rules import Signs, case_of
+from thresher.verification.rules import RuleSigns, case_of
 
 LIGHTHOUSE = (
     "The Kõpu lighthouse was built in 1531. The chapel at Ristna is from 1649. The lighthouse was open on Mondays."
@@ -12,12 +12,12 @@ OPEN = "The lighthouse is open on Mondays."
 SHUT = "The lighthouse is not open on Mondays."
 
 
-def found(claim: str, *texts: str, question: str = "", title: str = "") -> Signs:
+def found(claim: str, *texts: str, question: str = "", title: str = "") -> RuleSigns:
     sentences = [text[start:end] for text in texts for start, end in sentence_spans(text)]
     return case_of(claim, sentences, titles=title, question=question).signs()
 
 
-def against(signs: Signs) -> tuple[str, ...]:
+def against(signs: RuleSigns) -> tuple[str, ...]:
     """What the rules have against a claim."""
     return tuple(filter(None, (signs.number, signs.name, signs.denial, signs.namesake, signs.misplaced)))
 
@@ -94,4 +94,4 @@ def test_an_order_to_the_reader_states_nothing() -> None:
 
 
 def test_without_evidence_nothing_is_shared() -> None:
-    assert case_of("BERT has 12 layers.", []).signs() == Signs()
+    assert case_of("BERT has 12 layers.", []).signs() == RuleSigns()

@@ -135,7 +135,7 @@ class _Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadEvidence:
     """Evidence that was read for one question: any budget can be spent on it."""
 
     pieces: tuple[Piece, ...]
@@ -166,7 +166,7 @@ class EvidenceReader:
     judge: PairReader
     documents: Documents
 
-    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Read:
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> ReadEvidence:
         """The pieces that are worth handing on; what gives orders to its reader is none."""
         documents = self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
         texts = {id_: Text(document.text) for id_, document in documents.items()}
@@ -178,7 +178,7 @@ class EvidenceReader:
         sentences = _sentences(query.question, evidence, documents)
         scored = self._scored(query.question, sentences, texts, documents)
         whole = tuple(_with_context(piece, texts[piece.text_id], documents) for piece in worth_it(scored))
-        return Read(whole, texts, given, documents)
+        return ReadEvidence(whole, texts, given, documents)
 
     def _scored(
         self,

@@ -141,7 +141,7 @@ class _Strip:
     """Position of the hit that says the same and stays."""
 
 
-Item = TypeVar("Item", _Strip, Evidence)
+Grouped = TypeVar("Grouped", _Strip, Evidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ class StripRefiner:
                 fates.append(strip)
         return fates
 
-    def _grouped(self, items: Sequence[Item]) -> list[list[Item]]:
+    def _grouped(self, items: Sequence[Grouped]) -> list[list[Grouped]]:
         return [[item for item in items if item.hit.origin is origin] for origin in Origin]
 
     def _recomposed(self, hits: Sequence[Hit], strips: Sequence[_Strip], notes: Notes) -> Refined:

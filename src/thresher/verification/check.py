@@ -27,7 +27,7 @@ from thresher.types import ClaimState, Document, Evidence, Notes, SupportReading
 from thresher.verification.attribution import Attribution
 from thresher.verification.claims import Cited, Finding, Findings
 from thresher.verification.contradiction import PRONOUNS
-from thresher.verification.rules import FRAGMENT_TERMS, NEITHER, NOTHING, Signs, case_of
+from thresher.verification.rules import FRAGMENT_TERMS, NEITHER, NOTHING, RuleSigns, case_of
 from thresher.verification.windows import Reads, Rows, Window, cell_instead, nearest_windows, no_rows, spelled_out
 
 SUPPORTED_FROM = 0.5
@@ -92,7 +92,7 @@ class Observation:
     """What model and rules find in some windows for a claim."""
 
     signs: ClaimSigns
-    rules: Signs
+    rules: RuleSigns
     supporting: tuple[Window, ...]
     """The window that supports it most, as the model reads it, and one of every other piece that does."""
     nearest: Window
@@ -175,7 +175,7 @@ class Checker:
         return Observation(signs_of(rules, of_windows[best], *read.rest(readings)), rules, supporting, windows[0])
 
 
-def _abroad(rules: Signs, near: Window) -> Finding:
+def _abroad(rules: RuleSigns, near: Window) -> Finding:
     state, support = (ClaimState.UNVERIFIED, 0.0) if rules.number else (ClaimState.SUPPORTED, IN_ANOTHER_LANGUAGE)
     remarks = () if rules.number else (f"in {rules.language}: only its numbers were checked",)
     return Finding(state, support, 0.0, rules.number, (near.piece,), (near.place,), remarks)
@@ -187,7 +187,7 @@ def statement(claim: str, question: str) -> str:
     return f"{question.rstrip(' ?')}? {claim}" if question and leans else claim
 
 
-def signs_of(rules: Signs, window: SupportReading, selected: SupportReading, alone: SupportReading) -> ClaimSigns:
+def signs_of(rules: RuleSigns, window: SupportReading, selected: SupportReading, alone: SupportReading) -> ClaimSigns:
     """The readings that the table weighs, and what bounds them."""
     read = (window.supported, selected.supported, alone.supported, selected.contradicted)
     exact = (bool(rules.number or rules.namesake), bool(rules.misplaced and not rules.name), bool(rules.denial))
@@ -202,7 +202,7 @@ def state_of(found: SupportReading, *, silent: bool) -> ClaimState:
     return ClaimState.CONTRADICTED if denied else ClaimState.UNVERIFIED
 
 
-def _finding(found: SupportReading, rules: Signs, windows: Sequence[Window]) -> Finding:
+def _finding(found: SupportReading, rules: RuleSigns, windows: Sequence[Window]) -> Finding:
     state, reason = state_of(found, silent=rules.silent), ""
     if state is not ClaimState.SUPPORTED:
         default = "the evidence says otherwise" if state is ClaimState.CONTRADICTED else NEITHER

@@ -63,7 +63,7 @@ NEITHER = "the evidence neither shows nor denies it"
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
+class RuleSigns:
     """What the rules found of one claim beside some sentences; a reason is "" where the rule has nothing against it."""
 
     number: str = ""
@@ -106,19 +106,19 @@ class Case:
     """The language of the claim where it is another than the evidence's."""
     computations: tuple[str, ...] = ()
 
-    def signs(self, known: str = "") -> Signs:
+    def signs(self, known: str = "") -> RuleSigns:
         """What the rules find; names may stand in `known` too, the whole documents."""
         claim, evidence = self.claim, self.evidence
         if not claim or not self.sentences:
-            return Signs()
+            return RuleSigns()
         if self.language:
             foreign = _not_stated(foreign_number(claim, f"{evidence} {self.question}"))
-            return Signs(foreign, share=1.0, language=self.language)
+            return RuleSigns(foreign, share=1.0, language=self.language)
         name = missing_name(claim, f"{evidence} {known} {self.question}")
         missing = missing_quantity(claim, evidence)
         # if the digits are found, a column or heading may state the unit or scale ("million euros"): only misplaced
         nowhere = missing and (foreign_number(claim, evidence) or not any(c.isdigit() for c in missing))
-        return Signs(
+        return RuleSigns(
             number=_not_stated(missing) if nowhere else other_ordinal(claim, self.sentences),
             name=f"the evidence does not name {name}" if name else "",
             denial=self._denied(),
