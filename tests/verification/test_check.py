@@ -8,7 +8,7 @@ import pytest
 from thresher.testing.fakes import HashEncoder, WordSupport
 from thresher.types import ClaimState, Document, Evidence, Table
 from thresher.verification.attribution import clauses_of
-from thresher.verification.check import Checker, ClaimSigns, log_odds, statement, weighed
+from thresher.verification.check import Checker, ClaimSigns, log_odds, weighed, with_question
 from thresher.verification.claims import Cited, Finding
 from thresher.verification.rules import case_of
 from thresher.verification.windows import rows_in_words, spelled_out, windows_of
@@ -114,7 +114,7 @@ def test_windows_cover_every_sentence_and_overlap_by_one(make_evidence: Make) ->
     ],
 )
 def test_what_says_nothing_without_its_question_is_read_with_it(claim: str, read: str) -> None:
-    assert statement(claim, "How many layers has BERT?") == read
+    assert with_question(claim, "How many layers has BERT?") == read
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from math import exp, log
 from pathlib import Path
 
@@ -113,7 +113,7 @@ class Checker:
 
     def __call__(self, question: str, claims: Sequence[Cited], evidence: Sequence[Evidence]) -> Findings:
         """One finding for each claim."""
-        of = Attribution(question, evidence, self.against, self.documents, self.rows)
+        of = Attribution(question, evidence, partial(self.against, question), self.documents, self.rows)
         return Findings(tuple(map(of.find, claims)), Notes(facts={"check": self.read.name}))
 
     def nearest(self, claim: str, piece: Evidence) -> tuple[int, int, float]:
@@ -135,7 +135,7 @@ class Checker:
         best = max(range(len(spans)), key=lambda at: (near[at], -at))
         return *spans[best], near[best]
 
-    def against(self, claim: str, windows: Sequence[Window], *, question: str = "", known: str = "") -> Finding:
+    def against(self, question: str, claim: str, windows: Sequence[Window], known: str) -> Finding:
         """What some windows together say to a claim; `known` is what else names may stand in."""
         seen = self.observe(claim, windows, question=question, known=known)
         if seen is None:
@@ -158,7 +158,7 @@ class Checker:
         if not rules.denial and (otherwise := cell_instead(claim, windows)):
             rules = replace(rules, denial=otherwise)
         read = Reads.of(claim, windows)
-        readings = self.read.check(statement(expanded, question), read.texts, read.titles)
+        readings = self.read.check(with_question(expanded, question), read.texts, read.titles)
         if question and _REFERS.match(claim):  # the evidence may say it of the same thing that the question names
             alone = self.read.check(expanded, read.texts, read.titles)
             readings = [max(both, key=lambda one: one.supported) for both in zip(readings, alone, strict=True)]
@@ -181,7 +181,7 @@ def _abroad(rules: RuleSigns, near: Window) -> Finding:
     return Finding(state, support, 0.0, rules.number, (near.piece,), (near.place,), remarks)
 
 
-def statement(claim: str, question: str) -> str:
+def with_question(claim: str, question: str) -> str:
     """A claim as the model reads it: what says nothing without its question has the question in front."""
     leans = len(term_set(claim)) < FRAGMENT_TERMS or _REFERS.match(claim)
     return f"{question.rstrip(' ?')}? {claim}" if question and leans else claim
