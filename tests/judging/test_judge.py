@@ -77,19 +77,14 @@ def test_a_judge_that_failed_is_replaced_for_the_hits_it_left(hits: list[Hit]) -
     assert judged.notes.degraded == ("judge: is down", "judge: local scored 1 of these chunks instead")
 
 
-def test_what_no_judge_could_score_is_kept(hits: list[Hit]) -> None:
-    scorer = LLMRelevance(failing(ProviderError("is down")))
-    judged = ScoringJudge(scorer, Statistical())(ASKED, hits)
+def test_what_no_judge_could_score_is_kept_and_the_thresholds_own_troubles_are_told_too(hits: list[Hit]) -> None:
+    judged = ScoringJudge(LLMRelevance(failing(ProviderError("is down"))), Statistical())(ASKED, hits)
     assert fates(judged) == [(id, True, "not scored, kept") for id in "abc"]
     assert judged.notes.degraded == ("judge: is down; 3 chunks were not scored",)
     assert judged.notes.facts["unscored"] == 3
-
-
-def test_the_thresholds_own_troubles_are_told_with_the_scorers(hits: list[Hit]) -> None:
     scorer = Given({"a": 0.9, "b": 0.5, "c": 0.1}, notes=Notes(("judge: slow",), unreadable=1))
     judged = ScoringJudge(scorer, FromModel(ScriptedModel(["?", "?"])))(ASKED, hits)
-    assert judged.notes.unreadable == 3
-    assert judged.notes.degraded[0] == "judge: slow"
+    assert (judged.notes.unreadable, judged.notes.degraded[0]) == (3, "judge: slow")
     assert "threshold could not be read" in judged.notes.degraded[1]
 
 
