@@ -7,8 +7,8 @@ import pytest
 from tests.judging.scoring import ASKED, Given, failing
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.judging.judge import BLEND, BlendedJudge, RerankedJudge, ScoringJudge
-from thresher.judging.llm_scorers import LLMRelevance
-from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical
+from thresher.judging.llm_scorers import FromModel, LLMRelevance
+from thresher.judging.thresholds import Fixed, KeepAll, Statistical
 from thresher.testing.fakes import OverlapCrossEncoder, ScriptedModel
 from thresher.types import COSINE, PROBABILITY, UNIT, Hit, Judged, Judgement, Notes, Query, Score
 
@@ -83,7 +83,7 @@ def test_what_no_judge_could_score_is_kept_and_the_thresholds_own_troubles_are_t
     assert judged.notes.degraded == ("judge: is down; 3 chunks were not scored",)
     assert judged.notes.facts["unscored"] == 3
     scorer = Given({"a": 0.9, "b": 0.5, "c": 0.1}, notes=Notes(("judge: slow",), unreadable=1))
-    judged = ScoringJudge(scorer, FromModel(ScriptedModel(["?", "?"])))(ASKED, hits)
+    judged = ScoringJudge(scorer, FromModel(ScriptedModel(["?", "?"]), Statistical()))(ASKED, hits)
     assert (judged.notes.unreadable, judged.notes.degraded[0]) == (3, "judge: slow")
     assert "threshold could not be read" in judged.notes.degraded[1]
 

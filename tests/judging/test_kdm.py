@@ -74,7 +74,7 @@ class Table:
 
 
 def lexical(*hits: Hit, search: str = "red green", **more: Any) -> list[float]:
-    judge = LexicalConfidence(Table(), str.split, str.split, **more)  # type: ignore[arg-type]
+    judge = LexicalConfidence(Table(), **more)  # type: ignore[arg-type]
     return judge(Query("red green", search), hits)
 
 
@@ -94,7 +94,7 @@ def test_a_term_is_as_rare_as_it_is_in_the_collection_or_among_what_was_retrieve
 
 @pytest.mark.parametrize("fit", ["corpus", "retrieved"])
 def test_the_ceiling_is_always_the_collections(make_hit: Make, fit: Any) -> None:
-    judge = LexicalConfidence(Table(), str.split, str.split, fit=fit)  # type: ignore[arg-type]
+    judge = LexicalConfidence(Table(), fit=fit)  # type: ignore[arg-type]
     expected = Statistics({"red": 60, "green": 2}, 100, 10.0).ceiling(["red", "green"])
     assert judge.ceiling("red green") == pytest.approx(expected)
     assert 0.8 * expected < lexical(make_hit(text="red green " * 200))[0] < expected

@@ -9,7 +9,8 @@ from hypothesis import strategies as some
 
 from tests.judging.scoring import ASKED, failing, scores
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical, Threshold
+from thresher.judging.llm_scorers import FromModel
+from thresher.judging.thresholds import Fixed, KeepAll, Statistical, Threshold
 from thresher.testing.fakes import ScriptedModel
 
 units = some.lists(some.floats(0, 1), min_size=1, max_size=30)
@@ -77,10 +78,10 @@ def test_as_many_as_asked_for_stay_where_there_are_so_many(values: list[float], 
 
 def test_a_models_threshold_keeps_what_is_strictly_above() -> None:
     model = ScriptedModel([json.dumps({"scores": [0.5]})])
-    cut = FromModel(model)(ASKED, scores(0.5, 0.9, None, 0.51))
+    cut = FromModel(model, Statistical())(ASKED, scores(0.5, 0.9, None, 0.51))
     assert (cut.value, cut.keep, cut.inclusive) == (0.5, (False, True, False, True), False)
     assert "Scores: 0.9, 0.51, 0.5" in model.seen[0][1]
-    assert FromModel(ScriptedModel([]))(ASKED, scores(None)).keep == (False,)  # not asked
+    assert FromModel(ScriptedModel([]), Statistical())(ASKED, scores(None)).keep == (False,)  # not asked
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from thresher.answering import chat_model as grounded
 from thresher.chunking import summaries
 from thresher.judging import llm_scorers as critique
 from thresher.judging import llm_scorers as relevance
-from thresher.judging import thresholds
 from thresher.retrieval import rewrite
 from thresher_testing.llm_server import ScriptedServer
 
@@ -22,7 +21,7 @@ STAGES = {
     "grades": relevance.GRADES.system,
     "reflection": critique.REFLECTION.system,
     "critic": critique.CRITIC.system,
-    "threshold": thresholds.SYSTEM,
+    "threshold": relevance.THRESHOLD.system,
     "rewrite": rewrite.SYSTEM,
     "words": "You turn a question into words",
     "likelihood": relevance.ANSWERS,

@@ -115,14 +115,9 @@ def test_a_library_that_says_nothing_of_it_leaves_nothing(make_hit: Make) -> Non
         ({"top_k": None, "min_score": 0.6}, "cabd"),  # d just reaches it
         ({"top_k": 6, "order": "score"}, "abcdef"),  # the released code
         ({"min_score": 0.95}, ""),
-        ({"min_score": 0.95, "first": 2, "first_score": 0.85}, "a"),
-        ({"min_score": 0.95, "first": 2, "first_score": 0.3}, "ab"),
-        ({"top_k": 1, "first": 2, "first_score": 0.3}, "a"),
     ],
 )
-def test_strips_stay_by_number_and_by_score_and_the_first_need_less(
-    hits: list[Hit], settings: dict[str, Any], stay: str
-) -> None:
+def test_strips_stay_by_number_and_by_score(hits: list[Hit], settings: dict[str, Any], stay: str) -> None:
     assert letters(StripRefiner(CUT, LETTERS, **settings)(QUERY, hits)) == stay
 
 
@@ -132,8 +127,6 @@ def test_what_stays_and_what_does_not_is_told_of_every_hit(hits: list[Hit]) -> N
         "other": (True, "1 of 3 strips stays, best 0.80"),
         "early": (False, "its best strip is below the best 3, best 0.40"),
     }
-    refined = StripRefiner(CUT, LETTERS, min_score=0.95, first=2, first_score=0.3)(QUERY, hits)
-    assert reasons(refined)["early"] == (False, "no strip reaches 0.95, best 0.40")
 
 
 def test_strips_of_a_single_word_are_not_judged(make_hit: Make) -> None:
@@ -157,8 +150,6 @@ def test_all_strips_are_scored_in_one_call_and_without_hits_there_is_none(hits: 
 def test_a_threshold_off_the_scale_is_refused() -> None:
     with pytest.raises(UsageError, match="not on the scale"):
         StripRefiner(CUT, LETTERS, min_score=-0.5)
-    with pytest.raises(UsageError, match="first_score 2 is not on the scale"):
-        StripRefiner(CUT, LETTERS, first=1, first_score=2.0)
 
 
 def test_overlapping_strips_of_one_chunk_are_one_piece(make_hit: Make) -> None:
@@ -194,8 +185,6 @@ def test_inside_and_outside_have_five_each_and_inside_comes_first(both: list[Hit
         ("outside", "About b this."),
         ("outside", "About f this."),
     ]
-    refined = StripRefiner(CUT, LETTERS, min_score=1.0, first=1, first_score=0.0)(QUERY, both)
-    assert [piece.hit.origin for piece in refined.evidence] == [Origin.INSIDE, Origin.OUTSIDE]
 
 
 def test_what_is_said_twice_is_handed_over_once_and_both_sources_are_known(both: list[Hit]) -> None:
@@ -284,18 +273,16 @@ def made_hits(draw: st.DrawFn) -> list[Hit]:
 @given(
     hits=made_hits(),
     top_k=st.integers(1, 4),
-    first=st.integers(0, 6),
     min_score=st.sampled_from([None, 0.5]),
     values=st.dictionaries(st.sampled_from(["a", "bb", "b a"]), st.none() | st.floats(0, 1)),
 )
 def test_evidence_is_bounded_in_document_order_and_every_hit_is_judged(
     hits: list[Hit],
     top_k: int,
-    first: int,
     min_score: float | None,
     values: dict[str, float | None],
 ) -> None:
-    refiner = StripRefiner(CUT, Given(values), top_k, min_score, first=first, min_words=1)
+    refiner = StripRefiner(CUT, Given(values), top_k, min_score, min_words=1)
     refined = refiner(QUERY, hits)
     assert sorted(j.hit.chunk.id for j in refined.judgements) == [hit.chunk.id for hit in hits]
     assert all(judgement.reason for judgement in refined.judgements)

@@ -16,7 +16,8 @@ from typing import ClassVar, Literal
 from thresher.errors import UsageError
 from thresher.judging.thresholds import DIGITS
 from thresher.protocols import ChunkTable
-from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, Terms, ranked_judgements
+from thresher.text.terms import index_terms, query_terms
+from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, ranked_judgements
 
 KDM = Scale("KDM confidence", 0.0, 1.0)
 KDM_SUM = Scale("KDM sum", 0.0, 2.0)
@@ -215,8 +216,6 @@ class LexicalConfidence:
     """
 
     table: ChunkTable
-    terms: Terms
-    query_terms: Terms
     fit: Literal["corpus", "retrieved"] = "corpus"
     kind: Idf = "robertson"
     titled: bool = True
@@ -224,14 +223,14 @@ class LexicalConfidence:
     def __call__(self, query: Query, hits: Sequence[Hit]) -> list[float]:
         """One number per hit; with `okapi` it may be below 0."""
         titles = [f"{hit.chunk.title} " if self.titled else "" for hit in hits]
-        texts = [self.terms(f"{title}{hit.chunk.text}") for title, hit in zip(titles, hits, strict=True)]
+        texts = [index_terms(f"{title}{hit.chunk.text}") for title, hit in zip(titles, hits, strict=True)]
         known = Statistics.of(texts) if self.fit == "retrieved" else self._of_table(query.search)
-        asked = self.query_terms(query.search)
+        asked = query_terms(query.search)
         return [known.bm25(asked, text, self._k1, self.kind) for text in texts]
 
     def ceiling(self, search: str) -> float:
         """The highest BM25 any text can have for a query."""
-        return self._of_table(search).ceiling(self.query_terms(search), self._k1)
+        return self._of_table(search).ceiling(query_terms(search), self._k1)
 
     def _of_table(self, search: str) -> Statistics:
         frequencies = self.table.document_frequencies(search)

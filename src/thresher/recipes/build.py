@@ -118,14 +118,7 @@ def corrector(
     return correct, () if keywords or style == "question" or model is not None else (NO_WORDS,)
 
 
-def strips(
-    settings: OutsideSettings,
-    scorer: Scorer,
-    min_score: float | None,
-    *,
-    first: int = 0,
-    first_score: float | None = None,
-) -> Refiner:
+def strips(settings: OutsideSettings, scorer: Scorer, min_score: float | None) -> Refiner:
     """The best strips that reach the score, of the hits that `refine.of` names; a score of the settings wins."""
     given = settings.refine.min_score
     refiner = StripRefiner(
@@ -133,8 +126,6 @@ def strips(
         scorer,
         top_k=settings.refine.top_k,
         min_score=min_score if given is None else given,
-        first=first if given is None else 0,
-        first_score=first_score,
         order=settings.refine.order,
         min_words=MIN_WORDS if settings.refine.order == "document" else CODE_MIN_WORDS,
     )

@@ -68,10 +68,6 @@ MOST_REFINED = 8
 STRIP_LOWER = 0.2
 """Raw score of our judge that a sentence needs to become evidence."""
 
-STRIP_FIRST, STRIP_FIRST_LOWER = 2, 0.05
-"""The best two of a place need only this: a sentence alone looks less like an answer than the chunk it stands in. Right
-answers to the tuning questions (n = 290) rise from 167 to 174 and none is lost on any set, docs/decisions.md."""
-
 
 def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipeline:
     """Retrieved over the hierarchy, judged, corrected, refined, answered, verified."""
@@ -87,7 +83,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         settings, parts, partial(retriever, settings), judge=judge, keywords=True, sure=SECOND_OPINION_BELOW
     )
     generate, degraded = generator(settings, parts, table, rivals=True)
-    evidence = strips(settings, scorer, STRIP_LOWER, first=STRIP_FIRST, first_score=STRIP_FIRST_LOWER)
+    evidence = strips(settings, scorer, STRIP_LOWER)
     return Pipeline(
         recipe=name,
         retrieve=second_look(settings, parts, CalibratedScorer(scorer, learned), upper),

@@ -48,7 +48,6 @@ from thresher.recipes.components import Components
 from thresher.recipes.judges import evaluator, stand_in
 from thresher.recipes.settings import EcragSettings
 from thresher.retrieval.search import CoarseToFineRetriever
-from thresher.text.terms import index_terms, query_terms
 
 FINAL = 5
 """Subchunks handed on; the thesis gives k1 and k2 no values, and evaluates at 5."""
@@ -103,7 +102,7 @@ def judged(settings: EcragSettings, parts: Components, table: ChunkTable) -> tup
         bounds = Bounds(kdm.external, kdm.internal, "code", scorer.scale)
         other = ScoringJudge(scorer, Fixed(kdm.external), otherwise=stand_in(settings, parts, table, scorer))
         return other, always_correct if kdm.route == "off" else ThreeWay(bounds), lacks
-    lexical = LexicalConfidence(table, index_terms, query_terms, fit=kdm.fit, kind=kdm.idf, titled=settings.titled)
+    lexical = LexicalConfidence(table, fit=kdm.fit, kind=kdm.idf, titled=settings.titled)
     judge = ConfidenceJudge(
         lexical, lexical.ceiling, kdm.combine, kdm.cosine_weight, kdm.nonzero_rule, kdm.cut, keep=FINAL
     )

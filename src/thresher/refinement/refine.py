@@ -150,8 +150,7 @@ class StripRefiner:
 
     Inside and outside hits are two groups, inside first, each with its own `top_k` (Z9). A strip without a score stays,
     after those that have one, as long as `top_k` has room. A text that occurs twice is handed on once. Where nothing
-    passes, nothing is handed over and the generator abstains. With `first`, so many strips of each group pass with
-    `first_score` already. Not published.
+    passes, nothing is handed over and the generator abstains.
     """
 
     decompose: Decomposition
@@ -161,27 +160,22 @@ class StripRefiner:
     """On the scorer's scale."""
     order: Literal["document", "score"] = "document"
     min_words: int = MIN_WORDS
-    first: int = 0
-    first_score: float | None = None
-    """On the scorer's scale; not above `min_score`."""
 
     def __post_init__(self) -> None:
-        scale = self.scorer.scale
-        for name, score in (("min_score", self.min_score), ("first_score", self.first_score)):
-            if score is not None and not scale.low <= score <= scale.high:
-                raise UsageError(
-                    f"{name} {score:g} is not on the scale {scale}",
-                    subject=f"strips scored by {self.scorer.name}",
-                    next_step=f"choose a number from {scale.low:g} to {scale.high:g}",
-                )
+        scale, score = self.scorer.scale, self.min_score
+        if score is not None and not scale.low <= score <= scale.high:
+            raise UsageError(
+                f"min_score {score:g} is not on the scale {scale}",
+                subject=f"strips scored by {self.scorer.name}",
+                next_step=f"choose a number from {scale.low:g} to {scale.high:g}",
+            )
 
     @property
     def about(self) -> str:
         """For people, in a few words."""
         best = "all" if self.top_k is None else f"best {self.top_k}"
         from_score = "" if self.min_score is None else f" from {self.min_score:g}"
-        first = f" (the first {self.first} from {self.first_score:g})" if self.first else ""
-        return f"strips ({about(self.decompose)}), {best}{from_score}{first}, {self.order} order"
+        return f"strips ({about(self.decompose)}), {best}{from_score}, {self.order} order"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
         """The strips that stay, as evidence, and for every hit whether any did."""
@@ -209,9 +203,8 @@ class StripRefiner:
             kept = 0
             for strip in sorted(group, key=_by_score):
                 text = " ".join(strip.hit.chunk.text.casefold().split())
-                floor = self.first_score if kept < self.first else self.min_score
-                if strip.score is not None and floor is not None and strip.score.value < floor:
-                    strip = replace(strip, dropped=f"no strip reaches {floor:.2f}")
+                if strip.score is not None and self.min_score is not None and strip.score.value < self.min_score:
+                    strip = replace(strip, dropped=f"no strip reaches {self.min_score:.2f}")
                 elif (twin := kept_by_text.get(text)) is not None:
                     name = twin.hit.chunk.label or twin.hit.chunk.parent_id
                     strip = replace(strip, dropped=f"says what {name} says", twin=twin.at)
