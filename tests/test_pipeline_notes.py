@@ -15,10 +15,9 @@ from thresher.correction.corrector import RetrieverSource, SearchingCorrector
 from thresher.correction.search_query import SearchQuery
 from thresher.errors import ProviderError
 from thresher.judging.calibration import SHIPPED
-from thresher.judging.judge import BlendedJudge, RerankedJudge, ScoringJudge
+from thresher.judging.judge import BlendedJudge, KeepAll, RerankedJudge, ScoringJudge, ThresholdResult
 from thresher.judging.llm_scorers import MultiStageScorer
 from thresher.judging.scorers import BandedScorer, CalibratedScorer
-from thresher.judging.thresholds import KeepAll, ThresholdResult
 from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
 from thresher.protocols import Judge, Refiner, Retriever, Scorer

@@ -6,9 +6,8 @@ import pytest
 
 from tests.judging.scoring import ASKED, Given, failing
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.judging.judge import BLEND, BlendedJudge, RerankedJudge, ScoringJudge
+from thresher.judging.judge import BLEND, BlendedJudge, Fixed, KeepAll, RerankedJudge, ScoringJudge, Statistical
 from thresher.judging.llm_scorers import FromModel, LLMRelevance
-from thresher.judging.thresholds import Fixed, KeepAll, Statistical
 from thresher.testing.fakes import OverlapCrossEncoder, ScriptedModel
 from thresher.types import COSINE, PROBABILITY, UNIT, Hit, Judged, Judgement, Notes, Query, Score
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as some
 
 from tests.judging.scoring import ASKED, failing, scores
 from thresher.errors import BudgetSpent, ProviderError
+from thresher.judging.judge import Fixed, KeepAll, Statistical, Threshold
 from thresher.judging.llm_scorers import FromModel
-from thresher.judging.thresholds import Fixed, KeepAll, Statistical, Threshold
 from thresher.testing.fakes import ScriptedModel
 
 units = some.lists(some.floats(0, 1), min_size=1, max_size=30)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.verification.rivals import AnswerInSentence, are_rivals
+from thresher.verification.conflicts import AnswerInSentence, are_rivals
 
 TITLE = "The lighthouse of Kõpu"
 

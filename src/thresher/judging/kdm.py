@@ -14,7 +14,7 @@ from math import log
 from typing import ClassVar, Literal
 
 from thresher.errors import UsageError
-from thresher.judging.thresholds import DIGITS
+from thresher.judging.judge import DIGITS
 from thresher.protocols import ChunkTable
 from thresher.text.terms import index_terms, query_terms
 from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, ranked_judgements

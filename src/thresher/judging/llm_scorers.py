@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any, ClassVar
 
 from thresher.errors import BudgetSpent, ProviderError
+from thresher.judging.judge import DIGITS, Threshold, ThresholdResult, cut
 from thresher.judging.scorers import QueryText, words_of
-from thresher.judging.thresholds import DIGITS, Threshold, ThresholdResult, cut
 from thresher.models.pool import in_parallel
 from thresher.models.structured import (
     TOP_GRADE,

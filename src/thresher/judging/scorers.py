@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from thresher.errors import BudgetSpent, ModelError, ProviderError, UsageError
 from thresher.judging.calibration import Calibration, ModelWeight
-from thresher.judging.thresholds import parts_of, value_of
+from thresher.judging.judge import parts_of, value_of
 from thresher.protocols import CrossEncoder, Encoder, PairReader, Scorer, about
 from thresher.questions import searches
 from thresher.text.sentences import sentence_spans

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from thresher.errors import UsageError
-from thresher.judging.thresholds import Fixed
+from thresher.judging.judge import Fixed
 from thresher.protocols import Decider, about
 from thresher.types import UNIT, Actions, Decision, Judgement, Notes, Query, Scale, Score, Verdict
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
+from thresher.judging.judge import parts_of, value_of
 from thresher.judging.scorers import WrappedScorer
-from thresher.judging.thresholds import parts_of, value_of
 from thresher.structure.answers import answered, form_near, grids_near
 from thresher.structure.entries import Named, answers, as_written, named_in
 from thresher.structure.forms import Form, to_pay_in_words

@@ -28,9 +28,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from thresher.judging.calibration import Calibration
-from thresher.judging.judge import BlendedJudge, ScoringJudge
+from thresher.judging.judge import BlendedJudge, Fixed, ScoringJudge
 from thresher.judging.scorers import BandedScorer, CalibratedScorer, EachPartScorer
-from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Calibrated, in_light_of_question
 from thresher.pipeline import Pipeline
 from thresher.protocols import Judge, LanguageModel, Retriever, Scorer

@@ -35,9 +35,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from thresher.judging.judge import ScoringJudge
+from thresher.judging.judge import KeepAll, ScoringJudge, Threshold, ThresholdResult
 from thresher.judging.scorers import CrossEncoderScorer, StandInForT5
-from thresher.judging.thresholds import KeepAll, Threshold, ThresholdResult
 from thresher.judging.verdicts import INSTEAD, Bounds, RestrictedDecider, ThreeWay
 from thresher.pipeline import Pipeline
 from thresher.recipes import cuts

@@ -35,9 +35,8 @@ Settings:  `subchunk.tail` (X4), `subchunk.overlap` (X5), `metric` (X7), `kdm.co
 from __future__ import annotations
 
 from thresher.chunking.summaries import ExtractiveSummarizer
-from thresher.judging.judge import ScoringJudge
+from thresher.judging.judge import Fixed, ScoringJudge
 from thresher.judging.kdm import ABSOLUTE, KDM, ConfidenceJudge, LexicalConfidence
-from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Bounds, Survivors, ThreeWay
 from thresher.pipeline import Pipeline, always_correct
 from thresher.protocols import ChunkTable, Decider, Judge

@@ -35,7 +35,7 @@ from thresher.types import (
 from thresher.verification.conflicts import find_conflicts
 
 WINDOW_WORDS = 90
-"""As the reader of answers is given them (`generation.windows`)."""
+"""As the reader of answers is given them (`answering.spans`)."""
 
 LONGEST = 60
 """Words of a sentence; what is longer (a formula, a page without full stops) is cut into so many."""
