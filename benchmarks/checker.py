@@ -24,8 +24,7 @@ from benchmarks.planted_errors import Case, clapnq, climate_fever, planted, scif
 from thresher.models.cross_encoders import BUNDLED_CHECKER, BundledJudge
 from thresher.text.terms import term_set
 from thresher.types import UNIT, Chunk, ClaimState, Evidence, Hit, Score
-from thresher.verification.check import Checker, state_of
-from thresher.verification.weights import ClaimSigns, weighed
+from thresher.verification.check import Checker, ClaimSigns, state_of, weighed
 from thresher.verification.windows import windows_of
 from thresher_evals.stats import wilson_interval
 

@@ -32,7 +32,7 @@ from thresher.answering.chat_model import SYSTEM as GROUNDED
 from thresher.answering.checked_answer import NOT_FOUND
 from thresher.collection import Collection
 from thresher.correction.search_query import MOST_WORDS
-from thresher.judging.thresholds import SYSTEM as THRESHOLD
+from thresher.judging.llm_scorers import THRESHOLD
 from thresher.text.terms import STOP_WORDS, index_terms
 from thresher.types import Step
 from thresher_evals import runner
@@ -80,7 +80,7 @@ def model(body: Mapping[str, Any]) -> Reply:
 def reply_object(fields: Mapping[str, Any], system: str, user: str) -> dict[str, Any]:
     """The JSON that was asked for."""
     if "scores" in fields:
-        return {"scores": [gap(user)] if system == THRESHOLD else scores(user)}
+        return {"scores": [gap(user)] if system == THRESHOLD.system else scores(user)}
     if "query" in fields:
         return {"query": " ".join(content_words(user.removeprefix("Question: ")))}
     if "words" in fields:

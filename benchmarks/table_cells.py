@@ -29,7 +29,7 @@ import thresher
 from benchmarks.machine import DATA
 from thresher.documents.read import parse
 from thresher.documents.sources import Hints, Item
-from thresher.judging.calibration import calibration_error
+from thresher.judging.fitting import calibration_error
 from thresher.structure.answers import answered, grids_near
 from thresher.types import Document
 

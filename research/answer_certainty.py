@@ -37,8 +37,7 @@ from benchmarks.questions.rules import Mark
 from benchmarks.real_text import documents as real_documents
 from benchmarks.real_text import questions as real_questions
 from thresher.answering.spans import ENOUGH_ROWS, TABLE
-from thresher.judging.calibration import auroc, calibration_error
-from thresher.judging.logistic import logistic_weights
+from thresher.judging.fitting import auroc, calibration_error, logistic_weights
 from thresher_evals.dataset import split_of
 from thresher_evals.metrics.answers import exact_match, f1
 

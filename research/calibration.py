@@ -16,25 +16,24 @@ import numpy as np
 
 from benchmarks.machine import tell
 from research.pools import TRAIN, Pool, Question, Remembered, candidates, of_slices, squad, wikipedia
-from thresher.judging.calibration import SHIPPED, fit
-from thresher.judging.scorers import LocalRelevance
+from thresher.judging.calibration import SHIPPED
+from thresher.judging.fitting import fit
+from thresher.judging.scorers import LocalScorer
 from thresher.models.encoders import BundledEncoder
-from thresher.text.sentences import sentence_spans
-from thresher.text.terms import index_terms
 
 SHIPPED_QUESTIONS = 200  # of each set, so that each weighs the same
 
 
 def best_scores(encoder: Remembered, pool: Pool, questions: list[Question]) -> np.ndarray:
     """(n_questions, 2): the local judge's best score as it is, and with what answers out of reach."""
-    relevance = LocalRelevance(encoder, index_terms, pool.rarity, sentence_spans)
+    local = LocalScorer(encoder, pool.rarity)
     best = []
     for asked in questions:
         for out in (frozenset[int](), asked.answered_by):
             found = candidates(pool, asked.text, asked.vector, out)
             chunks, cosines = [pool.chunks[one.row] for one in found], [one.cosine for one in found]
             texts, titles = [chunk.text for chunk in chunks], [chunk.title for chunk in chunks]
-            best.append(max(relevance(asked.text, texts, titles, cosines=cosines)))
+            best.append(max(parts.relevance for parts in local.judged(asked.text, texts, titles, cosines=cosines)))
     return np.array(best).reshape(-1, 2)
 
 

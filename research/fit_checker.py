@@ -20,7 +20,7 @@ from scipy.special import log_softmax
 
 from benchmarks.checker import NOT_STATED, Observed, cases, observed, show
 from benchmarks.machine import ROOT, tell
-from thresher.verification.weights import SIGNS, fitted
+from thresher.verification.check import SIGNS, fitted
 
 WEIGHTS = ROOT / "src/thresher/verification/weights.json"
 TRAINED_ON = ("SciFact", "Climate-FEVER")

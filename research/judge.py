@@ -40,13 +40,11 @@ from research.pools import (
     with_interval,
 )
 from research.readings import Readings
-from thresher.judging.calibration import auroc, calibration_error, fit
-from thresher.judging.logistic import log_odds, logistic_weights, sigmoid
-from thresher.judging.scorers import LocalRelevance
+from thresher.judging.calibration import log_odds, sigmoid
+from thresher.judging.fitting import auroc, calibration_error, fit, logistic_weights
+from thresher.judging.scorers import LocalScorer
 from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
 from thresher.models.encoders import BundledEncoder
-from thresher.text.sentences import sentence_spans
-from thresher.text.terms import index_terms
 from thresher.types import Chunk
 from thresher_evals.stats import Forecast, auroc_interval
 
@@ -81,14 +79,16 @@ class Read:
 
 def read(pool: Pool, questions: list[Question], readings: Readings, encoder: Remembered) -> Read:
     """Judges the ten best hybrid candidates of every question, twice."""
-    relevance = LocalRelevance(encoder, index_terms, pool.rarity, sentence_spans)
+    local = LocalScorer(encoder, pool.rarity)
     best: dict[str, list[float]] = {REFERENCE: [], TRAINED: []}
     for asked in questions:
         for out in (frozenset[int](), asked.answered_by):
             found = candidates(pool, asked.text, asked.vector, out)
             chunks, cosines = [pool.chunks[one.row] for one in found], [one.cosine for one in found]
             texts, titles = [chunk.text for chunk in chunks], [chunk.title for chunk in chunks]
-            best[REFERENCE].append(max(relevance(asked.text, texts, titles, cosines=cosines)))
+            best[REFERENCE].append(
+                max(parts.relevance for parts in local.judged(asked.text, texts, titles, cosines=cosines))
+            )
             best[TRAINED].append(best_probability(readings, asked.text, chunks))
     return Read(questions, {name: np.array(values).reshape(-1, 2) for name, values in best.items()})
 
@@ -98,14 +98,14 @@ def listed(path: Path, readings: Readings, encoder: Remembered) -> dict[str, Rea
     found = {}
     for kind, asked in of_kinds(path).items():
         pool = Pool(kind, [text for one in asked for text in one["texts"]], None)
-        relevance = LocalRelevance(encoder, index_terms, pool.rarity, sentence_spans)
+        local = LocalScorer(encoder, pool.rarity)
         best: dict[str, list[float]] = {REFERENCE: [], TRAINED: []}
         for one in asked:
             for with_answer in (True, False):
                 chunks = [pool.chunks[text["row"]] for text in one["texts"] if with_answer or not text["holds"]]
                 chunks = chunks[:CANDIDATES]
                 texts, titles = [chunk.text for chunk in chunks], [chunk.title for chunk in chunks]
-                best[REFERENCE].append(max(relevance(one["question"], texts, titles)))
+                best[REFERENCE].append(max(parts.relevance for parts in local.judged(one["question"], texts, titles)))
                 best[TRAINED].append(best_probability(readings, one["question"], chunks))
         none = np.zeros(0), frozenset[int](), TUNE[0]
         questions = [Question(one["question"], *none, answerable_half=True) for one in asked]

@@ -15,16 +15,14 @@ from thresher.correction.corrector import RetrieverSource, SearchingCorrector
 from thresher.correction.search_query import SearchQuery
 from thresher.errors import ProviderError
 from thresher.judging.calibration import SHIPPED
-from thresher.judging.judge import BlendedJudge, RerankedJudge, ScoringJudge
+from thresher.judging.judge import BlendedJudge, KeepAll, RerankedJudge, ScoringJudge, ThresholdResult
 from thresher.judging.llm_scorers import MultiStageScorer
 from thresher.judging.scorers import BandedScorer, CalibratedScorer
-from thresher.judging.thresholds import KeepAll, ThresholdResult
 from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
 from thresher.protocols import Judge, Refiner, Retriever, Scorer
 from thresher.recipes.build import RefinerInPart
-from thresher.refinement.refine import BestHits, PassageRefiner, StripRefiner
-from thresher.refinement.strips import selection
+from thresher.refinement.refine import BestHits, StripRefiner, selection
 from thresher.retrieval.search import CutRetriever, FusedRetriever, reciprocal_rank_fusion
 from thresher.retrieval.wrappers import (
     DeduplicatedRetriever,
@@ -55,11 +53,10 @@ from thresher.types import (
     Verdict,
 )
 from thresher.verification.claims import Cited, Finding, Findings
-from thresher.verification.conflicts import Conflicts
 
 PARTS = (
     *("rewrite", "dense", "lexical", "rerank", "redundancy", "other words", "scorer", "second scorer", "stage"),
-    *("threshold", "order", "search words", "outside", "outside judge", "strips", "conflicts", "reader", "model"),
+    *("threshold", "order", "search words", "outside", "outside judge", "strips", "reader", "model"),
     "check",
 )
 SCORERS = ("calibrated", "banded", "staged")
@@ -155,13 +152,8 @@ class Engine:
         return SearchingCorrector(lambda query: SearchQuery("gate", self.notes("search words")), source, judge)
 
     def refiner(self, wrapper: str) -> Refiner:
-        def find(evidence: Sequence[Evidence]) -> Conflicts:
-            return Conflicts((), self.notes("conflicts"))
-
         strips = StripRefiner(selection, self.scorer("strips"))
-        if wrapper == "in part":
-            return RefinerInPart(strips, PassageRefiner(), "inside", find)
-        return BestHits(replace(strips, conflicts=find), 3)
+        return RefinerInPart(strips, "inside") if wrapper == "in part" else BestHits(strips, 3)
 
     def generator(self) -> GroundedGenerator:
         def quote(query: Query, evidence: Sequence[Evidence]) -> Generation:

@@ -360,7 +360,7 @@ class Collection(OpenCollection):
         """
         from thresher.recipes.build import checker, quotes
         from thresher.recipes.check import checked, passages, unplaced
-        from thresher.verification.weights import EVEN
+        from thresher.verification.check import EVEN
 
         check_type("text", text, str, "a text")
         if not text.strip():

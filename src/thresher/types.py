@@ -24,9 +24,6 @@ Metadata = Mapping[str, str | int | float | bool]
 Terms = Callable[[str], Sequence[str]]
 """A text to its index terms."""
 
-Spans = Callable[[str], Sequence[tuple[int, int]]]
-"""A text to the (start, end) of its sentences, in order."""
-
 
 # --- JSON -------------------------------------------------------------------------------------------------------------
 

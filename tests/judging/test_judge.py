@@ -5,10 +5,9 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.judging.scoring import ASKED, Given, failing
-from thresher.errors import BudgetSpent, ProviderError, UsageError
-from thresher.judging.judge import BLEND, BlendedJudge, RerankedJudge, ScoringJudge
-from thresher.judging.llm_scorers import LLMRelevance
-from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical
+from thresher.errors import BudgetSpent, ProviderError
+from thresher.judging.judge import BLEND, BlendedJudge, Fixed, KeepAll, RerankedJudge, ScoringJudge, Statistical
+from thresher.judging.llm_scorers import FromModel, LLMRelevance
 from thresher.testing.fakes import OverlapCrossEncoder, ScriptedModel
 from thresher.types import COSINE, PROBABILITY, UNIT, Hit, Judged, Judgement, Notes, Query, Score
 
@@ -77,27 +76,15 @@ def test_a_judge_that_failed_is_replaced_for_the_hits_it_left(hits: list[Hit]) -
     assert judged.notes.degraded == ("judge: is down", "judge: local scored 1 of these chunks instead")
 
 
-def test_what_no_judge_could_score_is_kept(hits: list[Hit]) -> None:
-    scorer = LLMRelevance(failing(ProviderError("is down")))
-    judged = ScoringJudge(scorer, Statistical())(ASKED, hits)
+def test_what_no_judge_could_score_is_kept_and_the_thresholds_own_troubles_are_told_too(hits: list[Hit]) -> None:
+    judged = ScoringJudge(LLMRelevance(failing(ProviderError("is down"))), Statistical())(ASKED, hits)
     assert fates(judged) == [(id, True, "not scored, kept") for id in "abc"]
     assert judged.notes.degraded == ("judge: is down; 3 chunks were not scored",)
     assert judged.notes.facts["unscored"] == 3
-
-
-def test_the_thresholds_own_troubles_are_told_with_the_scorers(hits: list[Hit]) -> None:
     scorer = Given({"a": 0.9, "b": 0.5, "c": 0.1}, notes=Notes(("judge: slow",), unreadable=1))
-    judged = ScoringJudge(scorer, FromModel(ScriptedModel(["?", "?"])))(ASKED, hits)
-    assert judged.notes.unreadable == 3
-    assert judged.notes.degraded[0] == "judge: slow"
+    judged = ScoringJudge(scorer, FromModel(ScriptedModel(["?", "?"]), Statistical()))(ASKED, hits)
+    assert (judged.notes.unreadable, judged.notes.degraded[0]) == (3, "judge: slow")
     assert "threshold could not be read" in judged.notes.degraded[1]
-
-
-def test_scales_that_do_not_fit_are_refused_when_the_judge_is_built() -> None:
-    with pytest.raises(UsageError, match=r"threshold 1\.5"):
-        ScoringJudge(Given({}), Fixed(1.5))
-    with pytest.raises(UsageError, match="cosine"):
-        ScoringJudge(Given({}), KeepAll(), otherwise=Given({}, scale=COSINE))
 
 
 # --- with the retrieval's order ---------------------------------------------------------------------------------------

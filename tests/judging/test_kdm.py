@@ -74,7 +74,7 @@ class Table:
 
 
 def lexical(*hits: Hit, search: str = "red green", **more: Any) -> list[float]:
-    judge = LexicalConfidence(Table(), str.split, str.split, **more)  # type: ignore[arg-type]
+    judge = LexicalConfidence(Table(), **more)  # type: ignore[arg-type]
     return judge(Query("red green", search), hits)
 
 
@@ -88,16 +88,13 @@ def test_a_term_is_as_rare_as_it_is_in_the_collection_or_among_what_was_retrieve
     assert red == green
     assert lexical(hits[0], kind="okapi")[0] < 0
     assert lexical(hits[0], search="green") == [0]  # the searched words are what counts
-
-
-def test_the_title_counts_as_text_unless_chunks_are_without(make_hit: Make) -> None:
     titled = make_hit("b", text="x", title="green")
     assert lexical(titled)[0] > 0 == lexical(titled, titled=False)[0]
 
 
 @pytest.mark.parametrize("fit", ["corpus", "retrieved"])
 def test_the_ceiling_is_always_the_collections(make_hit: Make, fit: Any) -> None:
-    judge = LexicalConfidence(Table(), str.split, str.split, fit=fit)  # type: ignore[arg-type]
+    judge = LexicalConfidence(Table(), fit=fit)  # type: ignore[arg-type]
     expected = Statistics({"red": 60, "green": 2}, 100, 10.0).ceiling(["red", "green"])
     assert judge.ceiling("red green") == pytest.approx(expected)
     assert 0.8 * expected < lexical(make_hit(text="red green " * 200))[0] < expected
@@ -144,22 +141,6 @@ def test_both_parts_are_spread_over_the_candidates_and_weighted_and_the_kept_com
     assert judged([], []) == Judged(())
 
 
-@pytest.mark.parametrize(
-    ("cosines", "bm25", "ids"),
-    [
-        ([0.8], [5.0], ["0"]),
-        ([0.2], [0.5], []),
-        ([0.8] * 3, [5.0] * 3, ["0", "1", "2"]),
-        ([0.2] * 3, [5.0] * 3, []),
-    ],
-)
-def test_a_single_candidate_and_equal_ones_are_judged_by_what_they_are(
-    cosines: list[float], bm25: list[float], ids: list[str]
-) -> None:
-    assert kept(judged(cosines, bm25)) == ids
-    assert confidences(judged([0.9, 0.5], [5.0, 5.0])) == {"0": 0.85, "1": 0.15}
-
-
 def test_the_figures_sum_is_a_quarter_cut_on_equal_weights() -> None:
     cosines, bm25 = [0.9, 0.5, 0.4, 0.1], [1.0, 2.0, 5.0, 3.0]
     result = judged(cosines, bm25, combine="sum", nonzero_rule="off")
@@ -180,6 +161,11 @@ def test_the_figures_sum_is_a_quarter_cut_on_equal_weights() -> None:
         ("raw", [-0.1, -0.2], [5.0, 5.0], []),
         ("normalized", [0.9], [9.0], []),
         ("normalized", [0.9, 0.9], [9.0, 9.0], []),
+        # a single candidate and equal ones are judged by what they are
+        ("raw", [0.8], [5.0], ["0"]),
+        ("raw", [0.2], [0.5], []),
+        ("raw", [0.8] * 3, [5.0] * 3, ["0", "1", "2"]),
+        ("raw", [0.2] * 3, [5.0] * 3, []),
     ],
 )
 def test_what_each_rule_drops(rule: str, cosines: list[float], bm25: list[float], ids: list[str]) -> None:
@@ -195,6 +181,11 @@ def test_the_reasons_of_what_is_dropped() -> None:
     assert "shares no term" in judged([0.9], [0.0]).judgements[0].reason
     assert "cosine -0.1 is not above 0" in judged([-0.1], [5.0]).judgements[0].reason
     assert kept(judged([1.0, 0.0], [1.0, 9.0], cut=0.7, nonzero_rule="off")) == ["0"]  # exactly the cut
+    cosines, bm25 = [0.9, 0.8, 0.7, 0.1], [4.0, 4.0, 4.0, 1.0]
+    result = judged(cosines, bm25, keep=2)
+    assert kept(result) == ["0", "1"]
+    assert result.judgements[2].reason == "confidence 0.825 >= 0.5 (cosine 0.75, BM25 1), below the best 2"
+    assert kept(judged(cosines, bm25, Query("q", "q", limit=3), keep=2)) == ["0", "1", "2"]
 
 
 @given(some.lists(some.tuples(some.floats(-1, 1), some.floats(0, 10)), min_size=1, max_size=8))
@@ -203,14 +194,6 @@ def test_a_confidence_stays_on_its_scale_and_no_hit_is_lost(pairs: list[tuple[fl
         result = judged([c for c, _ in pairs], [b for _, b in pairs], combine=combine)
         assert sorted(confidences(result)) == sorted(str(n) for n in range(len(pairs)))
         assert all(0 <= value <= scale.high for value in confidences(result).values())
-
-
-def test_no_more_are_kept_than_asked_for() -> None:
-    cosines, bm25 = [0.9, 0.8, 0.7, 0.1], [4.0, 4.0, 4.0, 1.0]
-    result = judged(cosines, bm25, keep=2)
-    assert kept(result) == ["0", "1"]
-    assert result.judgements[2].reason == "confidence 0.825 >= 0.5 (cosine 0.75, BM25 1), below the best 2"
-    assert kept(judged(cosines, bm25, Query("q", "q", limit=3), keep=2)) == ["0", "1", "2"]
 
 
 def test_a_hit_without_a_cosine_and_a_cut_off_the_scale_are_mistakes_in_the_recipe(make_hit: Make) -> None:
@@ -245,16 +228,10 @@ def test_a_question_outside_the_library_is_routed_outside(
     assert "best absolute confidence" in decision.reason
 
 
-def test_the_best_of_a_bad_lot_looks_good_relative_to_the_others_and_bad_absolutely() -> None:
+def test_the_absolute_confidence_is_low_for_a_bad_lot_clipped_and_without_terms_only_the_cosine() -> None:
     best = judged([0.2, 0.1], [1.0, 0.5]).judgements[0].hit
     assert best.scores["confidence"].value == 1.0
     assert best.scores[ABSOLUTE] == Score(0.17, KDM)
-
-
-def test_the_absolute_confidence_is_clipped_and_without_terms_only_the_cosine() -> None:
-    def absolute(cosines: list[float], bm25: list[float], ceiling: float) -> list[float]:
-        result = judged(cosines, bm25, ceiling=ceiling, nonzero_rule="off")
-        return sorted(one.hit.scores[ABSOLUTE].value for one in result.judgements)
-
-    assert absolute([1.0, -0.5], [20.0, -3.0], 10.0) == [0.0, 1.0]
-    assert absolute([0.5], [0.0], 0.0) == [0.35]
+    for cosine, bm25, ceiling, value in ((1.0, 20.0, 10.0, 1.0), (-0.5, -3.0, 10.0, 0.0), (0.5, 0.0, 0.0, 0.35)):
+        (one,) = judged([cosine], [bm25], ceiling=ceiling, nonzero_rule="off").judgements
+        assert one.hit.scores[ABSOLUTE].value == value

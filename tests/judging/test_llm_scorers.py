@@ -56,6 +56,10 @@ def test_chunks_take_as_many_calls_as_the_batch_says_and_keep_their_order(
     assert all(score is not None and score.scale == UNIT for score in scored.scores)
     assert scored.notes == Notes(facts={"model": "scripted", "prompt": PROMPT.version})
     assert LLMRelevance(scoring())(ASKED, []).scores == ()
+    model = ScriptedModel(lambda system, user: '{"1": 0, "2": 1, "3": 2, "4": 3}')
+    scored = LLMRelevance(model, prompt=GRADES)(ASKED, twenty[:4])
+    assert values(scored.scores) == pytest.approx([0, 1 / 3, 2 / 3, 1])  # grades as shares of the highest
+    assert model.seen[0][1].endswith("Chunks: 4. Grades: 4.")
 
 
 def test_a_call_holds_no_more_characters_than_a_small_context_reads(make_hit: Make) -> None:
@@ -121,13 +125,6 @@ def test_a_model_that_fails_scores_nothing_and_says_so_once(twenty: list[Hit], e
     assert scored.notes.degraded == (f"judge: {error}; 5 chunks were not scored",)
 
 
-def test_grades_become_shares_of_the_highest(make_hit: Make) -> None:
-    model = ScriptedModel(lambda system, user: '{"1": 0, "2": 1, "3": 2, "4": 3}')
-    scored = LLMRelevance(model, prompt=GRADES)(ASKED, [make_hit() for _ in range(4)])
-    assert values(scored.scores) == pytest.approx([0, 1 / 3, 2 / 3, 1])
-    assert model.seen[0][1].endswith("Chunks: 4. Grades: 4.")
-
-
 @pytest.mark.slow
 def test_a_real_model_grades_eight_chunks_readably_every_time(real_model: RealModel, make_hit: Make) -> None:
     model = ChatModel(real_model.base_url, real_model.model, Meter())
@@ -176,17 +173,30 @@ def test_chunks_are_graded_where_yes_and_no_are_not_told_or_not_what_the_model_b
     assert (len(model.weighed), len(model.seen)) == (1, 1)
 
 
-def test_a_chunk_without_yes_or_no_is_unreadable_and_a_failure_for_one_leaves_the_others(two: list[Hit]) -> None:
-    def failing(user: str) -> dict[str, float]:
-        raise ProviderError("is away", subject="m")
+@pytest.mark.parametrize(
+    ("of_beta", "unreadable", "degraded", "missing"),
+    [
+        ({"yes": 0.0, "no": 0.0}, 1, (), ()),
+        (ProviderError("is away", subject="m"), 0, ("judge: m: is away; 1 chunk was not judged",), (1,)),
+    ],
+)
+def test_a_chunk_without_yes_or_no_is_unreadable_and_a_failure_for_one_leaves_the_others(
+    two: list[Hit],
+    of_beta: dict[str, float] | Exception,
+    unreadable: int,
+    degraded: tuple[str, ...],
+    missing: tuple[int, ...],
+) -> None:
+    def weights(user: str) -> dict[str, float]:
+        if "alpha" in user:
+            return {"yes": 0.9, "no": 0.1}
+        if isinstance(of_beta, Exception):
+            raise of_beta
+        return of_beta
 
-    yes = {"yes": 0.9, "no": 0.1}
-    scored = Weighing(lambda user: yes if "alpha" in user else {"yes": 0.0, "no": 0.0}).scorer(ASKED, two)
+    scored = Weighing(weights).scorer(ASKED, two)
     assert values(scored.scores) == [pytest.approx(0.9), None]
-    assert (scored.notes.unreadable, scored.missing) == (1, ())
-    scored = Weighing(lambda user: yes if "alpha" in user else failing(user)).scorer(ASKED, two)
-    assert values(scored.scores) == [pytest.approx(0.9), None]
-    assert (scored.notes.degraded, scored.missing) == (("judge: m: is away; 1 chunk was not judged",), (1,))
+    assert (scored.notes.unreadable, scored.notes.degraded, scored.missing) == (unreadable, degraded, missing)
 
 
 # --- reflection and critic --------------------------------------------------------------------------------------------
@@ -227,14 +237,7 @@ def test_a_note_names_the_years_of_question_and_chunk_where_both_have_some(
     assert temporal(Query("the latest?", ""), make_hit(text="In 2019.")) == ""
 
 
-def test_a_reflection_sees_the_score_it_gave_and_no_chunk_without_one(two: list[Hit]) -> None:
-    model = scoring()
-    assert values(Reflection(model)(ASKED, two, {"base": scores(None, 0.25)}).scores) == [None, 0.5]
-    (only,) = CHUNK.findall(model.seen[0][1])
-    assert "<your_score>0.25</your_score>" in only
-
-
-def test_a_critic_sees_the_scores_before_its_own_and_how_the_years_compare(make_hit: Make) -> None:
+def test_a_critic_sees_the_scores_before_its_own_and_how_the_years_compare_a_reflection_its_own(make_hit: Make) -> None:
     hits = [make_hit("old", text="In 1987 Bern won."), make_hit("new", text="Basel won.")]
     earlier = {"base": scores(0.8, 0.25), "reflection": scores(0.6, None)}
     model, independent = scoring(), scoring()
@@ -246,6 +249,10 @@ def test_a_critic_sees_the_scores_before_its_own_and_how_the_years_compare(make_
     assert "<notes>" not in second
     Critic(independent, sees_scores=False)(CUP, hits, earlier)
     assert not any(tag in independent.seen[0][1] for tag in ("earlier_scores", "notes", "0.8"))
+    reflecting = scoring()
+    assert values(Reflection(reflecting)(ASKED, hits, {"base": scores(None, 0.25)}).scores) == [None, 0.5]
+    (only,) = CHUNK.findall(reflecting.seen[0][1])  # none without a score
+    assert "<your_score>0.25</your_score>" in only
 
 
 # --- the three stages together ----------------------------------------------------------------------------------------
@@ -294,6 +301,9 @@ def test_a_chunk_whose_base_call_failed_is_not_asked_about_again(make_hit: Make,
     assert later.seen == []
     assert (scored.scores, scored.failed) == ((None, None), (0, 1))
     assert scored.notes.degraded == ("judge: is down; 2 chunks were not scored",)
+    scored = MultiStageScorer(LLMRelevance(scoring()), None, Critic(failing(ProviderError("is down"))))(ASKED, two)
+    assert (values(scored.scores), scored.failed) == ([0.5, 0.5], ())
+    assert scored.notes.degraded == ("judge: is down; 2 chunks were not seen by the critic",)
     base = Given({"a": 0.1, "b": None, "c": 0.9}, notes=Notes(("judge: x",)), failed=(1,))
     seen: list[list[float | None]] = []
 
@@ -303,9 +313,3 @@ def test_a_chunk_whose_base_call_failed_is_not_asked_about_again(make_hit: Make,
 
     scored = MultiStageScorer(base, stage, None)(ASKED, [make_hit(id, text=id) for id in "abc"])
     assert (seen, scored.scores) == ([[0.1, 0.9]], scores(0.2, None, 0.8))
-
-
-def test_a_later_stage_that_fails_leaves_the_mean_of_the_others(two: list[Hit]) -> None:
-    scored = MultiStageScorer(LLMRelevance(scoring()), None, Critic(failing(ProviderError("is down"))))(ASKED, two)
-    assert (values(scored.scores), scored.failed) == ([0.5, 0.5], ())
-    assert scored.notes.degraded == ("judge: is down; 2 chunks were not seen by the critic",)

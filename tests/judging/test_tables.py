@@ -1,26 +1,33 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import pytest
+
 from tests.answering.tables import documents, piece
-from thresher.judging.tables import TableScorer
-from thresher.types import UNIT, Document, Hit, Notes, Query, Scale, Score, Scores
+from tests.judging.scoring import scores, values
+from thresher.judging.windows import TableScorer
+from thresher.types import NO_NOTES, UNIT, Document, Hit, Notes, Query, Scale, Score, Scores
 
 QUARTERS = "| Q2 | 15.8 | 11.9 |\n| Q3 | 17.9 | 12.1 |"
 
 
 @dataclass
 class Remembering:
-    """Gives every hit the same score and remembers what it read."""
+    """Gives hits the scores of a function of their texts and remembers what it read."""
 
+    score: Callable[[str], float | None] = lambda text: 0.5
     name: str = "remembering"
     scale: Scale = UNIT
     read: list[str] = field(default_factory=list)
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         self.read += [hit.chunk.text for hit in hits]
-        return Scores(tuple(Score(0.5, UNIT) for _ in hits))
+        given = scores(*(self.score(hit.chunk.text) for hit in hits))
+        failed = tuple(at for at, score in enumerate(given) if score is None)
+        parts = tuple({"place": Score(float(at), UNIT)} for at in range(len(hits)))
+        return Scores(given, Notes(("judge: gone",)) if failed else NO_NOTES, parts, failed)
 
 
 def read(question: str, *texts: str) -> list[str]:
@@ -47,47 +54,26 @@ def test_a_total_is_read_as_what_the_customer_must_pay() -> None:
 
 
 def test_a_table_of_a_document_that_is_gone_is_read_as_it_stands() -> None:
-    def gone(ids: Sequence[str]) -> Mapping[str, object]:
-        return {}
-
     scorer = Remembering()
-    TableScorer(scorer, gone)(Query("q", "q"), [piece("| Q3 | 17.9 | 12.1 |").hit])  # type: ignore[arg-type]
+    TableScorer(scorer, lambda ids: {})(Query("q", "q"), [piece("| Q3 | 17.9 | 12.1 |").hit])
     assert scorer.read == ["| Q3 | 17.9 | 12.1 |"]
 
 
-def test_a_row_that_a_rule_finds_is_one_more_window_and_the_judge_alone_says_what_it_is_worth() -> None:
-    @dataclass
-    class Preferring(Remembering):
-        def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
-            super().__call__(query, hits)
-            short = (len(hit.chunk.text) == min(len(other.chunk.text) for other in hits) for hit in hits)
-            return Scores(
-                tuple(Score(0.4 if best else 0.1, UNIT) for best in short),
-                others=tuple({"place": Score(float(at), UNIT)} for at in range(len(hits))),
-            )
+SENTENCE = "The Revenue of Q3 is 17.9 million euros."
 
-    scorer, question = Preferring(), "What was revenue in Q3?"
+
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [(lambda text: 0.4 if text == SENTENCE else 0.1, 0.4), (lambda text: 0.5, 0.5), (lambda text: None, None)],
+    ids=["the row alone is worth more", "no rule lifts what the judge gave", "whose windows failed, counted once"],
+)
+def test_a_row_that_a_rule_finds_is_one_more_window_and_the_judge_alone_says_what_it_is_worth(
+    score: Callable[[str], float | None], expected: float | None
+) -> None:
+    scorer, question = Remembering(score), "What was revenue in Q3?"
     scored = TableScorer(scorer, documents)(Query(question, question), [piece(QUARTERS).hit])
-    best = scorer.read.index("The Revenue of Q3 is 17.9 million euros.")
+    assert values(scored.scores) == [expected]
+    assert scored.missing == ((0,) if expected is None else ())
+    best = scorer.read.index(SENTENCE)
     assert best > 0
-    assert [score.value for score in scored.scores if score] == [0.4]
-    assert scored.others[0]["place"].value == best
-
-
-def test_no_rule_lifts_what_the_judge_gave() -> None:
-    scorer, question = Remembering(), "What was revenue in Q3?"
-    (score,) = TableScorer(scorer, documents)(Query(question, question), [piece(QUARTERS).hit]).scores
-    assert score == Score(0.5, UNIT)
-    assert len(scorer.read) > 1
-
-
-def test_a_chunk_whose_windows_failed_has_no_score_and_is_counted_once() -> None:
-    @dataclass
-    class Failing(Remembering):
-        def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
-            return Scores((None,) * len(hits), Notes(("judge: gone",)), failed=tuple(range(len(hits))))
-
-    question = "What was revenue in Q3?"
-    scored = TableScorer(Failing(), documents)(Query(question, question), [piece(QUARTERS).hit])
-    assert scored.scores == (None,)
-    assert scored.missing == (0,)
+    assert scored.others[0]["place"].value == (best if expected == 0.4 else 0)

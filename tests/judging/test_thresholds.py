@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from tests.judging.scoring import ASKED, failing, scores
-from thresher.errors import BudgetSpent, ProviderError, UsageError
-from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical
+from thresher.errors import BudgetSpent, ProviderError
+from thresher.judging.judge import Fixed, KeepAll, Statistical, Threshold
+from thresher.judging.llm_scorers import FromModel
 from thresher.testing.fakes import ScriptedModel
-from thresher.types import COSINE, LOGIT, UNIT
 
 units = some.lists(some.floats(0, 1), min_size=1, max_size=30)
 
@@ -40,20 +40,25 @@ def test_scores_close_together_are_cut_a_standard_deviation_above_their_mean() -
     assert Statistical()(ASKED, scores(None, None)).keep == (False, False)
 
 
-def test_a_variance_of_exactly_epsilon_is_not_below_it() -> None:
-    assert Statistical()(ASKED, scores(0.4, 0.6)).value == 0.5  # the variance is 0.01
-    assert Statistical()(ASKED, scores(0.401, 0.599, 0.401, 0.599)).value == 0.599  # 0.5 + 0.099
-
-
-def test_scores_that_are_all_equal_all_stay() -> None:
-    assert kept(Statistical(), 0.7, 0.7, 0.7) == [0.7] * 3
-    assert kept(Statistical(), 0.05) == [0.05]
-    assert kept(Statistical(min_keep=0), *[2 / 3] * 7) == [2 / 3] * 7
-
-
-def test_a_tie_of_more_than_half_at_the_top_is_kept_whole() -> None:
-    assert kept(Statistical(), 0.85, 0.85, 0.85, 0.8) == [0.85] * 3
-    assert kept(Statistical(min_keep=0), 0.85, 0.85, 0.85, 0.8) == []  # as printed
+@pytest.mark.parametrize(
+    ("threshold", "given_scores", "stay"),
+    [
+        (Statistical(), [0.4, 0.6], [0.6]),  # a variance of exactly epsilon is not below it: cut at 0.5
+        (Statistical(), [0.401, 0.599, 0.401, 0.599], [0.599, 0.599]),
+        (Statistical(), [0.7, 0.7, 0.7], [0.7] * 3),  # all equal
+        (Statistical(), [0.05], [0.05]),
+        (Statistical(min_keep=0), [2 / 3] * 7, [2 / 3] * 7),
+        (Statistical(), [0.85, 0.85, 0.85, 0.8], [0.85] * 3),  # a tie of more than half at the top
+        (Statistical(min_keep=0), [0.85, 0.85, 0.85, 0.8], []),  # as printed
+        (Statistical(floor=0.2, min_keep=3), [0.1, 0.05, 0.19], []),
+        (Statistical(floor=0.2, min_keep=3), [0.1, 0.05, 0.2], [0.2]),
+        (Statistical(), [0.1, 0.05, 0.15], [0.15]),
+    ],
+)
+def test_what_stays_of_close_and_equal_scores_and_above_a_floor(
+    threshold: Threshold, given_scores: list[float], stay: list[float]
+) -> None:
+    assert kept(threshold, *given_scores) == stay
 
 
 def test_as_printed_a_quarter_of_all_lists_of_five_close_scores_lose_everything() -> None:
@@ -68,48 +73,28 @@ def test_as_many_as_asked_for_stay_where_there_are_so_many(values: list[float], 
     assert len(kept(Statistical(min_keep=number), *values)) >= min(number, len(values))
 
 
-def test_below_the_floor_nothing_is_kept_whatever_the_others_are() -> None:
-    assert kept(Statistical(floor=0.2, min_keep=3), 0.1, 0.05, 0.19) == []
-    assert kept(Statistical(floor=0.2, min_keep=3), 0.1, 0.05, 0.2) == [0.2]
-    assert kept(Statistical(), 0.1, 0.05, 0.15) == [0.15]
-
-
 # --- from a model -----------------------------------------------------------------------------------------------------
 
 
 def test_a_models_threshold_keeps_what_is_strictly_above() -> None:
     model = ScriptedModel([json.dumps({"scores": [0.5]})])
-    cut = FromModel(model)(ASKED, scores(0.5, 0.9, None, 0.51))
+    cut = FromModel(model, Statistical())(ASKED, scores(0.5, 0.9, None, 0.51))
     assert (cut.value, cut.keep, cut.inclusive) == (0.5, (False, True, False, True), False)
     assert "Scores: 0.9, 0.51, 0.5" in model.seen[0][1]
-    assert FromModel(ScriptedModel([]))(ASKED, scores(None)).keep == (False,)  # not asked
+    assert FromModel(ScriptedModel([]), Statistical())(ASKED, scores(None)).keep == (False,)  # not asked
 
 
-def test_a_threshold_that_cannot_be_read_is_computed_and_says_so() -> None:
-    cut = FromModel(ScriptedModel(["about half", "seven"]))(ASKED, scores(0.9, 0.1))
-    assert (cut.value, cut.keep) == (0.5, (True, False))
-    assert cut.notes.unreadable == 2
-    assert cut.notes.degraded == (
-        "judge: the model's threshold could not be read; the threshold is from the mean of the scores",
-    )
-
-
-@pytest.mark.parametrize("error", [ProviderError("is down"), BudgetSpent("is spent")])
-def test_a_model_that_fails_leaves_a_computed_threshold(error: Exception) -> None:
-    cut = FromModel(failing(error), otherwise=Statistical(floor=0.6))(ASKED, scores(0.9, 0.1))
-    assert cut.value == 0.6
-    assert cut.notes.degraded == (f"judge: {error}; the threshold is from the mean of the scores",)
-
-
-# --- scales -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_threshold_off_the_scale_of_the_scores_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"threshold 1\.5: is not on the scale relevance"):
-        Fixed(1.5).check(UNIT)
-    with pytest.raises(UsageError, match="threshold -2"):
-        Statistical(floor=-2).check(COSINE)
-    with pytest.raises(UsageError, match="logit"):
-        FromModel(ScriptedModel([])).check(LOGIT)
-    Fixed(1.5).check(LOGIT)
-    KeepAll().check(LOGIT)
+@pytest.mark.parametrize(
+    ("model", "unreadable", "why"),
+    [
+        (ScriptedModel(["about half", "seven"]), 2, "the model's threshold could not be read"),
+        (failing(ProviderError("is down")), 0, "is down"),
+        (failing(BudgetSpent("is spent")), 0, "is spent"),
+    ],
+)
+def test_where_the_model_gives_none_the_threshold_is_computed_and_it_is_told(
+    model: ScriptedModel, unreadable: int, why: str
+) -> None:
+    cut = FromModel(model, otherwise=Statistical(floor=0.6))(ASKED, scores(0.9, 0.1))
+    assert (cut.value, cut.keep, cut.notes.unreadable) == (0.6, (True, False), unreadable)
+    assert cut.notes.degraded == (f"judge: {why}; the threshold is from the mean of the scores",)

@@ -17,7 +17,6 @@ from thresher.chunking import summaries
 from thresher.collection import Collection
 from thresher.judging import llm_scorers as critique
 from thresher.judging import llm_scorers as relevance
-from thresher.judging import thresholds
 from thresher.retrieval import rewrite
 from thresher_testing.llm_server import ScriptedServer
 
@@ -26,7 +25,7 @@ STAGES = {
     "grades": relevance.GRADES.system,
     "reflection": critique.REFLECTION.system,
     "critic": critique.CRITIC.system,
-    "threshold": thresholds.SYSTEM,
+    "threshold": relevance.THRESHOLD.system,
     "rewrite": rewrite.REWRITE,
     "words": "You turn a question into words",
     "likelihood": relevance.ANSWERS,

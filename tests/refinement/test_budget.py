@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.refinement.budget import LEAST, WORTH, Piece, Stretch, Text, chosen
+from thresher.refinement.excerpts import LEAST, WORTH, Piece, Stretch, Text, chosen
 
 WORDS = "pump seal bearing hall oil grease lamp winter north meter valve coolant".split()  # noqa: SIM905
 
@@ -45,36 +45,21 @@ def covered(stretches: Sequence[Stretch]) -> set[tuple[str, int]]:
     return {(one.text_id, at) for one in stretches for at in range(one.start, one.end)}
 
 
-@given(cases(), st.integers(1, 120))
-def test_a_budget_is_never_exceeded(case: tuple[list[Piece], dict[str, Text]], most: int) -> None:
+@given(cases(), st.integers(1, 120), st.integers(0, 60))
+def test_what_is_chosen_is_verbatim_within_the_budget_best_first_and_more_with_more(
+    case: tuple[list[Piece], dict[str, Text]], most: int, further: int
+) -> None:
+    _, texts = case
     found = chosen(*case, most, words)
     assert sum(one.tokens for one in found) <= most
-    assert all(one.tokens == words(one.heading) + words(one.text) for one in found)
-
-
-@given(cases(), st.integers(1, 120))
-def test_what_is_chosen_stands_in_its_text(case: tuple[list[Piece], dict[str, Text]], most: int) -> None:
-    pieces, texts = case
-    for one in chosen(pieces, texts, most, words):
-        assert texts[one.text_id].cut(one.start, one.end) == one.text
-        assert one.text == one.text.strip() != ""
-
-
-@given(cases(), st.integers(1, 120))
-def test_the_best_come_first_and_none_touches_another(case: tuple[list[Piece], dict[str, Text]], most: int) -> None:
-    pieces, texts = case
-    found = chosen(pieces, texts, most, words)
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
-    assert len(covered(found)) == sum(one.end - one.start for one in found)
     for one in found:
-        for other in found:
-            behind = one.text_id == other.text_id and one.end <= other.start
-            assert not behind or texts[one.text_id].cut(one.end, other.start).strip()
-
-
-@given(cases(), st.integers(1, 120), st.integers(0, 60))
-def test_more_tokens_hold_what_fewer_hold(case: tuple[list[Piece], dict[str, Text]], most: int, further: int) -> None:
-    assert covered(chosen(*case, most, words)) <= covered(chosen(*case, most + further, words))
+        assert one.tokens == words(one.heading) + words(one.text)
+        assert texts[one.text_id].cut(one.start, one.end) == one.text == one.text.strip() != ""
+        behind = [other for other in found if one.text_id == other.text_id and one.end <= other.start]
+        assert all(texts[one.text_id].cut(one.end, other.start).strip() for other in behind)  # none touches another
+    assert len(covered(found)) == sum(one.end - one.start for one in found)
+    assert covered(found) <= covered(chosen(*case, most + further, words))
 
 
 @given(cases())

@@ -2,20 +2,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.errors import UsageError
-from thresher.refinement.refine import PassageRefiner, StripRefiner
-from thresher.refinement.strips import STRIP, selection, sentences
+from thresher.recipes.build import RefinerInPart
+from thresher.refinement.refine import STRIP, BestHits, PassageRefiner, StripRefiner, selection, sentences
 from thresher.types import (
     COSINE,
     NO_NOTES,
     UNIT,
     Chunk,
-    Evidence,
     Hit,
     Notes,
     Origin,
@@ -25,7 +25,6 @@ from thresher.types import (
     Score,
     Scores,
 )
-from thresher.verification.conflicts import Conflicts
 
 Make = Callable[..., Hit]
 QUERY = Query("What is the capital of France?", "What is the capital of France?")
@@ -104,28 +103,22 @@ def test_a_library_that_says_nothing_of_it_leaves_nothing(make_hit: Make) -> Non
     assert reasons(refined) == {"trees": (False, "no strip reaches 0.30, best 0.21")}
 
 
-def test_all_strips_are_scored_in_one_call(hits: list[Hit]) -> None:
-    scorer = Given({})
-    StripRefiner(CUT, scorer)(QUERY, hits)
-    assert [len(call) for call in scorer.seen] == [7]
-
-
 # --- filter and order -------------------------------------------------------------------------------------------------
 
 
-def test_strips_stay_by_number_and_by_score_in_document_order(hits: list[Hit]) -> None:
-    refined = StripRefiner(CUT, LETTERS, top_k=5, min_score=0.55)(QUERY, hits)
-    assert letters(refined) == "cabd"
-    assert letters(StripRefiner(CUT, LETTERS, top_k=3, min_score=0.55)(QUERY, hits)) == "cab"
-    assert letters(StripRefiner(CUT, LETTERS, top_k=6)(QUERY, hits)) == "fcabde"
-
-
-def test_a_score_that_just_reaches_the_threshold_stays(hits: list[Hit]) -> None:
-    assert letters(StripRefiner(CUT, LETTERS, top_k=None, min_score=0.6)(QUERY, hits)) == "cabd"
-
-
-def test_the_released_code_orders_by_score_and_has_no_threshold(hits: list[Hit]) -> None:
-    assert letters(StripRefiner(CUT, LETTERS, top_k=6, order="score")(QUERY, hits)) == "abcdef"
+@pytest.mark.parametrize(
+    ("settings", "stay"),
+    [
+        ({"top_k": 5, "min_score": 0.55}, "cabd"),
+        ({"top_k": 3, "min_score": 0.55}, "cab"),
+        ({"top_k": 6}, "fcabde"),
+        ({"top_k": None, "min_score": 0.6}, "cabd"),  # d just reaches it
+        ({"top_k": 6, "order": "score"}, "abcdef"),  # the released code
+        ({"min_score": 0.95}, ""),
+    ],
+)
+def test_strips_stay_by_number_and_by_score(hits: list[Hit], settings: dict[str, Any], stay: str) -> None:
+    assert letters(StripRefiner(CUT, LETTERS, **settings)(QUERY, hits)) == stay
 
 
 def test_what_stays_and_what_does_not_is_told_of_every_hit(hits: list[Hit]) -> None:
@@ -143,38 +136,20 @@ def test_strips_of_a_single_word_are_not_judged(make_hit: Make) -> None:
     assert scorer.seen == [["It has twelve layers."]]
     assert reasons(refined)["c2"] == (False, "its best strip is too short")
     assert refined.notes.facts["too_short"] == 2
+    cats = make_hit(text="Dogs bark loud. Cats meow all night.")
+    assert texts(StripRefiner(CUT, scorer, min_words=4)(QUERY, [cats])) == ["Cats meow all night."]
 
 
-def test_the_number_of_words_is_a_setting(make_hit: Make) -> None:
-    hit = make_hit(text="Dogs bark loud. Cats meow all night.")
-    assert texts(StripRefiner(CUT, Given({}, 0.9), min_words=4)(QUERY, [hit])) == ["Cats meow all night."]
-
-
-def test_the_first_strips_need_less_than_the_others(hits: list[Hit]) -> None:
-    assert letters(StripRefiner(CUT, LETTERS, min_score=0.95)(QUERY, hits)) == ""
-    assert letters(StripRefiner(CUT, LETTERS, min_score=0.95, first=2, first_score=0.85)(QUERY, hits)) == "a"
-    refined = StripRefiner(CUT, LETTERS, min_score=0.95, first=2, first_score=0.3)(QUERY, hits)
-    assert letters(refined) == "ab"
-    assert reasons(refined)["early"] == (False, "no strip reaches 0.95, best 0.40")
-    assert letters(StripRefiner(CUT, LETTERS, top_k=1, first=2, first_score=0.3)(QUERY, hits)) == "a"
-
-
-def test_inside_and_outside_have_first_strips_each(both: list[Hit]) -> None:
-    refined = StripRefiner(CUT, LETTERS, min_score=1.0, first=1, first_score=0.0)(QUERY, both)
-    assert [piece.hit.origin for piece in refined.evidence] == [Origin.INSIDE, Origin.OUTSIDE]
-
-
-def test_no_hits_are_no_evidence_and_no_call() -> None:
+def test_all_strips_are_scored_in_one_call_and_without_hits_there_is_none(hits: list[Hit]) -> None:
     scorer = Given({})
     assert StripRefiner(CUT, scorer)(QUERY, []).evidence == ()
-    assert scorer.seen == []
+    StripRefiner(CUT, scorer)(QUERY, hits)
+    assert [len(call) for call in scorer.seen] == [7]
 
 
 def test_a_threshold_off_the_scale_is_refused() -> None:
     with pytest.raises(UsageError, match="not on the scale"):
         StripRefiner(CUT, LETTERS, min_score=-0.5)
-    with pytest.raises(UsageError, match="first_score 2 is not on the scale"):
-        StripRefiner(CUT, LETTERS, first=1, first_score=2.0)
 
 
 def test_overlapping_strips_of_one_chunk_are_one_piece(make_hit: Make) -> None:
@@ -248,29 +223,37 @@ def test_without_any_score_the_chunks_are_handed_over_whole_and_it_is_told(hits:
 # --- contradictions ---------------------------------------------------------------------------------------------------
 
 
-def test_contradictions_are_looked_for_in_the_evidence_as_it_is_numbered(hits: list[Hit]) -> None:
-    def find(evidence: Sequence[Evidence]) -> Conflicts:
-        assert [piece.text.split()[1] for piece in evidence] == ["c", "a", "b"]
-        return Conflicts(((1, 3),), Notes(("conflicts: no",), unreadable=1))
-
-    scorer = Given(LETTERS.values, notes=Notes(("judge: slow",), unreadable=2))
-    refined = StripRefiner(CUT, scorer, top_k=3, conflicts=find)(QUERY, hits)
-    assert refined.conflicts == ((1, 3),)
-    assert refined.notes.unreadable == 3
-    assert refined.notes.degraded == ("judge: slow", "conflicts: no")
+def test_contradictions_are_looked_for_in_the_evidence_as_it_is_numbered(make_hit: Make) -> None:
+    texts = ("Nothing of it.", "BERT-base has 12 layers.", "BERT-base has 24 layers.")
+    chunks = [make_hit(str(at), text=text, document=f"d{at}") for at, text in enumerate(texts)]
+    for of in ("all", "inside", "outside", "none"):
+        refined = RefinerInPart(StripRefiner(CUT, Given({"Nothing": 0.1}, 0.9)), of)(QUERY, chunks)  # type: ignore[arg-type]
+        assert (refined.conflicts, refined.notes.facts["conflicts"]) == (((2, 3),), {"by_rules": 1})
 
 
 # --- passages ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("order", "ids"),
-    [("given", "late other early"), ("edge", "late early other")],
-)
-def test_passages_are_whole_chunks_in_an_order(hits: list[Hit], order: str, ids: str) -> None:
-    refined = PassageRefiner(order)(QUERY, hits)  # type: ignore[arg-type]
-    assert [piece.hit.chunk.id for piece in refined.evidence] == ids.split()
-    assert all(piece.text == piece.hit.chunk.text for piece in refined.evidence)
+def test_passages_are_whole_chunks_in_an_order(hits: list[Hit]) -> None:
+    for order, ids in (("given", "late other early"), ("edge", "late early other")):
+        refined = PassageRefiner(order)(QUERY, hits)  # type: ignore[arg-type]
+        assert [piece.hit.chunk.id for piece in refined.evidence] == ids.split()
+        assert texts(refined) == [piece.hit.chunk.text for piece in refined.evidence]
+    refined = StripRefiner(selection, LETTERS, top_k=1, order="score", min_words=4)(QUERY, hits)
+    assert texts(refined) == [hits[0].chunk.text]
+
+
+def test_the_best_of_each_side_are_refined_and_the_others_are_dropped(make_hit: Make) -> None:
+    inside = [make_hit(id) for id in "abc"]
+    outside = [make_hit(id, origin=Origin.OUTSIDE) for id in "xyz"]
+    refined = BestHits(PassageRefiner(), 2)(QUERY, [*inside, *outside])
+    assert [piece.hit.chunk.id for piece in refined.evidence] == ["a", "b", "x", "y"]
+    dropped = {one.hit.chunk.id: one.reason for one in refined.judgements if not one.keep}
+    assert dropped == {"c": "below the best 2", "z": "below the best 2"}
+    assert len(BestHits(PassageRefiner(), 5)(QUERY, [make_hit("a")]).evidence) == 1
+    judged = [make_hit(id, value, name="judge") for id, value in {"a": 0.2, "b": 0.9, "c": 0.5}.items()]
+    refined = BestHits(PassageRefiner(), 2, by="judge")(QUERY, [*judged, make_hit("d")])
+    assert [piece.hit.chunk.id for piece in refined.evidence] == ["b", "c"]
 
 
 # --- laws -------------------------------------------------------------------------------------------------------------
@@ -290,18 +273,16 @@ def made_hits(draw: st.DrawFn) -> list[Hit]:
 @given(
     hits=made_hits(),
     top_k=st.integers(1, 4),
-    first=st.integers(0, 6),
     min_score=st.sampled_from([None, 0.5]),
     values=st.dictionaries(st.sampled_from(["a", "bb", "b a"]), st.none() | st.floats(0, 1)),
 )
 def test_evidence_is_bounded_in_document_order_and_every_hit_is_judged(
     hits: list[Hit],
     top_k: int,
-    first: int,
     min_score: float | None,
     values: dict[str, float | None],
 ) -> None:
-    refiner = StripRefiner(CUT, Given(values), top_k, min_score, first=first, min_words=1)
+    refiner = StripRefiner(CUT, Given(values), top_k, min_score, min_words=1)
     refined = refiner(QUERY, hits)
     assert sorted(j.hit.chunk.id for j in refined.judgements) == [hit.chunk.id for hit in hits]
     assert all(judgement.reason for judgement in refined.judgements)
@@ -317,8 +298,3 @@ def test_evidence_is_bounded_in_document_order_and_every_hit_is_judged(
         for document in ("d1", "d2"):
             starts = [piece.start for piece in group if piece.hit.chunk.document_id == document]
             assert starts == sorted(starts) or not scored
-
-
-def test_whole_passages_can_be_chosen_among(hits: list[Hit]) -> None:
-    refined = StripRefiner(selection, LETTERS, top_k=1, order="score", min_words=4)(QUERY, hits)
-    assert texts(refined) == [hits[0].chunk.text]

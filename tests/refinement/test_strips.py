@@ -8,8 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.refinement.strips import Decomposition, excerption, fixed_num, selection, sentences, strip_hit, word_count
-from thresher.types import COSINE, Chunk, Hit, Score
+from thresher.refinement.refine import (
+    Decomposition,
+    document_order,
+    edge_order,
+    excerption,
+    fixed_num,
+    selection,
+    sentences,
+    strip_hit,
+    word_count,
+)
+from thresher.types import COSINE, Chunk, Evidence, Hit, Score
 
 Make = Callable[..., Hit]
 
@@ -88,3 +98,18 @@ def test_selection_leaves_the_passage_whole(make_hit: Make) -> None:
 )
 def test_marks_are_no_words_and_scripts_without_spaces_have_some(text: str, words: int) -> None:
     assert word_count(text) == words
+
+
+# --- the order of what is handed on -----------------------------------------------------------------------------------
+
+
+def test_documents_keep_their_order_and_their_pieces_stand_as_in_them(make_evidence: Callable[..., Evidence]) -> None:
+    pieces = [make_evidence(text, document=text[0], start=at) for text, at in (("b 50", 50), ("a 0", 0), ("b 10", 10))]
+    assert [piece.text for piece in document_order(pieces)] == ["b 10", "b 50", "a 0"]
+
+
+@given(st.integers(0, 9))
+def test_the_best_are_at_both_ends_and_none_is_lost(number: int) -> None:
+    order = edge_order(list(range(1, number + 1)))  # type: ignore[arg-type]
+    assert sorted(order) == list(range(1, number + 1))  # type: ignore[type-var]
+    assert order == {4: [1, 3, 4, 2], 5: [1, 3, 5, 4, 2]}.get(number, order)

@@ -23,42 +23,31 @@ def pair(make_evidence: Make) -> Callable[..., list[Evidence]]:
 
 
 def found(evidence: list[Evidence]) -> tuple[tuple[int, int], ...]:
-    return find_conflicts(evidence).pairs
-
-
-@pytest.mark.parametrize(("one", "other"), CONTRADICT)
-def test_what_contradicts_is_found(pair: Callable[..., list[Evidence]], one: str, other: str) -> None:
-    assert found(pair(one, other)) == ((1, 2),)
-    assert found(pair(other, one)) == ((1, 2),)
+    return find_conflicts(evidence)
 
 
 A_NAME_SAYS_IT_TOO = ("Reed City is a city in Michigan.", "Reed City is not a city in Michigan.")
 
 
-@pytest.mark.parametrize(("one", "other"), [*OBVIOUS, A_NAME_SAYS_IT_TOO])
-def test_what_is_obvious_is_found_under_one_title(pair: Callable[..., list[Evidence]], one: str, other: str) -> None:
-    assert found(pair(one, other, title="The matter")) == found(pair(other, one, title="The matter")) == ((1, 2),)
-
-
-@pytest.mark.parametrize(("one", "other"), SAME)
-def test_what_says_the_same_is_found_under_no_title(pair: Callable[..., list[Evidence]], one: str, other: str) -> None:
-    assert found(pair(one, other, title="The matter")) == ()
-
-
-def test_the_trace_counts_what_the_rules_found(pair: Callable[..., list[Evidence]]) -> None:
-    conflicts = find_conflicts(pair(*CONTRADICT[0]))
-    assert (conflicts.pairs, conflicts.notes.facts) == (((1, 2),), {"conflicts": {"by_rules": 1}})
-
-
-@pytest.mark.parametrize(("one", "other"), AGREE)
-def test_what_does_not_contradict_is_left_alone(pair: Callable[..., list[Evidence]], one: str, other: str) -> None:
-    assert found(pair(one, other)) == ()
-    assert found(pair(other, one)) == ()
-
-
-@pytest.mark.parametrize(("one", "other"), MISSED)
-def test_other_words_are_beyond_the_rules(pair: Callable[..., list[Evidence]], one: str, other: str) -> None:
-    assert found(pair(one, other)) == ()
+@pytest.mark.parametrize(
+    ("pairs", "title", "conflicts"),
+    [
+        pytest.param(CONTRADICT, "", ((1, 2),), id="what contradicts is found"),
+        pytest.param([*OBVIOUS, A_NAME_SAYS_IT_TOO], "The matter", ((1, 2),), id="what is obvious, under one title"),
+        pytest.param(SAME, "The matter", (), id="what says the same is found under no title"),
+        pytest.param(AGREE, "", (), id="what does not contradict is left alone"),
+        pytest.param(MISSED, "", (), id="other words are beyond the rules"),
+    ],
+)
+def test_pairs_of_sentences(
+    pair: Callable[..., list[Evidence]],
+    pairs: list[tuple[str, str]],
+    title: str,
+    conflicts: tuple[tuple[int, int], ...],
+) -> None:
+    for one, other in pairs:
+        assert found(pair(one, other, title=title)) == conflicts, (one, other)
+        assert found(pair(other, one, title=title)) == conflicts, (other, one)
 
 
 @pytest.mark.parametrize(
@@ -76,12 +65,10 @@ def test_documents_of_a_series_are_about_different_things(
     assert not found([make_evidence(text, id=title, document=title, title=title) for title, text in pair])
 
 
-def test_one_document_does_not_contradict_itself(make_evidence: Make) -> None:
-    evidence = [make_evidence(text, id=str(n)) for n, text in enumerate(CONTRADICT[0])]
-    assert found(evidence) == ()
-
-
-def test_tables_are_left_out(pair: Callable[..., list[Evidence]]) -> None:
+def test_one_document_does_not_contradict_itself_and_tables_are_left_out(
+    make_evidence: Make, pair: Callable[..., list[Evidence]]
+) -> None:
+    assert found([make_evidence(text, id=str(n)) for n, text in enumerate(CONTRADICT[0])]) == ()
     assert found(pair(*CONTRADICT[0], kind="table")) == ()
 
 

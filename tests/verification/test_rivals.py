@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.verification.rivals import AnswerInSentence, are_rivals
+from thresher.verification.conflicts import AnswerInSentence, are_rivals
 
 TITLE = "The lighthouse of Kõpu"
 
@@ -28,32 +28,21 @@ HOW_HIGH = "How high is the lighthouse of Kõpu?"
 @pytest.mark.parametrize(
     ("question", "one", "other"),
     [
-        (
-            WHEN,
-            "The lighthouse of Kõpu was completed in [1531].",
-            "It was [1538] when Kõpu got its lighthouse completed.",
-        ),
-        (
-            WHEN,
-            "Kõpu's lighthouse was completed on [12 May 1531].",
-            "The lighthouse of Kõpu, completed [1538], is old.",
-        ),
+        (WHEN,
+         "The lighthouse of Kõpu was completed in [1531].", "It was [1538] when Kõpu got its lighthouse completed."),
+        (WHEN,
+         "Kõpu's lighthouse was completed on [12 May 1531].", "The lighthouse of Kõpu, completed [1538], is old."),
         (HOW_HIGH, "The lighthouse of Kõpu is [36 metres] high.", "With [31 metres] the Kõpu lighthouse is high."),
         (HOW_HIGH, "The lighthouse of Kõpu is [30 to 32 m] high.", "With [36 to 38 m] the lighthouse of Kõpu is high."),
         (HOW_HIGH, "The lighthouse of Kõpu is [about 36 m] high.", "The lighthouse at Kõpu is [50 m] high."),
         (WHO, "The lighthouse of Kõpu was designed by [Anna Tamm].", "[Karl Saar] designed Kõpu's lighthouse."),
-        (
-            "Where was the lamp of the lighthouse of Kõpu shown?",
-            "The lamp of the Kõpu lighthouse was shown at the [Paris Exhibition].",
-            "At the [London Exhibition] the lamp of the lighthouse was shown, which is now at Kõpu.",
-        ),
-        (
-            "How many steps does the lighthouse of Kõpu have?",
-            "There are [2000] steps in the lighthouse of Kõpu.",
-            "The lighthouse of Kõpu has [3500] steps.",
-        ),
+        ("Where was the lamp of the lighthouse of Kõpu shown?",
+         "The lamp of the Kõpu lighthouse was shown at the [Paris Exhibition].",
+         "At the [London Exhibition] the lamp of the lighthouse was shown, which is now at Kõpu."),
+        ("How many steps does the lighthouse of Kõpu have?",
+         "There are [2000] steps in the lighthouse of Kõpu.", "The lighthouse of Kõpu has [3500] steps."),
     ],
-)
+)  # fmt: skip
 def test_other_values_of_the_same_thing_are_rivals_whatever_the_words(question: str, one: str, other: str) -> None:
     assert rivals(question, said(one), said(other, "A journey along the coast"))
 
@@ -61,79 +50,39 @@ def test_other_values_of_the_same_thing_are_rivals_whatever_the_words(question: 
 @pytest.mark.parametrize(
     ("question", "one", "other"),
     [
-        (
-            WHEN,
-            "The lighthouse of Kõpu was completed in [1531].",
-            "Completed on [12 May 1531], the lighthouse of Kõpu is old.",
-        ),
-        (
-            "How many keepers did the lighthouse of Kõpu have?",
-            "The Kõpu lighthouse had [12] keepers.",
-            "[Twelve] keepers lived at the Kõpu lighthouse.",
-        ),
-        (
-            "How many people saw the lighthouse of Kõpu?",
-            "About [4 million] people saw the Kõpu lighthouse.",
-            "[4.1 million] people saw the lighthouse of Kõpu.",
-        ),
+        (WHEN, "The lighthouse of Kõpu was completed in [1531].",
+         "Completed on [12 May 1531], the lighthouse of Kõpu is old."),
+        ("How many keepers did the lighthouse of Kõpu have?",
+         "The Kõpu lighthouse had [12] keepers.", "[Twelve] keepers lived at the Kõpu lighthouse."),
+        ("How many people saw the lighthouse of Kõpu?",
+         "About [4 million] people saw the Kõpu lighthouse.", "[4.1 million] people saw the lighthouse of Kõpu."),
         (HOW_HIGH, "The lighthouse of Kõpu is [36 metres] high.", "The Kõpu lighthouse is [118 feet] high."),
         (HOW_HIGH, "The lighthouse of Kõpu is [36 metres] high.", "The lighthouse of Kõpu is [35 to 37 metres] high."),
-        (
-            HOW_HIGH,
-            "The lighthouse of Kõpu is [36 metres] high.",
-            "The lighthouse of Kõpu is [more than 30 metres] high.",
-        ),
+        (HOW_HIGH,
+         "The lighthouse of Kõpu is [36 metres] high.", "The lighthouse of Kõpu is [more than 30 metres] high."),
         (WHO, "The lighthouse of Kõpu was designed by [Anna Tamm].", "[Tamm] designed the lighthouse of Kõpu."),
         (WHO, "The lighthouse of Kõpu was designed by [A. Tamm].", "[Anna Tamm] designed the lighthouse of Kõpu."),
-    ],
-)
-def test_the_same_value_said_otherwise_is_no_rival(question: str, one: str, other: str) -> None:
-    assert not rivals(question, said(one), said(other))
-
-
-@pytest.mark.parametrize(
-    ("question", "one", "other"),
-    [
-        (
-            "Which of the keepers of Kõpu died there?",
-            "Of the keepers of Kõpu [Anna Tamm] died there.",
-            "[Karl Saar], a keeper of Kõpu, died there.",
-        ),
+        ("Which of the keepers of Kõpu died there?",
+         "Of the keepers of Kõpu [Anna Tamm] died there.", "[Karl Saar], a keeper of Kõpu, died there."),
         ("Who were the keepers of Kõpu?", "The keeper of Kõpu was [Anna Tamm].", "The keeper of Kõpu was [Karl Saar]."),
-        (
-            "How many keepers did the lighthouse of Kõpu have?",
-            "In 1920 the lighthouse of Kõpu had [12] keepers.",
-            "In 1950 the lighthouse of Kõpu had [3] keepers.",
-        ),
-        (
-            "How many keepers did Kõpu have?",
-            "The first lighthouse of Kõpu had [12] keepers.",
-            "The last lighthouse of Kõpu had [3] keepers.",
-        ),
-        (
-            WHO,
-            "[Anna Tamm] designed the lighthouse of Kõpu.",
-            "Until he died [Karl Saar] designed the lighthouse of Kõpu.",
-        ),
-        (
-            WHEN,
-            "The lighthouse of Kõpu was completed in [1531].",
-            "In [1538] the church of Reigi, a day's walk away, got a new roof.",
-        ),
+        ("How many keepers did the lighthouse of Kõpu have?",
+         "In 1920 the lighthouse of Kõpu had [12] keepers.", "In 1950 the lighthouse of Kõpu had [3] keepers."),
+        ("How many keepers did Kõpu have?",
+         "The first lighthouse of Kõpu had [12] keepers.", "The last lighthouse of Kõpu had [3] keepers."),
+        (WHO,
+         "[Anna Tamm] designed the lighthouse of Kõpu.", "Until he died [Karl Saar] designed the lighthouse of Kõpu."),
+        (WHEN, "The lighthouse of Kõpu was completed in [1531].",
+         "In [1538] the church of Reigi, a day's walk away, got a new roof."),
         (WHO, "The lighthouse of Kõpu was designed by [Anna Tamm].", "[Karl Saar] designed the lighthouse of Ristna."),
-        (
-            "What share of the lamps of Kõpu failed?",
-            "At Kõpu [12 %] of the lamps failed.",
-            "At Kõpu [31] of the lamps failed.",
-        ),
-        (
-            "What colour is the lighthouse of Kõpu?",
-            "The lighthouse of Kõpu is [white].",
-            "The lighthouse of Kõpu is [red].",
-        ),
+        ("What share of the lamps of Kõpu failed?",
+         "At Kõpu [12 %] of the lamps failed.", "At Kõpu [31] of the lamps failed."),
+        ("What colour is the lighthouse of Kõpu?",
+         "The lighthouse of Kõpu is [white].", "The lighthouse of Kõpu is [red]."),
     ],
-)
-def test_what_is_said_of_something_else_or_may_both_be_right_is_no_rival(question: str, one: str, other: str) -> None:
+)  # fmt: skip
+def test_the_same_value_or_what_is_said_of_something_else_or_may_both_be_right_is_no_rival(
+    question: str, one: str, other: str
+) -> None:
     assert not rivals(question, said(one), said(other))
 
 

@@ -24,8 +24,8 @@ from thresher.text.injection import is_command
 from thresher.text.sentences import Span, sentence_spans
 from thresher.text.terms import term_set
 from thresher.types import HERE, PERHAPS_HERE, Alternative, Citation, Document, Evidence, Generation, Notes, Query
+from thresher.verification.conflicts import SHARED, SHARED_WITHIN, are_rivals
 from thresher.verification.contradiction import tells_opposite
-from thresher.verification.rivals import SHARED, SHARED_WITHIN, are_rivals
 
 MOST_READ = 5
 """Windows, the most relevant ones, whose passages are read whole and sentence by sentence."""

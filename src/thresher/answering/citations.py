@@ -199,7 +199,7 @@ def _contradicting(side: Evidence, citation: Citation, other: Evidence) -> list[
     quote = replace(side, start=citation.start, end=citation.end, text=citation.quote)
     spans = sentence_spans(other.text) or [(0, len(other.text))]
     sentences = [replace(other, start=other.start + a, end=other.start + b, text=other.text[a:b]) for a, b in spans]
-    found = find_conflicts([quote, *sentences]).pairs
+    found = find_conflicts([quote, *sentences])
     return [Sentence.whole(sentences[position - 2], other.hit.score) for first, position in found if first == 1]
 
 

@@ -19,7 +19,7 @@ from thresher.text.numbers import SCALES, UNITS
 from thresher.text.sentences import sentence_spans, touched
 from thresher.text.terms import term_set
 from thresher.types import PROBABILITY, Evidence, Reading, Score, logistic
-from thresher.verification.rivals import AnswerInSentence
+from thresher.verification.conflicts import AnswerInSentence
 
 WORD = re.compile(r"\w+")
 

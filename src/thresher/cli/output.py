@@ -28,8 +28,7 @@ from thresher.types import Check, Excerpt, Hit, SearchResult, Step
 if TYPE_CHECKING:
     from thresher.indexing.catalog import DocumentRecord
     from thresher.indexing.ingest import Remark, Report
-    from thresher.judging.calibration import Calibration
-    from thresher.judging.model_weight import ModelWeight
+    from thresher.judging.calibration import Calibration, ModelWeight
 
 
 def on_terminal() -> bool:

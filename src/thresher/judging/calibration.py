@@ -1,14 +1,14 @@
 """From a judge's raw score to the probability that what was retrieved suffices, and where that probability decides.
 
 Raw scores order chunks; they are no probabilities, and 0.7 means something else for every judge, encoder and
-collection. A calibration is fitted on the best raw score of each of some questions that are known to be answerable or
-not: labelled ones, or ones made of the collection's own sentences (`recipes.calibrate`).
+collection. A calibration is fitted (`thresher.judging.fitting`) on the best raw score of each of some questions that
+are known to be answerable or not: labelled ones, or ones made of the collection's own sentences.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from math import log
@@ -19,42 +19,63 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
 from thresher.errors import StoreError, UsageError
-from thresher.judging.logistic import (
-    RESAMPLES,
-    Numbers,
-    drawn_in,
-    even_folds,
-    interval,
-    log_odds,
-    logistic_weights,
-    out_of_fold,
-    sigmoid,
-)
-from thresher.judging.model_weight import ModelWeight
 from thresher.protocols import Files
-from thresher.types import UNIT, logistic
+from thresher.types import logistic
 
+Numbers = NDArray[np.float64]
 Source = Literal["labels", "questions made of the collection", "shipped"]
 Interval: TypeAlias = tuple[float, float]
 """Bounds of a 95 % interval."""
 
-LEAST_QUESTIONS = 20
-"""Answerable and unanswerable questions needed of each: below that the intervals span most of the scale."""
+CLIP = 0.01
+"""Raw scores of exactly 0 and 1 have no log odds; they are taken as this far from the end."""
 
-NPV_TARGET = 0.9
-"""LOWER: of the questions below it at most 1 - NPV_TARGET are answerable, so that little is lost by not reading on."""
 
-SEPARATED = 0.8
-"""A judge whose AUROC may be lower than this does not separate: its verdict is `unsure`."""
+def log_odds(raw: Numbers) -> Numbers:
+    """Log odds of scores from 0 to 1: on these the identity is a logistic curve of slope 1 (Kull et al. 2017)."""
+    clipped = np.clip(raw, CLIP, 1 - CLIP)
+    odds: Numbers = np.log(clipped / (1 - clipped))
+    return odds
 
-BINS = 10
 
-FALSE_POSITIVE_COST = 2.0
-"""Needless looks outside that calling insufficient evidence sufficient is worth; UPPER is where both together cost
-least. With 1.5 it is the same for the shipped calibration, with 1 it is 0.459."""
+def sigmoid(odds: Numbers) -> Numbers:
+    """Log odds as probabilities."""
+    probabilities: Numbers = 1 / (1 + np.exp(-odds))
+    return probabilities
 
-LEAST_BEYOND = 10
-"""Questions below LOWER without which it is not drawn: of fewer, one in ten says nothing."""
+
+def curve(line: tuple[float, float], raw: Numbers) -> Numbers:
+    """Probabilities by a slope and an intercept over the log odds of raw scores."""
+    slope, intercept = line
+    return sigmoid(slope * log_odds(raw) + intercept)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelWeight:
+    """What a chat model's score, 0 to 1, adds to the judge's probability, and how that was found out."""
+
+    model: str
+    own_weight: float
+    """Of the judge's log odds."""
+    model_weight: float
+    """Of the model's log odds; 0 for a model that adds nothing, which is then not asked."""
+    intercept: float
+    questions: int
+    """Those the judge was unsure of: the model was asked about these."""
+    gain: float
+    """Log loss that the model saves a question, on questions the weights were not fitted on, in nats."""
+    gain_interval: Interval
+    """Its 95 % interval; the model counts where all of it is above 0."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether the model is worth asking."""
+        return self.model_weight > 0
+
+    def probability(self, own: float, model: float) -> float:
+        """The probability of both together: `own` is the judge's, `model` the chat model's score, each 0 to 1."""
+        odds = log_odds(np.array([own, model])) @ np.array([self.own_weight, self.model_weight])
+        return float(sigmoid(np.array(odds + self.intercept)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +110,7 @@ class Calibration:
 
     def probability(self, raw: float) -> float:
         """Probability that what was retrieved suffices, when `raw` is its best score."""
-        return float(_curve(self.parameters[0], np.array(raw)))
+        return float(curve(self.parameters[0], np.array(raw)))
 
     def raw(self, probability: float) -> float | None:
         """The raw score, 0 to 1, from which on that probability is reached; None where the curve does not rise."""
@@ -121,114 +142,6 @@ class Calibration:
 @cache
 def _form() -> TypeAdapter[Calibration]:
     return TypeAdapter(Calibration)
-
-
-def check_enough(answerable: int, unanswerable: int) -> None:
-    """Raise UsageError for numbers of questions that are too few to calibrate on."""
-    if min(answerable, unanswerable) < LEAST_QUESTIONS:
-        raise UsageError(
-            f"{answerable} answerable and {unanswerable} unanswerable questions are too few to calibrate on",
-            next_step=f"give at least {LEAST_QUESTIONS} of each",
-        )
-
-
-def fit(
-    positives: Sequence[float],
-    negatives: Sequence[float],
-    *,
-    judge: str,
-    encoder: str,
-    source: Source,
-    elsewhere: Calibration | None = None,
-    seed: int = 0,
-) -> Calibration:
-    """The calibration of a judge from the best raw scores, 0 to 1, of answerable and of unanswerable questions.
-
-    `elsewhere` is what such scores are worth in other collections; made questions say how this one differs, people's
-    how people ask, so the curve is halfway between the two.
-    """
-    check_enough(len(positives), len(negatives))
-    raw = np.array([*positives, *negatives], np.float64)
-    if not np.all((raw >= UNIT.low) & (raw <= UNIT.high)):
-        raise UsageError("raw scores to calibrate must lie between 0 and 1", subject=judge)
-    answerable = np.arange(len(raw)) < len(positives)
-    generator = np.random.default_rng(seed)
-    folds = even_folds(answerable, generator)
-    usually = elsewhere.parameters[0] if elsewhere is not None and source != "labels" else None
-
-    def line(raw: Numbers, answerable: NDArray[np.bool_]) -> tuple[float, float]:
-        slope, intercept = _fitted(raw, answerable)
-        return (slope, intercept) if usually is None else ((slope + usually[0]) / 2, (intercept + usually[1]) / 2)
-
-    fitted = line(raw, answerable)
-    probabilities = _curve(fitted, raw)
-    unseen = out_of_fold(lambda *known: lambda raw: _curve(line(*known), raw), raw, answerable, folds)
-    lower, upper = decision_bounds(probabilities, answerable)
-    kinds = (np.flatnonzero(answerable), np.flatnonzero(~answerable))  # a sample has as many questions of each kind
-    drawn = [np.concatenate([generator.choice(kind, len(kind)) for kind in kinds]) for _ in range(RESAMPLES)]
-    areas = [auroc(raw[rows], answerable[rows]) for rows in drawn]
-    bounds = np.array([decision_bounds(probabilities[rows], answerable[rows]) for rows in drawn])
-    area = interval(areas)
-    return Calibration(
-        judge=judge,
-        encoder=encoder,
-        method="logistic",
-        parameters=(fitted,),
-        lower=lower,
-        upper=upper,
-        lower_interval=interval(bounds[:, 0]),
-        upper_interval=interval(bounds[:, 1]),
-        auroc=auroc(raw, answerable),
-        auroc_interval=area,
-        ece=calibration_error(unseen, answerable),
-        n_positive=len(positives),
-        n_negative=len(negatives),
-        source=source,
-        separated=area[0] >= SEPARATED,
-    )
-
-
-def auroc(scores: Numbers, answerable: NDArray[np.bool_]) -> float:
-    """Probability that an answerable question scores higher than an unanswerable one; a tie counts half."""
-    negatives, positives = np.sort(scores[~answerable]), scores[answerable]
-    below = np.searchsorted(negatives, positives, "left") + np.searchsorted(negatives, positives, "right")
-    return float(below.mean() / 2 / len(negatives))
-
-
-def calibration_error(probabilities: Numbers, answerable: NDArray[np.bool_]) -> float:
-    """Expected calibration error over 10 bins of equal width (Guo et al. 2017, equation 3)."""
-    bins = np.minimum((probabilities * BINS).astype(int), BINS - 1)
-    return float(np.abs(np.bincount(bins, probabilities - answerable, BINS)).sum() / len(probabilities))
-
-
-def decision_bounds(probabilities: Numbers, answerable: NDArray[np.bool_]) -> tuple[float, float]:
-    """LOWER and UPPER, lower <= upper: see `Calibration`. A bound lies halfway between two observed probabilities."""
-    order = np.argsort(probabilities, kind="stable")
-    sorted_, right = probabilities[order], answerable[order]
-    cuts = np.flatnonzero(np.diff(sorted_) > 0) + 1  # questions below each place where a bound can lie
-    if not len(cuts):
-        return 0.0, 1.0
-    found = np.cumsum(right)[cuts - 1]  # answerable ones among them
-    # Against calling all sufficient: unanswerable ones kept out, others lost.
-    saved = FALSE_POSITIVE_COST * (cuts - found) - found
-    best = cuts[np.argmax(saved)]
-    low = cuts[(cuts >= LEAST_BEYOND) & (cuts - found >= NPV_TARGET * cuts)]
-    upper = float(sorted_[best - 1 : best + 1].mean())
-    lower = float(sorted_[low[-1] - 1 : low[-1] + 1].mean()) if len(low) else 0.0
-    return min(lower, upper), upper
-
-
-def _curve(line: tuple[float, float], raw: Numbers) -> Numbers:
-    slope, intercept = line
-    return sigmoid(slope * log_odds(raw) + intercept)
-
-
-def _fitted(raw: Numbers, answerable: NDArray[np.bool_]) -> tuple[float, float]:
-    """Platt's method: maximum likelihood against targets drawn in by one example of each kind (Platt 1999)."""
-    inputs = np.column_stack([log_odds(raw), np.ones(len(raw))])
-    # The prior says next to nothing: a judge that gives every question the same score has no slope without it.
-    slope, intercept = logistic_weights(inputs, drawn_in(answerable), precision=np.full(2, 1e-6))
-    return float(slope), float(intercept)
 
 
 WEIGHTS = 2

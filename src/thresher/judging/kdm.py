@@ -14,9 +14,10 @@ from math import log
 from typing import ClassVar, Literal
 
 from thresher.errors import UsageError
-from thresher.judging.thresholds import DIGITS, check_on
+from thresher.judging.judge import DIGITS
 from thresher.protocols import ChunkTable
-from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, Terms, ranked_judgements
+from thresher.text.terms import index_terms, query_terms
+from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, ranked_judgements
 
 KDM = Scale("KDM confidence", 0.0, 1.0)
 KDM_SUM = Scale("KDM sum", 0.0, 2.0)
@@ -57,7 +58,9 @@ class ConfidenceJudge:
     name: ClassVar[str] = "confidence"
 
     def __post_init__(self) -> None:
-        check_on(self.scale, self.cut, name="cut")
+        if not self.scale.low <= self.cut <= self.scale.high:
+            subject, next_step = f"cut {self.cut:g}", "give one that is"
+            raise UsageError(f"is not on the scale {self.scale}", subject=subject, next_step=next_step)
 
     @property
     def scale(self) -> Scale:
@@ -158,7 +161,7 @@ OKAPI_K1 = 1.5
 B = 0.75
 """Normalisation by length; ECRAG, section 4.2."""
 
-Rarity = Literal["robertson", "okapi"]
+Idf = Literal["robertson", "okapi"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +179,7 @@ class Statistics:
         total = len(texts_terms)
         return cls(frequencies, total, sum(map(len, texts_terms)) / total if total else 0.0)
 
-    def idf(self, term: str, kind: Rarity = "robertson") -> float:
+    def idf(self, term: str, kind: Idf = "robertson") -> float:
         """How rare a term is that occurs in n of N texts.
 
         `robertson` is ln(1 + (N-n+.5)/(n+.5)), always above 0; `okapi` is ln((N-n+.5)/(n+.5)), negative from half of N
@@ -187,7 +190,7 @@ class Statistics:
         return log(1 + odds) if kind == "robertson" else log(odds)
 
     def bm25(
-        self, query_terms: Sequence[str], text_terms: Sequence[str], k1: float = K1, kind: Rarity = "robertson"
+        self, query_terms: Sequence[str], text_terms: Sequence[str], k1: float = K1, kind: Idf = "robertson"
     ) -> float:
         """Sum over the query's terms of idf x f (k1 + 1) / (f + k1 (1 - B + B length / average_length))."""
         counts = Counter(text_terms)
@@ -213,23 +216,21 @@ class LexicalConfidence:
     """
 
     table: ChunkTable
-    terms: Terms
-    query_terms: Terms
     fit: Literal["corpus", "retrieved"] = "corpus"
-    kind: Rarity = "robertson"
+    kind: Idf = "robertson"
     titled: bool = True
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> list[float]:
         """One number per hit; with `okapi` it may be below 0."""
         titles = [f"{hit.chunk.title} " if self.titled else "" for hit in hits]
-        texts = [self.terms(f"{title}{hit.chunk.text}") for title, hit in zip(titles, hits, strict=True)]
+        texts = [index_terms(f"{title}{hit.chunk.text}") for title, hit in zip(titles, hits, strict=True)]
         known = Statistics.of(texts) if self.fit == "retrieved" else self._of_table(query.search)
-        asked = self.query_terms(query.search)
+        asked = query_terms(query.search)
         return [known.bm25(asked, text, self._k1, self.kind) for text in texts]
 
     def ceiling(self, search: str) -> float:
         """The highest BM25 any text can have for a query."""
-        return self._of_table(search).ceiling(self.query_terms(search), self._k1)
+        return self._of_table(search).ceiling(query_terms(search), self._k1)
 
     def _of_table(self, search: str) -> Statistics:
         frequencies = self.table.document_frequencies(search)

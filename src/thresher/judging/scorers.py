@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from thresher.errors import BudgetSpent, ModelError, ProviderError, UsageError
-from thresher.judging.calibration import Calibration
-from thresher.judging.model_weight import ModelWeight
-from thresher.judging.thresholds import parts_of, value_of
+from thresher.judging.calibration import Calibration, ModelWeight
+from thresher.judging.judge import parts_of, value_of
 from thresher.protocols import CrossEncoder, Encoder, PairReader, Scorer, about
 from thresher.questions import searches
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import term_set
 from thresher.types import (
     LOGIT,
     NO_NOTES,
@@ -27,8 +28,6 @@ from thresher.types import (
     Scale,
     Score,
     Scores,
-    Spans,
-    Terms,
     logistic,
 )
 
@@ -81,32 +80,37 @@ class Parts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class LocalRelevance:
-    """Relevance = logistic(slope * (support - middle)), support = 0.7 sentence + 0.3 terms, of the best sentence.
+class LocalScorer:
+    """Relevance of each hit, or strip, to the question a person asked, 0 to 1; no probability before calibration.
 
-    Tried on the training questions and left out, because they gained nothing on a question set they were not fitted
-    on: the cosine of the whole text, BM25 as a share of its ceiling, terms of the title alone, whether the rarest term
-    stands there, names, dates and numbers of the wanted kind, cosine of the question without the title's words.
-    Similarity word by word gained 0.007 AUROC (NQ, SQuAD), and would have every word of the sentences encoded.
+    Relevance = logistic(slope * (support - middle)), support = 0.7 sentence + 0.3 terms, of the best sentence. Tried on
+    the training questions and left out, because they gained nothing on a question set they were not fitted on: the
+    cosine of the whole text, BM25 as a share of its ceiling, terms of the title alone, whether the rarest term stands
+    there, names, dates and numbers of the wanted kind, cosine of the question without the title's words. Similarity
+    word by word gained 0.007 AUROC (NQ, SQuAD), and would have every word of the sentences encoded.
     """
 
     encoder: Encoder
-    terms: Terms
     rarity: Rarity
     """Weight of each term of a question in the collection, larger for rarer ones."""
-    spans: Spans | None = None
-    """Sentences of a text; without it a text is judged whole."""
+    name: ClassVar[str] = "local"
+    scale: ClassVar[Scale] = UNIT
+    about: ClassVar[str] = "relevance by the local judge"
 
-    def __call__(
-        self,
-        question: str,
-        texts: Sequence[str],
-        titles: Sequence[str] | None = None,
-        *,
-        cosines: Sequence[float | None] | None = None,
-    ) -> list[float]:
-        """Relevance of each text, 0 to 1. `cosines`: those of the whole texts, where they are known."""
-        return [parts.relevance for parts in self.judged(question, texts, titles, cosines=cosines)]
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
+        """One score per hit; `others` has its parts. A `dense` score of the hit is not computed again."""
+        judged = self.judged(
+            query.question,
+            [hit.chunk.text for hit in hits],
+            [hit.chunk.title for hit in hits],
+            cosines=[hit.scores["dense"].value if "dense" in hit.scores else None for hit in hits],
+        )
+        return Scores(
+            scores=tuple(Score(parts.relevance, UNIT) for parts in judged),
+            others=tuple(
+                {"sentence": Score(parts.sentence, UNIT), "terms": Score(parts.terms, UNIT)} for parts in judged
+            ),
+        )
 
     def judged(
         self,
@@ -116,10 +120,10 @@ class LocalRelevance:
         *,
         cosines: Sequence[float | None] | None = None,
     ) -> list[Parts]:
-        """The parts of each text. A text of one sentence is not encoded again where its cosine is known."""
+        """The parts of each text. `cosines` are those of whole texts: one of one sentence is not encoded again."""
         weights, given = self.rarity(question), cosines or [None] * len(texts)
         titled = zip(texts, titles or [""] * len(texts), strict=True)
-        sentences = [self._sentences(text, title, weights) for text, title in titled]
+        sentences = [_sentences(text, title, weights) for text, title in titled]
         known = [cosine if len(found) == 1 else None for found, cosine in zip(sentences, given, strict=True)]
         of_text = list(zip(sentences, known, strict=True))
         read = self._cosines(question, [text for found, cosine in of_text if cosine is None for text, _ in found])
@@ -131,18 +135,6 @@ class LocalRelevance:
             for found, cosine in of_text
         ]
 
-    def _sentences(self, text: str, title: str, weights: Mapping[str, float]) -> list[tuple[str, float]]:
-        """The sentences worth reading, at least one, each with its share of the question's terms, by their rarity."""
-        spans = [(0, len(text))] if self.spans is None else _readable(text, self.spans(text))
-        above, total = set(self.terms(title)), sum(weights.values())
-
-        def share(sentence: str) -> float:
-            present = above.union(self.terms(sentence))
-            return sum(weight for term, weight in weights.items() if term in present) / total if total else 0.0
-
-        sentences = [(text[start:end], share(text[start:end])) for start, end in spans]
-        return sorted(sentences, key=lambda sentence: -sentence[1])[:SENTENCES]
-
     def _cosines(self, question: str, sentences: Sequence[str]) -> Mapping[str, float]:
         """Each distinct sentence is encoded once: chunks that overlap share some."""
         distinct = list(dict.fromkeys(sentences))
@@ -153,6 +145,18 @@ class LocalRelevance:
         return {
             text: float(vector @ asked) for text, vector in zip(distinct, self.encoder.encode(distinct), strict=True)
         }
+
+
+def _sentences(text: str, title: str, weights: Mapping[str, float]) -> list[tuple[str, float]]:
+    """The sentences worth reading, at least one, each with its share of the question's terms, by their rarity."""
+    above, total = term_set(title), sum(weights.values())
+
+    def share(sentence: str) -> float:
+        present = above | term_set(sentence)
+        return sum(weight for term, weight in weights.items() if term in present) / total if total else 0.0
+
+    sentences = [(text[start:end], share(text[start:end])) for start, end in _readable(text, sentence_spans(text))]
+    return sorted(sentences, key=lambda sentence: -sentence[1])[:SENTENCES]
 
 
 def _readable(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -167,31 +171,6 @@ def _readable(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, in
             pieces.append((start, start + len(line.rstrip())))
             start += len(line)
     return [(start, end) for start, end in pieces if end - start >= low] or [(0, len(text))]
-
-
-@dataclass(frozen=True, slots=True)
-class LocalScorer:
-    """Relevance of each hit, or strip, to the question a person asked, 0 to 1; no probability before calibration."""
-
-    relevance: LocalRelevance
-    name: ClassVar[str] = "local"
-    scale: ClassVar[Scale] = UNIT
-    about: ClassVar[str] = "relevance by the local judge"
-
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
-        """One score per hit; `others` has its parts. A `dense` score of the hit is not computed again."""
-        judged = self.relevance.judged(
-            query.question,
-            [hit.chunk.text for hit in hits],
-            [hit.chunk.title for hit in hits],
-            cosines=[hit.scores["dense"].value if "dense" in hit.scores else None for hit in hits],
-        )
-        return Scores(
-            scores=tuple(Score(parts.relevance, UNIT) for parts in judged),
-            others=tuple(
-                {"sentence": Score(parts.sentence, UNIT), "terms": Score(parts.terms, UNIT)} for parts in judged
-            ),
-        )
 
 
 LOGIT_WEIGHT, INTERCEPT = 0.482, -0.911

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from thresher.errors import UsageError
-from thresher.judging.thresholds import Fixed
+from thresher.judging.judge import Fixed
 from thresher.protocols import Decider, about
 from thresher.types import UNIT, Actions, Decision, Judgement, Notes, Query, Scale, Score, Verdict
 
@@ -66,7 +66,7 @@ class Bounds:
         return score.value
 
 
-NOTHING = Decision(Verdict.INCORRECT, reason="nothing was retrieved")
+NOTHING_RETRIEVED = Decision(Verdict.INCORRECT, reason="nothing was retrieved")
 
 INSTEAD: Mapping[Actions, Mapping[Verdict, Verdict]] = {
     "all": {},
@@ -129,7 +129,7 @@ class Survivors:
     def __call__(self, judged: Sequence[Judgement]) -> Decision:
         """The verdict, and how many hits stayed."""
         if not judged:
-            return NOTHING
+            return NOTHING_RETRIEVED
         kept = sum(judgement.keep for judgement in judged)
         verdict = Verdict.CORRECT if kept else Verdict.INCORRECT
         return Decision(verdict, None, f"{kept or 'none'} of {len(judged)} chunks stayed", Notes(facts={"kept": kept}))
@@ -213,7 +213,7 @@ def in_light_of_question(query: Query, decision: Decision) -> Decision:
 
 def _unscored(hits: int, name: str) -> Decision:
     if not hits:
-        return NOTHING
+        return NOTHING_RETRIEVED
     reason = f"cannot tell: none of {hits} chunks has a {name}"
     return Decision(Verdict.AMBIGUOUS, None, reason, Notes(facts={"unscored": hits}))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Literal
 
@@ -13,12 +13,13 @@ from thresher.chunking.spans import split_at_whitespace
 from thresher.protocols import ChunkTable, Corrector, Generator, Judge, Refiner, Retriever, Scorer, Verifier, about
 from thresher.recipes.components import Components, Outside, nothing, plain
 from thresher.recipes.settings import AnswerSettings, OutsideSettings, RecipeSettings, RedundancySettings
+from thresher.refinement.refine import CODE_MIN_WORDS, DECOMPOSITIONS, MIN_WORDS, PassageRefiner, StripRefiner
 from thresher.structure.locators import locate
 from thresher.text.entities import names_in
 from thresher.text.numbers import numbers_in
 from thresher.text.terms import index_terms
-from thresher.types import NO_NOTES, Correction, Decision, Evidence, Generation, Hit, Judgement, Origin, Query, Refined
-from thresher.verification.conflicts import ConflictFinder, find_conflicts
+from thresher.types import NO_NOTES, Correction, Decision, Generation, Hit, Notes, Origin, Query, Refined
+from thresher.verification.conflicts import find_conflicts
 
 if TYPE_CHECKING:
     from thresher.answering.chat_model import Style
@@ -131,63 +132,48 @@ def _source(
     return WebSource(search, fetch, passages, only=only)
 
 
-def strips(
-    settings: OutsideSettings,
-    scorer: Scorer,
-    min_score: float | None,
-    *,
-    first: int = 0,
-    first_score: float | None = None,
-) -> Refiner:
+def strips(settings: OutsideSettings, scorer: Scorer, min_score: float | None) -> Refiner:
     """The best strips that reach the score, of the hits that `refine.of` names; a score of the settings wins."""
-    from thresher.refinement.refine import CODE_MIN_WORDS, MIN_WORDS, PassageRefiner, StripRefiner
-    from thresher.refinement.strips import DECOMPOSITIONS
-
     given = settings.refine.min_score
     refiner = StripRefiner(
         DECOMPOSITIONS[settings.decompose],
         scorer,
         top_k=settings.refine.top_k,
         min_score=min_score if given is None else given,
-        first=first if given is None else 0,
-        first_score=first_score,
         order=settings.refine.order,
         min_words=MIN_WORDS if settings.refine.order == "document" else CODE_MIN_WORDS,
-        conflicts=find_conflicts,
     )
-    of = settings.refine.of
-    if of == "all":
-        return refiner
-    return RefinerInPart(replace(refiner, conflicts=None), PassageRefiner(), of, find_conflicts)
+    return RefinerInPart(refiner, settings.refine.of)
 
 
 @dataclass(frozen=True, slots=True)
 class RefinerInPart:
-    """Refines the hits of one origin; the others are handed over whole, and conflicts are sought among all."""
+    """Refines all hits or those of one origin, the others are handed over whole; conflicts are sought among all."""
 
     refine: Refiner
-    whole: Refiner
-    of: Literal["inside", "outside", "none"]
-    conflicts: ConflictFinder
+    of: Literal["all", "inside", "outside", "none"]
 
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        return about(self.whole) if self.of == "none" else f"{about(self.refine)}, of what is {self.of} alone"
+        if self.of == "none":
+            return about(PassageRefiner())
+        return about(self.refine) if self.of == "all" else f"{about(self.refine)}, of what is {self.of} alone"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
         """The evidence of both, inside first."""
-        evidence: list[Evidence] = []
-        judgements: list[Judgement] = []
-        notes = NO_NOTES
-        for origin in Origin:
-            refine = self.refine if origin == self.of else self.whole
-            part = refine(query, [hit for hit in hits if hit.origin is origin])
-            evidence += part.evidence
-            judgements += part.judgements
-            notes += part.notes
-        found = self.conflicts(evidence)
-        return Refined(tuple(evidence), tuple(judgements), found.pairs, notes + found.notes)
+        if self.of == "all":
+            parts = [self.refine(query, hits)]
+        else:
+            parts = [
+                (self.refine if origin == self.of else PassageRefiner())(query, [h for h in hits if h.origin is origin])
+                for origin in Origin
+            ]
+        evidence = tuple(piece for part in parts for piece in part.evidence)
+        judgements = tuple(judgement for part in parts for judgement in part.judgements)
+        pairs = find_conflicts(evidence)
+        facts = {"conflicts": {"by_rules": len(pairs)}}
+        return Refined(evidence, judgements, pairs, sum((part.notes for part in parts), NO_NOTES) + Notes(facts=facts))
 
 
 def generator(

@@ -15,8 +15,8 @@ from typing import Literal
 
 from thresher.errors import UsageError
 from thresher.filters import In, Not
-from thresher.judging.calibration import LEAST_QUESTIONS, Calibration, check_enough, fit, usual
-from thresher.judging.model_weight import ModelWeight, Opinion, weighed
+from thresher.judging.calibration import Calibration, ModelWeight, usual
+from thresher.judging.fitting import LEAST_QUESTIONS, Opinion, check_enough, fit, weighed
 from thresher.plugins import required
 from thresher.protocols import ChunkTable
 from thresher.recipes import corrective, cuts

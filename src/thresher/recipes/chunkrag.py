@@ -40,10 +40,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from thresher.judging.judge import RerankedJudge, ScoringJudge
-from thresher.judging.llm_scorers import Critic, MultiStageScorer, Reflection
+from thresher.judging.judge import Fixed, KeepAll, RerankedJudge, ScoringJudge, Statistical, Threshold
+from thresher.judging.llm_scorers import Critic, FromModel, MultiStageScorer, Reflection
 from thresher.judging.scorers import QueryText
-from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical, Threshold
 from thresher.pipeline import Pipeline, as_asked
 from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
 from thresher.recipes import cuts

@@ -28,9 +28,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from thresher.judging.calibration import Calibration
-from thresher.judging.judge import BlendedJudge, ScoringJudge
+from thresher.judging.judge import BlendedJudge, Fixed, ScoringJudge
 from thresher.judging.scorers import BandedScorer, CalibratedScorer, EachPartScorer
-from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Calibrated, in_light_of_question
 from thresher.pipeline import Pipeline
 from thresher.protocols import Judge, LanguageModel, Retriever, Scorer
@@ -51,7 +50,7 @@ from thresher.retrieval.wrappers import DeduplicatedRetriever, RerankedRetriever
 from thresher.types import Hit, Query
 
 if TYPE_CHECKING:
-    from thresher.judging.model_weight import ModelWeight
+    from thresher.judging.calibration import ModelWeight
 
 CANDIDATES = 10
 """Chunks that are judged."""
@@ -72,10 +71,6 @@ MOST_REFINED = 8
 STRIP_LOWER = 0.2
 """Raw score of our judge that a sentence needs to become evidence."""
 
-STRIP_FIRST, STRIP_FIRST_LOWER = 2, 0.05
-"""The best two of a place need only this: a sentence alone looks less like an answer than the chunk it stands in. Right
-answers to the tuning questions (n = 290) rise from 167 to 174 and none is lost on any set, docs/decisions.md."""
-
 
 def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipeline:
     """Retrieved over the hierarchy, judged, corrected, refined, answered, verified."""
@@ -93,7 +88,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
 
     correct, _ = corrector(settings, parts, partial(retriever, settings), judge=judge, sure=SECOND_OPINION_BELOW)
     generate, degraded = generator(settings, parts, table, rivals=True)
-    evidence = strips(settings, scorer, STRIP_LOWER, first=STRIP_FIRST, first_score=STRIP_FIRST_LOWER)
+    evidence = strips(settings, scorer, STRIP_LOWER)
     return Pipeline(
         recipe=name,
         retrieve=second_look(settings, parts, CalibratedScorer(scorer, learned), upper),

@@ -35,9 +35,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from thresher.judging.judge import ScoringJudge
+from thresher.judging.judge import KeepAll, ScoringJudge, Threshold, ThresholdResult
 from thresher.judging.scorers import CrossEncoderScorer, StandInForT5
-from thresher.judging.thresholds import KeepAll, Threshold, ThresholdResult
 from thresher.judging.verdicts import INSTEAD, Bounds, RestrictedDecider, ThreeWay
 from thresher.pipeline import Pipeline
 from thresher.recipes import cuts
@@ -46,7 +45,7 @@ from thresher.recipes.components import Components
 from thresher.recipes.judges import evaluator, stand_in
 from thresher.recipes.settings import CragSettings
 from thresher.retrieval.search import DenseRetriever
-from thresher.types import T5, Actions, Query, Scale, Score, Verdict
+from thresher.types import T5, Actions, Query, Score, Verdict
 
 
 def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
@@ -89,9 +88,6 @@ class _OrAll:
     """The cut of another threshold, or everything where that leaves nothing."""
 
     threshold: Threshold
-
-    def check(self, scale: Scale) -> None:
-        self.threshold.check(scale)
 
     def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         cut = self.threshold(query, scored)

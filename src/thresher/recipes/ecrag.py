@@ -35,9 +35,8 @@ Settings:  `subchunk.tail` (X4), `subchunk.overlap` (X5), `metric` (X7), `kdm.co
 from __future__ import annotations
 
 from thresher.chunking.summaries import ExtractiveSummarizer
-from thresher.judging.judge import ScoringJudge
+from thresher.judging.judge import Fixed, ScoringJudge
 from thresher.judging.kdm import ABSOLUTE, KDM, ConfidenceJudge, LexicalConfidence
-from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Bounds, Survivors, ThreeWay
 from thresher.pipeline import Pipeline, always_correct
 from thresher.protocols import ChunkTable, Decider, Judge
@@ -47,7 +46,6 @@ from thresher.recipes.components import Components
 from thresher.recipes.judges import evaluator, stand_in
 from thresher.recipes.settings import EcragSettings
 from thresher.retrieval.search import CoarseToFineRetriever
-from thresher.text.terms import index_terms, query_terms
 
 FINAL = 5
 """Subchunks handed on; the thesis gives k1 and k2 no values, and evaluates at 5."""
@@ -102,7 +100,7 @@ def judged(settings: EcragSettings, parts: Components, table: ChunkTable) -> tup
         bounds = Bounds(kdm.external, kdm.internal, "code", scorer.scale)
         other = ScoringJudge(scorer, Fixed(kdm.external), otherwise=stand_in(settings, parts, table, scorer))
         return other, always_correct if kdm.route == "off" else ThreeWay(bounds), lacks
-    lexical = LexicalConfidence(table, index_terms, query_terms, fit=kdm.fit, kind=kdm.idf, titled=settings.titled)
+    lexical = LexicalConfidence(table, fit=kdm.fit, kind=kdm.idf, titled=settings.titled)
     judge = ConfidenceJudge(
         lexical, lexical.ceiling, kdm.combine, kdm.cosine_weight, kdm.nonzero_rule, kdm.cut, keep=FINAL
     )

@@ -18,29 +18,25 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.errors import UnknownSetting, UsageError
 from thresher.judging.calibration import SHIPPED, Calibration
-from thresher.judging.entries import EntryScorer
 from thresher.judging.scorers import (
     CalibratedScorer,
     CrossEncoderScorer,
-    LocalRelevance,
     LocalScorer,
     QueryText,
     TrainedScorer,
     TunedJudge,
 )
-from thresher.judging.tables import TableScorer
 from thresher.judging.verdicts import RestrictedDecider, ThreeWay
+from thresher.judging.windows import EntryScorer, TableScorer
 from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, Decider, Scorer, about
 from thresher.recipes.components import BUNDLED, Components
 from thresher.recipes.settings import ChunkragSettings, JudgeSettings, RecipeSettings
 from thresher.settings import flat, resolved
-from thresher.text.sentences import sentence_spans
-from thresher.text.terms import index_terms
 from thresher.types import PROBABILITY, UNIT, Decision, Judgement, Notes, Scale
 
 if TYPE_CHECKING:
-    from thresher.judging.model_weight import ModelWeight
+    from thresher.judging.calibration import ModelWeight
 
 NO_CHAT_MODEL = "judge: no chat model is configured (llm.base_url, llm.model); the local judge scored"
 
@@ -59,7 +55,7 @@ class JudgeEntry:
 def local_scorer(settings: RecipeSettings, components: Components, table: ChunkTable) -> LocalScorer:
     """Cosine of the best sentence and the question's words."""
     encoder = components.encoder(settings, reading=True)
-    return LocalScorer(LocalRelevance(encoder, index_terms, components.rarity(table), sentence_spans))
+    return LocalScorer(encoder, components.rarity(table))
 
 
 def trained_scorer(settings: RecipeSettings, components: Components, _table: ChunkTable) -> TrainedScorer:

@@ -24,8 +24,7 @@ from thresher.judging.scorers import EachPartScorer, TrainedScorer
 from thresher.judging.verdicts import Calibrated, in_light_of_question
 from thresher.recipes.components import BUNDLED, Models
 from thresher.recipes.settings import EncoderSettings
-from thresher.refinement.refine import StripRefiner
-from thresher.refinement.strips import STRIP, sentences
+from thresher.refinement.refine import STRIP, StripRefiner, sentences
 from thresher.types import PROBABILITY, Chunk, Decision, Hit, Judgement, Query, Score, logistic
 
 SPAN_SCORE = 0.2

@@ -1,30 +1,127 @@
 """Refinement: hits to evidence, strip by strip or chunk by chunk.
 
-CRAG, section 4.4: decompose, filter, recompose. Two readings (Z7 in docs/methods.md): the paper cuts off by number and
-by score and recomposes in document order, its code cuts off by number alone and orders by score.
+CRAG, section 4.4: decompose (Z8 in docs/methods.md), filter, recompose. Two readings (Z7): the paper cuts off by number
+and by score and recomposes in document order, its code cuts off by number alone and orders by score. A strip is a span
+of the hit's text: every judged, kept or quoted strip can be found in the document.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import pairwise
 from typing import Literal, TypeVar
 
 from thresher.errors import UsageError
 from thresher.protocols import Refiner, Scorer, about
-from thresher.refinement.strips import (
-    STRIP,
-    Decomposition,
-    descending,
-    document_order,
-    edge_order,
-    strip_hit,
-    word_count,
-)
 from thresher.text.injection import is_command
-from thresher.text.sentences import sentence_spans
+from thresher.text.sentences import Span, line_spans, sentence_spans, trim
 from thresher.types import Evidence, Hit, Judgement, Notes, Origin, Query, Refined, Score, Scores
-from thresher.verification.conflicts import ConflictFinder
+
+Decomposition = Callable[[Hit], list[Span]]
+"""Spans within the text of a hit's chunk, in order, none of them empty or blank."""
+
+WINDOW_WORDS = 50
+TAIL_WORDS = 10
+"""The released code of CRAG, mode `word_num`: windows of 50 words, a tail of fewer than 10 goes to the one before."""
+
+GLUED_WORDS = 5
+GROUP_PIECES = 3
+"""The released code of CRAG, mode `excerption`."""
+
+_TOKEN = re.compile(r"\S+")
+_SENTENCE_BREAK = re.compile(r"\?|\. ")
+# Scripts written without spaces have no words to count: each of their characters counts as one.
+_WORD = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|[^\\W_]+(?:[-'’.][^\\W_]+)*")
+
+
+def sentences(hit: Hit) -> list[Span]:
+    """Sentences of running text, rows of a table."""
+    cut = line_spans if hit.chunk.kind == "table" else sentence_spans
+    return cut(hit.chunk.text)
+
+
+def fixed_num(hit: Hit, words: int = WINDOW_WORDS, tail: int = TAIL_WORDS) -> list[Span]:
+    """Windows of `words` words; a last one of fewer than `tail` words is merged into the one before."""
+    tokens = [token.span() for token in _TOKEN.finditer(hit.chunk.text)]
+    begins = list(range(0, len(tokens), words))
+    if len(begins) > 1 and len(tokens) - begins[-1] < tail:
+        begins.pop()
+    return [(tokens[begin][0], tokens[after - 1][1]) for begin, after in pairwise([*begins, len(tokens)]) if tokens]
+
+
+def excerption(hit: Hit) -> list[Span]:
+    """Pieces between question marks and full stops, in groups of three.
+
+    A piece of at most 5 words belongs to the one before, a piece that was there already is left out. It ends its group,
+    where the released code joins what stands on both sides of it: a strip of ours is one stretch of the text.
+    """
+    text = hit.chunk.text
+    groups: list[list[Span]] = [[]]
+    seen: list[str] = []
+    breaks = [found.end() for found in _SENTENCE_BREAK.finditer(text)]  # a break belongs to the piece it ends
+    for start, end in _inked(text, [0, *breaks, len(text)]):
+        piece = text[start:end]
+        if piece in seen:
+            groups.append([])
+        elif groups[-1] and len(piece.split()) <= GLUED_WORDS:
+            groups[-1][-1] = (groups[-1][-1][0], end)
+        else:
+            if len(groups[-1]) == GROUP_PIECES:
+                groups.append([])
+            groups[-1].append((start, end))
+            seen.append(piece)
+    return [(group[0][0], group[-1][1]) for group in groups if group]
+
+
+def selection(hit: Hit) -> list[Span]:
+    """The whole passage: strips are chosen, none is cut (the default of CRAG's run script)."""
+    return _inked(hit.chunk.text, [0, len(hit.chunk.text)])
+
+
+DECOMPOSITIONS: Mapping[str, Decomposition] = {
+    "sentences": sentences,
+    "fixed_num": fixed_num,
+    "excerption": excerption,
+    "selection": selection,
+}
+"""By the name that settings give them."""
+
+
+def _inked(text: str, cuts: Sequence[int]) -> list[Span]:
+    """What lies between the cuts, without white space at its ends; blank pieces are left out."""
+    spans = (trim(text, start, end) for start, end in pairwise(cuts))
+    return [span for span in spans if span[0] < span[1]]
+
+
+def strip_hit(hit: Hit, span: Span) -> Hit:
+    """The strip as a hit of its own, without its chunk's scores; its id is a hash of the chunk's id and the span."""
+    chunk = hit.chunk
+    start, end = span
+    id_ = sha256(f"{chunk.id}:{start}:{end}".encode()).hexdigest()[:24]
+    strip = replace(
+        chunk,
+        id=id_,
+        parent_id=chunk.id,
+        level="subchunk",
+        start=chunk.start + start,
+        end=chunk.start + end,
+        text=chunk.text[start:end],
+    )
+    return replace(hit, chunk=strip, scores={})
+
+
+def word_count(text: str) -> int:
+    """Words of a text: runs of letters and digits; marks and rules are none."""
+    return len(_WORD.findall(text))
+
+
+# --- strips -----------------------------------------------------------------------------------------------------------
+
+STRIP = "strip"
+"""Name under which a hit of the evidence carries the score of its strip."""
 
 MIN_WORDS, CODE_MIN_WORDS = 2, 4
 """A single word ("BERT.", the left-over of a heading) matches a question and says nothing; two can ("Dogs bark.").
@@ -44,7 +141,7 @@ class _Strip:
     """Position of the hit that says the same and stays."""
 
 
-Item = TypeVar("Item", _Strip, Evidence)
+Grouped = TypeVar("Grouped", _Strip, Evidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +150,7 @@ class StripRefiner:
 
     Inside and outside hits are two groups, inside first, each with its own `top_k` (Z9). A strip without a score stays,
     after those that have one, as long as `top_k` has room. A text that occurs twice is handed on once. Where nothing
-    passes, nothing is handed over and the generator abstains. With `first`, so many strips of each group pass with
-    `first_score` already. Not published.
+    passes, nothing is handed over and the generator abstains.
     """
 
     decompose: Decomposition
@@ -64,28 +160,22 @@ class StripRefiner:
     """On the scorer's scale."""
     order: Literal["document", "score"] = "document"
     min_words: int = MIN_WORDS
-    first: int = 0
-    first_score: float | None = None
-    """On the scorer's scale; not above `min_score`."""
-    conflicts: ConflictFinder | None = None
 
     def __post_init__(self) -> None:
-        scale = self.scorer.scale
-        for name, score in (("min_score", self.min_score), ("first_score", self.first_score)):
-            if score is not None and not scale.low <= score <= scale.high:
-                raise UsageError(
-                    f"{name} {score:g} is not on the scale {scale}",
-                    subject=f"strips scored by {self.scorer.name}",
-                    next_step=f"choose a number from {scale.low:g} to {scale.high:g}",
-                )
+        scale, score = self.scorer.scale, self.min_score
+        if score is not None and not scale.low <= score <= scale.high:
+            raise UsageError(
+                f"min_score {score:g} is not on the scale {scale}",
+                subject=f"strips scored by {self.scorer.name}",
+                next_step=f"choose a number from {scale.low:g} to {scale.high:g}",
+            )
 
     @property
     def about(self) -> str:
         """For people, in a few words."""
         best = "all" if self.top_k is None else f"best {self.top_k}"
         from_score = "" if self.min_score is None else f" from {self.min_score:g}"
-        first = f" (the first {self.first} from {self.first_score:g})" if self.first else ""
-        return f"strips ({about(self.decompose)}), {best}{from_score}{first}, {self.order} order"
+        return f"strips ({about(self.decompose)}), {best}{from_score}, {self.order} order"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
         """The strips that stay, as evidence, and for every hit whether any did."""
@@ -113,9 +203,8 @@ class StripRefiner:
             kept = 0
             for strip in sorted(group, key=_by_score):
                 text = " ".join(strip.hit.chunk.text.casefold().split())
-                floor = self.first_score if kept < self.first else self.min_score
-                if strip.score is not None and floor is not None and strip.score.value < floor:
-                    strip = replace(strip, dropped=f"no strip reaches {floor:.2f}")
+                if strip.score is not None and self.min_score is not None and strip.score.value < self.min_score:
+                    strip = replace(strip, dropped=f"no strip reaches {self.min_score:.2f}")
                 elif (twin := kept_by_text.get(text)) is not None:
                     name = twin.hit.chunk.label or twin.hit.chunk.parent_id
                     strip = replace(strip, dropped=f"says what {name} says", twin=twin.at)
@@ -127,7 +216,7 @@ class StripRefiner:
                 fates.append(strip)
         return fates
 
-    def _grouped(self, items: Sequence[Item]) -> list[list[Item]]:
+    def _grouped(self, items: Sequence[Grouped]) -> list[list[Grouped]]:
         return [[item for item in items if item.hit.origin is origin] for origin in Origin]
 
     def _recomposed(self, hits: Sequence[Hit], strips: Sequence[_Strip], notes: Notes) -> Refined:
@@ -136,7 +225,7 @@ class StripRefiner:
         copies = sum(strip.twin is not None for strip in strips)
         facts = {"strips_kept": sum(not strip.dropped for strip in strips), "copies": copies}
         judgements = tuple(_judged(at, hit, hits, strips) for at, hit in enumerate(hits))
-        return _with_conflicts(Refined(ordered, judgements, notes=notes + Notes(facts=facts)), self.conflicts)
+        return Refined(ordered, judgements, notes=notes + Notes(facts=facts))
 
     def _ordered(self, evidence: Sequence[Evidence]) -> list[Evidence]:
         if self.order == "document":
@@ -146,7 +235,7 @@ class StripRefiner:
     def _whole(self, query: Query, hits: Sequence[Hit], notes: Notes) -> Refined:
         """The first `top_k` chunks of each group: without a single score no strip is better than another."""
         chosen = [hit for origin in Origin for hit in [hit for hit in hits if hit.origin is origin][: self.top_k]]
-        passages = PassageRefiner(conflicts=self.conflicts)(query, chosen)
+        passages = PassageRefiner()(query, chosen)
         why = f"no strip could be scored, and not among the first {self.top_k} chunks"
         others = (hit for hit in hits if all(hit is not other for other in chosen))
         left = (Judgement(hit, keep=False, reason=why) for hit in others)
@@ -194,12 +283,14 @@ def _judged(at: int, hit: Hit, hits: Sequence[Hit], strips: Sequence[_Strip]) ->
     return Judgement(hit, bool(staying), reason, score, tuple(hits[copy].chunk.id for copy in copies))
 
 
+# --- whole chunks, order ----------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class PassageRefiner:
     """Hands over whole chunks as given, or the best at both ends (Y16), without sentences that give orders."""
 
     order: Literal["given", "edge"] = "given"
-    conflicts: ConflictFinder | None = None
 
     @property
     def about(self) -> str:
@@ -212,8 +303,7 @@ class PassageRefiner:
         if self.order == "edge":
             evidence = edge_order(evidence)
         judgements = tuple(Judgement(hit, keep=True, reason="handed over whole") for hit in hits)
-        notes = Notes(facts={"order": self.order})
-        return _with_conflicts(Refined(tuple(evidence), judgements, notes=notes), self.conflicts)
+        return Refined(tuple(evidence), judgements, notes=Notes(facts={"order": self.order}))
 
 
 def _without_commands(hit: Hit) -> list[Evidence]:
@@ -228,13 +318,6 @@ def _without_commands(hit: Hit) -> list[Evidence]:
             stretches.append((stretches.pop()[0] if stretches and last == at - 1 else start, end))
             last = at
     return [_evidence(hit, chunk.start + start, chunk.start + end, None) for start, end in stretches]
-
-
-def _with_conflicts(refined: Refined, find: ConflictFinder | None) -> Refined:
-    if find is None:
-        return refined
-    found = find(refined.evidence)
-    return replace(refined, conflicts=found.pairs, notes=refined.notes + found.notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,3 +345,21 @@ class BestHits:
         why = f"below the best {self.most}"
         left = (Judgement(hit, keep=False, reason=why) for hit in hits if hit.chunk.id not in ids)
         return replace(refined, judgements=(*refined.judgements, *left))
+
+
+def document_order(evidence: Sequence[Evidence]) -> list[Evidence]:
+    """Documents in the order they first come in, the pieces of each as they stand in it."""
+    first: dict[str, int] = {}
+    for piece in evidence:
+        first.setdefault(piece.hit.chunk.document_id, len(first))
+    return sorted(evidence, key=lambda piece: (first[piece.hit.chunk.document_id], piece.start, piece.end))
+
+
+def edge_order(best_first: Sequence[Evidence]) -> list[Evidence]:
+    """The best at both ends, the worst in the middle, where readers attend least (Y16 in docs/methods.md)."""
+    return [*best_first[0::2], *reversed(best_first[1::2])]
+
+
+def descending(score: Score | None) -> float:
+    """Sorts the best first and what has no score last."""
+    return float("inf") if score is None else -score.value

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from thresher.text.entities import lacking, names_in
 from thresher.text.injection import is_command
@@ -32,21 +31,14 @@ _BETWEEN_CLAUSES = re.compile(
 _ASKS = re.compile(r"(?:\w+ )?(?:who|whom|whose|what|when|where|which|why|how)\b", re.IGNORECASE)
 
 
-class Against(Protocol):
-    """Checks a claim against some windows together; names may also stand in `known`."""
-
-    def __call__(self, claim: str, windows: Sequence[Window], *, question: str = "", known: str = "") -> Finding:
-        """The finding."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Attribution:
     """The evidence that the claims of one answer are attributed to."""
 
     question: str
     evidence: Sequence[Evidence]
-    against: Against
+    against: Callable[[str, Sequence[Window], str], Finding]
+    """Checks a claim against some windows together; names may also stand in the last text."""
     documents: Callable[[Sequence[str]], Mapping[str, Document]]
     rows: Rows
     windows: tuple[Window, ...] = field(init=False)
@@ -159,7 +151,7 @@ class Attribution:
 
     def _against(self, claim: str, windows: Sequence[Window], pieces: Sequence[int]) -> Finding:
         known = self._documents_of(pieces)
-        return self.against(claim, of_named_rows(claim, windows), question=self.question, known=known)
+        return self.against(claim, of_named_rows(claim, windows), known)
 
     def _documents_of(self, pieces: Sequence[int]) -> str:
         ids = tuple(dict.fromkeys(self.evidence[at].hit.chunk.document_id for at in pieces))

@@ -1,16 +1,23 @@
 """Whether the documents support a sentence: supported, unverified or contradicted, with a probability and a place.
 
 A claim is checked against windows of what it cites, then of the rest of the evidence, then of the whole cited document
-(`thresher.verification.attribution`). The trained model reads each window, one fitted table weighs its readings
-(`thresher.verification.weights`), and the rules bound it where they are exact and give reasons
-(`thresher.verification.rules`).
+(`thresher.verification.attribution`). The trained model reads each window, one fitted table weighs its readings, and
+the rules bound it where they are exact and give reasons (`thresher.verification.rules`).
+
+`weights.json` (research/fit_checker.py) holds log odds of "supported" and "contradicted" against "unverified"; the
+softmax of both and 0 gives three calibrated probabilities. What else the rules find adds nothing to the trained
+readings (docs/results/models.md); it explains a finding.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from math import exp, log
+from pathlib import Path
 
 from thresher.protocols import SupportReader
 from thresher.text.injection import is_command
@@ -19,8 +26,8 @@ from thresher.text.terms import term_set, term_share
 from thresher.types import ClaimState, Document, Evidence, Notes, SupportReading
 from thresher.verification.attribution import Attribution
 from thresher.verification.claims import Cited, Finding, Findings
-from thresher.verification.rules import FRAGMENT_TERMS, NEITHER, NOTHING, Signs, read_by_rules
-from thresher.verification.weights import EVEN, ClaimSigns, weighed
+from thresher.verification.contradiction import PRONOUNS
+from thresher.verification.rules import FRAGMENT_TERMS, NEITHER, NOTHING, RuleSigns, case_of
 from thresher.verification.windows import Reads, Rows, Window, cell_instead, nearest_windows, no_rows, spelled_out
 
 SUPPORTED_FROM = 0.5
@@ -35,7 +42,49 @@ IN_ANOTHER_LANGUAGE = 0.75
 """Support of a sentence in another language than the evidence's whose numbers all stand there and which is about the
 same as the encoder sees it: the model reads English."""
 
-_REFERS = re.compile(r"(?:it|he|she|they|this|these|that|those|its|his|her|their)\b", re.IGNORECASE)
+_REFERS = re.compile(rf"(?:{'|'.join(sorted(PRONOUNS))})\b", re.IGNORECASE)
+
+CLIPPED = 1e-4
+"""Probabilities of the model are kept this far from 0 and 1 before their log odds are taken."""
+
+UNSTATED = 1 / 20
+"""Highest odds of support where an exact rule finds otherwise: of some 700 cases for fitting with a number that stands
+nowhere one in forty is supported (SciFact rounds)."""
+
+SAYS_THE_REST = 0.8
+"""Probability, as the model reads it, from which a sentence says the claim but for what a rule finds."""
+
+EVEN = 0.5
+"""Share of supported claims that the table was fitted with."""
+
+OUTCOMES = ("support", "denial")
+SIGNS = ("constant", "support", "selected", "alone", "denial", "share")
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimSigns:
+    """What the trained model reads of a claim beside its evidence, probabilities 0 to 1, and what exact rules find."""
+
+    support: float
+    """Highest probability, of the trained model, that a window of the evidence supports the claim."""
+    selected: float
+    """That the sentences nearest to it support it, read together."""
+    alone: float
+    """Highest that one of them supports it, read alone."""
+    denial: float
+    """That those sentences, read together, deny it."""
+    number: bool
+    """A number neither stands in nor follows from the evidence, or the evidence is about a namesake."""
+    misplaced: bool
+    """A number, or a name that the evidence has, does not stand where the rest of the claim does."""
+    opposed: bool
+    """A rule finds a negation, an opposite or another number in a sentence about the same matter."""
+    share: float
+    """Of the claim's terms, those that the evidence holds: what it does not speak of it does not deny."""
+
+    def values(self) -> tuple[float, ...]:
+        """The numbers that are weighed, in the order of `SIGNS`."""
+        return (1.0, *map(log_odds, (self.support, self.selected, self.alone, self.denial)), self.share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +92,7 @@ class Observation:
     """What model and rules find in some windows for a claim."""
 
     signs: ClaimSigns
-    rules: Signs
+    rules: RuleSigns
     supporting: tuple[Window, ...]
     """The window that supports it most, as the model reads it, and one of every other piece that does."""
     nearest: Window
@@ -64,7 +113,7 @@ class Checker:
 
     def __call__(self, question: str, claims: Sequence[Cited], evidence: Sequence[Evidence]) -> Findings:
         """One finding for each claim."""
-        of = Attribution(question, evidence, self.against, self.documents, self.rows)
+        of = Attribution(question, evidence, partial(self.against, question), self.documents, self.rows)
         return Findings(tuple(map(of.find, claims)), Notes(facts={"check": self.read.name}))
 
     def nearest(self, claim: str, piece: Evidence) -> tuple[int, int, float]:
@@ -86,7 +135,7 @@ class Checker:
         best = max(range(len(spans)), key=lambda at: (near[at], -at))
         return *spans[best], near[best]
 
-    def against(self, claim: str, windows: Sequence[Window], *, question: str = "", known: str = "") -> Finding:
+    def against(self, question: str, claim: str, windows: Sequence[Window], known: str) -> Finding:
         """What some windows together say to a claim; `known` is what else names may stand in."""
         seen = self.observe(claim, windows, question=question, known=known)
         if seen is None:
@@ -105,11 +154,11 @@ class Checker:
         titles = " ".join(dict.fromkeys(window.title for window in windows))
         sentences = [sentence for window in windows for sentence in window.sentences]
         expanded = spelled_out(claim)  # as the sentences are
-        rules = read_by_rules(expanded, sentences, titles=titles, question=question, known=known)
+        rules = case_of(expanded, sentences, titles=titles, question=question).signs(known)
         if not rules.denial and (otherwise := cell_instead(claim, windows)):
             rules = replace(rules, denial=otherwise)
         read = Reads.of(claim, windows)
-        readings = self.read.check(statement(expanded, question), read.texts, read.titles)
+        readings = self.read.check(with_question(expanded, question), read.texts, read.titles)
         if question and _REFERS.match(claim):  # the evidence may say it of the same thing that the question names
             alone = self.read.check(expanded, read.texts, read.titles)
             readings = [max(both, key=lambda one: one.supported) for both in zip(readings, alone, strict=True)]
@@ -126,19 +175,19 @@ class Checker:
         return Observation(signs_of(rules, of_windows[best], *read.rest(readings)), rules, supporting, windows[0])
 
 
-def _abroad(rules: Signs, near: Window) -> Finding:
+def _abroad(rules: RuleSigns, near: Window) -> Finding:
     state, support = (ClaimState.UNVERIFIED, 0.0) if rules.number else (ClaimState.SUPPORTED, IN_ANOTHER_LANGUAGE)
     remarks = () if rules.number else (f"in {rules.language}: only its numbers were checked",)
     return Finding(state, support, 0.0, rules.number, (near.piece,), (near.place,), remarks)
 
 
-def statement(claim: str, question: str) -> str:
+def with_question(claim: str, question: str) -> str:
     """A claim as the model reads it: what says nothing without its question has the question in front."""
     leans = len(term_set(claim)) < FRAGMENT_TERMS or _REFERS.match(claim)
     return f"{question.rstrip(' ?')}? {claim}" if question and leans else claim
 
 
-def signs_of(rules: Signs, window: SupportReading, selected: SupportReading, alone: SupportReading) -> ClaimSigns:
+def signs_of(rules: RuleSigns, window: SupportReading, selected: SupportReading, alone: SupportReading) -> ClaimSigns:
     """The readings that the table weighs, and what bounds them."""
     read = (window.supported, selected.supported, alone.supported, selected.contradicted)
     exact = (bool(rules.number or rules.namesake), bool(rules.misplaced and not rules.name), bool(rules.denial))
@@ -153,10 +202,43 @@ def state_of(found: SupportReading, *, silent: bool) -> ClaimState:
     return ClaimState.CONTRADICTED if denied else ClaimState.UNVERIFIED
 
 
-def _finding(found: SupportReading, rules: Signs, windows: Sequence[Window]) -> Finding:
+def _finding(found: SupportReading, rules: RuleSigns, windows: Sequence[Window]) -> Finding:
     state, reason = state_of(found, silent=rules.silent), ""
     if state is not ClaimState.SUPPORTED:
         default = "the evidence says otherwise" if state is ClaimState.CONTRADICTED else NEITHER
         reason = rules.denial or rules.number or rules.namesake or rules.name or rules.misplaced or default
     pieces, places = tuple(window.piece for window in windows), tuple(window.place for window in windows)
     return Finding(state, found.supported, found.contradicted, reason, pieces, places, rules.computations)
+
+
+# --- weighing ---------------------------------------------------------------------------------------------------------
+
+
+@cache
+def fitted() -> Mapping[str, Mapping[str, float]]:
+    """The weight of each sign for `support` and for `denial`."""
+    stored = json.loads((Path(__file__).parent / "weights.json").read_text(encoding="utf-8"))
+    return {outcome: stored[outcome] for outcome in OUTCOMES}
+
+
+def weighed(signs: ClaimSigns, prior: float = EVEN) -> SupportReading:
+    """Calibrated probabilities that the claim is supported and that it is contradicted.
+
+    `prior` is the share of supported claims, above 0 and below 1; the table was fitted at one half.
+    """
+    values = dict(zip(SIGNS, signs.values(), strict=True))
+    odds = [exp(sum(weight * values[name] for name, weight in fitted()[outcome].items())) for outcome in OUTCOMES]
+    odds[0] *= prior / (1 - prior)
+    if signs.number or signs.misplaced or signs.opposed:
+        bounded = min(odds[0], UNSTATED * (odds[1] + 1.0))
+        # One sentence says all but that, and another number or the opposite in its place: that denies the claim.
+        instead = (signs.opposed or (signs.number and signs.misplaced)) and signs.alone >= SAYS_THE_REST
+        odds = [bounded, odds[1] + (odds[0] - bounded if instead else 0.0)]
+    total = sum(odds) + 1.0
+    return SupportReading(odds[0] / total, odds[1] / total)
+
+
+def log_odds(probability: float) -> float:
+    """ln(p / (1 - p)), of a probability that is kept from 0 and 1."""
+    kept = min(1 - CLIPPED, max(CLIPPED, probability))
+    return log(kept / (1 - kept))

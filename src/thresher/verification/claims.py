@@ -28,12 +28,6 @@ class Claim:
     numbers: list[int]
 
 
-def claims_of(text: str) -> list[Claim]:
-    """The sentences of a reply; a marker that stands behind the full stop belongs to the sentence before it."""
-    reader = ClaimReader()
-    return [*reader.feed(text), *reader.end()]
-
-
 @dataclass(slots=True)
 class ClaimReader:
     """Takes a reply in pieces and gives its sentences, each once the next one has begun: a marker may follow it."""
@@ -88,14 +82,6 @@ def _claim(text: str, gap: str) -> Iterator[Claim]:
         yield Claim(bare, gap, numbers)
 
 
-def joined(sentences: Sequence[tuple[Claim, Sequence[int]]]) -> str:
-    """Sentences put together again, each with its markers behind it: the inverse of `claims_of`."""
-    text = ""
-    for claim, markers in sentences:
-        text += (claim.gap if text else "") + claim.text + "".join(f" [{marker}]" for marker in markers)
-    return text
-
-
 @dataclass
 class CitedText:
     """An answer as it grows: its sentences with citations, numbered as they come.
@@ -124,7 +110,8 @@ class CitedText:
         markers = list(dict.fromkeys(markers))
         gap = claim.gap if self.text else ""
         start = len(self.text) + len(gap)
-        added = gap + joined([(claim, markers)]) + (f" ({remark})" if remark else "")
+        marked = claim.text + "".join(f" [{marker}]" for marker in markers)
+        added = gap + marked + (f" ({remark})" if remark else "")
         self.text += added
         return Added(added, start, tuple(markers))
 

@@ -29,25 +29,26 @@ from thresher.text.numbers import (
 from thresher.text.terms import index_terms, term_set
 
 
-def _set(words: str) -> frozenset[str]:
+def word_set(words: str) -> frozenset[str]:
+    """The words of a list in a string."""
     return frozenset(words.split())
 
 
 REACH = 6
 """Content words a negation reaches when no clause ends before: "not associated with a higher risk of renal failure"."""
 
-NEGATIONS = _set(
+NEGATIONS = word_set(
     """not no never none nor neither without cannot lack lacks lacked lacking fail fails failed failing unable absence
     hardly barely scarcely nobody nothing nowhere deny denies denied"""
 )
 _NO_NEGATION = {
-    "not": _set("only just merely simply solely entirely until least necessarily"),
-    "no": _set("doubt later matter less fewer more"),
-    "without": _set("doubt"),
+    "not": word_set("only just merely simply solely entirely until least necessarily"),
+    "no": word_set("doubt later matter less fewer more"),
+    "without": word_set("doubt"),
 }
 """Not only, no doubt, without doubt: these deny nothing."""
 
-_BOUNDARIES = _set(", ; : ( ) . — but although though whereas while because since")
+_BOUNDARIES = word_set(", ; : ( ) . — but although though whereas while because since")
 """Where a negation ends. Not at "that" or "which": no evidence that X does Y denies Y."""
 
 _OPPOSITES = """
@@ -94,16 +95,17 @@ ONCE = """born died built constructed erected completed finished founded establi
 discovered published abolished dissolved demolished destroyed incorporated patented"""
 """What happens once to a thing: two years of it contradict each other, while a cup is won again and again."""
 
-PAST = _set("was were had did")
-PRESENT = _set("is are has have does do will")
+PAST = word_set("was were had did")
+PRESENT = word_set("is are has have does do will")
 _LEAD_ENDS = PAST | PRESENT | {","}
-ARTICLES = _set("a an the")
-PREPOSITIONS = _set(
+ARTICLES = word_set("a an the")
+PRONOUNS = word_set("it he she they this that these those its his her their")
+PREPOSITIONS = word_set(
     """in on at for with by under per within during over from to of into through between among across against about
     after before"""
 )
 
-_BOUNDING = _set("least most more less fewer greater higher lower above below before after")
+_BOUNDING = word_set("least most more less fewer greater higher lower above below before after")
 """Opposites unless they bound a number."""
 
 _PREFIX = re.compile(r"^(?:in|im|ir|un|non|dis|a)(?=[a-z]{5})")

@@ -7,16 +7,26 @@ does not stand in the sentence that says the rest, and a negation or an opposite
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
 
 from thresher.text.entities import missing_name, names_in, namesake
 from thresher.text.injection import is_command
 from thresher.text.language import foreign_language, other_language
-from thresher.text.numbers import foreign_number, missing_quantity, quantities
+from thresher.text.numbers import (
+    SCALES,
+    Quantity,
+    canonical,
+    foreign_number,
+    missing_quantity,
+    numbers_stated,
+    quantities,
+    without_iso_dates,
+)
 from thresher.text.terms import term_set, term_share
-from thresher.verification.arithmetic import computed
-from thresher.verification.contradiction import contradiction, other_ordinal
+from thresher.verification.contradiction import PRONOUNS, contradiction, other_ordinal
 
 SAME_SENTENCE = 0.6
 """Share of a claim's terms from which a sentence of the evidence is taken to be its source: then numbers and names must
@@ -38,8 +48,14 @@ PHRASE_TERMS = 2
 _VERDICT = re.compile(r"\W*(yes|no|true|false|correct|incorrect)(?:\s*[,.:;!–—]\W*|\W*$)", re.IGNORECASE)
 """A verdict ends with a stop: "no effect was found" is none."""
 
-_PRONOUN = re.compile(r"\b(?:he|she|it|they|him|them|his|her|its|their|this|these)\b", re.IGNORECASE)
+_PRONOUN = re.compile(rf"\b(?:him|them|{'|'.join(sorted(PRONOUNS - {'that', 'those'}))})\b", re.IGNORECASE)
 _DENYING = frozenset(("no", "false", "incorrect"))
+_QUESTION_WORD = re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b", re.IGNORECASE)
+
+MOST_OPERANDS = 6
+"""Numbers that are computed with: of more, some two give nearly any number."""
+
+_WRITTEN = re.compile(r"(?P<digits>[\d.,]*\d)\s*(?P<scale>[^\W\d_]*)")
 
 NOTHING = "nothing in the evidence speaks of it"
 NOT_STATED = "the evidence does not say"
@@ -47,7 +63,7 @@ NEITHER = "the evidence neither shows nor denies it"
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
+class RuleSigns:
     """What the rules found of one claim beside some sentences; a reason is "" where the rule has nothing against it."""
 
     number: str = ""
@@ -75,110 +91,119 @@ class Signs:
         return bool(self.number) and not (self.denial or self.namesake or self.misplaced)
 
 
-def read_by_rules(
-    claim: str, sentences: Sequence[str], *, titles: str = "", question: str = "", known: str = ""
-) -> Signs:
-    """The signs; orders to the reader are ignored, and names may stand in `known`, the whole documents."""
-    text = " ".join([titles, *sentences])
-    if not sentences or not text.strip():
-        return Signs()
-    if language := other_language(claim, text, asked=foreign_language(question)):
-        return Signs(_not_stated(foreign_number(claim, f"{text} {question}")), share=1.0, language=language)
-    follows = computed(claim, text, question)
-    case = case_of(follows.claim, sentences, titles, question)
-    if not case.claim or not case.sentences:
-        return Signs()
-    name = missing_name(case.claim, f"{case.evidence} {known} {case.question}")
-    missing = missing_quantity(case.claim, case.evidence)
-    # if the digits are found, a column or heading may state the unit or scale ("million euros"): only misplaced
-    nowhere = missing and (foreign_number(case.claim, case.evidence) or not any(c.isdigit() for c in missing))
-    return Signs(
-        number=_not_stated(missing) if nowhere else other_ordinal(case.claim, case.sentences),
-        name=f"the evidence does not name {name}" if name else "",
-        denial=case.denied(),
-        namesake=case.namesake(),
-        misplaced=case.misplaced() or _not_stated(missing if not nowhere else ""),
-        share=term_share(case.claim, case.evidence),
-        turned=case.turned,
-        computations=follows.computations,
-    )
-
-
-def _not_stated(number: str) -> str:
-    return f"{NOT_STATED} {number}" if number else ""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Case:
     """A claim beside the sentences of some evidence, without orders to the reader."""
 
     claim: str
+    """Without numbers that follow from others and a leading yes or no; "" for one that says nothing."""
     sentences: Sequence[str]
-    titles: str
-    question: str
+    titles: str = ""
+    question: str = ""
     turned: bool = False
     """The claim is what was asked, and it was answered with no."""
-    shares: Sequence[float] = ()
-    """Share of the claim's terms in each sentence and the titles."""
+    language: str = ""
+    """The language of the claim where it is another than the evidence's."""
+    computations: tuple[str, ...] = ()
 
-    @property
+    def signs(self, known: str = "") -> RuleSigns:
+        """What the rules find; names may stand in `known` too, the whole documents."""
+        claim, evidence = self.claim, self.evidence
+        if not claim or not self.sentences:
+            return RuleSigns()
+        if self.language:
+            foreign = _not_stated(foreign_number(claim, f"{evidence} {self.question}"))
+            return RuleSigns(foreign, share=1.0, language=self.language)
+        name = missing_name(claim, f"{evidence} {known} {self.question}")
+        missing = missing_quantity(claim, evidence)
+        # if the digits are found, a column or heading may state the unit or scale ("million euros"): only misplaced
+        nowhere = missing and (foreign_number(claim, evidence) or not any(c.isdigit() for c in missing))
+        return RuleSigns(
+            number=_not_stated(missing) if nowhere else other_ordinal(claim, self.sentences),
+            name=f"the evidence does not name {name}" if name else "",
+            denial=self._denied(),
+            namesake=self._namesake(),
+            misplaced=self._misplaced() or _not_stated(missing if not nowhere else ""),
+            share=term_share(claim, evidence),
+            turned=self.turned,
+            computations=self.computations,
+        )
+
+    @cached_property
+    def shares(self) -> list[float]:
+        """Share of the claim's terms in each sentence and the titles."""
+        return [term_share(self.claim, f"{self.titles} {one}") for one in self.sentences]
+
+    @cached_property
     def evidence(self) -> str:
         """Titles and sentences."""
         return " ".join([self.titles, *self.sentences])
 
-    @property
+    @cached_property
     def _sure(self) -> list[int]:
         """The sentences that state the claim."""
         return [at for at, share in enumerate(self.shares) if share >= SAME_SENTENCE]
 
-    @property
+    @cached_property
     def _order(self) -> list[int]:
         """The sentences, those that share most terms with the claim first."""
         return sorted(range(len(self.shares)), key=lambda at: (-self.shares[at], at))
 
-    def denied(self) -> str:
+    def _denied(self) -> str:
         """Why the sentences nearest to the claim say otherwise; "" when they do not."""
         claim, sentences = self.claim, self.sentences
         for at in self._order[:DENYING]:
             a_phrase = len(term_set(claim)) <= PHRASE_TERMS and _bare(claim) in _bare(sentences[at])
-            same_matter = self.shares[at] >= SAME_MATTER and not a_phrase
-            if same_matter and (denial := contradiction(claim, sentences[at])):
+            concerned = self.shares[at] >= SAME_MATTER and not a_phrase
+            if concerned and (denial := contradiction(claim, sentences[at])):
                 return denial
             if self.shares[at] >= SAME_SENTENCE and not missing_quantity(claim, sentences[at]):
                 return ""  # this one says it, whatever the next one says of something else
         return ""
 
-    def misplaced(self) -> str:
+    def _misplaced(self) -> str:
         """Which number or name does not stand where the rest of the claim does; "" when all do."""
-        claim, sentences, sources = self.claim, self.sentences, self._sure
-        if not sources:
+        if not self._sure:
             return ""
-        near = " ".join([self.titles, *(sentences[at] for at in self._sources(sources))])
-        if (number := missing_quantity(claim, near)) and quantities(sentences[self._order[0]]):
+        near = " ".join([self.titles, *(self.sentences[at] for at in self._sources())])
+        if (number := missing_quantity(self.claim, near)) and quantities(self.sentences[self._order[0]]):
             return f"the sentence that speaks of it does not say {number}"
-        meant = " ".join(self.before(at) for at in sources)
-        name = missing_name(claim, f"{near} {meant} {self.question}")
+        meant = " ".join(map(self.before, self._sure))
+        name = missing_name(self.claim, f"{near} {meant} {self.question}")
         return f"the sentence that speaks of it does not name {name}" if name else ""
 
-    def namesake(self) -> str:
+    def _namesake(self) -> str:
         """Another person of the same last name, whom the sentences that state the claim are about; "" for none."""
         near = " ".join(f"{self.before(at)} {self.sentences[at]}" for at in self._sure)
         other = namesake(self.claim, f"{self.titles} {near}") if self._sure else ""
         return f"the sentence that speaks of it is about {other}" if other else ""
 
-    def _sources(self, sure: Sequence[int]) -> list[int]:
-        """The `sure` sentences, and those that add a word to them; a name or number alone is a mixed-up detail."""
+    def _sources(self) -> list[int]:
+        """The sentences that state the claim, and those that add a word that is no name or number."""
         details = {term for name in names_in(self.claim) for term in term_set(name)}
-        held = {term for at in sure for term in term_set(self.sentences[at])}
+        held = {term for at in self._sure for term in term_set(self.sentences[at])}
         wanted = {term for term in term_set(self.claim) if not term[0].isdigit()} - details - held
-        return [at for at, sentence in enumerate(self.sentences) if at in sure or wanted & term_set(sentence)]
+        return [at for at, sentence in enumerate(self.sentences) if at in self._sure or wanted & term_set(sentence)]
 
     def before(self, at: int) -> str:
         """The sentence before one that refers back by a pronoun."""
         return self.sentences[at - 1] if at and _PRONOUN.search(self.sentences[at]) else ""
 
 
-_QUESTION_WORD = re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b", re.IGNORECASE)
+def case_of(claim: str, sentences: Sequence[str], *, titles: str = "", question: str = "") -> Case:
+    """A claim beside its evidence; a bare yes or no says what the question asks, where it asks for one."""
+    stating = [sentence for sentence in sentences if not is_command(sentence)]
+    text = " ".join([titles, *stating])
+    if language := other_language(claim, text, asked=foreign_language(question)):
+        return Case(claim, stating, titles, question, language=language)
+    claim, computations = computed(claim, text, question)
+    turned = False
+    if verdict := _VERDICT.match(claim):
+        body = claim[verdict.end() :]
+        turned = not term_set(body) and verdict[1].lower() in _DENYING
+        asked = question.rstrip(" ?") if asks_whether(question) else ""
+        claim = body if term_set(body) else asked
+    return Case(claim, stating, titles, question, turned, computations=computations)
 
 
 def asks_whether(question: str) -> bool:
@@ -192,17 +217,114 @@ def is_bare_verdict(claim: str) -> bool:
     return verdict is not None and not term_set(claim[verdict.end() :])
 
 
-def case_of(claim: str, sentences: Sequence[str], titles: str, question: str) -> Case:
-    """The claim without a leading yes or no; a bare one says what the question asks, where it asks for one."""
-    stating = [sentence for sentence in sentences if not is_command(sentence)]
-    turned = False
-    if verdict := _VERDICT.match(claim):
-        body = claim[verdict.end() :]
-        turned = not term_set(body) and verdict[1].lower() in _DENYING
-        asked = question.rstrip(" ?") if asks_whether(question) else ""
-        claim = body if term_set(body) else asked
-    return Case(claim, stating, titles, question, turned, [term_share(claim, f"{titles} {one}") for one in stating])
+def _not_stated(number: str) -> str:
+    return f"{NOT_STATED} {number}" if number else ""
 
 
 def _bare(text: str) -> str:
     return " ".join(text.lower().split()).strip(" .\"'“”‘’")
+
+
+# --- numbers that follow from others ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A number as it is written: 6.7 million is 6.7 and 1,000,000, exact to 0.1."""
+
+    digits: float
+    scale: float
+    step: float
+    percent: bool
+
+    def value(self, *, scaled: bool) -> float:
+        return self.digits * self.scale if scaled else self.digits
+
+
+def computed(claim: str, evidence: str, asked: str = "") -> tuple[str, tuple[str, ...]]:
+    """The claim without the numbers that follow from others, and how each follows: "24.6 − 17.9 = 6.7".
+
+    The others are numbers that the evidence states and that the claim or question names: of all numbers of a table some
+    two nearly always give the claimed one. A number follows to the precision it is written with; one without a scale
+    may have that of the others.
+    """
+    evidence = without_iso_dates(evidence)
+    claim = _with_scales(without_iso_dates(claim), evidence)
+    stated = numbers_stated(evidence)
+    missing: list[tuple[Quantity, _Number]] = []
+    operands: list[_Number] = []
+    for text in (claim, without_iso_dates(asked)):
+        for quantity in quantities(text):
+            if (number := _number(text, quantity)) is None:
+                continue
+            if not stated.isdisjoint(quantity.values) or canonical(f"{number.digits:f}") in stated:
+                operands.append(number)
+            elif text is claim:
+                missing.append((quantity, number))
+    operands = list(dict.fromkeys(operands))
+    shown: list[str] = []
+    for quantity, number in reversed(missing if 2 <= len(operands) <= MOST_OPERANDS else []):
+        if computation := _computation(number, operands):
+            shown.insert(0, computation)
+            claim = claim[: quantity.start] + claim[quantity.end :]
+    return claim, tuple(shown)
+
+
+def _with_scales(claim: str, evidence: str) -> str:
+    """The claim with its one scale repeated after each of its numbers: "from 17.9 to 24.6 million"."""
+    numbers = [_number(claim, quantity) for quantity in quantities(claim)]
+    scales = {number.scale for number in numbers if number} - {1.0}
+    held = {(each.digits, each.scale) for one in quantities(evidence) if (each := _number(evidence, one))}
+    for quantity, number in reversed(list(zip(quantities(claim), numbers, strict=True))):
+        if number is None or number.scale != 1.0 or (number.digits, 1.0) in held:
+            continue
+        for word in (word for word, scale in SCALES.items() if scale in scales and (number.digits, scale) in held):
+            claim = f"{claim[: quantity.end]} {word}{claim[quantity.end :]}"
+            break
+    return claim
+
+
+def _number(text: str, quantity: Quantity) -> _Number | None:
+    """None for a number in words and for what is none (1.2.3)."""
+    written = _WRITTEN.match(text, quantity.start)
+    if quantity.spelled or written is None:
+        return None
+    try:
+        digits = float(canonical(written["digits"]))
+    except ValueError:
+        return None
+    scale = float(SCALES.get(written["scale"].lower(), 1))
+    return _Number(digits, scale, quantity.step / scale, quantity.unit == "%")
+
+
+def _computation(wanted: _Number, operands: Sequence[_Number]) -> str:
+    """The first computation whose result is the number; "" for none."""
+    alike = len({number.scale for number in (wanted, *operands)}) == 1
+    for scaled in (False,) if alike else (True, False):
+        values = [operand.value(scaled=scaled) for operand in operands]
+        unit = wanted.scale if scaled else 1.0
+        for result, written in _results(values, percent=wanted.percent):
+            if abs(result / unit - wanted.digits) <= wanted.step / 2 * (1 + 1e-6):
+                return f"{written} = {_plain(wanted.value(scaled=scaled))}{'%' if wanted.percent else ''}"
+    return ""
+
+
+def _results(values: Sequence[float], *, percent: bool) -> Iterator[tuple[float, str]]:
+    pairs = [(one, other) for one, other in permutations(values, 2) if one and other]
+    for one, other in pairs:
+        a, b = _plain(one), _plain(other)
+        if percent:
+            yield 100 * abs(one - other) / other, f"({_plain(max(one, other))} − {_plain(min(one, other))}) / {b}"
+            yield 100 * one / other, f"{a} / {b}"
+        else:
+            yield one / other, f"{a} / {b}"
+        yield one - other, f"{a} − {b}"
+    every = " + ".join(map(_plain, values))
+    yield sum(values), every
+    yield sum(values) / len(values), f"({every}) / {len(values)}"
+    for one, other in pairs:
+        yield one + other, f"{_plain(one)} + {_plain(other)}"
+
+
+def _plain(value: float) -> str:
+    return f"{value:.10g}"

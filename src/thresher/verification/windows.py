@@ -37,7 +37,7 @@ class Window:
 
     piece: int
     place: Evidence
-    read: tuple[Read, ...]
+    read: tuple[ReadSentence, ...]
 
     @property
     def document(self) -> str:
@@ -126,7 +126,7 @@ def windows_of(piece: Evidence, at: int = 0, rows: Sequence[RowInWords] = ()) ->
 
     Orders to the reader are left out; rows of tables are read in words.
     """
-    held: list[Read] = []
+    held: list[ReadSentence] = []
     for one in _read(piece, rows):
         if held and sum(len(other.text) + 1 for other in held) + len(one.text) > WINDOW_CHARACTERS:
             yield _window(piece, at, held)
@@ -136,7 +136,7 @@ def windows_of(piece: Evidence, at: int = 0, rows: Sequence[RowInWords] = ()) ->
         yield _window(piece, at, held)
 
 
-class Read(NamedTuple):
+class ReadSentence(NamedTuple):
     """A sentence where it stands in its piece, and how it is read."""
 
     start: int
@@ -145,7 +145,7 @@ class Read(NamedTuple):
     row: RowInWords | None = None
 
 
-def _read(piece: Evidence, rows: Sequence[RowInWords]) -> Iterator[Read]:
+def _read(piece: Evidence, rows: Sequence[RowInWords]) -> Iterator[ReadSentence]:
     last: RowInWords | None = None
     for start, end in sentence_spans(piece.text):
         cursor = start
@@ -156,16 +156,16 @@ def _read(piece: Evidence, rows: Sequence[RowInWords]) -> Iterator[Read]:
             if row != last:
                 yield from _plain(piece, cursor, min(first, row.table - piece.start))
                 if not is_command(row.text):
-                    yield Read(max(start, first), min(end, behind), row.text, row)
+                    yield ReadSentence(max(start, first), min(end, behind), row.text, row)
             last, cursor = row, max(cursor, behind)
         yield from _plain(piece, cursor, end)
 
 
-def _plain(piece: Evidence, start: int, end: int) -> Iterator[Read]:
+def _plain(piece: Evidence, start: int, end: int) -> Iterator[ReadSentence]:
     """A span of a piece, verbatim, if it has any words."""
     text = " ".join(piece.text[start:end].split()) if start < end else ""
     if any(character.isalnum() for character in text) and not is_command(text):
-        yield Read(start, end, spelled_out(text))
+        yield ReadSentence(start, end, spelled_out(text))
 
 
 def spelled_out(text: str) -> str:
@@ -173,7 +173,7 @@ def spelled_out(text: str) -> str:
     return _SHORT.sub(lambda found: f"{found[1]} {_SCALES[found[2]]}", text)
 
 
-def _window(piece: Evidence, at: int, read: Sequence[Read], begin: int = 0) -> Window:
+def _window(piece: Evidence, at: int, read: Sequence[ReadSentence], begin: int = 0) -> Window:
     """A window of a piece that begins at `begin` in the offsets of what is read."""
     start, end = read[0].start - begin, read[-1].end - begin
     place = replace(piece, start=piece.start + start, end=piece.start + end, text=piece.text[start:end])

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.judging.calibration import Interval, auroc, calibration_error, fit
-from thresher.judging.logistic import RESAMPLES, Numbers, logistic_weights
+from thresher.judging.calibration import Interval, Numbers
+from thresher.judging.fitting import RESAMPLES, auroc, calibration_error, fit, logistic_weights
 from thresher.judging.scorers import LogOdds, TunedJudge
 from thresher.types import Public
 

@@ -13,8 +13,7 @@ from functools import partial
 from thresher.models.encoders import BundledEncoder, RememberingEncoder
 from thresher.protocols import Encoder
 from thresher.text.terms import index_terms, term_set, term_share
-from thresher.verification.arithmetic import computed
-from thresher.verification.rules import FRAGMENT_TERMS, case_of, read_by_rules
+from thresher.verification.rules import FRAGMENT_TERMS, case_of
 from thresher.verification.rules import Case as ClaimCase
 from thresher_evals.judges.base import (
     FACTS,
@@ -103,12 +102,12 @@ class Support:
         return any(self._supports(claim, held, titles, question) for held in tried)
 
     def _supports(self, claim: str, texts: Sequence[str], titles: str, question: str) -> bool:
-        found = read_by_rules(claim, texts, titles=titles, question=question)
+        case = case_of(claim, texts, titles=titles, question=question)
+        found = case.signs()
         if found.language:
             return not found.number
         if found.turned:
             return bool(found.denial or found.misplaced)
-        case = case_of(computed(claim, " ".join([titles, *texts]), question).claim, texts, titles, question)
         broken = found.number or found.name or found.namesake or found.share < ABOUT or added(case) < ADDED
         against = broken or found.denial or found.misplaced or is_stray(case)
         return not against and self._score(case) >= MIN_SUPPORT

@@ -17,10 +17,10 @@ from typing import Any, Concatenate, ParamSpec, TypedDict, TypeVar, Unpack
 from urllib.parse import quote
 
 import httpx
-from thresher.indexing.records import DocumentRecord
 
 from thresher.answer import Answer
 from thresher.home.folders import Summary
+from thresher.indexing.catalog import DocumentRecord
 from thresher.indexing.ingest import Report
 from thresher.judging.calibration import Calibration
 from thresher.types import Check, SearchResult, Step
