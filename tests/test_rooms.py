@@ -146,10 +146,8 @@ def test_nothing_but_the_command_line_prints() -> None:
     }
     assert printing <= {
         "cli/app.py",
-        "cli/collections.py",
         "cli/documents.py",
         "cli/output.py",
-        "cli/progress.py",
         "cli/questions.py",
     }
 

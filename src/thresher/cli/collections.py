@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from thresher.cli import output
-from thresher.cli.options import FAILED, AsJson, Home, target_of
-from thresher.errors import UsageError
+from thresher.cli.options import FAILED, AsJson, Home, Yes, target_of
 from thresher.tracing.explain import counted
 
 if TYPE_CHECKING:
     from thresher.home import places
 
-app = typer.Typer(
+collections = typer.Typer(
     help="The collections of a home: list, rename, drop, copy, export, import.", invoke_without_command=True
 )
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a collection, as `thresher collections` lists it.")]
 New = Annotated[str, typer.Argument(metavar="NEW", help="The new name.")]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The file, e.g. papers.thresher.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
-@app.callback()
-def collections(context: typer.Context, home: Home = None, json: AsJson = False) -> None:
+@collections.callback()
+def _listed(context: typer.Context, home: Home = None, json: AsJson = False) -> None:
     """List the collections of a home; rename, drop, copy, export or import one."""
     if context.invoked_subcommand is None:
         list_collections(home, json)
 
 
-@app.command("list")
+@collections.command("list")
 def list_collections(home: Home = None, json: AsJson = False) -> None:
     """List the collections: documents and bytes of each."""
     from thresher.home.collections import Collections
@@ -50,7 +47,7 @@ def list_collections(home: Home = None, json: AsJson = False) -> None:
     output.table(f"{counted(len(found), 'collection')} in {here}", ["collection", "documents", "size"], rows)
 
 
-@app.command()
+@collections.command()
 def rename(name: Name, new: New, home: Home = None) -> None:
     """Give a collection another name."""
     from thresher.home.collections import Collections
@@ -59,7 +56,7 @@ def rename(name: Name, new: New, home: Home = None) -> None:
     output.say(f"{name} is called {new} now")
 
 
-@app.command()
+@collections.command()
 def drop(name: Name, home: Home = None, yes: Yes = False) -> None:
     """Remove a collection with its documents, chunk tables and traces; asks before."""
     from thresher.home.collections import Collections
@@ -67,12 +64,12 @@ def drop(name: Name, home: Home = None, yes: Yes = False) -> None:
     here = _home(home)
     sizes = {one.name: one for one in Collections(here)}
     if name in sizes:
-        confirm(f"drop {name} with {counted(sizes[name].documents, 'document')}?", yes=yes)
+        output.confirm(f"drop {name} with {counted(sizes[name].documents, 'document')}?", yes=yes)
     Collections(here).drop(name)
     output.say(f"{name} is gone")
 
 
-@app.command()
+@collections.command()
 def copy(name: Name, new: New, home: Home = None) -> None:
     """Make a second collection of the same documents; the traces stay with the first."""
     from thresher.home.collections import Collections
@@ -81,7 +78,7 @@ def copy(name: Name, new: New, home: Home = None) -> None:
     output.say(f"{new} is a copy of {name}")
 
 
-@app.command("export")
+@collections.command("export")
 def export(name: Name, file: File, home: Home = None) -> None:
     """Write a collection into one file, without its traces."""
     from thresher.home import packed
@@ -90,7 +87,7 @@ def export(name: Name, file: File, home: Home = None) -> None:
     output.say(f"{name} is in {file}, {output.megabytes(size)}")
 
 
-@app.command("import")
+@collections.command("import")
 def import_(
     file: File,
     home: Home = None,
@@ -123,17 +120,6 @@ def restore(file: File, home: Home = None) -> None:
     output.say(f"{here} is restored from {file}")
     if found:
         raise typer.Exit(FAILED)
-
-
-def confirm(question: str, *, yes: bool) -> None:
-    """Ask a person; raises UsageError without a terminal, or if the answer is no."""
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise UsageError(question.rstrip("?"), next_step="this needs a confirmation: add --yes")
-    output.ask(question)
-    if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
-        raise UsageError("nothing was changed", next_step="answer y, or add --yes")
 
 
 def _home(given: places.Home | None) -> places.Home:

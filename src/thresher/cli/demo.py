@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from thresher.cli import output
 from thresher.cli.options import AsJson, Home, options_of, target_of
-from thresher.cli.progress import Completing, indexing
+from thresher.cli.questions import say_answer
 from thresher.errors import StoreError
 from thresher.tracing.explain import counted
 
@@ -44,10 +44,10 @@ def demo(home: Home = None, json: AsJson = False) -> None:
     from thresher.engine import Engine
 
     home = target_of(home, COLLECTION, {}, json).home
-    with Engine(home, completing=Completing()) as engine:
+    with Engine(home, completing=output.Completing()) as engine:
         collection, outside = engine.collection(COLLECTION), engine.collection(OUTSIDE)
         plain = scripted_rag(engine)
-        with indexing() as progress:
+        with output.indexing() as progress:
             report = collection.add(samples("museum"), recipe=("corrective", plain), prune=True, progress=progress)
             outside.add(samples("almanac"), prune=True)
         answers = [
@@ -74,7 +74,7 @@ def demo(home: Home = None, json: AsJson = False) -> None:
         output.say()
         output.say(f"{number}. {title}")
         output.say(f"$ thresher ask{given} {answer.question!r}{remark}")
-        output.answer(answer, options=options)
+        say_answer(answer, options=options)
     command = called_as()
     output.say()
     output.say("Your own documents:")

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from thresher.cli import output, progress
+from thresher.cli import output
 from thresher.errors import ThresherError
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 DONE, FAILED, WRONG_USAGE, IN_PART, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 """Exit codes of the public contract; 130 is what shells expect of a command that Ctrl-C ended."""
+
+COMPLETE = "_THRESHER_COMPLETE"  # the variable in which a shell asks what can follow
 
 
 def recipe_names(incomplete: str) -> list[str]:
@@ -96,6 +98,7 @@ On = Annotated[
         help="Work on a Ray cluster: its address (HOST:PORT, ray://HOST:PORT) or auto; needs thresher-ray.",
     ),
 ]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Question = Annotated[list[str], typer.Argument(metavar="QUESTION", help="The question, in quotes or not.")]
 
 # --- the collection a command is about --------------------------------------------------------------------------------
@@ -256,7 +259,7 @@ def open_collection(home: places.Home, collection: str) -> Collection:
     """The collection, telling on stderr when it completes an index."""
     from thresher.engine import Engine
 
-    return Engine(home, completing=progress.Completing()).collection(collection)
+    return Engine(home, completing=output.Completing()).collection(collection)
 
 
 def options_of(home: places.Home, collection: str) -> str:
@@ -290,6 +293,8 @@ def in_flags(message: str, command: Any) -> str:
 
     `command` is the command line's root; a name that is none of its options or commands stays as it is.
     """
+    if not CODE.search(message):
+        return message
     flags = dict(_flags(command))
 
     def word(code: re.Match[str]) -> str:

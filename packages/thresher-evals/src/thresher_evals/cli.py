@@ -28,7 +28,7 @@ from thresher.cli.options import (
     options_of,
     target_of,
 )
-from thresher.cli.progress import counting, indexing
+from thresher.cli.output import counting, indexing
 from thresher.errors import UsageError
 from thresher.home.places import working_folder
 from thresher.tracing.explain import counted, spent
