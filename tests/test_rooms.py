@@ -34,7 +34,7 @@ ALSO = {
     "answering": {"verification"},
     "refinement": {"verification"},
     "indexing": {"stores", "home"},
-    "stores": {"home", "plugins"},
+    "stores": {"home", "plugins", "settings"},
 }
 """What is written, or kept as evidence, is checked; rows lie in a store below a home; a store may be an outsider's."""
 FOUNDATION = {
@@ -46,7 +46,8 @@ FOUNDATION = {
     "text": {"types", "protocols", "errors", "text"},
     "structure": {"types", "text", "structure"},
     "questions": {"types", "errors", "text", "structure", "questions"},
-    "settings": {"errors", "trusted", "protocols"},
+    "plugins": {"errors"},
+    "settings": {"errors", "plugins", "protocols", "trusted"},
     "trusted": {"errors"},
     "deadline": set(),
     "tracing": {"answer", "types", "protocols", "errors", "deadline", "tracing", "text"},

@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import UsageError
-from thresher.home.files import LocalFiles
-from thresher.home.places import Home
+from thresher.home.places import Home, LocalFiles
 from thresher.indexing.store import DocumentStore
 from thresher.models.cassette import ReplyCache
 from thresher.models.usage import Meter

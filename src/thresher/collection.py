@@ -33,7 +33,6 @@ from thresher.asking import (
 from thresher.deadline import within
 from thresher.errors import BudgetSpent, UnknownSetting, UsageError, WrongType, check_type
 from thresher.filters import holds, parse, resolve
-from thresher.home import settings as of_collections
 from thresher.indexing.catalog import Place
 from thresher.indexing.records import DocumentRecord
 from thresher.models.cassette import Exchanges
@@ -42,7 +41,7 @@ from thresher.opened import OpenCollection
 from thresher.pipeline import as_is as whole
 from thresher.plugins import required
 from thresher.protocols import Counting, in_silence
-from thresher.settings import dotted, flat, flat_public, own, resolved
+from thresher.settings import CollectionSettings, collection_model, dotted, flat, flat_public, own, resolved
 from thresher.tracing.traces import Request, replay
 from thresher.types import Check, Document, Evidence, Metadata, Public, SearchResult, Step
 
@@ -160,10 +159,10 @@ class Collection(OpenCollection):
         report = Ingest(self._store, configs).run([incoming_text(text, source, stated)])
         return replace(report, seconds=perf_counter() - started)
 
-    def _kept_by(self, settings: Mapping[str, Any] | None) -> of_collections.CollectionSettings:
+    def _kept_by(self, settings: Mapping[str, Any] | None) -> CollectionSettings:
         """How documents are read and kept; a new collection gets its store."""
-        ours = own(of_collections.model(), dict(dotted(settings or {})))
-        around = resolved(of_collections.model(), ours, home=self.home, known=recipes.settings_keys())
+        ours = own(collection_model(), dict(dotted(settings or {})))
+        around = resolved(collection_model(), ours, home=self.home, known=recipes.settings_keys())
         if self._store.is_new:
             self._store.choose(around.store)
         return around

@@ -19,7 +19,7 @@ from thresher.types import Document, Metadata
 if TYPE_CHECKING:
     from thresher.documents.reading_process import Reading, ReadingProcess
     from thresher.documents.sources import Hints, Item
-    from thresher.home.settings import ReadingSettings
+    from thresher.settings import ReadingSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from thresher.asking import check_number, check_question
 from thresher.errors import StoreError, UnknownSetting, UsageError, check_type, without_password
 from thresher.filters import COLUMNS, parse, resolve
 from thresher.home import folders, places
-from thresher.home import settings as of_collections
 from thresher.indexing.catalog import Place
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
@@ -27,7 +26,7 @@ from thresher.pipeline import Pipeline
 from thresher.protocols import Home, in_silence
 from thresher.recipes.components import Components, Models, Outside
 from thresher.recipes.settings import FrontSettings, LanguageModelSettings, RecipeSettings
-from thresher.settings import dotted, own, resolved
+from thresher.settings import collection_model, dotted, heed, own, resolved
 from thresher.tracing.traces import Traces
 from thresher.types import Filter, Query, Value
 
@@ -125,7 +124,7 @@ class OpenCollection:
     def _chosen_store(self) -> DocumentStore:
         """The store, of a collection that is not here yet the one that the settings around it name."""
         if self._store.is_open_to_choice:  # another machine may have made it, in a database
-            around = resolved(of_collections.model(), {}, home=self.home, known=recipes.settings_keys())
+            around = resolved(collection_model(), {}, home=self.home, known=recipes.settings_keys())
             self._store.choose(around.store)
         return self._store
 
@@ -195,8 +194,8 @@ class OpenCollection:
         given = {**self._own, **dict(dotted(settings or {}))}
         if "store" in given:
             self._store.choose(str(given["store"]))
-        of_collections.heed(self.folder, given)
-        ours = {*own(of_collections.model(), given), PUBLIC_URL}
+        heed(self.folder, given)
+        ours = {*own(collection_model(), given), PUBLIC_URL}
         return {key: value for key, value in given.items() if key not in ours}
 
     def _budgeted(

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from thresher.errors import StoreError, UsageError
-from thresher.home.files import LocalFiles
+from thresher.home.places import LocalFiles
 from thresher.judging.calibration import (
     FALSE_POSITIVE_COST,
     SHIPPED,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError
-from thresher.home.files import LocalFiles
+from thresher.home.places import LocalFiles
 from thresher.models.cassette import FOLDERS, Exchanges, ReplyCache, content_hash
 from thresher.models.pool import in_parallel
 from thresher.models.usage import Meter

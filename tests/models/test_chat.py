@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError
-from thresher.home.files import LocalFiles
+from thresher.home.places import LocalFiles
 from thresher.models.cassette import Exchanges, ReplyCache
 from thresher.models.chat import ChatModel
 from thresher.models.pool import in_parallel

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from thresher.errors import UsageError
-from thresher.home.files import LocalFiles
+from thresher.home.places import LocalFiles
 from thresher.tracing.feedback import Feedback, Label, LabelledPassage, label_of
 
 CHUNK = {"source": "pumps.txt", "start": 100, "end": 200, "text": "The seal is rubber.", "kept": True}

@@ -185,7 +185,7 @@ def explain(
 
 def remember(target: Target, trace: str | None) -> None:
     """Note an answer as this shell's last one; a failure to do so is ignored."""
-    from thresher.home.files import make_folder
+    from thresher.home.places import make_folder
 
     if not trace:
         return

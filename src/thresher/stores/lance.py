@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import StoreError
-from thresher.home import settings
-from thresher.home.files import make_folder
+from thresher.home.places import make_folder
 from thresher.protocols import CHUNK_TABLE_PREFIX
+from thresher.settings import of_home
 from thresher.stores import lance_memory
 from thresher.stores.lance_chunks import LanceChunkTable, chunk_schema
 from thresher.stores.lance_memory import Memory
@@ -43,7 +43,7 @@ class LanceStore:
         if self._given_memory is not None:
             return self._given_memory
         home = self._address.absolute() if isinstance(self._address, Path) else self._address
-        return lance_memory.of_process(settings.of_home(home.parent.parent.parent).memory_megabytes)
+        return lance_memory.of_process(of_home(home.parent.parent.parent).memory_megabytes)
 
     @property
     def exists(self) -> bool:

@@ -27,8 +27,7 @@ from thresher import recipes
 from thresher.collection import Collection
 from thresher.engine import Engine
 from thresher.file_names import file_name
-from thresher.home.files import make_folder
-from thresher.home.places import Home, working_folder
+from thresher.home.places import Home, make_folder, working_folder
 from thresher.recipes.settings import FrontSettings, ServerSettings, ServiceSettings
 from thresher.settings import resolved
 from thresher_server.problems import Problem

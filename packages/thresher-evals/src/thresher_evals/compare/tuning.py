@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from thresher.collection import Collection
-from thresher.home.files import LocalFiles
+from thresher.home.places import LocalFiles
 from thresher.judging.calibration import LEAST_QUESTIONS, Calibrations
 from thresher_evals.asker import CollectionAsker
 from thresher_evals.compare.plan import Plan

@@ -17,9 +17,8 @@ from thresher.documents.reading_process import ProcessLimits, ReadingProcess
 from thresher.documents.sources import Hints, Item
 from thresher.errors import DocumentError
 from thresher.file_names import file_name
-from thresher.home.settings import CollectionSettings
 from thresher.recipes.registry import settings_keys
-from thresher.settings import resolved
+from thresher.settings import CollectionSettings, resolved
 from thresher.types import Document, Hit
 from thresher_server.asking import while_connected, worked
 from thresher_server.naming import Served

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from thresher.collection import Collection
 from thresher.file_names import file_name
-from thresher.home.files import make_folder
+from thresher.home.places import make_folder
 from thresher.indexing.ingest import Report
 from thresher.indexing.store import DocumentStore
 from thresher_server.mcp.desk import Desk
