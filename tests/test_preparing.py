@@ -13,8 +13,7 @@ from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import ThresherError, UsageError, WrongType
 from thresher.indexing.prepare import Incoming, Part
-from thresher.inputs import IndexProgress, Inputs
-from thresher.preparing import Making, described, prepared
+from thresher.inputs import IndexProgress, Inputs, Making, described, prepared
 from thresher.recipes.components import Components
 from thresher.settings import ReadingSettings
 from thresher.testing.fakes import HashEncoder

@@ -27,7 +27,7 @@ ROOMS = (
     "answering",
     "verification",
 )
-SHARED = {"reasons", "types", "protocols", "errors", "deadline", "filters", "net", "text", "structure", "questions"}
+SHARED = {"answer", "types", "protocols", "errors", "deadline", "filters", "net", "text", "structure", "questions"}
 MODELS_ARE_THEIRS = {"retrieval", "judging", "correction", "refinement", "answering"}
 """Rooms whose parts may own a model besides taking one through a protocol."""
 ALSO = {
@@ -51,11 +51,10 @@ FOUNDATION = {
     "trusted": {"errors"},
     "deadline": set(),
     "tracing": {"answer", "types", "protocols", "errors", "deadline", "tracing", "text"},
-    "reasons": {"text"},
-    "pipeline": {"answer", "types", "protocols", "errors", "deadline", "tracing", "reasons"},
+    "pipeline": {"answer", "types", "protocols", "errors", "deadline", "tracing"},
 }
 """What every room stands on, and what of each other it knows."""
-WIRING = {"cli", "aio", "asking", "collection", "engine", "inputs", "opened", "preparing", "recipes", "__init__"}
+WIRING = {"cli", "aio", "collection", "engine", "inputs", "opened", "recipes", "__init__"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -135,7 +134,7 @@ def test_only_the_front_imports_recipes() -> None:
 
 def test_only_recipes_bring_several_rooms_together() -> None:
     wiring = {room_of(file) for file in FILES if len(imports_of(file) & set(ROOMS)) > 2}
-    assert wiring <= {"recipes", "collection", "opened"}
+    assert wiring <= {"recipes", "collection", "inputs", "opened"}
 
 
 def test_nothing_but_the_command_line_prints() -> None:

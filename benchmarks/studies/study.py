@@ -330,7 +330,7 @@ class Opened:
 def parts_of(collection: Collection, home: Path) -> Components:
     """What recipes are made of over a collection; replies of chat models are kept in `home` where that is asked for."""
     store, replies = DocumentStore(collection.folder), ReplyCache(LocalFiles(home / "replies"))
-    return Components(store, Models(), Meter(), replies=replies, calibrations=collection.calibrations)
+    return Components(store, Models(), Meter(), replies=replies, calibrations=lambda: collection.calibrations)
 
 
 def table_of(recipe: str, settings: RecipeSettings, parts: Components) -> ChunkTable:

@@ -19,11 +19,11 @@ from types import TracebackType
 from typing import Any, TypeVar, Unpack
 
 from thresher.answer import Answer
-from thresher.asking import AskOptions
 from thresher.collection import Collection
 from thresher.errors import Cancelled
 from thresher.indexing.ingest import Report
 from thresher.models.usage import Meter
+from thresher.opened import AskOptions
 from thresher.types import SearchResult, Step
 
 Value = TypeVar("Value")

@@ -1,4 +1,4 @@
-"""What a person gets, and its forms: plain text, JSON, Markdown, HTML for a notebook.
+"""What a person gets, its forms (plain text, JSON, Markdown, HTML for a notebook), and the words of a refusal.
 
 Texts of documents and of the web are escaped.
 """
@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from thresher.text.injection import is_command
 from thresher.text.markup import Block, flat, plain, replaced, table, unescaped
 from thresher.tracing.explain import also_lines, citation_line, in_full, picture, sentence_lines, shortened
 from thresher.types import (
@@ -248,3 +249,29 @@ def _chunk_html(fate: ChunkTrace) -> str:
     where = _named(chunk.title, chunk.source, "" if chunk.page is None else f"page {chunk.page}")
     cells = (state, where, f"{score.value:.2f}", fate.reason, shortened(flat(chunk.text), SHOWN))
     return f"<tr{background}>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+
+
+# --- why a question has no answer -------------------------------------------------------------------------------------
+
+NOT_ANSWERED = "Nothing in your documents answers this."
+
+NEAREST = " Nearest: “"
+
+IN_DOUBT = "Nothing in your documents answers this with certainty."
+
+MOST_QUOTED = 200
+"""Characters of what is nearest: enough to see whether it is about the question."""
+
+
+def not_answered(quote: str = "", where: str = "", *, outside: bool = False) -> str:
+    """That the documents do not answer, the passage that is nearest, and whether it was looked for outside in vain."""
+    reason = NOT_ANSWERED
+    if (words := flat(quote)) and not is_command(words):
+        short = words if len(words) <= MOST_QUOTED else f"{words[:MOST_QUOTED].rsplit(' ', 1)[0]} …"
+        reason += f"{NEAREST}{short}” ({where})."
+    return f"{reason} Nothing was found outside either." if outside else reason
+
+
+def not_certain(evidence: str) -> str:
+    """That only sufficient evidence is answered from (`answer.mode=strict`), and what this evidence is called."""
+    return f"{IN_DOUBT} With answer.mode=strict only sufficient evidence is answered from; it is {evidence}."

@@ -19,17 +19,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Never, TypeVar, Unpack
 
 from thresher import recipes
 from thresher.answer import Answer
-from thresher.asking import (
-    AskOptions,
-    check_number,
-    check_options,
-    check_question,
-    courtesy,
-    polite,
-    search_option,
-    turn,
-    understood,
-)
 from thresher.deadline import within
 from thresher.errors import BudgetSpent, UnknownSetting, UsageError, WrongType, check_type
 from thresher.filters import holds, parse, resolve
@@ -37,10 +26,21 @@ from thresher.indexing.catalog import Place
 from thresher.indexing.records import DocumentRecord
 from thresher.models.cassette import Exchanges
 from thresher.models.usage import Meter
-from thresher.opened import OpenCollection
+from thresher.opened import (
+    AskOptions,
+    OpenCollection,
+    check_number,
+    check_options,
+    check_question,
+    polite,
+    search_option,
+    turn,
+    understood,
+)
 from thresher.pipeline import as_is as whole
 from thresher.plugins import required
 from thresher.protocols import Counting, in_silence
+from thresher.questions import courtesy
 from thresher.settings import CollectionSettings, collection_model, dotted, flat, flat_public, own, resolved
 from thresher.tracing.traces import Request, replay
 from thresher.types import Check, Document, Evidence, Metadata, Public, SearchResult, Step
@@ -101,8 +101,7 @@ class Collection(OpenCollection):
             raise UsageError("nothing was given to add", next_step="give files, folders or addresses")
         check_type("metadata", metadata or {}, Mapping, "a mapping of names to values")
         from thresher.indexing.ingest import Ingest
-        from thresher.inputs import Inputs
-        from thresher.preparing import described, workers
+        from thresher.inputs import Inputs, described, workers
 
         arguments = [str(source) for source in sources]
         parts = replace(self._parts(), announce=announce)
@@ -195,7 +194,7 @@ class Collection(OpenCollection):
 
     def purge_deleted(self, name: str) -> list[str]:
         """Purge the sources of a file name that were deleted or replaced before. UnknownSetting where there is none."""
-        from thresher.file_names import file_name
+        from thresher.links import file_name
 
         check_type("name", name, str, "the name of a file, or a source")
         forgetting = self._forgetting

@@ -9,6 +9,7 @@ from datetime import date
 from math import exp
 from typing import Any, ClassVar
 
+from thresher.answer import not_answered
 from thresher.answering.cells import Tables
 from thresher.answering.citations import NO_EVIDENCE, abstention, cite
 from thresher.answering.confidence import Confidence
@@ -16,7 +17,6 @@ from thresher.answering.passage import Passage, Stretch, passage_of, stretches_o
 from thresher.answering.spans import Place, SpanFinder, share_of_terms, uncovered
 from thresher.protocols import PairReader
 from thresher.questions import ADDED, Part, asked_alike, asked_apart
-from thresher.reasons import not_answered
 from thresher.structure.entries import Entry, Named, answers, as_written, named_in
 from thresher.structure.versions import Timed, timed
 from thresher.text.boilerplate import asks_for_references, says_nothing

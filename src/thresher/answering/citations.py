@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from thresher.answer import NEAREST
 from thresher.protocols import Verifier, about
-from thresher.reasons import NEAREST
 from thresher.structure.versions import are_versions
 from thresher.text.sentences import line_spans, sentence_spans
 from thresher.types import (

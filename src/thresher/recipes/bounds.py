@@ -37,7 +37,7 @@ def with_learned(
     """The recipe by learned bounds, `printed` without any or where those at `keys` are set by hand."""
     if parts.calibrations is None or not isinstance(settings, JudgeSettings) or not learns(printed, settings, keys):
         return printed
-    learned = parts.calibrations.get(judge_of(name, settings), parts.encoder(settings).name)
+    learned = parts.calibrations().get(judge_of(name, settings), parts.encoder(settings).name)
     if learned is None:
         return printed
     given, own = flat(settings), flat(resolved(type(settings), {}, preset=preset))

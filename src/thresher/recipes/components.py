@@ -157,7 +157,7 @@ class Components:
     """Records what comes from outside, or plays it back."""
     replies: ReplyCache | None = None
     """Used where `llm.cache` is on."""
-    calibrations: Calibrations | None = None
+    calibrations: Callable[[], Calibrations] | None = None
     indexing: bool = False
     """Whether documents are indexed: only then is a chat model paid to prepare them."""
     announce: Callable[[str], None] | None = None

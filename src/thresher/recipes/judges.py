@@ -81,7 +81,7 @@ JUDGES: dict[str, JudgeEntry] = {
 def calibration(settings: RecipeSettings, components: Components, judge: str) -> Calibration:
     """The collection's calibration of a judge, or the shipped one, for any encoder. Raises UsageError for neither."""
     encoder = components.encoder(settings).name
-    stored = None if components.calibrations is None else components.calibrations.get(judge, encoder)
+    stored = None if components.calibrations is None else components.calibrations().get(judge, encoder)
     entry, folder = JUDGES.get(judge), judge_folder(settings)
     found = stored or (entry.shipped if entry else None)
     if found is None and entry is None and folder is not None:

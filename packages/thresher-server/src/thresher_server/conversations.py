@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from thresher.file_names import file_name
 from thresher.home.places import Home, home_files
+from thresher.links import file_name
 from thresher.protocols import Files
 from thresher_server.jobs.store import now
 from thresher_server.problems import Problem

@@ -26,8 +26,8 @@ from fastapi import Request
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.engine import Engine
-from thresher.file_names import file_name
 from thresher.home.places import Home, make_folder, working_folder
+from thresher.links import file_name
 from thresher.recipes.settings import FrontSettings, ServerSettings, ServiceSettings
 from thresher.settings import resolved
 from thresher_server.problems import Problem

@@ -10,10 +10,10 @@ from typing import Any
 
 from thresher.collection import Collection
 from thresher.errors import Cancelled
-from thresher.file_names import file_name, renamed
 from thresher.indexing.ingest import Report
 from thresher.indexing.store import DocumentStore
 from thresher.inputs import IndexProgress
+from thresher.links import file_name, renamed
 from thresher_server.client.reading import together
 from thresher_server.jobs.store import Claim, Progress, State
 from thresher_server.service import Service

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from thresher.answer import Answer
-from thresher.reasons import NEAREST
+from thresher.answer import NEAREST, Answer
 from thresher.tracing.explain import in_full
 from thresher.types import Citation
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from pydantic import Field
 
-from thresher.file_names import file_name, renamed
+from thresher.links import file_name, renamed
 from thresher_server.conversations import Conversations
 from thresher_server.naming import READING, Opened, Served
 from thresher_server.problems import replies

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from thresher.documents.reading_process import ProcessLimits, ReadingProcess
 from thresher.documents.sources import Hints, Item
 from thresher.errors import DocumentError
-from thresher.file_names import file_name
+from thresher.links import file_name
 from thresher.recipes.registry import settings_keys
 from thresher.settings import CollectionSettings, resolved
 from thresher.types import Document, Hit
