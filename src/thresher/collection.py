@@ -7,13 +7,13 @@ with thresher.open(home="notes") as collection:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Thread
+from threading import Event, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO, Never, TypeVar, Unpack
 
@@ -385,7 +385,7 @@ class Collection(OpenCollection):
 
     def run(
         self, question: str, *, meter: Meter | None = None, **options: Unpack[AskOptions]
-    ) -> Iterator[Step | Answer]:
+    ) -> Generator[Step | Answer, None, None]:
         """The steps of `ask` as they finish, the answer last; what they cost is counted on `meter`, with its budget.
 
         What cannot be asked is refused by the call, before the first step.
@@ -393,7 +393,7 @@ class Collection(OpenCollection):
         self.check_asked(question, options)
         return self._steps(question, meter, options)
 
-    def _steps(self, question: str, meter: Meter | None, options: AskOptions) -> Iterator[Step | Answer]:
+    def _steps(self, question: str, meter: Meter | None, options: AskOptions) -> Generator[Step | Answer, None, None]:
         recipe, where = recipes.get(options.get("recipe", recipes.DEFAULT)), options.get("where")
         configured = self._configured(recipe, options.get("settings"))
         outside = options.get("outside") or configured.outside
@@ -447,35 +447,43 @@ class Collection(OpenCollection):
             else:
                 yield step
 
-    def stream(self, question: str, **options: Unpack[AskOptions]) -> Iterator[str | Answer]:
+    def stream(
+        self, question: str, *, meter: Meter | None = None, **options: Unpack[AskOptions]
+    ) -> Generator[str | Answer, None, None]:
         """The sentences of the answer, each as soon as it is written and checked, and the whole answer last.
 
         Nothing is taken back: the sentences are the answer's text, put together. What cannot be asked is refused by the
-        call.
+        call. A reader that leaves before the end ends the question.
         """
         self.check_asked(question, options)
-        return self._sentences(question, options)
+        return self._sentences(question, meter or Meter.of(options), options)
 
-    def _sentences(self, question: str, options: AskOptions) -> Iterator[str | Answer]:
+    def _sentences(self, question: str, meter: Meter, options: AskOptions) -> Generator[str | Answer, None, None]:
         events: SimpleQueue[str | Answer | BaseException] = SimpleQueue()
+        left = Event()
 
         def ask() -> None:
             try:
                 options["on_sentence"] = events.put
-                events.put(self.ask(question, **options))
+                for step in self.run(question, meter=meter, **options):
+                    if left.is_set():
+                        return  # before the answer is stored
+                    if isinstance(step, Answer):
+                        events.put(step)
             except BaseException as error:  # raised below, in the thread that waits
                 events.put(error)
 
         Thread(target=ask, name="stream", daemon=True).start()
-        while True:
-            match events.get():
-                case BaseException() as error:
-                    raise error
-                case Answer() as answer:
-                    yield answer
-                    return
-                case str() as sentence:
-                    yield sentence
+        try:
+            while not isinstance(event := events.get(), Answer):
+                if isinstance(event, BaseException):
+                    raise event
+                yield event
+        except GeneratorExit:
+            left.set()
+            meter.cancel()
+            raise
+        yield event
 
     def check_asked(self, question: str, options: AskOptions) -> None:
         """Raise UsageError for a closed collection, a question without words, and options that `ask` does not have."""
