@@ -43,10 +43,9 @@ from benchmarks.machine import DATA, keep, kept, rows, tell
 from tests.servers.postgres import running
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.collection import Collection
-from thresher.filters import Comparison
 from thresher.protocols import ChunkTable, Store
 from thresher.stores.lance import LanceStore
-from thresher.types import Chunk, ChunkRow, Document
+from thresher.types import Chunk, ChunkRow, Comparison, Document
 from thresher_postgres import changes
 from thresher_postgres.connection import connected
 from thresher_postgres.store import PostgresStore

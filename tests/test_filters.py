@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.errors import UnknownSetting, UsageError
-from thresher.filters import And, Comparison, IsNull, Like, holds, parse, resolve
+from thresher.filters import holds, parse, resolve
+from thresher.types import And, Comparison, IsNull, Like
 
 TITLES = ["BERT", "bert base", "O'Hara", "50% off", "a_b", "back\\slash", "", "größe"]
 DOCUMENTS: dict[str, dict[str, Any]] = {

@@ -69,7 +69,7 @@ class OpenCollection:
         self.home = home
         self.name = name
         self.folder = home / places.COLLECTIONS / name
-        self.files = places.ChosenFiles(lambda: self._chosen_store().small_files)
+        self.files = places.chosen(lambda: self._chosen_store().small_files)
         self.traces = Traces(self.files.below("traces"))
         self._replies = ReplyCache(places.home_files(home).below("replies"))
         self._store = DocumentStore(self.folder)
@@ -105,7 +105,7 @@ class OpenCollection:
         """What its judges are worth here, where that was learned."""
         from thresher.judging.calibration import Calibrations
 
-        return Calibrations(places.files_asked(self.files))
+        return Calibrations(self.files)
 
     @property
     def labels(self) -> Feedback:

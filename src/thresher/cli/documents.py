@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-import thresher
 from thresher.cli import output
 from thresher.cli.options import FAILED, IN_PART, On, Target, Where, Yes, on_collection
 from thresher.errors import DocumentError, StoreError, UsageError
@@ -180,7 +179,7 @@ def status(target: Target) -> None:
             "extractions": collection.extractions(),
             "tables": collection.tables(),
         }
-        settings = collection.settings(thresher.recipes.front(target.home).recipe)
+        settings = collection.settings(target.recipe(None))
     target.show(described, _say_status)
     if not target.json:
         output.not_configured(settings)

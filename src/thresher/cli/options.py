@@ -21,6 +21,7 @@ from thresher.errors import ThresherError
 if TYPE_CHECKING:
     from thresher.collection import Collection
     from thresher.home import places
+    from thresher.recipes.settings import FrontSettings
 
 DONE, FAILED, WRONG_USAGE, IN_PART, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 """Exit codes of the public contract; 130 is what shells expect of a command that Ctrl-C ended."""
@@ -128,6 +129,20 @@ class Target:
     def options(self) -> str:
         """See `options_of`."""
         return options_of(self.home, self.collection)
+
+    def recipe(self, given: str | None) -> str:
+        """The recipe that is asked for, or that a file or the environment names."""
+        return given or self._front.recipe
+
+    def strict(self, given: bool | None) -> bool:
+        """Whether to refuse when a part of the recipe is not available, by the same."""
+        return self._front.strict if given is None else given
+
+    @property
+    def _front(self) -> FrontSettings:
+        from thresher import recipes
+
+        return recipes.front(self.home)
 
 
 def target_of(home: places.Home | None, collection: str | None, settings: dict[str, str], json: bool) -> Target:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-import thresher
 from thresher.answer import Answer, marks_places
 from thresher.cli import output
 from thresher.cli.options import FAILED, REFUSED, Question, RecipeName, Strict, Target, Where, on_collection
@@ -47,16 +46,6 @@ Outside = Annotated[
 ]
 
 
-def words_of(question: list[str]) -> str:
-    """The question, whether it was quoted or not."""
-    return " ".join(question)
-
-
-def recipe_of(recipe: str | None, target: Target) -> str:
-    """The recipe that is asked for, or that a file or the environment names."""
-    return recipe or thresher.recipes.front(target.home).recipe
-
-
 @on_collection()
 def search(
     target: Target,
@@ -70,12 +59,12 @@ def search(
     """Show the chunks a recipe finds for a question, or the best spans of them within a budget of tokens."""
     with target.open() as collection:
         result = collection.search(
-            words_of(question),
-            recipe=recipe_of(recipe, target),
+            " ".join(question),
+            recipe=target.recipe(recipe),
             limit=limit,
             where=where,
             settings=target.settings,
-            strict=thresher.recipes.front(target.home).strict if strict is None else strict,
+            strict=target.strict(strict),
             max_tokens=max_tokens,
         )
     target.show(result, partial(_say_hits, filtered=bool(where)))
@@ -116,20 +105,20 @@ def ask(
         target.show({"sentence": sentence}, lambda shown: output.say(f"sentence  {shown['sentence'].strip()}"))
         sys.stdout.flush()
 
-    chosen = recipe_of(recipe, target)
+    chosen = target.recipe(recipe)
     settings = target.settings if mode is None else {**target.settings, "answer.mode": mode}
     with target.open() as collection:
         by_model = collection.settings(chosen, settings)["llm.model"]
         history = [] if after is None else collection.traces.conversation(trace_of(after, target))
         run = collection.run(
-            words_of(question),
+            " ".join(question),
             on_sentence=on_sentence if stream and by_model else in_silence,
             history=history,
             recipe=chosen,
             outside=outside,
             where=where,
             settings=settings,
-            strict=thresher.recipes.front(target.home).strict if strict is None else strict,
+            strict=target.strict(strict),
             budget_calls=budget_calls,
             budget_tokens=budget_tokens,
             budget_seconds=budget_seconds,
@@ -254,7 +243,7 @@ def chat(
 ) -> None:
     """Ask question after question; each may follow up on those before. Ends with /quit or Ctrl-D."""
     history: list[Answer] = []
-    chosen = recipe_of(recipe, target)
+    chosen = target.recipe(recipe)
     with target.open() as collection:
         collection.settings(chosen, target.settings)  # what is wrong is refused before anything is asked
         collection.documents()
@@ -282,7 +271,7 @@ def chat(
                     outside=outside,
                     where=where,
                     settings=target.settings,
-                    strict=bool(strict),
+                    strict=target.strict(strict),
                     history=history,
                 )
             except ThresherError as error:  # the next question may fare better
@@ -337,9 +326,6 @@ def _text_of(given: str) -> str:
 # --- in words ---------------------------------------------------------------------------------------------------------
 
 NOTHING_MATCHES = "nothing matches the filter and the words; see what there is: thresher documents --fields"
-
-NOT_CONFIGURED = "is configured ("
-"""In a recipe's remark about a part that is not configured; its other remarks are about this question."""
 
 SHOWN_CHARACTERS = 240  # of a chunk's text in a list of hits: three lines of a terminal
 
@@ -466,7 +452,7 @@ def _say_claims(found: Check) -> None:
 
 def _happened(degraded: Sequence[str]) -> list[str]:
     """What a question did without, less what is not configured: `status` and `config` say that, once."""
-    return [one for one in degraded if NOT_CONFIGURED not in one]
+    return [one for one in degraded if "is configured (" not in one]  # other remarks are about this question
 
 
 def _paged(text: str) -> None:

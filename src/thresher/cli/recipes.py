@@ -13,7 +13,6 @@ import typer
 import thresher
 from thresher.cli import output
 from thresher.cli.options import COMPLETE, AsJson, RecipeName, Target, on_collection, recipe_names
-from thresher.cli.questions import recipe_of
 from thresher.errors import UsageError
 from thresher.plugins import brought, loaded
 
@@ -213,7 +212,7 @@ def config(
     """Show every setting, its value and where that comes from: default, preset, a file, a variable or --set."""
     from thresher.settings import config_files, flat_public
 
-    chosen = thresher.recipes.get(recipe_of(recipe, target))
+    chosen = thresher.recipes.get(target.recipe(recipe))
     front = thresher.recipes.front(target.home)
     values: dict[str, Any] = {
         "home": str(target.home),

@@ -6,10 +6,10 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import get_ident
-from typing import cast
+from typing import Any, cast
 
 from thresher.errors import StoreError, UsageError, check_type, missing
 from thresher.plugins import brought, loaded
@@ -57,7 +57,7 @@ def shared(home: Path) -> Files | None:
 def home_files(home: Home) -> Files:
     """The files of a home: replies, and what the server keeps. Which they are is asked at each use."""
     alone = files_at(home)
-    return ChosenFiles(lambda: shared(home) or alone) if isinstance(home, Path) else alone
+    return chosen(lambda: shared(home) or alone) if isinstance(home, Path) else alone
 
 
 def record_files(folder: Home) -> Files:
@@ -107,47 +107,22 @@ def size(folder: Home) -> tuple[int, int]:
     return files, bytes_
 
 
-class ChosenFiles:
-    """Files that are chosen when they are used (implements `Files`): by then the settings around them are known."""
+def chosen(choose: Callable[[], Files]) -> Files:
+    """Files that are chosen when they are used: by then the settings around them are known."""
+    return cast(Files, _Chosen(choose))
+
+
+class _Chosen:
+    remembered = None  # what is chosen later cannot be remembered now, see `files_asked`
 
     def __init__(self, choose: Callable[[], Files]) -> None:
         self._choose = choose
 
-    def read(self, name: str) -> bytes | None:
-        """The content; None where there is no such file."""
-        return self._choose().read(name)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._choose(), name)
 
-    def write(self, name: str, content: bytes, *, durable: bool = False) -> None:
-        """Whole or not at all."""
-        self._choose().write(name, content, durable=durable)
-
-    def create(self, name: str, content: bytes) -> bool:
-        """Write a file that is not there yet; False where it is."""
-        return self._choose().create(name, content)
-
-    def find(self, name: str) -> StoredFile | None:
-        """Its size and age; None where there is no such file."""
-        return self._choose().find(name)
-
-    def list(self, prefix: str = "") -> Sequence[StoredFile]:
-        """The files whose names begin with the prefix, the oldest first."""
-        return self._choose().list(prefix)
-
-    def remove(self, names: Iterable[str]) -> None:
-        """Remove files; those that are not there are passed over."""
-        self._choose().remove(names)
-
-    def lock(self, name: str, seconds: float) -> AbstractContextManager[None]:
-        """Inside it no other process holds the lock of that name."""
-        return self._choose().lock(name, seconds)
-
-    def below(self, name: str) -> ChosenFiles:
-        """The files in a folder."""
-        return ChosenFiles(lambda: self._choose().below(name))
-
-    def where(self, name: str) -> str:
-        """Where a file is, for a person."""
-        return self._choose().where(name)
+    def below(self, name: str) -> Files:
+        return chosen(lambda: self._choose().below(name))
 
 
 # --- files on this machine --------------------------------------------------------------------------------------------

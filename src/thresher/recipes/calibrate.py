@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from thresher.errors import UsageError
-from thresher.filters import In, Not
 from thresher.judging.calibration import LEAST_QUESTIONS, Calibration, check_enough, fit, usual
 from thresher.judging.model_weight import ModelWeight, Opinion, weighed
 from thresher.protocols import ChunkTable
@@ -24,7 +23,7 @@ from thresher.recipes.made_questions import MADE, gather, gather_labelled, quest
 from thresher.recipes.registry import RECIPES, Recipe
 from thresher.recipes.settings import CorrectiveSettings, JudgeSettings, RecipeSettings
 from thresher.tracing.feedback import Label
-from thresher.types import Hit, Query
+from thresher.types import Hit, In, Not, Query
 
 ASKED_ABOUT = 3
 """Chunks of a question, the best by our judge, that the chat model is asked about to find out what it is worth."""

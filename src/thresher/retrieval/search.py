@@ -9,12 +9,26 @@ from itertools import zip_longest
 from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
-from thresher.filters import Filter, In, narrowed
+from thresher.filters import narrowed
 from thresher.protocols import ChunkTable, Encoder, Retriever, about
 from thresher.questions import searches
 from thresher.retrieval.fusion import Fusion, fusion_about
 from thresher.text.identifiers import identifiers_in, spellings
-from thresher.types import BM25, COSINE, L2, Chunk, Hit, Judged, Judgement, Notes, Query, Score, ranked_judgements
+from thresher.types import (
+    BM25,
+    COSINE,
+    L2,
+    Chunk,
+    Filter,
+    Hit,
+    In,
+    Judged,
+    Judgement,
+    Notes,
+    Query,
+    Score,
+    ranked_judgements,
+)
 
 if TYPE_CHECKING:
     from thresher.types import Scale, Vectors

@@ -10,7 +10,7 @@ from math import exp
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from thresher.filters import IDS, Filter
+from thresher.filters import IDS
 from thresher.stores.lance_memory import Memory, MemoryIndex
 from thresher.stores.lance_table import LanceTable, attempts, one_of, reading, to_sql, writing
 from thresher.stores.lance_upkeep import (
@@ -27,7 +27,7 @@ from thresher.stores.lance_upkeep import (
     wants_vector_index,
 )
 from thresher.text.terms import chunk_terms, query_terms
-from thresher.types import Chunk, ChunkRow
+from thresher.types import Chunk, ChunkRow, Filter
 
 if TYPE_CHECKING:
     import pyarrow as pa
