@@ -18,7 +18,4 @@ def test_the_citation_file_is_of_the_format_and_says_what_the_project_does() -> 
     assert {"cff-version", "message", "title", "authors"} <= set(told) <= KEYS
     assert (told["cff-version"], told["type"], told["license"]) == ("1.2.0", "software", project["license"])
     assert all(set(author) == {"name"} and author["name"] for author in told["authors"])
-
-
-def test_the_readme_refers_to_it() -> None:
     assert "](CITATION.cff)" in (ROOT / "README.md").read_text(encoding="utf-8")

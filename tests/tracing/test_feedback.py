@@ -93,12 +93,6 @@ def test_labels_are_read_as_they_were_kept(kept: Feedback, file: Path) -> None:
     assert file.read_bytes().count(b"\n") == 2
 
 
-def test_the_last_label_of_an_answer_counts(kept: Feedback) -> None:
-    for right in (True, False):
-        kept.add(label("t1", right=right))
-    assert [one.right for one in kept.labels()] == [False]
-
-
 @pytest.mark.parametrize("left", ['{"trace": "t9", "quest', "[]", '{"trace": 1}'])
 def test_half_a_line_that_a_crash_left_costs_that_line_alone(
     left: str, kept: Feedback, file: Path, caplog: pytest.LogCaptureFixture
