@@ -115,8 +115,10 @@ class Target:
     json: bool
 
     def open(self) -> Collection:
-        """See `open_collection`."""
-        return open_collection(self.home, self.collection)
+        """The collection, telling on stderr when it completes an index."""
+        from thresher.engine import Engine
+
+        return Engine(self.home, completing=output.Completing()).collection(self.collection)
 
     def show(self, result: Any, in_words: Callable[[Any], None]) -> None:
         """Print the result of a command, as JSON or in words."""
@@ -127,8 +129,12 @@ class Target:
 
     @property
     def options(self) -> str:
-        """See `options_of`."""
-        return options_of(self.home, self.collection)
+        """The options that name the collection, less those with their usual values."""
+        from thresher import recipes
+
+        usual = recipes.front()
+        given = "" if self.home == _home(usual.home) else f" --home {quote(str(self.home))}"
+        return given if self.collection == usual.collection else f"{given} --collection {quote(self.collection)}"
 
     def recipe(self, given: str | None) -> str:
         """The recipe that is asked for, or that a file or the environment names."""
@@ -268,22 +274,6 @@ def is_elsewhere(host: str) -> bool:
         return not ipaddress.ip_address(host.partition("%")[0]).is_loopback
     except ValueError:
         return host.rstrip(".") != "localhost" and not host.rstrip(".").endswith(".localhost")
-
-
-def open_collection(home: places.Home, collection: str) -> Collection:
-    """The collection, telling on stderr when it completes an index."""
-    from thresher.engine import Engine
-
-    return Engine(home, completing=output.Completing()).collection(collection)
-
-
-def options_of(home: places.Home, collection: str) -> str:
-    """The options that name a collection, less those with their usual values."""
-    from thresher import recipes
-
-    usual = recipes.front()
-    given = "" if home == _home(usual.home) else f" --home {quote(str(home))}"
-    return given if collection == usual.collection else f"{given} --collection {quote(collection)}"
 
 
 def assignments(settings: list[str] | None) -> dict[str, str]:
