@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Never, TypeVar, Unpack
 from thresher import recipes
 from thresher.answer import Answer
 from thresher.deadline import within
-from thresher.errors import BudgetSpent, UnknownSetting, UsageError, WrongType, check_type
+from thresher.errors import BudgetSpent, Cancelled, UnknownSetting, UsageError, WrongType, check_type
 from thresher.filters import holds, parse, resolve
 from thresher.indexing.catalog import Place
 from thresher.indexing.records import DocumentRecord
@@ -461,13 +461,14 @@ class Collection(OpenCollection):
     def _sentences(self, question: str, meter: Meter, options: AskOptions) -> Generator[str | Answer, None, None]:
         events: SimpleQueue[str | Answer | BaseException] = SimpleQueue()
         left = Event()
+        meter.on_cancel(left.set)
 
         def ask() -> None:
             try:
                 options["on_sentence"] = events.put
                 for step in self.run(question, meter=meter, **options):
                     if left.is_set():
-                        return  # before the answer is stored
+                        raise Cancelled("the question was cancelled")  # before the answer is stored
                     if isinstance(step, Answer):
                         events.put(step)
             except BaseException as error:  # raised below, in the thread that waits
@@ -480,7 +481,6 @@ class Collection(OpenCollection):
                     raise event
                 yield event
         except GeneratorExit:
-            left.set()
             meter.cancel()
             raise
         yield event
