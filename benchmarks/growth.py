@@ -43,9 +43,9 @@ import numpy as np
 from benchmarks.growth_rows import BATCH, DIMENSION, KIND, Question, Synthetic, changes, exact
 from benchmarks.machine import CACHE, keep, kept, milliseconds, seconds, tell
 from thresher.errors import StoreError
-from thresher.filters import Comparison, Filter
 from thresher.home import places
 from thresher.protocols import MOST_VERSIONS, ChunkTable
+from thresher.types import Comparison, Filter
 from thresher_bucket.folder import BucketFolder
 
 FOLDER = Path(os.environ.get("THRESHER_GROWTH", CACHE / "growth"))

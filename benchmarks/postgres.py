@@ -41,10 +41,9 @@ from benchmarks.machine import DATA, keep, kept, milliseconds, rows, seconds, te
 from tests.servers.postgres import running
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.collection import Collection
-from thresher.filters import Comparison
 from thresher.protocols import ChunkTable, Store
 from thresher.stores.lance import LanceStore
-from thresher.types import Chunk, ChunkRow, Document
+from thresher.types import Chunk, ChunkRow, Comparison, Document
 from thresher_postgres.connection import connected
 from thresher_postgres.store import PostgresStore
 

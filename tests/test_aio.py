@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Generator
+from contextlib import closing
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
+from typing import Any
 
 import pytest
 
 import thresher
 from thresher.aio import AsyncCollection
 from thresher.answer import Answer
+from thresher.collection import Collection
 from thresher.errors import Cancelled, UsageError
 from thresher.models.usage import Meter
 from thresher.pipeline import SLOTS
@@ -71,6 +75,37 @@ def test_what_is_cancelled_cuts_off_the_call_under_way_and_begins_no_other(home:
     assert asyncio.run(cancelled()) < 20  # the model would have answered after 60 s
     assert len(server.requests) == 1
     assert not list((home / "collections" / "default" / "traces").glob("*.json"))
+
+
+class Slow(Collection):
+    """Says one sentence, and goes on until its question is ended."""
+
+    def run(self, question: str, *, meter: Meter | None = None, **options: Any) -> Generator[Step | Answer, None, None]:
+        options["on_sentence"]("It was built. ")
+        while meter is not None:
+            yield Step("generate", 0.0, 1, 1)
+            sleep(0.01)
+            meter.allow_time()
+
+
+@pytest.mark.parametrize("awaited", [True, False])
+def test_a_reader_that_leaves_a_stream_ends_the_question(home: Path, awaited: bool) -> None:
+    async def first() -> str | Answer:
+        sentences = AsyncCollection(Slow(home, "default")).stream(QUESTION)
+        try:
+            return await anext(sentences)
+        finally:
+            await sentences.aclose()  # type: ignore[attr-defined]
+
+    if awaited:
+        assert asyncio.run(first()) == "It was built. "
+    else:
+        with closing(Slow(home, "default").stream(QUESTION)) as sentences:
+            assert next(sentences) == "It was built. "
+    answering = [thread for thread in threading.enumerate() if thread.name == "stream"]
+    for thread in answering:
+        thread.join(5)
+        assert not thread.is_alive()
 
 
 def test_a_cancelled_meter_allows_nothing_and_ends_what_comes_late() -> None:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from thresher.answer import Answer
-from thresher.asking import courtesy
 from thresher.collection import Collection
 from thresher.errors import Degraded
+from thresher.questions import courtesy
 from thresher_testing.llm_server import Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]

@@ -136,26 +136,6 @@ def test_every_block_of_the_documentation_runs_in_its_turn(page: str, language: 
                     desk.run(line)
 
 
-@pytest.mark.parametrize(
-    ("shown", "same"),
-    [("one\ntwo", True), ("o…\n…o", True), ("…\ntwo", True), ("one\n…", True), ("one", False), ("…\none", False)],
-)
-def test_a_session_is_compared_with_what_is_printed(shown: str, same: bool, tmp_path: Path) -> None:
-    session = f"$ printf 'one\\ntwo\\n'\n{shown}\n"
-    with contextlib.closing(Shell(tmp_path)) as shell:
-        if same:
-            check_session(session, shell)
-        else:
-            with pytest.raises(AssertionError):
-                check_session(session, shell)
-
-
-def test_the_documentation_has_blocks_to_run() -> None:
-    assert len(blocks("sh")) >= 3
-    assert len(blocks("console")) >= 3
-    assert len(blocks("python")) >= 3
-
-
 def test_generated_pages_are_up_to_date() -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "docs" / "generate.py"), "--check"], capture_output=True, text=True, check=False

@@ -83,7 +83,7 @@ def test_an_evaluator_gets_advice_an_audit_and_a_report(
 # --- notebooks --------------------------------------------------------------------------------------------------------
 
 PROMISED = {
-    "first_steps": ["thresher-answer", "4.1 metres", "chunks kept"],
+    "first_steps": ["### What was the mean tidal range", "4.1 metres", "chunks: "],
     "own_judge": ["dropped by judge", "corrective+judge"],
     "comparing": ["Use ", "value"],
 }
@@ -98,14 +98,14 @@ def cells_of(notebook: Path) -> list[str]:
 
 
 def run_cell(code: str, names: dict[str, Any]) -> str:
-    """Run a cell as a notebook does; what its last expression shows, as HTML where it can."""
+    """Run a cell as a notebook does; what its last expression shows, as Markdown where it can."""
     tree = ast.parse(code)
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, "cell", "exec"), names)
     if last is None:
         return ""
     value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)  # type: ignore[attr-defined]
-    return str(value._repr_html_()) if hasattr(value, "_repr_html_") else repr(value)
+    return str(value._repr_markdown_()) if hasattr(value, "_repr_markdown_") else repr(value)
 
 
 @pytest.mark.parametrize("notebook", PROMISED)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from research.structure import entered_by
+from research.structure import COMMANDS, entered_by
 
 HEAVY = {"numpy", "pyarrow", "lancedb", "onnxruntime", "tokenizers", "fastembed", "openai", "httpx", "kreuzberg"}
 HEAVY |= {"pydantic", "sqlglot", "scipy", "sentencex", "ray", "thresher_ray"}
@@ -50,27 +50,7 @@ def test_the_package_can_be_run_as_a_module() -> None:
     assert "corrective" in done.stdout
 
 
-# --- files that a command enters: each is time before the answer, and something to read -------------------------------
-
-ROOT = Path(__file__).parents[1]
-
-
-BUDGETS = {
-    "--help": (["--help"], 19),
-    "index": (["index", "NOTE"], 88),
-    "rag": (["ask", "Has the cellar light?", "--recipe", "rag"], 107),
-    "ask": (["ask", "Has the cellar light?"], 120),
-}
-"""Files at most. Lower a number when fewer are entered; a higher one needs a reason: the last two are what tells
-versions of a document apart."""
-
-
 @pytest.mark.slow
 def test_commands_enter_no_more_files_than_their_budgets(tmp_path: Path) -> None:
-    note = tmp_path / "note.md"
-    note.write_text("The cellar has no light. Bring a lamp.\n", encoding="utf-8")
-    entered = {
-        name: entered_by([str(note) if one == "NOTE" else one for one in arguments], tmp_path)
-        for name, (arguments, _) in BUDGETS.items()
-    }
-    assert {name: files for name, files in entered.items() if files > BUDGETS[name][1]} == {}
+    entered = {name: entered_by(arguments, tmp_path) for name, (arguments, _) in COMMANDS.items()}
+    assert {name: files for name, files in entered.items() if files > COMMANDS[name][1]} == {}

@@ -133,13 +133,6 @@ def test_made_questions_say_what_budgets_keep(pumps: Collection) -> None:
     assert curve.points[-1].of_chunks < 1
 
 
-@pytest.mark.slow
-def test_questions_with_answers_say_what_budgets_keep(pumps: Collection) -> None:
-    asked = [(f"When was the seal of pump P{number} replaced?", [str(1970 + number)]) for number in range(12, 18)]
-    curve = pumps.measure_budget([*asked, ("Who is the mayor?", [])], budgets=(60,))
-    assert (curve.source, curve.found, curve.points[0].kept) == ("labels", Share(6, 6), Share(6, 6))
-
-
 def test_without_an_answer_nothing_is_measured(pumps: Collection) -> None:
     with pytest.raises(UsageError, match="have no answers"):
         pumps.measure_budget([("Who is the mayor?", [])])

@@ -162,15 +162,3 @@ def test_a_changed_collection_shows_what_differs_or_what_was_not_recorded(home: 
     assert (ran.code, "the replay differs from the stored answer in: " in ran.err) == (1, True)
     ran = run("explain", answer.trace, "--replay", "--home", home)
     assert (ran.code, "ask the question anew" in ran.error) == (1, True)
-
-
-def test_a_trace_of_an_older_version_is_refused_in_words(home: Path) -> None:
-    answer = asked_and_stopped(home, "crag", {})
-    with thresher.open(home) as collection:
-        file = collection.folder / "traces" / f"{answer.trace}.json"
-        stored = json.loads(file.read_text(encoding="utf-8"))
-        del stored["asking"]
-        file.write_text(json.dumps(stored), encoding="utf-8")
-        assert collection.traces.load(answer.trace)["text"] == answer.text
-        with pytest.raises(UsageError, match=r"a version that kept no replies; ask the question again"):
-            collection.replay(answer.trace)

@@ -27,14 +27,14 @@ ROOMS = (
     "answering",
     "verification",
 )
-SHARED = {"reasons", "types", "protocols", "errors", "deadline", "filters", "net", "text", "structure", "questions"}
+SHARED = {"answer", "types", "protocols", "errors", "deadline", "filters", "net", "text", "structure", "questions"}
 MODELS_ARE_THEIRS = {"retrieval", "judging", "correction", "refinement", "answering"}
 """Rooms whose parts may own a model besides taking one through a protocol."""
 ALSO = {
     "answering": {"verification"},
     "refinement": {"verification"},
     "indexing": {"stores", "home"},
-    "stores": {"home", "plugins"},
+    "stores": {"home", "plugins", "settings"},
 }
 """What is written, or kept as evidence, is checked; rows lie in a store below a home; a store may be an outsider's."""
 FOUNDATION = {
@@ -46,15 +46,15 @@ FOUNDATION = {
     "text": {"types", "protocols", "errors", "text"},
     "structure": {"types", "text", "structure"},
     "questions": {"types", "errors", "text", "structure", "questions"},
-    "settings": {"errors", "trusted", "protocols"},
+    "plugins": {"errors"},
+    "settings": {"errors", "plugins", "protocols", "trusted"},
     "trusted": {"errors"},
     "deadline": set(),
     "tracing": {"answer", "types", "protocols", "errors", "deadline", "tracing", "text"},
-    "reasons": {"text"},
-    "pipeline": {"answer", "types", "protocols", "errors", "deadline", "tracing", "reasons"},
+    "pipeline": {"answer", "types", "protocols", "errors", "deadline", "tracing"},
 }
 """What every room stands on, and what of each other it knows."""
-WIRING = {"cli", "aio", "asking", "collection", "engine", "inputs", "opened", "preparing", "recipes", "__init__"}
+WIRING = {"cli", "aio", "collection", "engine", "inputs", "opened", "recipes", "__init__"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -134,7 +134,7 @@ def test_only_the_front_imports_recipes() -> None:
 
 def test_only_recipes_bring_several_rooms_together() -> None:
     wiring = {room_of(file) for file in FILES if len(imports_of(file) & set(ROOMS)) > 2}
-    assert wiring <= {"recipes", "collection", "opened"}
+    assert wiring <= {"recipes", "collection", "inputs", "opened"}
 
 
 def test_nothing_but_the_command_line_prints() -> None:
@@ -146,10 +146,8 @@ def test_nothing_but_the_command_line_prints() -> None:
     }
     assert printing <= {
         "cli/app.py",
-        "cli/collections.py",
         "cli/documents.py",
         "cli/output.py",
-        "cli/progress.py",
         "cli/questions.py",
     }
 

@@ -12,7 +12,7 @@ import typer
 from benchmarks.studies.study import Study, conduct
 from thresher.cli import output
 from thresher.cli.options import AsJson, Home, Settings, assignments, target_of
-from thresher.cli.progress import counting
+from thresher.cli.output import counting
 from thresher.errors import UnknownSetting, UsageError
 from thresher_evals.datasets.registry import load
 from thresher_evals.report.study import study_section

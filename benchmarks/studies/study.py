@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import UsageError
-from thresher.home.files import LocalFiles
-from thresher.home.places import Home
+from thresher.home.places import Home, LocalFiles
 from thresher.indexing.store import DocumentStore
 from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
@@ -329,7 +328,7 @@ class Opened:
 def parts_of(collection: Collection, home: Path) -> Components:
     """What recipes are made of over a collection; replies of chat models are kept in `home` where that is asked for."""
     store, replies = DocumentStore(collection.folder), LocalFiles(home / "replies")
-    return Components(store, Models(), Meter(), replies=replies, calibrations=collection.calibrations)
+    return Components(store, Models(), Meter(), replies=replies, calibrations=lambda: collection.calibrations)
 
 
 def table_of(recipe: str, settings: RecipeSettings, parts: Components) -> ChunkTable:

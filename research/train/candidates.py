@@ -16,11 +16,10 @@ from pathlib import Path
 import thresher
 from benchmarks.questions import rules
 from benchmarks.real_text import documents, questions
-from benchmarks.real_text.__main__ import COLLECTION
 from thresher.pipeline import keep_all
 from thresher.recipes import derive
 
-CANDIDATES = 20
+CANDIDATES, COLLECTION = 20, "real_text"
 
 
 def main() -> None:

@@ -10,20 +10,18 @@ cut off, no other begins, and work on this machine stops between two texts.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Generator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from threading import Event
 from types import TracebackType
 from typing import Any, TypeVar, Unpack
 
 from thresher.answer import Answer
-from thresher.asking import AskOptions
 from thresher.collection import Collection
-from thresher.errors import Cancelled
 from thresher.indexing.ingest import Report
 from thresher.models.usage import Meter
+from thresher.opened import AskOptions
 from thresher.types import SearchResult, Step
 
 Value = TypeVar("Value")
@@ -52,49 +50,12 @@ class AsyncCollection:
     def run(self, question: str, **options: Unpack[AskOptions]) -> AsyncIterator[Step | Answer]:
         """As `Collection.run`: the steps as they finish, the answer last."""
         meter = Meter.of(options)
-        return self._steps(self.collection.run(question, meter=meter, **options), meter)
-
-    async def _steps(self, steps: Iterator[Step | Answer], meter: Meter) -> AsyncIterator[Step | Answer]:
-        while (step := await _ending(meter, partial(next, steps, None))) is not None:
-            yield step
+        return _awaited(self.collection.run(question, meter=meter, **options), meter)
 
     def stream(self, question: str, **options: Unpack[AskOptions]) -> AsyncIterator[str | Answer]:
-        """As `Collection.stream`: the sentences as they are written and checked, the answer last.
-
-        A reader that is cancelled, or goes before the end, ends the question.
-        """
-        self.collection.check_asked(question, options)
-        return self._sentences(question, options)
-
-    async def _sentences(self, question: str, options: AskOptions) -> AsyncIterator[str | Answer]:
-        meter, loop = Meter.of(options), asyncio.get_running_loop()
-        sentences: asyncio.Queue[str | None] = asyncio.Queue()  # None: there is no other
-        left = Event()
-
-        def answered() -> Answer:
-            def on_sentence(sentence: str) -> None:
-                loop.call_soon_threadsafe(sentences.put_nowait, sentence)
-
-            options["on_sentence"] = on_sentence
-            for step in self.collection.run(question, meter=meter, **options):
-                if isinstance(step, Answer):
-                    return step
-                if left.is_set():
-                    break  # before the answer is stored
-            raise Cancelled("the question was cancelled")
-
-        answering = loop.run_in_executor(None, answered)
-        answering.add_done_callback(lambda _: sentences.put_nowait(None))
-        try:
-            while (sentence := await sentences.get()) is not None:
-                yield sentence
-            yield await answering
-        finally:
-            if not answering.done():
-                left.set()
-                meter.cancel()
-            with suppress(Exception):
-                await answering
+        """As `Collection.stream`: the sentences as they are written and checked, the answer last."""
+        meter = Meter.of(options)
+        return _awaited(self.collection.stream(question, meter=meter, **options), meter)
 
     async def search(self, question: str, **options: Any) -> SearchResult:
         """As `Collection.search`."""
@@ -109,13 +70,20 @@ class AsyncCollection:
         return await asyncio.to_thread(partial(self.collection.add_text, text, source=source, **options))
 
 
-async def _ending(meter: Meter, work: Callable[[], Value]) -> Value:
-    """What the work returns from a thread; when this is cancelled the work is ended, and waited for until it has."""
-    call = asyncio.get_running_loop().run_in_executor(None, work)
+async def _awaited(pieces: Generator[Value, None, None], meter: Meter) -> AsyncIterator[Value]:
+    """Pieces, each made in a thread. When this is cancelled or left, the work is ended and waited for."""
     try:
-        return await asyncio.shield(call)
-    except asyncio.CancelledError:
-        meter.cancel()
-        with suppress(Exception):
-            await call
-        raise
+        while True:
+            call = asyncio.get_running_loop().run_in_executor(None, next, pieces, None)
+            try:
+                piece = await asyncio.shield(call)
+            except asyncio.CancelledError:
+                meter.cancel()
+                with suppress(Exception):
+                    await call
+                raise
+            if piece is None:
+                return
+            yield piece
+    finally:
+        pieces.close()

@@ -1,4 +1,4 @@
-"""What a person gets, and its forms: plain text, JSON, Markdown, HTML for a notebook.
+"""What a person gets, its forms (plain text, JSON, Markdown), and the words of a refusal.
 
 Texts of documents and of the web are escaped.
 """
@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from thresher.text.injection import is_command
 from thresher.text.markup import Block, flat, plain, replaced, table, unescaped
-from thresher.tracing.explain import also_lines, citation_line, in_full, picture, sentence_lines, shortened
+from thresher.tracing.explain import also_lines, citation_line, in_full, picture, sentence_lines
 from thresher.types import (
     Alternative,
     AnswerSentence,
@@ -26,13 +26,10 @@ from thresher.types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 NOT_CONFIGURED = "no chat model is configured"
 """Not shown with an answer, since a chat model is optional; `degraded` contains it."""
-
-SHOWN = 240
-"""Characters of a chunk in the picture of kept and dropped."""
 
 MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~])")
 """What Markdown takes for a sign of its own within a line; markers such as [1] stay readable when they are escaped."""
@@ -40,7 +37,6 @@ MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 BOLD = re.compile(r"\\\*\\\*(.+?)\\\*\\\*")
 """What an answer marks in a passage, once it is escaped for Markdown."""
-BOLD_HTML = re.compile(r"\*\*(.+?)\*\*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +88,7 @@ class Answer:
         """The question, the answer and its numbered citations, with page and quote."""
         return _markdown(self)
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the answer, its citations, and what was kept and dropped."""
-        return _html(self)
+    _repr_markdown_ = to_markdown  # what a notebook shows
 
     def to_dict(self, *, chunks: bool = False) -> dict[str, Any]:
         """JSON form of the public contract; `chunks=True` adds what `explain` shows."""
@@ -182,69 +176,27 @@ def _bold_markdown(text: str, citations: Sequence[Citation]) -> str:
     return replaced(text, form)
 
 
-# --- HTML -------------------------------------------------------------------------------------------------------------
+# --- why a question has no answer -------------------------------------------------------------------------------------
+
+NOT_ANSWERED = "Nothing in your documents answers this."
+
+NEAREST = " Nearest: “"
+
+IN_DOUBT = "Nothing in your documents answers this with certainty."
+
+MOST_QUOTED = 200
+"""Characters of what is nearest: enough to see whether it is about the question."""
 
 
-def _html(answer: Answer) -> str:
-    """The answer, its citations and its chunks as one element, without script or style sheet."""
-    parts = [f"<p><strong>{escape(answer.question)}</strong></p>"]
-    if answer.standalone:
-        parts.append(f"<p><em>Understood as: {escape(answer.standalone)}</em></p>")
-    shown = _bold_html(escape(in_full(answer.text, answer.reason)), answer.citations)
-    parts.append(f'<div style="white-space:pre-line">{shown}</div>')
-    if states := sentence_lines(answer.to_dict()):
-        parts.append(f"<p>Sentences: {'<br>'.join(map(escape, states))}</p>")
-    if answer.citations:
-        parts.append(
-            _list_html((one, f"<blockquote>{escape(flat(one.quote))}</blockquote>") for one in answer.citations)
-        )
-    if answer.alternatives:
-        others = ((one.citation, f"<br>{_bold_html(escape(one.text), [one.citation])}") for one in answer.alternatives)
-        parts.append(f"<p>Also:</p>{_list_html(others)}")
-    parts.append(f"<p><small>{escape(_summary(answer))}</small></p>")
-    if answer.chunks:
-        kept = sum(fate.kept for fate in answer.chunks)
-        rows = "".join(map(_chunk_html, sorted(answer.chunks, key=lambda fate: not fate.kept)))
-        head = "<tr><th></th><th>source</th><th>score</th><th>why</th><th>text</th></tr>"
-        shown = f"{kept} of {len(answer.chunks)} chunks kept"
-        parts.append(f"<details><summary>{shown}</summary><table>{head}{rows}</table></details>")
-    return f'<div class="thresher-answer">{"".join(parts)}</div>'
+def not_answered(quote: str = "", where: str = "", *, outside: bool = False) -> str:
+    """That the documents do not answer, the passage that is nearest, and whether it was looked for outside in vain."""
+    reason = NOT_ANSWERED
+    if (words := flat(quote)) and not is_command(words):
+        short = words if len(words) <= MOST_QUOTED else f"{words[:MOST_QUOTED].rsplit(' ', 1)[0]} …"
+        reason += f"{NEAREST}{short}” ({where})."
+    return f"{reason} Nothing was found outside either." if outside else reason
 
 
-def _list_html(items: Iterable[tuple[Citation, str]]) -> str:
-    """The places of citations under their numbers, each with what is shown there."""
-    lines = (f'<li value="{cited.marker}">{escape(place_of(cited))}{shown}</li>' for cited, shown in items)
-    return f"<ol>{''.join(lines)}</ol>"
-
-
-def _bold_html(escaped: str, citations: Sequence[Citation]) -> str:
-    """A text, escaped already, with its blocks and its marked places in bold."""
-    shown = replaced(escaped, _block_html)
-    return BOLD_HTML.sub(r"<b>\1</b>", shown) if marks_places(citations) else shown
-
-
-def _block_html(block: Block) -> str:
-    match block.kind:
-        case "table":
-            kinds = ["th" if block.headed and not at else "td" for at in range(len(block.rows))]
-            lines = (
-                "".join(f"<{kind}>{unescaped(cell)}</{kind}>" for cell in row)
-                for kind, row in zip(kinds, block.rows, strict=True)
-            )
-            return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
-        case "heading":
-            return f"<strong>{block.text}</strong>"
-        case "code":
-            return f"<pre>{block.text}</pre>"
-        case _:
-            return block.text
-
-
-def _chunk_html(fate: ChunkTrace) -> str:
-    """One chunk: kept or dropped, where, by which score, why."""
-    chunk, score = fate.hit.chunk, fate.hit.scores.get("judge", fate.hit.score)
-    background = "" if fate.kept else ' style="opacity:0.55"'
-    state = "kept" if fate.kept else f"dropped by {fate.dropped_by}"
-    where = _named(chunk.title, chunk.source, "" if chunk.page is None else f"page {chunk.page}")
-    cells = (state, where, f"{score.value:.2f}", fate.reason, shortened(flat(chunk.text), SHOWN))
-    return f"<tr{background}>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+def not_certain(evidence: str) -> str:
+    """That only sufficient evidence is answered from (`answer.mode=strict`), and what this evidence is called."""
+    return f"{IN_DOUBT} With answer.mode=strict only sufficient evidence is answered from; it is {evidence}."

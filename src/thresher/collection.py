@@ -7,40 +7,39 @@ with thresher.open(home="notes") as collection:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Thread
+from threading import Event, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO, Never, TypeVar, Unpack
 
 from thresher import recipes
 from thresher.answer import Answer
-from thresher.asking import (
+from thresher.deadline import within
+from thresher.errors import BudgetSpent, Cancelled, UnknownSetting, UsageError, WrongType, check_type
+from thresher.filters import holds, parse, resolve
+from thresher.indexing.catalog import DocumentRecord, Place
+from thresher.models.usage import Exchanges, Meter
+from thresher.opened import (
     AskOptions,
+    OpenCollection,
     check_number,
     check_options,
     check_question,
-    courtesy,
     polite,
     search_option,
     turn,
     understood,
 )
-from thresher.deadline import within
-from thresher.errors import BudgetSpent, UnknownSetting, UsageError, WrongType, check_type
-from thresher.filters import holds, parse, resolve
-from thresher.home import settings as of_collections
-from thresher.indexing.catalog import DocumentRecord, Place
-from thresher.models.usage import Exchanges, Meter
-from thresher.opened import OpenCollection
 from thresher.pipeline import as_is as whole
 from thresher.plugins import required
 from thresher.protocols import Counting, in_silence
-from thresher.settings import dotted, flat, flat_public, own, resolved
+from thresher.questions import courtesy
+from thresher.settings import CollectionSettings, collection_model, dotted, flat, flat_public, own, resolved
 from thresher.tracing.traces import Request, replay
 from thresher.types import Check, Document, Evidence, Metadata, Public, SearchResult, Step
 
@@ -100,8 +99,7 @@ class Collection(OpenCollection):
             raise UsageError("nothing was given to add", next_step="give files, folders or addresses")
         check_type("metadata", metadata or {}, Mapping, "a mapping of names to values")
         from thresher.indexing.ingest import Ingest
-        from thresher.inputs import Inputs
-        from thresher.preparing import described, workers
+        from thresher.inputs import Inputs, described, workers
 
         arguments = [str(source) for source in sources]
         parts = replace(self._parts(), announce=announce)
@@ -159,10 +157,10 @@ class Collection(OpenCollection):
         report = Ingest(self._store, configs).run([incoming_text(text, source, stated)])
         return replace(report, seconds=perf_counter() - started)
 
-    def _kept_by(self, settings: Mapping[str, Any] | None) -> of_collections.CollectionSettings:
+    def _kept_by(self, settings: Mapping[str, Any] | None) -> CollectionSettings:
         """How documents are read and kept; a new collection gets its store."""
-        ours = own(of_collections.model(), dict(dotted(settings or {})))
-        around = resolved(of_collections.model(), ours, home=self.home, known=recipes.settings_keys())
+        ours = own(collection_model(), dict(dotted(settings or {})))
+        around = resolved(collection_model(), ours, home=self.home, known=recipes.settings_keys())
         if self._store.is_new:
             self._store.choose(around.store)
         return around
@@ -195,7 +193,7 @@ class Collection(OpenCollection):
 
     def purge_deleted(self, name: str) -> list[str]:
         """Purge the sources of a file name that were deleted or replaced before. UnknownSetting where there is none."""
-        from thresher.file_names import file_name
+        from thresher.links import file_name
 
         check_type("name", name, str, "the name of a file, or a source")
         forgetting = self._forgetting
@@ -386,7 +384,7 @@ class Collection(OpenCollection):
 
     def run(
         self, question: str, *, meter: Meter | None = None, **options: Unpack[AskOptions]
-    ) -> Iterator[Step | Answer]:
+    ) -> Generator[Step | Answer, None, None]:
         """The steps of `ask` as they finish, the answer last; what they cost is counted on `meter`, with its budget.
 
         What cannot be asked is refused by the call, before the first step.
@@ -394,7 +392,7 @@ class Collection(OpenCollection):
         self.check_asked(question, options)
         return self._steps(question, meter, options)
 
-    def _steps(self, question: str, meter: Meter | None, options: AskOptions) -> Iterator[Step | Answer]:
+    def _steps(self, question: str, meter: Meter | None, options: AskOptions) -> Generator[Step | Answer, None, None]:
         recipe, where = recipes.get(options.get("recipe", recipes.DEFAULT)), options.get("where")
         configured = self._configured(recipe, options.get("settings"))
         outside = options.get("outside") or configured.outside
@@ -448,35 +446,43 @@ class Collection(OpenCollection):
             else:
                 yield step
 
-    def stream(self, question: str, **options: Unpack[AskOptions]) -> Iterator[str | Answer]:
+    def stream(
+        self, question: str, *, meter: Meter | None = None, **options: Unpack[AskOptions]
+    ) -> Generator[str | Answer, None, None]:
         """The sentences of the answer, each as soon as it is written and checked, and the whole answer last.
 
         Nothing is taken back: the sentences are the answer's text, put together. What cannot be asked is refused by the
-        call.
+        call. A reader that leaves before the end ends the question.
         """
         self.check_asked(question, options)
-        return self._sentences(question, options)
+        return self._sentences(question, meter or Meter.of(options), options)
 
-    def _sentences(self, question: str, options: AskOptions) -> Iterator[str | Answer]:
+    def _sentences(self, question: str, meter: Meter, options: AskOptions) -> Generator[str | Answer, None, None]:
         events: SimpleQueue[str | Answer | BaseException] = SimpleQueue()
+        left = Event()
+        meter.on_cancel(left.set)
 
         def ask() -> None:
             try:
                 options["on_sentence"] = events.put
-                events.put(self.ask(question, **options))
+                for step in self.run(question, meter=meter, **options):
+                    if left.is_set():
+                        raise Cancelled("the question was cancelled")  # before the answer is stored
+                    if isinstance(step, Answer):
+                        events.put(step)
             except BaseException as error:  # raised below, in the thread that waits
                 events.put(error)
 
         Thread(target=ask, name="stream", daemon=True).start()
-        while True:
-            match events.get():
-                case BaseException() as error:
-                    raise error
-                case Answer() as answer:
-                    yield answer
-                    return
-                case str() as sentence:
-                    yield sentence
+        try:
+            while not isinstance(event := events.get(), Answer):
+                if isinstance(event, BaseException):
+                    raise event
+                yield event
+        except GeneratorExit:
+            meter.cancel()
+            raise
+        yield event
 
     def check_asked(self, question: str, options: AskOptions) -> None:
         """Raise UsageError for a closed collection, a question without words, and options that `ask` does not have."""

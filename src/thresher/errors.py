@@ -153,7 +153,7 @@ class MissingExtra(ModelError):
 BROUGHT_BY: Mapping[str, Mapping[str, str]] = {
     "thresher.stores": {"postgres": "postgres"},
     "thresher.homes": {"s3": "bucket", "gs": "bucket", "az": "bucket"},
-    "thresher.settings": {"postgres": "postgres", "bucket": "bucket"},
+    "thresher.settings": {"postgres": "postgres", "bucket": "bucket", "server": "server"},
     "thresher.clusters": {"ray": "ray"},
     "thresher.training": {"judge": "training"},
     "thresher.questions": {"made": "evals"},

@@ -26,25 +26,6 @@ from thresher.types import And, Comparison, Filter, In, IsNull, Like, Not, Opera
 if TYPE_CHECKING:
     from sqlglot import exp
 
-__all__ = [
-    "COLUMNS",
-    "IDS",
-    "And",
-    "Comparison",
-    "Filter",
-    "In",
-    "IsNull",
-    "Like",
-    "Not",
-    "Operator",
-    "Or",
-    "Value",
-    "holds",
-    "narrowed",
-    "parse",
-    "resolve",
-]
-
 COLUMNS = ("source", "title", "kind", "added", "date", "page")
 """Columns of every chunk that a caller may name."""
 

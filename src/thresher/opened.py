@@ -6,32 +6,41 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar
 
 from thresher import recipes
-from thresher.asking import check_number, check_question
-from thresher.errors import StoreError, UnknownSetting, UsageError, check_type, without_password
+from thresher.answer import Answer
+from thresher.errors import (
+    StoreError,
+    UnknownSetting,
+    UsageError,
+    WrongType,
+    check_awaits_nothing,
+    check_type,
+    without_password,
+)
 from thresher.filters import COLUMNS, parse, resolve
 from thresher.home import folders, places
-from thresher.home import settings as of_collections
 from thresher.indexing.catalog import Place
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
-from thresher.judging.calibration import Calibrations
 from thresher.links import Links
 from thresher.models.usage import Exchanges, Meter
 from thresher.pipeline import Pipeline
 from thresher.protocols import Home, in_silence
+from thresher.questions import cannot_stand_alone
 from thresher.recipes.components import Components, Models, Outside
 from thresher.recipes.settings import FrontSettings, LanguageModelSettings, RecipeSettings
-from thresher.settings import dotted, own, resolved
+from thresher.settings import collection_model, dotted, heed, own, resolved
 from thresher.tracing.traces import Traces
-from thresher.types import Filter, Query, Value
+from thresher.types import Filter, Query, Usage, Value
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
+    from thresher.judging.calibration import Calibrations
     from thresher.tracing.feedback import Feedback
 
 Named = TypeVar("Named")
@@ -57,9 +66,8 @@ class OpenCollection:
         self.home = home
         self.name = name
         self.folder = home / places.COLLECTIONS / name
-        self.files = places.ChosenFiles(lambda: self._chosen_store().small_files)
+        self.files = places.chosen(lambda: self._chosen_store().small_files)
         self.traces = Traces(self.files.below("traces"))
-        self.calibrations = Calibrations(places.files_asked(self.files))
         self._replies = places.home_files(home).below("replies")
         self._store = DocumentStore(self.folder)
         # Other collections that were looked in; an open one need not be read again.
@@ -84,6 +92,13 @@ class OpenCollection:
         self._closed = True
         self._models = Models()
         self._others.clear()
+
+    @cached_property
+    def calibrations(self) -> Calibrations:
+        """What its judges are worth here, where that was learned."""
+        from thresher.judging.calibration import Calibrations
+
+        return Calibrations(self.files)
 
     @property
     def labels(self) -> Feedback:
@@ -118,7 +133,7 @@ class OpenCollection:
     def _chosen_store(self) -> DocumentStore:
         """The store, of a collection that is not here yet the one that the settings around it name."""
         if self._store.is_open_to_choice:  # another machine may have made it, in a database
-            around = resolved(of_collections.model(), {}, home=self.home, known=recipes.settings_keys())
+            around = resolved(collection_model(), {}, home=self.home, known=recipes.settings_keys())
             self._store.choose(around.store)
         return self._store
 
@@ -139,7 +154,7 @@ class OpenCollection:
             outside=outside,
             exchanges=exchanges or Exchanges(),
             replies=self._replies,
-            calibrations=self.calibrations,
+            calibrations=lambda: self.calibrations,
             on_sentence=on_sentence,
         )
 
@@ -188,8 +203,8 @@ class OpenCollection:
         given = {**self._own, **dict(dotted(settings or {}))}
         if "store" in given:
             self._store.choose(str(given["store"]))
-        of_collections.heed(self.folder, given)
-        ours = {*own(of_collections.model(), given), PUBLIC_URL}
+        heed(self.folder, given)
+        ours = {*own(collection_model(), given), PUBLIC_URL}
         return {key: value for key, value in given.items() if key not in ours}
 
     def _budgeted(self, pipeline: Pipeline, max_tokens: int | None, parts: Components) -> Pipeline:
@@ -255,7 +270,7 @@ class OpenCollection:
         """A value with sources under their shown names."""
         if self._source_name is None:
             return value
-        from thresher.file_names import renamed
+        from thresher.links import renamed
 
         return renamed(value, self._source_name)
 
@@ -283,3 +298,98 @@ def _logged(done: int, total: int) -> None:
     """Logs that a chunk table is made for a question, when the caller watches no progress."""
     if done == 0:
         logging.getLogger("thresher").warning("cutting and encoding %d documents anew for this recipe", total)
+
+
+# --- how a question is asked ------------------------------------------------------------------------------------------
+
+
+class AskOptions(TypedDict, total=False):
+    """How a question is asked."""
+
+    recipe: str | recipes.Recipe
+    """`corrective` when not given; a name, or one with parts of your own (`recipes.derive`)."""
+    outside: str | WebSearch | None
+    """Where a recipe that corrects may look: `none`, `web`, `collection:NAME`, or a web search of your own
+    (`thresher.correction.providers.WebSearch`); None is what the setting says."""
+    where: str | None
+    """A filter on metadata, e.g. `kind = 'pdf' AND page <= 3`."""
+    settings: Mapping[str, Any] | None
+    """By dotted key; they win over `thresher.toml` and the environment."""
+    history: Sequence[tuple[str, str] | Answer]
+    """Earlier questions with their answers, oldest first: a question that follows up on them is put into words that
+    stand alone (`Answer.standalone`)."""
+    on_sentence: Callable[[str], None]
+    """Called with each sentence of the answer once it is written and checked; together they are its text."""
+    strict: bool
+    """Raise Degraded instead of doing without a part of the recipe."""
+    budget_calls: int | None
+    """A budget ends the question with what it has by then."""
+    budget_tokens: int | None
+    budget_seconds: float | None
+    max_tokens: int | None
+    """Tokens of evidence that the answer is written from: of what was found the best spans that fit."""
+
+
+def check_question(question: str) -> None:
+    """Raise WrongType or UsageError for what asks nothing."""
+    check_type("question", question, str, "a text")
+    if not question.strip():
+        raise UsageError("the question is empty", next_step="ask something")
+
+
+def search_option(name: str) -> str:
+    """What to say instead of an option that `search` does not have."""
+    if name in ("k", "n", "top_k", "number", "size"):
+        return "say `limit`"
+    return "there are: limit, max_tokens, recipe, settings, strict, where"
+
+
+def check_number(name: str, given: object, *, least: int) -> None:
+    """Raise WrongType or UsageError for what is no whole number, or too small."""
+    check_type(name, given, int, "a whole number")
+    if isinstance(given, int) and given < least:
+        raise UsageError(f"must be at least {least}", subject=f"`{name}` {given}")
+
+
+def check_options(options: Mapping[str, object]) -> None:
+    """Raise UnknownSetting for an option that `ask` does not have, WrongType for a callback that is no function."""
+    for name in options:
+        if name not in AskOptions.__annotations__:
+            raise UnknownSetting(name, AskOptions.__annotations__, kind="option of `ask`")
+    for name in ("budget_calls", "budget_tokens", "budget_seconds"):
+        check_type(name, given := options.get(name) or 0, (int, float), "a number")
+        if isinstance(given, (int, float)) and given < 0:
+            raise UsageError("must be at least 0", subject=f"`{name}` {given}")
+    if options.get("max_tokens") is not None:
+        check_number("max_tokens", options["max_tokens"], least=1)
+    check_type("strict", options.get("strict", False), bool, "True or False")
+    if not callable(options.get("on_sentence", in_silence)):
+        raise WrongType("on_sentence", options["on_sentence"], "a function that takes a text")
+    check_awaits_nothing("on_sentence", options.get("on_sentence"))
+
+
+def turn(turn: tuple[str, str] | Answer) -> tuple[str, str]:
+    """A question as it stands alone, with its answer. Raises WrongType."""
+    if isinstance(turn, Answer):
+        return turn.standalone or turn.question, turn.text
+    match turn:
+        case (str() as question, str() as answer):
+            return question, answer
+    raise WrongType("history", turn, "pairs of a question and its answer, or answers")
+
+
+def understood(
+    query: Query, history: Sequence[tuple[str, str]], pipeline: Pipeline, settings: RecipeSettings, parts: Components
+) -> Query:
+    """The reading of a question that the evidence decides for; the same query for one that stands alone."""
+    if not history or not cannot_stand_alone(query.question):
+        return query
+    from thresher.retrieval.rewrite import FollowUp, best_found
+
+    judge = parts.models.judge()
+    return FollowUp(partial(best_found, pipeline.retrieve, judge), parts.language_model(settings.llm))(query, history)
+
+
+def polite(question: str, recipe: str, line: str) -> Answer:
+    """The answer to what asks nothing: a line, without steps, and without a trace."""
+    return Answer(question, recipe, line, False, None, None, None, (), (), (), Usage(), (), "")

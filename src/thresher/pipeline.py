@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from thresher.answer import Answer
+from thresher.answer import IN_DOUBT, NOT_ANSWERED, Answer, not_answered, not_certain
 from thresher.protocols import Corrector, Decider, Generator, Judge, Refiner, Retriever, Rewriter, Verifier, about
-from thresher.reasons import IN_DOUBT, NOT_ANSWERED, not_answered, not_certain
 from thresher.tracing.explain import EVIDENCE_IN_WORDS
 from thresher.tracing.traces import Record
 from thresher.types import (

@@ -1,8 +1,9 @@
-"""Calls made in processes of their own on this machine, several at the same time; `python -m thresher.processes`.
+"""Calls made in other processes, several at the same time: of a cluster, or of this machine.
 
-A process is started anew (nothing is forked), gets calls as pickles on standard input and answers on standard output.
-It runs our own functions: what a stranger wrote is read by a further process (`documents.reading_process`). One that
-ends in the middle of a call costs that call, which is made once more in a fresh process.
+A process of this machine (`python -m thresher.processes`) is started anew, not forked, gets calls as pickles on
+standard input and answers on standard output. It runs our own functions: what a stranger wrote is read by a further
+process (`documents.reading_process`). One that ends in the middle of a call costs that call, which is made once more in
+a fresh process.
 """
 
 from __future__ import annotations
@@ -14,19 +15,61 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from queue import SimpleQueue
 from types import TracebackType
-from typing import IO, Any, BinaryIO, Self, TypeVar, cast
+from typing import IO, Any, BinaryIO, Protocol, Self, TypeVar, cast
 
-from thresher.errors import Cancelled, WorkerDied
+from thresher.errors import Cancelled, MissingExtra, UsageError, WorkerDied, WrongType
+from thresher.plugins import brought, loaded
 
 Result = TypeVar("Result")
+
+CLUSTERS = "thresher.clusters"
+"""The entry points in which a distribution names what opens a cluster by its address."""
 
 TRIES = 2
 """A call whose process ends is made once more: the cause may have been another's, and twice is its own."""
 
 STANDARD_OUTPUT, STANDARD_ERROR = 1, 2
+
+
+class Pool(Protocol):
+    """Processes, of this machine or of others, that make calls."""
+
+    @property
+    def number(self) -> int:
+        """How many calls are made at the same time."""
+        ...
+
+    def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Have a call made; WorkerDied comes of one whose process ended, and ended again."""
+        ...
+
+
+def pool(processes: int, on: str | None) -> AbstractContextManager[Pool] | None:
+    """So many processes of this machine, or the cluster at an address; None for this process alone."""
+    if isinstance(processes, bool) or not isinstance(processes, int) or processes < 1:
+        raise WrongType("processes", processes, "a whole number from 1")
+    if on is not None:
+        if processes > 1:
+            raise UsageError("not both", subject="`processes` and `on`", next_step="leave one of them out")
+        return _cluster(on)
+    if processes == 1:
+        return None
+    from thresher.models.running import SHARE, usable_cores
+
+    return Processes(processes, {SHARE: str(max(1, usable_cores() // processes))})
+
+
+def _cluster(address: str) -> AbstractContextManager[Pool]:
+    cluster = next(iter(brought(CLUSTERS).values()), None)
+    if cluster is None:
+        raise MissingExtra("thresher-ray", extra="ray")
+    return cast("AbstractContextManager[Pool]", loaded(cluster)(address))
+
+
+# --- of this machine --------------------------------------------------------------------------------------------------
 
 
 class Processes:

@@ -1,4 +1,4 @@
-"""What a question asks: whether it can stand alone, and whether it asks twice and is put as two."""
+"""What a question asks: whether anything, whether it can stand alone, and whether it asks twice and is put as two."""
 
 from __future__ import annotations
 
@@ -124,3 +124,27 @@ def asked_alike(question: str) -> tuple[str, ...]:
                      for held in _SAME)  # fmt: skip
             return (question, *(one for one in alike if one.casefold() != question.strip().casefold()))
     return (question,)
+
+
+# --- what asks nothing ------------------------------------------------------------------------------------------------
+
+_THANKS = {"thanks", "thank", "thx", "cheers", "danke", "merci", "gracias"}
+_HELLO = {"hello", "hi", "hey", "hallo", "bonjour", "hola", "morning", "afternoon", "evening"}
+_BYE = {"bye", "goodbye"}
+_BESIDES = {"a", "again", "all", "and", "everyone", "for", "good", "great", "help", "lot", "many", "much", "ok"}
+_BESIDES |= {"nice", "okay", "perfect", "so", "that", "the", "there", "very", "you", "your"}
+_WHO = {"who are you", "what are you", "what can you do", "what do you do", "how are you"}
+
+
+def courtesy(question: str) -> str:
+    """The line that answers thanks, a greeting or "who are you"; empty for any other text."""
+    words = [word.lower() for word in re.findall(r"\w+", question)]
+    if " ".join(word for word in words if word not in _HELLO) in _WHO:
+        return "I answer questions from the documents of this collection, with citations, and say where they do not."
+    if not set(words) <= _THANKS | _HELLO | _BYE | _BESIDES:
+        return ""
+    if not _THANKS.isdisjoint(words):
+        return "You are welcome."
+    if not _BYE.isdisjoint(words):
+        return "Goodbye."
+    return "" if _HELLO.isdisjoint(words) else "Hello. What would you like to know from the documents?"

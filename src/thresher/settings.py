@@ -1,4 +1,4 @@
-"""How values get into settings: reading, merging, checking. The models themselves are in `recipes.settings`.
+"""How values get into settings: reading, merging, checking. The models of recipes are in `recipes.settings`.
 
 A value comes from, the later the stronger: the recipe's default, its preset, a `thresher.toml` (in the user's
 configuration folder; the nearest one in this folder or above it; in the home folder), environment variables
@@ -13,14 +13,25 @@ import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    create_model,
+)
 from pydantic.fields import FieldInfo
 
 from thresher.errors import UnknownSetting, UsageError, missing, without_password
+from thresher.plugins import brought, loaded
 from thresher.trusted import (
     CONFIG_FILE,
     check_trusted,
@@ -40,7 +51,13 @@ if TYPE_CHECKING:
 ENVIRONMENT_PREFIX = "THRESHER_"
 
 TABLES = "thresher.settings"
-"""The entry points of tables that distributions bring, see `home.settings`."""
+"""The entry points of tables of settings that distributions bring for collections.
+
+    [project.entry-points."thresher.settings"]
+    mine = "my_package.settings:MySettings"
+
+is the table `mine`: a `Frozen` model with a default for every field, and `heed`, see `SettingsTable`.
+"""
 
 FOLDERS = {"home"}
 """Keys whose values are folders: in a file a path is relative to that file."""
@@ -363,3 +380,61 @@ def parse_assignments(
             )
         parsed[key.strip()] = value.strip()
     return parsed
+
+
+# --- of a collection --------------------------------------------------------------------------------------------------
+
+
+class SettingsTable(Protocol):
+    """A model of settings that a distribution brings for its store, or its homes."""
+
+    def heed(self, folder: Home) -> None:
+        """A call gave the values in `model_fields_set` for the collection in a folder."""
+
+
+class ReadingSettings(Frozen):
+    """What the process that reads files may use, and what it reads; of a file that wants more there is an error."""
+
+    memory_megabytes: int = Field(2048, ge=256, le=1_048_576, description="MiB of memory at most (Linux)")
+    seconds: float = Field(
+        300.0, gt=0, le=86_400, description="seconds for a file, a page of OCR or the next rows of a corpus at most"
+    )
+    stack_megabytes: int = Field(64, ge=1, le=1024, description="MiB of stack: how deep a file may be nested")
+    hidden: bool = Field(True, description="read hidden text, sheets and slides too; `index` counts them")
+
+
+class CollectionSettings(Frozen):
+    """What every collection has; `collection_model` has the tables of distributions as well."""
+
+    store: str = Field("lance", description="who keeps its tables; a collection stays with the one it was made with")
+    memory_megabytes: int = Field(
+        1024,
+        ge=16,
+        le=1_048_576,
+        description="MB that a process keeps of what it has read of tables: rows of small ones, and indexes",
+    )
+    reading: ReadingSettings = ReadingSettings()
+
+
+@cache
+def collection_model() -> type[CollectionSettings]:
+    """The settings of a collection with the tables that installed distributions bring. Raises UsageError."""
+    kinds = {name: loaded(entry) for name, entry in sorted(brought(TABLES).items())}
+    tables: Any = {name: (kind, kind()) for name, kind in kinds.items()}
+    return create_model("CollectionSettings", __base__=CollectionSettings, **tables)
+
+
+def of_home(home: Home) -> CollectionSettings:
+    """What is set around a home. An unknown key is refused when a recipe is configured."""
+    return around(collection_model(), home)
+
+
+def heed(folder: Home, given: Mapping[str, Any]) -> None:
+    """Tell each table what a call gave of it, by dotted key, for the collection in a folder. Raises UsageError."""
+    names = [name for name in brought(TABLES) if any(key.startswith(f"{name}.") for key in given)]
+    if names:
+        found = resolved(
+            collection_model(), {key: value for key, value in given.items() if key.partition(".")[0] in names}
+        )
+        for name in names:
+            cast(SettingsTable, getattr(found, name)).heed(folder)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.growth_rows import BATCH, DIMENSION, KIND, Exact, Synthetic, changes
-from thresher.filters import Comparison
 from thresher.protocols import ChunkTable
+from thresher.types import Comparison
 from thresher_testing.memory_store import MemoryStore
 
 ROWS = Synthetic()

@@ -271,7 +271,7 @@ def test_the_password_of_an_address_is_nowhere_shown_and_nowhere_stored(
         (["ask"], 2, "missing argument"),
         (["ask", "x", "--bogus"], 2, "no such option"),
         (["search", "x", "--limit", "0"], 2, "--limit"),
-        (["bogus"], 2, "no such command 'bogus'; see thresher --help"),
+        (["bogus"], 2, "no such command 'bogus'; see thresher --help, or ask it: thresher ask QUESTION"),
         (["show", "nothing"], 2, "unknown recipe"),
         (["show", "rag", "--set", "protect.n=1"], 2, "is no setting of rag; it is one of hybrid, hybrid-literal"),
         (["eval", "score", "nothing"], 2, "no run in it"),
@@ -420,11 +420,6 @@ def test_nothing_found_says_what_was_looked_for(run: Run, indexed: Path, notes: 
         assert "nothing matches the filter and the words; see what there is" in ran.err
 
 
-def test_one_word_that_is_no_command_says_how_it_is_asked(run: Run) -> None:
-    told = "thresher: no such command 'Fernby'; see thresher --help, or ask it: thresher ask QUESTION\n"
-    assert run("Fernby").err == told
-
-
 def test_completion_is_told_for_each_shell_and_answers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     for shell in ("bash", "zsh", "fish"):
         assert "_THRESHER_COMPLETE" in run("completion", shell).out
@@ -459,13 +454,6 @@ def test_watch_indexes_what_is_new_until_it_is_interrupted(notes: Path, tmp_path
         _, err = watching.communicate(timeout=60)
     assert watching.returncode == 0
     assert err.endswith("no longer watching; what was indexed is kept\n")
-
-
-def test_help_goes_to_stdout_and_is_no_error(run: Run) -> None:
-    ran = run("--help")
-    assert (ran.code, ran.err) == (0, "")
-    assert all(command in ran.out for command in ("index", "ask", "explain", "recipes", "eval"))
-    assert run().code == 2
 
 
 # --- the process itself -----------------------------------------------------------------------------------------------

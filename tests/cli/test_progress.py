@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from thresher.cli.progress import SECONDS_BETWEEN_LINES, Pace
+from thresher.cli.output import SECONDS_BETWEEN_LINES, Pace
 from thresher.inputs import IndexProgress
 
 File = tuple[str, int, int]

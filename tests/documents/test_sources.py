@@ -126,7 +126,7 @@ def test_a_link_out_of_a_folder_is_reported_and_not_followed(barn: Path, tmp_pat
     assert "in.txt" in {Path(one.source).name for one in found if not isinstance(one, DocumentError)}
 
 
-# --- what lies behind an address (redirects, packed bodies and time are those of `thresher.net.http`) -----------------
+# --- what lies behind an address (redirects, packed bodies and time are those of `thresher.net`) -----------------
 
 
 def at(url: str) -> Item:

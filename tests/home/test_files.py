@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from thresher.errors import StoreError
-from thresher.home.files import LEFT_SECONDS, UNFINISHED, LocalFiles
+from thresher.home.places import LEFT_SECONDS, UNFINISHED, LocalFiles
 from thresher.protocols import Files
 from thresher_testing.files_contract import FilesContract
 

@@ -17,7 +17,7 @@ import pytest
 import thresher
 from tests.conftest import Run
 from thresher.errors import UsageError
-from thresher.home import packed
+from thresher.home import collections as packed
 from thresher.indexing.store import DocumentStore
 
 MANIFEST = {"format": 1, "name": "default"}

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from thresher.errors import StoreError, UsageError
-from thresher.home.files import LocalFiles
+from thresher.home.places import LocalFiles
 from thresher.judging.calibration import SHIPPED, Calibration, Calibrations, ModelWeight, usual
 from thresher.judging.fitting import (
     FALSE_POSITIVE_COST,

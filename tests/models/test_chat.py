@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError
-from thresher.home.files import LocalFiles
+from thresher.home.places import LocalFiles
 from thresher.models.chat import ChatModel, ReplyCache
 from thresher.models.replies import scores_schema
 from thresher.models.running import in_parallel

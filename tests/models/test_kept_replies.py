@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from thresher.home.files import LocalFiles
+from thresher.home.places import LocalFiles
 from thresher.models.chat import FOLDERS, ReplyCache
 from thresher.models.running import in_parallel
 from thresher.models.usage import Exchanges, content_hash

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from thresher.chunking.hierarchical import HierarchicalChunker
-from thresher.filters import And, In, IsNull, parse
+from thresher.filters import parse
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Ingest
 from thresher.indexing.prepare import Incoming
 from thresher.indexing.store import DocumentStore
 from thresher.retrieval.search import CoarseToFineRetriever, children_of, distance
 from thresher.testing.fakes import HashEncoder
-from thresher.types import BM25, COSINE, L2, Chunk, Document, Query
+from thresher.types import BM25, COSINE, L2, And, Chunk, Document, In, IsNull, Query
 
 ENCODER = HashEncoder(64)
 TOPICS = ("comets", "lights", "trains", "desert")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from thresher.chunking.hierarchical import HierarchicalChunker
-from thresher.filters import Filter, parse
+from thresher.filters import parse
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Ingest
 from thresher.indexing.prepare import Incoming
@@ -16,7 +16,7 @@ from thresher.indexing.store import DocumentStore
 from thresher.protocols import ChunkTable
 from thresher.retrieval.search import HierarchyRetriever, reciprocal_rank_fusion, weighted_fusion
 from thresher.testing.fakes import HashEncoder
-from thresher.types import BM25, COSINE, RECIPROCAL_RANK, WEIGHTED_FUSION, Chunk, Document, Page, Query
+from thresher.types import BM25, COSINE, RECIPROCAL_RANK, WEIGHTED_FUSION, Chunk, Document, Filter, Page, Query
 
 ENCODER = HashEncoder(64)
 LEVELS = ("chunk", "subchunk")

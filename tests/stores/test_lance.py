@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 
 from tests.indexing.making import ENCODER, bytes_holding, row
 from thresher.errors import StoreError
-from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or, holds
+from thresher.filters import holds
 from thresher.stores.lance import LanceChunkTable, LanceStore
 from thresher.stores.lance_table import LanceRecords, store_error, to_sql
+from thresher.types import And, Comparison, Filter, In, IsNull, Like, Not, Or
 from thresher_testing.store_samples import TEXTS, bm25
 
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from tests.indexing.making import ENCODER, row
-from thresher.filters import And, Filter, In, IsNull, Not
 from thresher.stores.lance import LanceChunkTable, LanceStore
-from thresher.types import Chunk
+from thresher.types import And, Chunk, Filter, In, IsNull, Not
 
 WORDS = "grain chaff field water judge letter river market paper light engine garden winter bridge music".split()  # noqa: SIM905
 TEXTS = {f"c{n:02}": f"{WORDS[n % 15]} {WORDS[n * 7 % 15]} {WORDS[n * 4 % 15]}" for n in range(40)}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from thresher.errors import UsageError
-from thresher.home.files import LocalFiles
+from thresher.home.places import LocalFiles
 from thresher.tracing.feedback import Feedback, Label, LabelledPassage, label_of
 
 CHUNK = {"source": "pumps.txt", "start": 100, "end": 200, "text": "The seal is rubber.", "kept": True}
@@ -91,12 +91,6 @@ def test_labels_are_read_as_they_were_kept(kept: Feedback, file: Path) -> None:
         kept.add(one)
     assert kept.labels() == made
     assert file.read_bytes().count(b"\n") == 2
-
-
-def test_the_last_label_of_an_answer_counts(kept: Feedback) -> None:
-    for right in (True, False):
-        kept.add(label("t1", right=right))
-    assert [one.right for one in kept.labels()] == [False]
 
 
 @pytest.mark.parametrize("left", ['{"trace": "t9", "quest', "[]", '{"trace": 1}'])

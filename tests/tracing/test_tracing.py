@@ -9,7 +9,7 @@ import pytest
 
 from thresher.answer import Answer
 from thresher.errors import StoreError, UsageError
-from thresher.home.files import LocalFiles
+from thresher.home.places import LocalFiles
 from thresher.tracing.traces import KEPT, LEFT, Request, Traces, replay
 from thresher.types import ChunkTrace, Hit, Usage
 

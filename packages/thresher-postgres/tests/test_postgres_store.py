@@ -15,8 +15,8 @@ import pytest
 from tests.indexing.making import ENCODER, row
 from tests.servers.postgres import running, why_not
 from thresher.errors import StoreError, UsageError
-from thresher.filters import Comparison, Like
 from thresher.text.terms import chunk_terms
+from thresher.types import Comparison, Like
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 

@@ -13,8 +13,8 @@ import thresher
 from tests.indexing.making import ENCODER
 from tests.servers.postgres import why_not
 from thresher.errors import StoreError
-from thresher.filters import Comparison
 from thresher.testing.fakes import HashEncoder
+from thresher.types import Comparison
 from thresher_testing.store_contract import StoreContract
 from thresher_testing.store_samples import row
 

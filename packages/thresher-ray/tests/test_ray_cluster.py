@@ -17,7 +17,7 @@ import pytest
 
 import thresher
 from tests.servers.ray import SECOND, Nodes, descendants, name_of, running
-from tests.test_preparing import held
+from tests.test_inputs import held
 from thresher.errors import StoreError
 
 pytest.importorskip("ray", reason="ray is not installed (pip install 'thresher[ray]')")

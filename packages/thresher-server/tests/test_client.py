@@ -15,7 +15,7 @@ from tests.servers.own import DOCUMENTS, Running, copied, running
 from tests.servers.own_api import QUESTION, with_key
 from thresher.answer import Answer
 from thresher.errors import ProviderError, StoreError, UsageError
-from thresher.file_names import file_name, renamed
+from thresher.links import file_name, renamed
 from thresher.types import Citation, ClaimState, Step, Verdict
 from thresher_server.client import AsyncClient, Client, Progress
 from thresher_server.security.keys import Scope

@@ -9,13 +9,13 @@ from datetime import date
 from math import exp
 from typing import Any, ClassVar
 
+from thresher.answer import not_answered
 from thresher.answering.cells import Tables
 from thresher.answering.citations import NO_EVIDENCE, abstention, cite
 from thresher.answering.passage import Passage, Stretch, passage_of, stretches_of
 from thresher.answering.spans import Confidence, Place, SpanFinder, share_of_terms, uncovered
 from thresher.protocols import Documents, PairReader
 from thresher.questions import ADDED, Part, asked_alike, asked_apart
-from thresher.reasons import not_answered
 from thresher.structure.entries import Entry, Named, answers, as_written, named_in
 from thresher.structure.versions import Timed, asked_time, timed
 from thresher.text.boilerplate import asks_for_references, says_nothing

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
+from thresher.answer import NEAREST
 from thresher.answering.citations import SUPPORT, Sentence, abstention, cite, is_quoted_from, quoted
 from thresher.protocols import in_silence
-from thresher.reasons import NEAREST
 from thresher.text.answer_types import missing_answer
 from thresher.text.entities import missing_name
 from thresher.text.language import foreign_language, other_language

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from thresher.answer import NEAREST
 from thresher.protocols import Documents, Verifier, about
-from thresher.reasons import NEAREST
 from thresher.structure.versions import are_versions
 from thresher.text.sentences import sentence_spans, spans_of, touched
 from thresher.types import (

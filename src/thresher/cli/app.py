@@ -9,8 +9,10 @@ import logging
 import os
 import re
 import sys
+from collections import UserDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from itertools import islice, takewhile
 from types import ModuleType
 from typing import Annotated, Any, Literal
@@ -18,12 +20,22 @@ from typing import Annotated, Any, Literal
 import typer
 from typer.core import TyperGroup
 
-from thresher.cli import collections, demo, documents, output, questions, recipes
-from thresher.cli.options import DONE, FAILED, INTERRUPTED, WRONG_USAGE, in_flags
+from thresher.cli import output
+from thresher.cli.options import COMPLETE, DONE, FAILED, INTERRUPTED, WRONG_USAGE, in_flags
 from thresher.errors import ThresherError, UsageError
 from thresher.text.markup import json_text, shown
 
 ENTRY_POINTS = "thresher.commands"  # the group in which another distribution names its command
+
+OURS = {
+    **dict.fromkeys(("index", "watch", "status", "documents", "doctor", "delete"), "documents"),
+    **dict.fromkeys(("backup", "restore"), "collections"),
+    **dict.fromkeys(("search", "ask", "chat", "check", "explain", "feedback"), "questions"),
+    **dict.fromkeys(("calibrate", "train-judge", "recipes", "show", "config", "trust", "completion"), "recipes"),
+    "demo": "demo",
+    "collections": "collections",
+}
+"""Each command and its file in this folder, which is imported when a command of it is asked for."""
 
 EXTENSIONS = {
     "eval": ("Measure recipes on questions with known answers.", "thresher-evals"),
@@ -32,6 +44,16 @@ EXTENSIONS = {
     "keys": ("The keys that let somebody use the server.", "thresher-server"),
 }
 """Commands of our own distributions: purpose, and what to install. Those of others are found as well."""
+
+
+def _command(name: str, loaded: Any) -> Any:
+    """A function, or a group of them, as a command."""
+    around = typer.Typer(rich_markup_mode=None)
+    if isinstance(loaded, typer.Typer):
+        around.add_typer(loaded, name=name)
+    else:
+        around.command(name)(loaded)
+    return typer.main.get_group(around).commands[name]
 
 
 class Extension(TyperGroup):
@@ -57,13 +79,17 @@ class Extension(TyperGroup):
         if not found:
             what, advice = f"the package '{self.distribution}' is not installed", f"pip install {self.distribution}"
             raise UsageError(what, subject=f"thresher {name}", next_step=f"install with: {advice}")
-        around = typer.Typer(rich_markup_mode=None)
-        loaded = found[name].load()
-        if isinstance(loaded, typer.Typer):
-            around.add_typer(loaded, name=name)
-        else:
-            around.command(name)(loaded)
-        return typer.main.get_group(around).commands[name]
+        return _command(name, found[name].load())
+
+
+class _Commands(UserDict[str, Any]):
+    """Commands by name; one of ours is made when it is asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        if self.data[name] is None:
+            file = import_module(f"thresher.cli.{OURS[name]}")
+            self.data[name] = _command(name, getattr(file, name.replace("-", "_")))
+        return self.data[name]
 
 
 ASKING = re.compile("how|what|when|where|which|who|whom|whose|why|is|are|was|were|does|do|did")
@@ -77,6 +103,7 @@ class Commands(TyperGroup):
 
     def __init__(self, **more: Any) -> None:
         super().__init__(**more)
+        self.commands = _Commands(dict.fromkeys(OURS))
         for name, (purpose, distribution) in EXTENSIONS.items():
             self.commands[name] = Extension(name, purpose, distribution=distribution)
 
@@ -87,7 +114,7 @@ class Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Ours, and those of other distributions."""
-        return [*super().list_commands(ctx), *sorted(_of_others().keys() - self.commands.keys())]
+        return [*self.commands, *sorted(_of_others().keys() - self.commands.keys())]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """As usual, with `ask` in front of a question, and options that stand before a command behind its name."""
@@ -108,6 +135,8 @@ class Commands(TyperGroup):
 
     def _options_before(self, args: Sequence[str]) -> int:
         """How many arguments are options of some command, with their values, before the first word."""
+        if not args or not args[0].startswith("-"):
+            return 0
         takes_value: dict[str, bool] = {}
         for one in _options(self):
             takes_value |= dict.fromkeys((*one.opts, *one.secondary_opts), not getattr(one, "is_flag", False))
@@ -211,7 +240,7 @@ def taken_out(args: Sequence[str]) -> tuple[list[str], list[str]]:
     return taken, others
 
 
-# --- the commands -----------------------------------------------------------------------------------------------------
+# --- the command line -------------------------------------------------------------------------------------------------
 
 app = typer.Typer(
     name="thresher",
@@ -241,34 +270,6 @@ def thresher(
     """
     if log_level is not None:
         context.with_resource(logged(log_level))
-
-
-for command in (
-    documents.index,
-    documents.watch,
-    documents.status,
-    documents.documents,
-    documents.doctor,
-    documents.delete,
-    collections.backup,
-    collections.restore,
-    questions.search,
-    questions.ask,
-    questions.chat,
-    questions.check,
-    questions.explain,
-    questions.feedback,
-    recipes.calibrate,
-    recipes.train_judge,
-    recipes.list_recipes,
-    recipes.show,
-    recipes.config,
-    recipes.trust,
-    recipes.completion,
-    demo.demo,
-):
-    app.command({"list_recipes": "recipes", "train_judge": "train-judge"}.get(command.__name__))(command)
-app.add_typer(collections.app, name="collections")
 
 
 # --- running ----------------------------------------------------------------------------------------------------------
@@ -310,11 +311,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit; errors become one line on stderr and an exit code."""
     without_rest_client()
     command = typer.main.get_command(app)
-    if recipes.COMPLETE in os.environ:
+    if COMPLETE in os.environ:
         from typer._completion_classes import completion_init
 
         completion_init()  # typer does so only for programs that install their completion by an option
-        command.main(prog_name="thresher", complete_var=recipes.COMPLETE)  # tells the shell what can follow, and exits
+        command.main(prog_name="thresher", complete_var=COMPLETE)  # tells the shell what can follow, and exits
     given = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in takewhile(lambda argument: argument != "--", given)
     try:

@@ -2,121 +2,107 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from thresher.cli import output
-from thresher.cli.options import FAILED, AsJson, Home, target_of
-from thresher.errors import UsageError
+from thresher.cli.options import FAILED, AsJson, Home, Yes, target_of
 from thresher.tracing.explain import counted
 
 if TYPE_CHECKING:
     from thresher.home import places
+    from thresher.home.collections import Collections
 
-app = typer.Typer(
+collections = typer.Typer(
     help="The collections of a home: list, rename, drop, copy, export, import.", invoke_without_command=True
 )
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a collection, as `thresher collections` lists it.")]
 New = Annotated[str, typer.Argument(metavar="NEW", help="The new name.")]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The file, e.g. papers.thresher.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
-@app.callback()
-def collections(context: typer.Context, home: Home = None, json: AsJson = False) -> None:
+@collections.callback()
+def _listed(context: typer.Context, home: Home = None, json: AsJson = False) -> None:
     """List the collections of a home; rename, drop, copy, export or import one."""
     if context.invoked_subcommand is None:
         list_collections(home, json)
 
 
-@app.command("list")
+@collections.command("list")
 def list_collections(home: Home = None, json: AsJson = False) -> None:
     """List the collections: documents and bytes of each."""
-    from thresher.home.collections import Collections
-
-    here = _home(home)
-    found = list(Collections(here))
+    here = _collections(home)
+    found = list(here)
     if json:
         output.as_json([{"name": one.name, "documents": one.documents, "bytes": one.bytes} for one in found])
         return
     if not found:
-        output.complain(f"no collection is in {here} yet; run thresher index PATH")
+        output.complain(f"no collection is in {here.home} yet; run thresher index PATH")
         return
     rows = [[one.name, one.documents, output.megabytes(one.bytes)] for one in found]
-    output.table(f"{counted(len(found), 'collection')} in {here}", ["collection", "documents", "size"], rows)
+    output.table(f"{counted(len(found), 'collection')} in {here.home}", ["collection", "documents", "size"], rows)
 
 
-@app.command()
+@collections.command()
 def rename(name: Name, new: New, home: Home = None) -> None:
     """Give a collection another name."""
-    from thresher.home.collections import Collections
-
-    Collections(_home(home)).rename(name, new)
+    _collections(home).rename(name, new)
     output.say(f"{name} is called {new} now")
 
 
-@app.command()
+@collections.command()
 def drop(name: Name, home: Home = None, yes: Yes = False) -> None:
     """Remove a collection with its documents, chunk tables and traces; asks before."""
-    from thresher.home.collections import Collections
-
-    here = _home(home)
-    sizes = {one.name: one for one in Collections(here)}
+    here = _collections(home)
+    sizes = {one.name: one for one in here}
     if name in sizes:
-        confirm(f"drop {name} with {counted(sizes[name].documents, 'document')}?", yes=yes)
-    Collections(here).drop(name)
+        output.confirm(f"drop {name} with {counted(sizes[name].documents, 'document')}?", yes=yes)
+    here.drop(name)
     output.say(f"{name} is gone")
 
 
-@app.command()
+@collections.command()
 def copy(name: Name, new: New, home: Home = None) -> None:
     """Make a second collection of the same documents; the traces stay with the first."""
-    from thresher.home.collections import Collections
-
-    Collections(_home(home)).copy(name, new)
+    _collections(home).copy(name, new)
     output.say(f"{new} is a copy of {name}")
 
 
-@app.command("export")
+@collections.command("export")
 def export(name: Name, file: File, home: Home = None) -> None:
     """Write a collection into one file, without its traces."""
-    from thresher.home import packed
-
-    size = packed.pack(_home(home), name, file)
+    size = _collections(home).write(name, file)
     output.say(f"{name} is in {file}, {output.megabytes(size)}")
 
 
-@app.command("import")
+@collections.command("import")
 def import_(
     file: File,
     home: Home = None,
     name: Annotated[str | None, typer.Option("--name", help="Another name than it had.")] = None,
 ) -> None:
     """Make a collection of a file that `export` wrote."""
-    from thresher.home import packed
-
-    here = _home(home)
-    output.say(f"{packed.unpack(here, file, name)} is in {here}")
+    here = _collections(home)
+    output.say(f"{here.read(file, name)} is in {here.home}")
 
 
 def backup(file: File, home: Home = None) -> None:
     """Write a whole home into one file while others ask and write: collections, traces, keys, what a server keeps."""
-    from thresher.home import packed
+    from thresher.home import collections as packed
 
-    here = _home(home)
+    here = _collections(home).home
     size = packed.backup(here, file)
     output.say(f"{here} is in {file}, {output.megabytes(size)}; keep it as secret as the home")
 
 
 def restore(file: File, home: Home = None) -> None:
     """Make a home of a file that `backup` wrote, where none is yet; exit 1 where something in it is damaged."""
-    from thresher.home import packed
+    from thresher.home import collections as packed
 
-    here = _home(home)
+    here = _collections(home).home
     found = packed.restore(here, file)
     for finding in found:
         output.complain(f"{finding.where}: {finding.what}")
@@ -125,16 +111,7 @@ def restore(file: File, home: Home = None) -> None:
         raise typer.Exit(FAILED)
 
 
-def confirm(question: str, *, yes: bool) -> None:
-    """Ask a person; raises UsageError without a terminal, or if the answer is no."""
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise UsageError(question.rstrip("?"), next_step="this needs a confirmation: add --yes")
-    output.ask(question)
-    if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
-        raise UsageError("nothing was changed", next_step="answer y, or add --yes")
+def _collections(home: places.Home | None) -> Collections:
+    from thresher.home.collections import Collections
 
-
-def _home(given: places.Home | None) -> places.Home:
-    return target_of(given, "", {}, json=False).home
+    return Collections(target_of(home, "", {}, json=False).home)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from thresher.cli import output
-from thresher.cli.options import AsJson, Home, options_of, target_of
-from thresher.cli.progress import Completing, indexing
+from thresher.cli.options import AsJson, Home, target_of
+from thresher.cli.questions import say_answer
 from thresher.errors import StoreError
 from thresher.tracing.explain import counted
 
@@ -43,11 +43,11 @@ def demo(home: Home = None, json: AsJson = False) -> None:
     """Index a small handbook; answer a question, and compare plain RAG with correction on one it does not answer."""
     from thresher.engine import Engine
 
-    home = target_of(home, COLLECTION, {}, json).home
-    with Engine(home, completing=Completing()) as engine:
+    target = target_of(home, COLLECTION, {}, json)
+    with Engine(target.home, completing=output.Completing()) as engine:
         collection, outside = engine.collection(COLLECTION), engine.collection(OUTSIDE)
         plain = scripted_rag(engine)
-        with indexing() as progress:
+        with output.indexing() as progress:
             report = collection.add(samples("museum"), recipe=("corrective", plain), prune=True, progress=progress)
             outside.add(samples("almanac"), prune=True)
         answers = [
@@ -61,7 +61,7 @@ def demo(home: Home = None, json: AsJson = False) -> None:
         return
     indexed = counted(report.added + report.updated + report.unchanged, "document")
     output.say(f"Indexed {indexed} of a museum that does not exist, in {report.seconds:.1f} s.")
-    options = options_of(home, COLLECTION)
+    options = target.options
     replied = "They do not answer. Plain RAG answers all the same: the reply of its chat model is scripted."
     corrected = f"{options} --outside collection:{OUTSIDE}"
     asked = [
@@ -74,7 +74,7 @@ def demo(home: Home = None, json: AsJson = False) -> None:
         output.say()
         output.say(f"{number}. {title}")
         output.say(f"$ thresher ask{given} {answer.question!r}{remark}")
-        output.answer(answer, options=options)
+        say_answer(answer, options=options)
     command = called_as()
     output.say()
     output.say("Your own documents:")

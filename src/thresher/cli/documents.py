@@ -5,26 +5,24 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-import thresher
 from thresher.cli import output
-from thresher.cli.collections import Yes, confirm
-from thresher.cli.options import FAILED, IN_PART, On, Target, Where, on_collection
-from thresher.cli.progress import indexing
+from thresher.cli.options import FAILED, IN_PART, On, Target, Where, Yes, on_collection
 from thresher.errors import DocumentError, StoreError, UsageError
-from thresher.tracing.explain import counted
+from thresher.tracing.explain import counted, shortened
+from thresher.tracing.explain import where as place_of
 
 if TYPE_CHECKING:
     from thresher.collection import Collection
     from thresher.indexing.catalog import DocumentRecord
-    from thresher.indexing.ingest import Report
+    from thresher.indexing.ingest import Remark, Report
 
 LABEL = re.compile(r"Doc\d+")  # of a document, in `thresher documents`
 
@@ -67,7 +65,7 @@ def index(
 
     fields = parse_assignments(metadata or [], parameter="metadata", example="author=me")
     _check_paths(paths)
-    with target.open() as collection, indexing() as progress:
+    with target.open() as collection, output.indexing() as progress:
         try:
             report = collection.add(
                 *paths,
@@ -86,9 +84,9 @@ def index(
             )
         except KeyboardInterrupt as interrupt:
             raise KeyboardInterrupt(_kept(collection)) from interrupt
-    target.show(report, output.report)
+    target.show(report, _say_report)
     output.failures(report.failed)
-    output.remarks(report.remarks)
+    _say_remarks(report.remarks)
     done = report.added + report.updated + report.unchanged + report.duplicates
     if not (done or report.failed or target.json):
         names = " of those names" if include or exclude else ""
@@ -161,7 +159,7 @@ def _states(folders: Sequence[Path]) -> Iterator[tuple[str, tuple[int, int]]]:
 
 def _tell(target: Target, report: Report) -> None:
     if report.added or report.updated or report.removed or report.failed:
-        target.show(report, output.report)
+        target.show(report, _say_report)
         output.failures(report.failed)
         sys.stdout.flush()
 
@@ -181,8 +179,8 @@ def status(target: Target) -> None:
             "extractions": collection.extractions(),
             "tables": collection.tables(),
         }
-        settings = collection.settings(thresher.recipes.front(target.home).recipe)
-    target.show(described, output.status)
+        settings = collection.settings(target.recipe(None))
+    target.show(described, _say_status)
     if not target.json:
         output.not_configured(settings)
 
@@ -199,9 +197,9 @@ def documents(
     with target.open() as collection:
         found = collection.documents(where=where)
     if fields:
-        target.show(_fields(found), output.fields)
+        target.show(_fields(found), _say_fields)
         return
-    target.show(found, output.documents)
+    target.show(found, _say_documents)
     if where and not found:
         output.complain("no document matches the filter; see what there is: thresher documents --fields")
 
@@ -229,13 +227,13 @@ def doctor(
     with target.open() as collection:
         if purged:
             held = {text: collection.holding(text) for text in purged}
-            target.show(held, output.holding)
+            target.show(held, _say_places)
             if any(held.values()):
                 raise typer.Exit(FAILED)
             return
         findings = collection.doctor(repair=not check, settings=target.settings)
     sound = all(finding.mended for finding in findings)
-    target.show({"sound": sound, "findings": findings}, output.diagnosis)
+    target.show({"sound": sound, "findings": findings}, _say_findings)
     if not sound:
         raise typer.Exit(FAILED)
 
@@ -260,10 +258,10 @@ def delete(
         meant = list(dict.fromkeys(source for given in sources for source in _meant(given, records)))
         if len(meant) > 1:
             shown = ", ".join(meant[:3]) + (", …" if len(meant) > 3 else "")
-            confirm(f"delete {len(meant)} sources ({shown})?", yes=yes or target.json)
+            output.confirm(f"delete {len(meant)} sources ({shown})?", yes=yes or target.json)
         result: dict[str, object] = {"deleted": collection.delete(*meant, purge=purge)}
         remark = collection.purge_remark if purge else ""
-    target.show({**result, "remark": remark} if remark else result, output.deleted)
+    target.show({**result, "remark": remark} if remark else result, _say_deleted)
     if remark and not target.json:
         output.complain(f"note: {remark}")
 
@@ -282,3 +280,88 @@ def _meant(given: str, records: Sequence[DocumentRecord]) -> list[str]:
         if not found:
             raise UsageError("matches no document", subject=given, next_step="see `documents()`")
     return found or [given]
+
+
+# --- in words ---------------------------------------------------------------------------------------------------------
+
+SHOWN_VALUES = 5  # of a field, the most frequent first
+MOST_REMARKS = 5
+REREAD = "thresher index --reread PATH reads files anew"
+
+
+def _say_report(done: Report) -> None:
+    """The counts of an `index`, those of 0 left out."""
+    kinds = ("added", "updated", "unchanged", "duplicates", "removed")
+    counts = {**{kind: getattr(done, kind) for kind in kinds}, "not read": len(done.failed)}
+    summary = ", ".join(f"{number} {what}" for what, number in counts.items() if number) or "nothing found"
+    output.say(f"{summary}; {counted(done.chunks, 'new chunk')} in {done.seconds:.1f} s")
+
+
+def _say_remarks(made: Sequence[Remark]) -> None:
+    """One line on stderr for each of the first remarks."""
+    for remark in made[:MOST_REMARKS]:
+        output.complain(f"{place_of(remark.source, None)}: {remark.remark}; {remark.next}")
+    if len(made) > MOST_REMARKS:
+        output.complain(f"... and {len(made) - MOST_REMARKS} more such files (all of them with --json)")
+
+
+def _say_status(described: Mapping[str, Any]) -> None:
+    """The size of a collection and its chunk tables."""
+    sizes = ", ".join(counted(described[f"{what}s"], what) for what in ("document", "page", "character"))
+    output.say(f"collection {described['collection']} in {described['home']}: {sizes}")
+    kept = described["storage"]
+    versions = f"a table keeps {counted(kept['versions'], 'version')} at most"
+    output.say(f"on disk: {output.megabytes(kept['bytes'])} in {counted(kept['files'], 'file')}; {versions}")
+    older, unknown = described["extractions"]["older"], described["extractions"]["unknown"]
+    if older:
+        were = "was" if older == 1 else "were"
+        output.say(f"{counted(older, 'document')} {were} read by an older extraction; {REREAD}")
+    if unknown:
+        output.say(f"which extraction read {counted(unknown, 'document')} is not known; {REREAD}")
+    columns = ["cut and encoded", "level", "chunks", "expected by formula"]
+    keys = ("fingerprint", "level", "chunks", "estimated")
+    output.table("chunk tables", columns, [[row[key] for key in keys] for row in described["tables"]])
+
+
+def _say_documents(records: Sequence[DocumentRecord]) -> None:
+    """A row for each document."""
+    rows = []
+    for one in records:
+        authors = str(one.metadata.get("author") or "")
+        first, *others = authors.split(", ")
+        authors = f"{first} and {len(others)} more" if len(others) > 2 else authors  # all of them with --json
+        size = (one.kind, one.pages or None, one.characters)
+        rows.append([f"Doc{one.number}", *size, one.date, one.title, authors, one.source, ", ".join(one.also)])
+    columns = ["document", "kind", "pages", "characters", "date", "title", "authors", "source", "also"]
+    output.table(counted(len(records), "document"), columns, rows)
+
+
+def _say_fields(counts: Mapping[str, Mapping[str, int]]) -> None:
+    """A row for each field of the documents, with its most frequent values."""
+    rows = []
+    for name, values in counts.items():
+        first = [f"{shortened(value, 40)} ({number})" for value, number in list(values.items())[:SHOWN_VALUES]]
+        rows.append([name, len(values), ", ".join(first) + (", …" if len(values) > SHOWN_VALUES else "")])
+    output.table("fields", ["field", "values", "documents of each"], rows)
+
+
+def _say_findings(found: Mapping[str, Any]) -> None:
+    """What `doctor` found and mended."""
+    for finding in found["findings"]:
+        output.say(f"{'mended' if finding.mended else 'found'}: {finding.where}: {finding.what}")
+    left = sum(not finding.mended for finding in found["findings"])
+    output.say(f"{left} things are left" if left else "the collection is sound")
+
+
+def _say_places(found: Mapping[str, Sequence[str]]) -> None:
+    """Where texts are still kept."""
+    for text, places in found.items():
+        output.say(f"“{text}” is in no table and no file" if not places else f"“{text}” is in:")
+        for place in places:
+            output.say(f"  {place}")
+
+
+def _say_deleted(result: Mapping[str, Any]) -> None:
+    """How many sources went, and the first of them."""
+    gone = result["deleted"]
+    output.say(f"{len(gone)} deleted: {', '.join(gone[:10])}{', …' if len(gone) > 10 else ''}")

@@ -15,15 +15,18 @@ from urllib.parse import urlsplit
 
 import typer
 
-from thresher.cli import output, progress
+from thresher.cli import output
 from thresher.errors import ThresherError
 
 if TYPE_CHECKING:
     from thresher.collection import Collection
     from thresher.home import places
+    from thresher.recipes.settings import FrontSettings
 
 DONE, FAILED, WRONG_USAGE, IN_PART, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 """Exit codes of the public contract; 130 is what shells expect of a command that Ctrl-C ended."""
+
+COMPLETE = "_THRESHER_COMPLETE"  # the variable in which a shell asks what can follow
 
 
 def recipe_names(incomplete: str) -> list[str]:
@@ -96,6 +99,7 @@ On = Annotated[
         help="Work on a Ray cluster: its address (HOST:PORT, ray://HOST:PORT) or auto; needs thresher-ray.",
     ),
 ]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Question = Annotated[list[str], typer.Argument(metavar="QUESTION", help="The question, in quotes or not.")]
 
 # --- the collection a command is about --------------------------------------------------------------------------------
@@ -111,8 +115,10 @@ class Target:
     json: bool
 
     def open(self) -> Collection:
-        """See `open_collection`."""
-        return open_collection(self.home, self.collection)
+        """The collection, telling on stderr when it completes an index."""
+        from thresher.engine import Engine
+
+        return Engine(self.home, completing=output.Completing()).collection(self.collection)
 
     def show(self, result: Any, in_words: Callable[[Any], None]) -> None:
         """Print the result of a command, as JSON or in words."""
@@ -123,8 +129,26 @@ class Target:
 
     @property
     def options(self) -> str:
-        """See `options_of`."""
-        return options_of(self.home, self.collection)
+        """The options that name the collection, less those with their usual values."""
+        from thresher import recipes
+
+        usual = recipes.front()
+        given = "" if self.home == _home(usual.home) else f" --home {quote(str(self.home))}"
+        return given if self.collection == usual.collection else f"{given} --collection {quote(self.collection)}"
+
+    def recipe(self, given: str | None) -> str:
+        """The recipe that is asked for, or that a file or the environment names."""
+        return given or self._front.recipe
+
+    def strict(self, given: bool | None) -> bool:
+        """Whether to refuse when a part of the recipe is not available, by the same."""
+        return self._front.strict if given is None else given
+
+    @property
+    def _front(self) -> FrontSettings:
+        from thresher import recipes
+
+        return recipes.front(self.home)
 
 
 def target_of(home: places.Home | None, collection: str | None, settings: dict[str, str], json: bool) -> Target:
@@ -252,22 +276,6 @@ def is_elsewhere(host: str) -> bool:
         return host.rstrip(".") != "localhost" and not host.rstrip(".").endswith(".localhost")
 
 
-def open_collection(home: places.Home, collection: str) -> Collection:
-    """The collection, telling on stderr when it completes an index."""
-    from thresher.engine import Engine
-
-    return Engine(home, completing=progress.Completing()).collection(collection)
-
-
-def options_of(home: places.Home, collection: str) -> str:
-    """The options that name a collection, less those with their usual values."""
-    from thresher import recipes
-
-    usual = recipes.front()
-    given = "" if home == _home(usual.home) else f" --home {quote(str(home))}"
-    return given if collection == usual.collection else f"{given} --collection {quote(collection)}"
-
-
 def assignments(settings: list[str] | None) -> dict[str, str]:
     """The KEY=VALUE of --set."""
     if not settings:
@@ -290,6 +298,8 @@ def in_flags(message: str, command: Any) -> str:
 
     `command` is the command line's root; a name that is none of its options or commands stays as it is.
     """
+    if not CODE.search(message):
+        return message
     flags = dict(_flags(command))
 
     def word(code: re.Match[str]) -> str:

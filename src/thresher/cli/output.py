@@ -1,34 +1,20 @@
-"""Words on the terminal: tables and colours for a person, plain lines in a pipe, one JSON document for a program."""
+"""What a person or a program sees of a command: lines, tables, one JSON document, and how far a long command is."""
 
 from __future__ import annotations
 
-import os
-import pydoc
-import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from thresher.answer import Answer, marks_places
-from thresher.errors import DocumentError
-from thresher.text.markup import blocks, flat, json_text, plain, shown, unescaped
-from thresher.tracing.explain import (
-    assessment,
-    citation_line,
-    counted,
-    facts,
-    in_full,
-    sentence_lines,
-    shortened,
-    where,
-)
-from thresher.types import Check, Excerpt, Hit, SearchResult, Step
+from thresher.errors import DocumentError, UsageError
+from thresher.text.markup import json_text, shown
+from thresher.tracing.explain import shortened
 
 if TYPE_CHECKING:
-    from thresher.indexing.catalog import DocumentRecord
-    from thresher.indexing.ingest import Remark, Report
-    from thresher.judging.calibration import Calibration, ModelWeight
+    from thresher.inputs import IndexProgress
 
 
 def on_terminal() -> bool:
@@ -71,253 +57,15 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     Console().print(drawn)
 
 
-def passage(text: str, *, marked: bool = True) -> None:
-    """A text of an answer without signs of Markdown; on a terminal with tables drawn, and in bold what is `marked`."""
-    if not on_terminal():
-        say(plain(text))
-        return
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    def bold(piece: str) -> Text:
-        parts = piece.split("**") if marked else [piece]
-        return Text.assemble(*((part, "bold" if at % 2 else "") for at, part in enumerate(parts)))
-
-    console, text, behind = Console(highlight=False), shown(text), 0
-    for block in blocks(text):
-        console.print("\n" * (text.count("\n", behind, block.start) - 1 if behind else 0), end="")
-        behind = block.end
-        match block.kind:
-            case "table":
-                names = block.rows[0] if block.headed else [""] * max(map(len, block.rows))
-                drawn = Table(box=SIMPLE_HEAD, show_header=block.headed)
-                for name in names:
-                    drawn.add_column(bold(unescaped(name)), overflow="fold")
-                for row in block.rows[block.headed :]:
-                    drawn.add_row(*map(bold, map(unescaped, row)))
-                console.print(drawn)
-            case "heading":
-                console.print(Text(block.text, "bold"))
-            case "code":
-                console.print(Text(plain(text[block.start : block.end])), soft_wrap=True)
-            case _:
-                console.print(bold(block.text), soft_wrap=True)
-
-
-SHOWN_VALUES = 5  # of a field, the most frequent first
-MOST_REMARKS = 5
-REREAD = "thresher index --reread PATH reads files anew"
-
-
-# --- documents --------------------------------------------------------------------------------------------------------
-
-
-def report(done: Report) -> None:
-    """The counts of an `index`, those of 0 left out."""
-    kinds = ("added", "updated", "unchanged", "duplicates", "removed")
-    counts = {**{kind: getattr(done, kind) for kind in kinds}, "not read": len(done.failed)}
-    summary = ", ".join(f"{number} {what}" for what, number in counts.items() if number) or "nothing found"
-    say(f"{summary}; {counted(done.chunks, 'new chunk')} in {done.seconds:.1f} s")
+def megabytes(number: int) -> str:
+    """Bytes for a person."""
+    return f"{number / 1e6:.1f} MB"
 
 
 def failures(failed: Sequence[DocumentError]) -> None:
     """One line on stderr for each input that could not be read."""
     for error in failed:
         complain(f"not read: {error}")
-
-
-def remarks(made: Sequence[Remark]) -> None:
-    """One line on stderr for each of the first remarks."""
-    for remark in made[:MOST_REMARKS]:
-        complain(f"{where(remark.source, None)}: {remark.remark}; {remark.next}")
-    if len(made) > MOST_REMARKS:
-        complain(f"... and {len(made) - MOST_REMARKS} more such files (all of them with --json)")
-
-
-def status(described: Mapping[str, Any]) -> None:
-    """The size of a collection and its chunk tables."""
-    sizes = ", ".join(counted(described[f"{what}s"], what) for what in ("document", "page", "character"))
-    say(f"collection {described['collection']} in {described['home']}: {sizes}")
-    kept = described["storage"]
-    versions = f"a table keeps {counted(kept['versions'], 'version')} at most"
-    say(f"on disk: {megabytes(kept['bytes'])} in {counted(kept['files'], 'file')}; {versions}")
-    older, unknown = described["extractions"]["older"], described["extractions"]["unknown"]
-    if older:
-        say(f"{counted(older, 'document')} {'was' if older == 1 else 'were'} read by an older extraction; {REREAD}")
-    if unknown:
-        say(f"which extraction read {counted(unknown, 'document')} is not known; {REREAD}")
-    columns = ["cut and encoded", "level", "chunks", "expected by formula"]
-    keys = ("fingerprint", "level", "chunks", "estimated")
-    table("chunk tables", columns, [[row[key] for key in keys] for row in described["tables"]])
-
-
-def documents(records: Sequence[DocumentRecord]) -> None:
-    """A row for each document."""
-    rows = []
-    for one in records:
-        authors = str(one.metadata.get("author") or "")
-        first, *others = authors.split(", ")
-        authors = f"{first} and {len(others)} more" if len(others) > 2 else authors  # all of them with --json
-        size = (one.kind, one.pages or None, one.characters)
-        rows.append([f"Doc{one.number}", *size, one.date, one.title, authors, one.source, ", ".join(one.also)])
-    columns = ["document", "kind", "pages", "characters", "date", "title", "authors", "source", "also"]
-    table(counted(len(records), "document"), columns, rows)
-
-
-def fields(counts: Mapping[str, Mapping[str, int]]) -> None:
-    """A row for each field of the documents, with its most frequent values."""
-    rows = []
-    for name, values in counts.items():
-        first = [f"{shortened(value, 40)} ({number})" for value, number in list(values.items())[:SHOWN_VALUES]]
-        rows.append([name, len(values), ", ".join(first) + (", …" if len(values) > SHOWN_VALUES else "")])
-    table("fields", ["field", "values", "documents of each"], rows)
-
-
-def diagnosis(found: Mapping[str, Any]) -> None:
-    """What `doctor` found and mended."""
-    for finding in found["findings"]:
-        say(f"{'mended' if finding.mended else 'found'}: {finding.where}: {finding.what}")
-    left = sum(not finding.mended for finding in found["findings"])
-    say(f"{left} things are left" if left else "the collection is sound")
-
-
-def holding(found: Mapping[str, Sequence[str]]) -> None:
-    """Where texts are still kept."""
-    for text, places in found.items():
-        say(f"“{text}” is in no table and no file" if not places else f"“{text}” is in:")
-        for place in places:
-            say(f"  {place}")
-
-
-def deleted(result: Mapping[str, Any]) -> None:
-    """How many sources went, and the first of them."""
-    gone = result["deleted"]
-    say(f"{len(gone)} deleted: {', '.join(gone[:10])}{', …' if len(gone) > 10 else ''}")
-
-
-# --- recipes ----------------------------------------------------------------------------------------------------------
-
-
-def recipe(described: Mapping[str, Any], descriptions: Mapping[str, str]) -> None:
-    """What a recipe follows, its slots and its settings."""
-    say(described["follows"].strip())
-    say()
-    table("slots", ["slot", "part"], list(described["slots"].items()))
-    rows = [[key, _value(value), descriptions.get(key, "")] for key, value in described["settings"].items()]
-    table("settings", ["setting", "value", "what it is"], rows)
-
-
-def recipe_differences(names: tuple[str, str], differences: Sequence[Mapping[str, Any]]) -> None:
-    """The slots and settings in which two recipes differ."""
-    rows = [[row["key"], *(_value(row[name]) for name in names)] for row in differences]
-    table(" and ".join(names), ["key", *names], rows)
-
-
-def _value(value: Any) -> Any:
-    return "not set" if value in (None, "") else value
-
-
-# --- answers ----------------------------------------------------------------------------------------------------------
-
-
-NOTHING_MATCHES = "nothing matches the filter and the words; see what there is: thresher documents --fields"
-
-NOT_CONFIGURED = "is configured ("
-"""In a recipe's remark about a part that is not configured; its other remarks are about this question."""
-
-SHOWN_CHARACTERS = 240  # of a chunk's text in a list of hits: three lines of a terminal
-
-
-def hits(result: SearchResult, *, filtered: bool = False) -> None:
-    """Each hit, or each span of a budget, for a person, and what the search had to do without."""
-    for hit in result.hits:
-        say(hit_line(hit))
-    for span in result.spans or ():
-        say(span_lines(span))
-    if result.spans:
-        worth = assessment(result.verdict, result.confidence, None)
-        say(f"{counted(result.tokens, 'token')} in all{f'; {worth}' if worth else ''}")
-    if not result.hits and not result.spans:
-        unfiltered = "nothing matches; ask in other words, or see what there is: thresher documents"
-        complain(NOTHING_MATCHES if filtered else unfiltered)
-    for degradation in happened(result.degraded):
-        complain(f"note: {degradation}")
-
-
-def hit_line(hit: Hit) -> str:
-    """Rank, score, place and the beginning of the text."""
-    place = where(hit.chunk.source, hit.chunk.page)
-    head = f"{hit.rank:>2}. {place}  ({hit.score.scale.name} {hit.score.value:.4f})"
-    opened = f"\n    {hit.url}" if hit.url and hit.url != hit.chunk.source else ""
-    return f"{head}\n    {shortened(flat(hit.chunk.text), SHOWN_CHARACTERS)}{opened}"
-
-
-def span_lines(span: Excerpt) -> str:
-    """Rank, score, place and heading of a span, and its whole text."""
-    place = where(span.source, span.page)
-    heading = f"  under “{span.heading}”" if span.heading else ""
-    head = f"{span.rank:>2}. {place}{heading}  ({span.score.value:.2f}, {counted(span.tokens, 'token')})"
-    lines = [*plain(span.text).splitlines(), *([span.url] if span.url and span.url != span.source else [])]
-    return "\n".join([head, *(f"    {line}" for line in lines)])
-
-
-def step(done: Step) -> None:
-    """What a slot did, in one line."""
-    detail = facts(done.detail)
-    line = f"{done.name:<9} {done.considered:>4} in {done.kept:>4} out {done.seconds * 1000:8.1f} ms"
-    say(f"{line}  {detail}" if detail else line)
-
-
-def answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
-    """The answer for a person; `options` name the collection on a command line, where it is not the usual one."""
-    for done in given.steps:
-        if corrected := done.detail.get("corrected"):
-            say(f"({corrected})")
-    if given.standalone:
-        say(f"(understood as: {given.standalone})")
-    passage(in_full(given.text, given.reason), marked=marks_places(given.citations))
-    for number, line in enumerate(sentence_lines(given.to_dict())):
-        say(line if number else f"Sentences: {line}")
-    for citation in given.citations:
-        say(citation_line(citation.to_dict(), given.text))
-    if given.alternatives:
-        say("Also:")
-    for other in given.alternatives:
-        passage(other.text, marked=marks_places([other.citation]))
-        say(citation_line(other.citation.to_dict(), other.text))
-    for left, right in given.conflicts:
-        say(f"  [{left}] and [{right}] contradict each other: look at both")
-    if line := assessment(given.verdict, given.confidence, given.certainty):
-        say(line)
-    if steps:
-        say()
-        for done in given.steps:
-            step(done)
-    for degradation in happened(given.degraded):
-        complain(f"note: {degradation}")
-    if given.trace:
-        complain(f"how it came about: thresher explain {given.trace}{options}")
-
-
-def checked(found: Check) -> None:
-    """Each claim of a checked text with its state and the spans that show it."""
-    for claim in found.claims:
-        why = f": {claim.reason}" if claim.reason else ""
-        say(f"{claim.state:<12} {claim.support:.2f}  {' '.join(claim.text.split())}{why}")
-        for citation in claim.citations:
-            say(f"           {citation_line(citation.to_dict(), '')}")
-    if found.support is None:
-        complain("there is no claim in the text")
-    else:
-        held = sum(claim.state == "supported" for claim in found.claims)
-        say(f"{held} of {len(found.claims)} claims are supported")
-
-
-def happened(degraded: Sequence[str]) -> list[str]:
-    """What a question did without, less what is not configured: `status` and `config` say that, once."""
-    return [one for one in degraded if NOT_CONFIGURED not in one]
 
 
 def not_configured(settings: Mapping[str, Any]) -> None:
@@ -328,79 +76,155 @@ def not_configured(settings: Mapping[str, Any]) -> None:
         say("no web search is configured (web.provider): --outside takes another collection")
 
 
-def configuration(found: Mapping[str, Any]) -> None:
-    """Every setting with its value and its origin, and the files that were read."""
-    say(f"read: {', '.join(found['files']) or 'no thresher.toml'}")
-    rows = [[key, _value(one["value"]), one["origin"]] for key, one in found["settings"].items()]
-    table("settings", ["setting", "value", "from"], rows)
-
-
-def trusted(file: Path, settings: Mapping[str, str], *, forget: bool) -> None:
-    """The settings that a file may make from now on, or no longer."""
-    if not settings:
-        say(f"{file} sets nothing that has to be trusted")
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask a person on stderr; raises UsageError without a terminal, or if the answer is no."""
+    if yes:
         return
-    say(f"{file} is {'no longer trusted' if forget else 'trusted'} to set:")
-    for key, value in settings.items():
-        say(f"  {key} = {value}")
-    if not forget:
-        say("Keys from the environment and the command line are sent to the addresses above.")
-
-
-def megabytes(number: int) -> str:
-    """Bytes for a person."""
-    return f"{number / 1e6:.1f} MB"
-
-
-def ask(question: str) -> None:
-    """A question on stderr that waits for its answer on the same line."""
+    if not sys.stdin.isatty():
+        raise UsageError(question.rstrip("?"), next_step="this needs a confirmation: add --yes")
     sys.stderr.write(f"{shown(question)} [y/N] ")
     sys.stderr.flush()
+    if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
+        raise UsageError("nothing was changed", next_step="answer y, or add --yes")
 
 
-def paged(text: str) -> None:
-    """A text on stdout; on a terminal that it does not fit on, through $PAGER."""
-    if on_terminal() and text.count("\n") >= shutil.get_terminal_size().lines - 1:
-        os.environ.setdefault("LESS", "-FRSX")
-        pydoc.pager(shown(text) + "\n")
-    else:
-        say(text)
+# --- how far a command is ---------------------------------------------------------------------------------------------
+
+SECONDS_BETWEEN_LINES = 5.0  # of progress in a pipe
+FILE_CHARACTERS = 40  # of the name of the file in work, so that a line of a terminal has room for the rest
+
+MOST_MOVED = 0.25
+"""The share of an estimate by which the next may differ beyond the seconds that passed: a wrong one is mended within a
+few lines, and no line shows half or twice of the line before."""
 
 
-def width() -> int:
-    """Characters of a line on this terminal; in a pipe, where lines are searched, many."""
-    return shutil.get_terminal_size().columns if on_terminal() else 1_000
+class _Clock:
+    """Seconds since the start, the time for another line, and a steady estimate of the seconds left."""
+
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        self._now = now
+        self._started = self._last_line = self._estimated = now()
+        self._left: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Since the start."""
+        return self._now() - self._started
+
+    def due(self) -> bool:
+        """Whether the last line is some seconds ago; if so, one counts as written now."""
+        due = self._now() - self._last_line >= SECONDS_BETWEEN_LINES
+        self._last_line = self._now() if due else self._last_line
+        return due
+
+    def steady(self, left: float) -> float:
+        """The seconds that seem to be left, drawn towards the last estimate."""
+        now = self._now()
+        passed, self._estimated = now - self._estimated, now
+        if self._left is not None:
+            expected = max(0.0, self._left - passed)
+            most = MOST_MOVED * max(self._left, SECONDS_BETWEEN_LINES) * min(1.0, passed / SECONDS_BETWEEN_LINES)
+            left = min(max(left, expected - most), expected + most)
+        self._left = left
+        return left
 
 
-def calibration(made: Calibration, bounds: tuple[float, ...] | None = None) -> None:
-    """A calibration, for a person; `bounds` are those of a published recipe, or its floor, on its scale."""
-    low, high = made.auroc_interval
-    questions = f"{made.n_positive} questions the collection can answer and {made.n_negative} it cannot"
-    say(f"calibrated the judge '{made.judge}' from {made.source}: {questions}")
-    table(
-        "",
-        ["", "value", "95 % interval"],
-        [
-            ["AUROC", f"{made.auroc:.3f}", f"{low:.3f} to {high:.3f}"],
-            ["expected calibration error", f"{made.ece:.3f}", ""],
-            ["LOWER", f"{made.lower:.3f}", "{:.3f} to {:.3f}".format(*made.lower_interval)],
-            ["UPPER", f"{made.upper:.3f}", "{:.3f} to {:.3f}".format(*made.upper_interval)],
-        ],
-    )
-    if bounds is not None:
-        deciding = "it decides here by {:.3g} and {:.3g}, on its own scale"
-        say((deciding if len(bounds) == 2 else "chunks below {:.3g} are dropped here").format(*bounds))
-    if not made.separated:
-        between = "between the bounds the verdict will be `unsure`, which acts as ambiguous"
-        say(f"no clean separation: {between if bounds is None else 'scores separate little here, whatever the bounds'}")
-    if made.model is not None:
-        say(_of_the_model(made.model))
+class Pace:
+    """How fast an `index` is, in words.
+
+    Reading runs ahead of encoding by a batch: how long all takes is told by the bytes that were read when a batch is
+    encoded and reading goes on.
+    """
+
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        self.clock = _Clock(now)
+        self._read = self._chunks = self._encoded = 0
+        self._whole = 0.0
+
+    def __call__(self, progress: IndexProgress) -> str:
+        """Share of the bytes that was read, chunks, chunks per second, the file in work and, once known, the time."""
+        read, of = (size - progress.unchanged_bytes for size in (progress.done_bytes, progress.total_bytes))
+        file_done = progress.chunks == self._chunks  # the one that filled the batch; else it may go on
+        if self._chunks > self._encoded and (file_done or read > self._read):
+            encoded = read if file_done else self._read
+            self._whole = self.clock.seconds * of / encoded if encoded else 0.0
+            self._encoded = self._chunks
+        self._read, self._chunks = read, progress.chunks
+        share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0.0
+        rate = progress.chunks / self.clock.seconds if self.clock.seconds else 0.0
+        seconds = self.clock.steady(max(0.0, self._whole - self.clock.seconds)) if self._whole else 0.0
+        left = f", about {seconds:.0f} s left" if seconds >= 1 else ""
+        file = f", {shown(shortened(Path(progress.file).name, FILE_CHARACTERS))}" if progress.file else ""
+        return f"{share:.0%} read, {progress.chunks} chunks encoded, {rate:.0f} a second{left}{file}"
 
 
-def _of_the_model(weight: ModelWeight) -> str:
-    low, high = weight.gain_interval
-    gain = f"log loss {-weight.gain:+.3f} [{-high:+.3f}, {-low:+.3f}] on {weight.questions} unsure questions"
-    if weight.counts:
-        asked = f"asked where the judge is unsure, with weight {weight.model_weight:.2f}"
-        return f"{weight.model} helps ({gain}): it is {asked}"
-    return f"{weight.model} does not help ({gain}): it is not asked to judge in this collection"
+@contextmanager
+def indexing() -> Iterator[Callable[[IndexProgress], None]]:
+    """Shows how far an `index` is, with rate and time left: a bar for a person, a line now and then in a pipe."""
+    pace = Pace()
+    if not sys.stderr.isatty():
+
+        def line(progress: IndexProgress) -> None:
+            text = pace(progress)
+            if pace.clock.due():
+                complain(text)
+
+        yield line
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    rate = TextColumn("{task.fields[rate]}")
+    columns = (SpinnerColumn(), TextColumn("indexing"), BarColumn(), rate, TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("index", total=None, rate="")
+        yield lambda progress: bar.update(
+            task, total=progress.total_bytes or None, completed=progress.done_bytes, rate=pace(progress)
+        )
+
+
+class Completing:
+    """Says on stderr, at once and then now and then, that a chunk table is being made from the stored text."""
+
+    def __init__(self) -> None:
+        self._clock = _Clock()
+
+    def __call__(self, done: int, total: int) -> None:
+        """`done` of `total` documents have their chunks."""
+        if done == 0:
+            self._clock = _Clock()
+            complain(f"making the chunks of this recipe from the stored text of {total}")
+        elif done < total and self._clock.due():
+            left = self._clock.steady(self._clock.seconds * (total - done) / done)
+            complain(f"{done} of {total} documents, about {left:.0f} s left")
+
+
+@contextmanager
+def counting(total: int, what: str, note: Callable[[], str] = str) -> Iterator[Callable[[int], None]]:
+    """Shows how many of a known number of things are done: a bar for a person, a line now and then in a pipe.
+
+    `note` is shown beside the count. The first count does not enter the pace: it may come from an earlier run.
+    """
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import Progress, TextColumn
+
+        columns = (*Progress.get_default_columns(), TextColumn("{task.fields[note]}", markup=False))
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(what, total=total, note="")
+            yield lambda done: bar.update(task, advance=done, note=shown(note()))
+        return
+    clock = _Clock()
+    finished = before = 0
+
+    def count(done: int) -> None:
+        nonlocal clock, finished, before
+        if not finished:
+            clock, before = _Clock(), done
+        finished += done
+        if finished > before and clock.due():
+            left = clock.steady(clock.seconds * (total - finished) / (finished - before))
+            line = f"{finished} of {total} {what}, about {left:.0f} s left"
+            complain("; ".join(filter(None, [line, note()])))
+
+    yield count

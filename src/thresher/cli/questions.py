@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import json
 import os
+import pydoc
+import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-import thresher
+from thresher.answer import Answer, marks_places
 from thresher.cli import output
 from thresher.cli.options import FAILED, REFUSED, Question, RecipeName, Strict, Target, Where, on_collection
 from thresher.errors import ThresherError, UsageError
-from thresher.tracing.explain import counted, picture, shortened
+from thresher.text.markup import blocks, flat, plain, shown, unescaped
+from thresher.tracing.explain import (
+    assessment,
+    citation_line,
+    counted,
+    facts,
+    in_full,
+    picture,
+    sentence_lines,
+    shortened,
+)
+from thresher.tracing.explain import where as place_of
+from thresher.types import Check, Excerpt, Hit, SearchResult, Step
 
 if TYPE_CHECKING:
-    from thresher.answer import Answer
     from thresher.home.places import Home
 
 Mode = Literal["strict", "balanced", "open"]
@@ -31,16 +44,6 @@ MaxTokens = Annotated[
 Outside = Annotated[
     str | None, typer.Option("--outside", metavar="PLACE", help="Where to correct from: none, web or collection:NAME.")
 ]
-
-
-def words_of(question: list[str]) -> str:
-    """The question, whether it was quoted or not."""
-    return " ".join(question)
-
-
-def recipe_of(recipe: str | None, target: Target) -> str:
-    """The recipe that is asked for, or that a file or the environment names."""
-    return recipe or thresher.recipes.front(target.home).recipe
 
 
 @on_collection()
@@ -56,15 +59,15 @@ def search(
     """Show the chunks a recipe finds for a question, or the best spans of them within a budget of tokens."""
     with target.open() as collection:
         result = collection.search(
-            words_of(question),
-            recipe=recipe_of(recipe, target),
+            " ".join(question),
+            recipe=target.recipe(recipe),
             limit=limit,
             where=where,
             settings=target.settings,
-            strict=thresher.recipes.front(target.home).strict if strict is None else strict,
+            strict=target.strict(strict),
             max_tokens=max_tokens,
         )
-    target.show(result, partial(output.hits, filtered=bool(where)))
+    target.show(result, partial(_say_hits, filtered=bool(where)))
 
 
 @on_collection()
@@ -93,7 +96,6 @@ def ask(
 ) -> None:
     """Answer a question from the documents, with citations, or say why not."""
     from thresher.protocols import in_silence
-    from thresher.types import Step
 
     generated = refused = found = False
 
@@ -103,20 +105,20 @@ def ask(
         target.show({"sentence": sentence}, lambda shown: output.say(f"sentence  {shown['sentence'].strip()}"))
         sys.stdout.flush()
 
-    chosen = recipe_of(recipe, target)
+    chosen = target.recipe(recipe)
     settings = target.settings if mode is None else {**target.settings, "answer.mode": mode}
     with target.open() as collection:
         by_model = collection.settings(chosen, settings)["llm.model"]
         history = [] if after is None else collection.traces.conversation(trace_of(after, target))
         run = collection.run(
-            words_of(question),
+            " ".join(question),
             on_sentence=on_sentence if stream and by_model else in_silence,
             history=history,
             recipe=chosen,
             outside=outside,
             where=where,
             settings=settings,
-            strict=thresher.recipes.front(target.home).strict if strict is None else strict,
+            strict=target.strict(strict),
             budget_calls=budget_calls,
             budget_tokens=budget_tokens,
             budget_seconds=budget_seconds,
@@ -124,16 +126,16 @@ def ask(
         )
         for step in run:
             if not isinstance(step, Step):
-                target.show(step, partial(output.answer, options=target.options))
+                target.show(step, partial(say_answer, options=target.options))
                 refused = step.abstained
                 if where and not found and not target.json:
-                    output.complain(output.NOTHING_MATCHES)
+                    output.complain(NOTHING_MATCHES)
                 remember(target, step.trace)
                 continue
             generated = generated or step.name == "generate"
             found = found or (step.name == "retrieve" and step.kept > 0)
             if stream:
-                target.show(step, output.step)
+                target.show(step, _say_step)
                 sys.stdout.flush()  # a program that reads it waits for each line too
     if refused and exit_code:
         raise typer.Exit(REFUSED)
@@ -158,8 +160,8 @@ def explain(
         if replay:
             answer, differences = collection.replay(trace)
             described = answer.to_dict(chunks=True)
-    shown = partial(picture, labels=labels, dropped=everything, scores=scores, width=output.width())
-    target.show(described, lambda trace: output.paged(shown(trace)))
+    shown = partial(picture, labels=labels, dropped=everything, scores=scores, width=_width())
+    target.show(described, lambda trace: _paged(shown(trace)))
     if differences:
         output.complain(f"thresher: the replay differs from the stored answer in: {', '.join(differences)}")
         raise typer.Exit(FAILED)
@@ -172,7 +174,7 @@ def explain(
 
 def remember(target: Target, trace: str | None) -> None:
     """Note an answer as this shell's last one; a failure to do so is ignored."""
-    from thresher.home.files import make_folder
+    from thresher.home.places import make_folder
 
     if not trace:
         return
@@ -241,7 +243,7 @@ def chat(
 ) -> None:
     """Ask question after question; each may follow up on those before. Ends with /quit or Ctrl-D."""
     history: list[Answer] = []
-    chosen = recipe_of(recipe, target)
+    chosen = target.recipe(recipe)
     with target.open() as collection:
         collection.settings(chosen, target.settings)  # what is wrong is refused before anything is asked
         collection.documents()
@@ -269,7 +271,7 @@ def chat(
                     outside=outside,
                     where=where,
                     settings=target.settings,
-                    strict=bool(strict),
+                    strict=target.strict(strict),
                     history=history,
                 )
             except ThresherError as error:  # the next question may fare better
@@ -277,7 +279,7 @@ def chat(
                 continue
             history.append(answer)
             remember(target, answer.trace)
-            target.show(answer, output.answer)
+            target.show(answer, say_answer)
             sys.stdout.flush()
 
 
@@ -304,7 +306,7 @@ def check(
     """Hold every claim of a text against the documents: supported, unverified or contradicted, and what shows it."""
     with target.open() as collection:
         found = collection.check(_text_of(text), where=where, settings=target.settings)
-    target.show(found, output.checked)
+    target.show(found, _say_claims)
 
 
 def _text_of(given: str) -> str:
@@ -319,3 +321,149 @@ def _text_of(given: str) -> str:
         raise UsageError("is no text in UTF-8", subject=given, next_step=next_step) from None
     except OSError:  # longer than a file's name may be, or with a NUL
         return given
+
+
+# --- in words ---------------------------------------------------------------------------------------------------------
+
+NOTHING_MATCHES = "nothing matches the filter and the words; see what there is: thresher documents --fields"
+
+SHOWN_CHARACTERS = 240  # of a chunk's text in a list of hits: three lines of a terminal
+
+
+def _say_hits(result: SearchResult, *, filtered: bool = False) -> None:
+    """Each hit, or each span of a budget, for a person, and what the search had to do without."""
+    for hit in result.hits:
+        output.say(_hit_line(hit))
+    for span in result.spans or ():
+        output.say(_span_lines(span))
+    if result.spans:
+        worth = assessment(result.verdict, result.confidence, None)
+        output.say(f"{counted(result.tokens, 'token')} in all{f'; {worth}' if worth else ''}")
+    if not result.hits and not result.spans:
+        unfiltered = "nothing matches; ask in other words, or see what there is: thresher documents"
+        output.complain(NOTHING_MATCHES if filtered else unfiltered)
+    for degradation in _happened(result.degraded):
+        output.complain(f"note: {degradation}")
+
+
+def _hit_line(hit: Hit) -> str:
+    """Rank, score, place and the beginning of the text."""
+    place = place_of(hit.chunk.source, hit.chunk.page)
+    head = f"{hit.rank:>2}. {place}  ({hit.score.scale.name} {hit.score.value:.4f})"
+    opened = f"\n    {hit.url}" if hit.url and hit.url != hit.chunk.source else ""
+    return f"{head}\n    {shortened(flat(hit.chunk.text), SHOWN_CHARACTERS)}{opened}"
+
+
+def _span_lines(span: Excerpt) -> str:
+    """Rank, score, place and heading of a span, and its whole text."""
+    place = place_of(span.source, span.page)
+    heading = f"  under “{span.heading}”" if span.heading else ""
+    head = f"{span.rank:>2}. {place}{heading}  ({span.score.value:.2f}, {counted(span.tokens, 'token')})"
+    lines = [*plain(span.text).splitlines(), *([span.url] if span.url and span.url != span.source else [])]
+    return "\n".join([head, *(f"    {line}" for line in lines)])
+
+
+def _say_step(done: Step) -> None:
+    """What a slot did, in one line."""
+    detail = facts(done.detail)
+    line = f"{done.name:<9} {done.considered:>4} in {done.kept:>4} out {done.seconds * 1000:8.1f} ms"
+    output.say(f"{line}  {detail}" if detail else line)
+
+
+def say_answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
+    """The answer for a person; `options` name the collection on a command line, where it is not the usual one."""
+    for done in given.steps:
+        if corrected := done.detail.get("corrected"):
+            output.say(f"({corrected})")
+    if given.standalone:
+        output.say(f"(understood as: {given.standalone})")
+    _say_passage(in_full(given.text, given.reason), marked=marks_places(given.citations))
+    for number, line in enumerate(sentence_lines(given.to_dict())):
+        output.say(line if number else f"Sentences: {line}")
+    for citation in given.citations:
+        output.say(citation_line(citation.to_dict(), given.text))
+    if given.alternatives:
+        output.say("Also:")
+    for other in given.alternatives:
+        _say_passage(other.text, marked=marks_places([other.citation]))
+        output.say(citation_line(other.citation.to_dict(), other.text))
+    for left, right in given.conflicts:
+        output.say(f"  [{left}] and [{right}] contradict each other: look at both")
+    if line := assessment(given.verdict, given.confidence, given.certainty):
+        output.say(line)
+    if steps:
+        output.say()
+        for done in given.steps:
+            _say_step(done)
+    for degradation in _happened(given.degraded):
+        output.complain(f"note: {degradation}")
+    if given.trace:
+        output.complain(f"how it came about: thresher explain {given.trace}{options}")
+
+
+def _say_passage(text: str, *, marked: bool = True) -> None:
+    """A text of an answer without signs of Markdown; on a terminal with tables drawn, and in bold what is `marked`."""
+    if not output.on_terminal():
+        output.say(plain(text))
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    def bold(piece: str) -> Text:
+        parts = piece.split("**") if marked else [piece]
+        return Text.assemble(*((part, "bold" if at % 2 else "") for at, part in enumerate(parts)))
+
+    console, text, behind = Console(highlight=False), shown(text), 0
+    for block in blocks(text):
+        console.print("\n" * (text.count("\n", behind, block.start) - 1 if behind else 0), end="")
+        behind = block.end
+        match block.kind:
+            case "table":
+                names = block.rows[0] if block.headed else [""] * max(map(len, block.rows))
+                drawn = Table(box=SIMPLE_HEAD, show_header=block.headed)
+                for name in names:
+                    drawn.add_column(bold(unescaped(name)), overflow="fold")
+                for row in block.rows[block.headed :]:
+                    drawn.add_row(*map(bold, map(unescaped, row)))
+                console.print(drawn)
+            case "heading":
+                console.print(Text(block.text, "bold"))
+            case "code":
+                console.print(Text(plain(text[block.start : block.end])), soft_wrap=True)
+            case _:
+                console.print(bold(block.text), soft_wrap=True)
+
+
+def _say_claims(found: Check) -> None:
+    """Each claim of a checked text with its state and the spans that show it."""
+    for claim in found.claims:
+        why = f": {claim.reason}" if claim.reason else ""
+        output.say(f"{claim.state:<12} {claim.support:.2f}  {' '.join(claim.text.split())}{why}")
+        for citation in claim.citations:
+            output.say(f"           {citation_line(citation.to_dict(), '')}")
+    if found.support is None:
+        output.complain("there is no claim in the text")
+    else:
+        held = sum(claim.state == "supported" for claim in found.claims)
+        output.say(f"{held} of {len(found.claims)} claims are supported")
+
+
+def _happened(degraded: Sequence[str]) -> list[str]:
+    """What a question did without, less what is not configured: `status` and `config` say that, once."""
+    return [one for one in degraded if "is configured (" not in one]  # other remarks are about this question
+
+
+def _paged(text: str) -> None:
+    """A text on stdout; on a terminal that it does not fit on, through $PAGER."""
+    if output.on_terminal() and text.count("\n") >= shutil.get_terminal_size().lines - 1:
+        os.environ.setdefault("LESS", "-FRSX")
+        pydoc.pager(shown(text) + "\n")
+    else:
+        output.say(text)
+
+
+def _width() -> int:
+    """Characters of a line on this terminal; in a pipe, where lines are searched, many."""
+    return shutil.get_terminal_size().columns if output.on_terminal() else 1_000

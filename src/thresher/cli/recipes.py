@@ -12,18 +12,17 @@ import typer
 
 import thresher
 from thresher.cli import output
-from thresher.cli.options import AsJson, RecipeName, Target, on_collection, recipe_names
-from thresher.cli.progress import counting
-from thresher.cli.questions import recipe_of
+from thresher.cli.options import COMPLETE, AsJson, RecipeName, Target, on_collection, recipe_names
 from thresher.errors import UsageError
 from thresher.plugins import brought, loaded
 
 if TYPE_CHECKING:
     from thresher.home.places import Home
+    from thresher.judging.calibration import Calibration, ModelWeight
     from thresher.types import Public
 
 
-def list_recipes(json: AsJson = False) -> None:
+def recipes(json: AsJson = False) -> None:
     """List the recipes and what stands in their slots."""
     described = [_describe(name, {}) for name in thresher.recipes.names()]
     if json:
@@ -51,12 +50,12 @@ def show(
 
     one = _describe(recipe, target.settings, target.home)
     if diff is None:
-        target.show(one, lambda found: output.recipe(found, descriptions(thresher.recipes.get(recipe).settings)))
+        target.show(one, lambda found: _say_recipe(found, descriptions(thresher.recipes.get(recipe).settings)))
         return
     changed = ",".join(f"{key}={value}" for key, value in target.settings.items())
     names = (recipe if recipe != diff or not changed else f"{recipe}[{changed}]", diff)
     differences = _differences(one, _describe(diff, {}, target.home), names)
-    target.show(differences, lambda found: output.recipe_differences(names, found))
+    target.show(differences, lambda found: _say_differences(names, found))
 
 
 def _describe(name: str, given: Mapping[str, str], home: Home | None = None) -> dict[str, Any]:
@@ -102,7 +101,7 @@ def calibrate(
     rows = None if questions is None else _rows(questions)
     labelled = None if rows is None else [(row["question"], row.get("answerable", True)) for row in rows]
     searches = 2 * number if labelled is None else len(labelled)
-    with target.open() as collection, counting(searches, "searches") as progress:
+    with target.open() as collection, output.counting(searches, "searches") as progress:
         calibration = collection.calibrate(
             labelled, recipe=recipe, number=number, seed=seed, settings=target.settings, progress=progress
         )
@@ -111,7 +110,7 @@ def calibrate(
     if target.json:
         output.as_json({**calibration.to_dict(), **({} if worth is None else {"answerer": worth.to_dict()})})
         return
-    output.calibration(calibration, bounds)
+    _say_calibration(calibration, bounds)
     if worth is not None:
         output.say(str(worth))
 
@@ -123,7 +122,7 @@ def _answerer_worth(target: Target, recipe: str, rows: Sequence[dict[str, Any]])
         return None
     with target.open() as collection:
         worth: Public | None = loaded(measure)(
-            collection, rows, recipe=recipe, settings=target.settings, counting=counting
+            collection, rows, recipe=recipe, settings=target.settings, counting=output.counting
         )
     return worth
 
@@ -134,7 +133,7 @@ def _show_budget(target: Target, recipe: str, file: Path | None, number: int, se
     if file is not None:
         rows = [row for row in _rows(file) if row.get("answerable", True) and row.get("answers")]
         asked = [(row["question"], row["answers"]) for row in rows]
-    with target.open() as collection, counting(number if asked is None else len(asked), "searches") as progress:
+    with target.open() as collection, output.counting(number if asked is None else len(asked), "searches") as progress:
         curve = collection.measure_budget(
             asked, recipe=recipe, number=number, seed=seed, settings=target.settings, progress=progress
         )
@@ -186,13 +185,13 @@ def train_judge(
 ) -> None:
     """Train the judge further on your own labels, and keep it if that made it better; needs the extra `training`."""
     with target.open() as collection:
-        trained = collection.train_judge(labels, epochs=epochs, seed=seed, settings=target.settings, counting=counting)
+        trained = collection.train_judge(
+            labels, epochs=epochs, seed=seed, settings=target.settings, counting=output.counting
+        )
     target.show(trained, lambda found: output.say(str(found)))
 
 
 # --- the command line itself: its settings, and completion ------------------------------------------------------------
-
-COMPLETE = "_THRESHER_COMPLETE"  # the variable in which a shell asks what can follow
 
 
 class Shell(StrEnum):
@@ -212,7 +211,7 @@ def config(
     """Show every setting, its value and where that comes from: default, preset, a file, a variable or --set."""
     from thresher.settings import config_files, flat_public
 
-    chosen = thresher.recipes.get(recipe_of(recipe, target))
+    chosen = thresher.recipes.get(target.recipe(recipe))
     front = thresher.recipes.front(target.home)
     values: dict[str, Any] = {
         "home": str(target.home),
@@ -230,7 +229,7 @@ def config(
         if not changed or key in origins
     }
     files = [str(file) for file in config_files(target.home)]
-    target.show({"files": files, "settings": shown}, output.configuration)
+    target.show({"files": files, "settings": shown}, _say_configuration)
     if not target.json:
         output.not_configured(values)
 
@@ -248,7 +247,7 @@ def trust(
     if json:
         output.as_json({"file": str(found), "trusted": not forget, "settings": settings})
     else:
-        output.trusted(found, settings, forget=forget)
+        _say_trusted(found, settings, forget=forget)
 
 
 def completion(
@@ -261,3 +260,79 @@ def completion(
     from typer._completion_shared import get_completion_script
 
     output.say(get_completion_script(prog_name="thresher", complete_var=COMPLETE, shell=shell.value))
+
+
+# --- in words ---------------------------------------------------------------------------------------------------------
+
+
+def _say_recipe(described: Mapping[str, Any], descriptions: Mapping[str, str]) -> None:
+    """What a recipe follows, its slots and its settings."""
+    output.say(described["follows"].strip())
+    output.say()
+    output.table("slots", ["slot", "part"], list(described["slots"].items()))
+    rows = [[key, _value(value), descriptions.get(key, "")] for key, value in described["settings"].items()]
+    output.table("settings", ["setting", "value", "what it is"], rows)
+
+
+def _say_differences(names: tuple[str, str], differences: Sequence[Mapping[str, Any]]) -> None:
+    """The slots and settings in which two recipes differ."""
+    rows = [[row["key"], *(_value(row[name]) for name in names)] for row in differences]
+    output.table(" and ".join(names), ["key", *names], rows)
+
+
+def _value(value: Any) -> Any:
+    return "not set" if value in (None, "") else value
+
+
+def _say_configuration(found: Mapping[str, Any]) -> None:
+    """Every setting with its value and its origin, and the files that were read."""
+    output.say(f"read: {', '.join(found['files']) or 'no thresher.toml'}")
+    rows = [[key, _value(one["value"]), one["origin"]] for key, one in found["settings"].items()]
+    output.table("settings", ["setting", "value", "from"], rows)
+
+
+def _say_trusted(file: Path, settings: Mapping[str, str], *, forget: bool) -> None:
+    """The settings that a file may make from now on, or no longer."""
+    if not settings:
+        output.say(f"{file} sets nothing that has to be trusted")
+        return
+    output.say(f"{file} is {'no longer trusted' if forget else 'trusted'} to set:")
+    for key, value in settings.items():
+        output.say(f"  {key} = {value}")
+    if not forget:
+        output.say("Keys from the environment and the command line are sent to the addresses above.")
+
+
+def _say_calibration(made: Calibration, bounds: tuple[float, ...] | None = None) -> None:
+    """A calibration, for a person; `bounds` are those of a published recipe, or its floor, on its scale."""
+    low, high = made.auroc_interval
+    questions = f"{made.n_positive} questions the collection can answer and {made.n_negative} it cannot"
+    output.say(f"calibrated the judge '{made.judge}' from {made.source}: {questions}")
+    output.table(
+        "",
+        ["", "value", "95 % interval"],
+        [
+            ["AUROC", f"{made.auroc:.3f}", f"{low:.3f} to {high:.3f}"],
+            ["expected calibration error", f"{made.ece:.3f}", ""],
+            ["LOWER", f"{made.lower:.3f}", "{:.3f} to {:.3f}".format(*made.lower_interval)],
+            ["UPPER", f"{made.upper:.3f}", "{:.3f} to {:.3f}".format(*made.upper_interval)],
+        ],
+    )
+    if bounds is not None:
+        deciding = "it decides here by {:.3g} and {:.3g}, on its own scale"
+        output.say((deciding if len(bounds) == 2 else "chunks below {:.3g} are dropped here").format(*bounds))
+    if not made.separated:
+        between = "between the bounds the verdict will be `unsure`, which acts as ambiguous"
+        between = between if bounds is None else "scores separate little here, whatever the bounds"
+        output.say(f"no clean separation: {between}")
+    if made.model is not None:
+        output.say(_of_the_model(made.model))
+
+
+def _of_the_model(weight: ModelWeight) -> str:
+    low, high = weight.gain_interval
+    gain = f"log loss {-weight.gain:+.3f} [{-high:+.3f}, {-low:+.3f}] on {weight.questions} unsure questions"
+    if weight.counts:
+        asked = f"asked where the judge is unsure, with weight {weight.model_weight:.2f}"
+        return f"{weight.model} helps ({gain}): it is {asked}"
+    return f"{weight.model} does not help ({gain}): it is not asked to judge in this collection"

@@ -119,10 +119,10 @@ def archive_pieces(file: RawFile) -> Iterator[Piece]:
                 if target.name not in met and not kind.startswith(SKIPPED_PARTS):
                     met.add(target.name)
                     waiting.append(target)
-        for part in sorted(met & archive.NameToInfo.keys()):
-            place = next((called for name, called in PLACES if name in part), "")
-            if place and part.endswith(".xml"):
-                yield place, xml_text(archive, part)
+        for name in sorted(met & archive.NameToInfo.keys()):
+            place = next((called for says, called in PLACES if says in name), "")
+            if place and name.endswith(".xml"):
+                yield place, xml_text(archive, name)
 
 
 def xml_text(archive: zipfile.ZipFile, part: str) -> str:

@@ -297,16 +297,16 @@ def read_url(url: str, *, limits: Limits, public_only: bool = False) -> tuple[by
 
     With `public_only` it is a stranger's, and must be on the public internet itself.
     """
-    from thresher.net import http
+    from thresher import net
 
     try:
-        final, reply = http.follow(
-            http.parsed_address(url),
-            reach=http.Reach(named=not public_only),
-            bounds=http.Bounds(time.monotonic() + limits.timeout_seconds, limits.max_bytes),
+        final, reply = net.follow(
+            net.parsed_address(url),
+            reach=net.Reach(named=not public_only),
+            bounds=net.Bounds(time.monotonic() + limits.timeout_seconds, limits.max_bytes),
             wanted=lambda head: 200 <= head.status < 300,
         )
-    except http.NotFetched as error:
+    except net.NotFetched as error:
         raise DocumentError(str(error), next_step="check the address, or save it as a file and index that") from error
     if not 200 <= reply.status < 300:
         next_step = "check the address" if reply.status in (404, 410) else "try again later"

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from thresher.errors import StoreError, UsageError, check_type
 from thresher.home import places
-from thresher.home.files import make_folder
-from thresher.home.places import COLLECTIONS
+from thresher.home.places import COLLECTIONS, make_folder
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import Home
 from thresher.stores import registry

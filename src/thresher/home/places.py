@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import cast
+from threading import get_ident
+from typing import Any, cast
 
-from thresher.errors import UsageError, check_type, missing
-from thresher.home.files import LocalFiles
+from thresher.errors import StoreError, UsageError, check_type, missing
 from thresher.plugins import brought, loaded
 from thresher.protocols import Files, RemoteFolder, StoredFile
 from thresher.protocols import Home as Home
@@ -46,7 +47,7 @@ def files_at(folder: Home) -> Files:
 
 def shared(home: Path) -> Files | None:
     """The files that a home shares with other homes, by `home_files` of the entry point of its store; None alone."""
-    from thresher.home.settings import of_home
+    from thresher.settings import of_home
 
     entry = brought(STORES).get(of_home(home).store)
     keeps: Callable[[Path], Files | None] | None = None if entry is None else getattr(loaded(entry), "home_files", None)
@@ -56,7 +57,7 @@ def shared(home: Path) -> Files | None:
 def home_files(home: Home) -> Files:
     """The files of a home: replies, and what the server keeps. Which they are is asked at each use."""
     alone = files_at(home)
-    return ChosenFiles(lambda: shared(home) or alone) if isinstance(home, Path) else alone
+    return chosen(lambda: shared(home) or alone) if isinstance(home, Path) else alone
 
 
 def record_files(folder: Home) -> Files:
@@ -106,44 +107,203 @@ def size(folder: Home) -> tuple[int, int]:
     return files, bytes_
 
 
-class ChosenFiles:
-    """Files that are chosen when they are used (implements `Files`): by then the settings around them are known."""
+def chosen(choose: Callable[[], Files]) -> Files:
+    """Files that are chosen when they are used: by then the settings around them are known."""
+    return cast(Files, _Chosen(choose))
+
+
+class _Chosen:
+    remembered = None  # what is chosen later cannot be remembered now, see `files_asked`
 
     def __init__(self, choose: Callable[[], Files]) -> None:
         self._choose = choose
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._choose(), name)
+
+    def below(self, name: str) -> Files:
+        return chosen(lambda: self._choose().below(name))
+
+
+# --- files on this machine --------------------------------------------------------------------------------------------
+
+UNFINISHED = ".unfinished-"
+"""What the name of a file begins with until it is whole; such a name is none of `Files`."""
+
+LEFT_SECONDS = 60.0
+"""A file that is still unfinished then was left by a process that was killed: writing takes milliseconds."""
+
+FOLDER_MODE, FILE_MODE = 0o700, 0o600
+"""What a home holds is for its user alone: documents, questions and keys."""
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder of a home and those above it that are not there. Raises OSError."""
+    if not folder.is_dir():
+        if folder.parent != folder:
+            make_folder(folder.parent)
+        folder.mkdir(FOLDER_MODE, exist_ok=True)
+
+
+class LocalFiles:
+    """The files of a folder (implements `Files`), made with the first of them; they are for their user alone."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = Path(folder)
+
     def read(self, name: str) -> bytes | None:
         """The content; None where there is no such file."""
-        return self._choose().read(name)
+        file = self._file(name)
+        try:
+            return file.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise _failed("read", file, error) from error
 
     def write(self, name: str, content: bytes, *, durable: bool = False) -> None:
-        """Whole or not at all."""
-        self._choose().write(name, content, durable=durable)
+        """Whole or not at all: a reader sees the old content or the new one. `durable` outlasts a power cut too."""
+        file = self._file(name)
+        with _unfinished(file, content, durable=durable) as unfinished:
+            unfinished.replace(file)
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write a file that is not there yet; False where it is."""
-        return self._choose().create(name, content)
+        """Write a file that is not there yet; False where it is. Of several that try at once one gets True."""
+        file = self._file(name)
+        with _unfinished(file, content, durable=False) as unfinished:
+            try:
+                file.hardlink_to(unfinished)
+            except FileExistsError:
+                return False
+        return True
 
     def find(self, name: str) -> StoredFile | None:
-        """Its size and age; None where there is no such file."""
-        return self._choose().find(name)
+        """What is known of a file without its content; None where there is no such file."""
+        file = self._file(name)
+        try:
+            status = file.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise _failed("read", file, error) from error
+        return StoredFile(name, status.st_size, status.st_mtime) if file.is_file() else None
 
     def list(self, prefix: str = "") -> Sequence[StoredFile]:
-        """The files whose names begin with the prefix, the oldest first."""
-        return self._choose().list(prefix)
+        """The files whose names begin with the prefix, recursively, the oldest first; clears unfinished files away."""
+        folder, slash, start = prefix.rpartition("/")
+        found: list[tuple[int, StoredFile]] = []
+        top = self._file(folder) if folder else self.folder
+        for file in _files_below(top, start):
+            with suppress(FileNotFoundError):  # removed just now
+                status = file.stat()
+                name = f"{folder}{slash}{file.relative_to(top).as_posix()}"
+                found.append((status.st_mtime_ns, StoredFile(name, status.st_size, status.st_mtime)))
+        return [file for _, file in sorted(found, key=lambda one: (one[0], one[1].name))]
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove files; those that are not there are passed over."""
-        self._choose().remove(names)
+        for name in names:
+            file = self._file(name)
+            try:
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    file.unlink()
+            except OSError as error:
+                raise _failed("removed", file, error) from error
 
-    def lock(self, name: str, seconds: float) -> AbstractContextManager[None]:
-        """Inside it no other process holds the lock of that name."""
-        return self._choose().lock(name, seconds)
+    @contextmanager
+    def lock(self, name: str, seconds: float) -> Iterator[None]:
+        """Inside it no other process holds the lock of that name; the lock ends with its holder."""
+        from filelock import FileLock, Timeout
 
-    def below(self, name: str) -> ChosenFiles:
+        file = self._file(name)
+        _make_folder(file)
+        held = FileLock(file, timeout=seconds)
+        try:
+            held.acquire()
+        except Timeout as error:
+            raise held_too_long(str(file), seconds) from error
+        try:
+            yield
+        finally:
+            held.release()
+
+    def below(self, name: str) -> LocalFiles:
         """The files in a folder."""
-        return ChosenFiles(lambda: self._choose().below(name))
+        return LocalFiles(self._file(name))
 
     def where(self, name: str) -> str:
-        """Where a file is, for a person."""
-        return self._choose().where(name)
+        """The path of a file."""
+        return str(self._file(name))
+
+    def _file(self, name: str) -> Path:
+        check_name(name)
+        return self.folder / name
+
+
+def held_too_long(subject: str, seconds: float) -> StoreError:
+    """The error for a lock that was not to be had in so many seconds."""
+    return StoreError(
+        f"another process has held it for {seconds:.0f} s",
+        subject=subject,
+        next_step="wait for that process or end it, then try again",
+    )
+
+
+def check_name(name: str) -> None:
+    """Raise UsageError for what cannot be the name of a file: it leads out, or hides."""
+    if "\0" in name or any(part == "" or part.startswith(".") for part in name.split("/")):
+        raise UsageError("is not the name of a file", subject=repr(name), next_step="use names without dots in front")
+
+
+@contextmanager
+def _unfinished(file: Path, content: bytes, *, durable: bool) -> Iterator[Path]:
+    """A file with the content beside the one to be written, removed at the end unless it was moved."""
+    beside = file.with_name(f"{UNFINISHED}{os.getpid()}-{get_ident()}-{file.name}")
+    _make_folder(file)
+    try:
+        with open(beside, "wb", opener=lambda path, flags: os.open(path, flags, FILE_MODE)) as written:
+            written.write(content)
+            if durable:
+                written.flush()
+                os.fsync(written.fileno())
+        yield beside
+    except OSError as error:
+        raise _failed("written", file, error) from error
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _make_folder(file: Path) -> None:
+    try:
+        make_folder(file.parent)
+    except OSError as error:
+        raise _failed("written", file, error) from error
+
+
+def _files_below(folder: Path, start: str) -> Iterator[Path]:
+    """The files of a folder and of those in it; of the folder itself only what begins with `start`."""
+    try:
+        entries = list(os.scandir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise _failed("read", folder, error) from error
+    for entry in entries:
+        if entry.name.startswith(UNFINISHED):
+            _clear_away(Path(entry.path))
+        elif entry.name.startswith(start) and not entry.name.startswith("."):
+            if entry.is_dir():
+                yield from _files_below(Path(entry.path), "")
+            else:
+                yield Path(entry.path)
+
+
+def _clear_away(unfinished: Path) -> None:
+    with suppress(FileNotFoundError):
+        if time.time() - unfinished.stat().st_mtime > LEFT_SECONDS:
+            unfinished.unlink()
+
+
+def _failed(what: str, file: Path, error: OSError) -> StoreError:
+    advice = "free some space, or see who may use the folder"
+    return StoreError(f"cannot be {what}: {error.strerror}", subject=str(file), next_step=advice)

@@ -29,8 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.errors import EncoderMismatch, StoreError, UsageError
 from thresher.home import places
-from thresher.home.files import make_folder
-from thresher.home.places import Home
+from thresher.home.places import Home, make_folder
 from thresher.indexing.catalog import (
     RECORD_TABLES,
     Catalog,

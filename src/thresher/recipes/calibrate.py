@@ -14,7 +14,6 @@ from functools import partial
 from typing import Literal
 
 from thresher.errors import UsageError
-from thresher.filters import In, Not
 from thresher.judging.calibration import Calibration, ModelWeight, usual
 from thresher.judging.fitting import LEAST_QUESTIONS, Opinion, check_enough, fit, weighed
 from thresher.plugins import required
@@ -25,7 +24,7 @@ from thresher.recipes.judges import best_score, judge_of, learns, raw_scorer
 from thresher.recipes.registry import RECIPES, Recipe
 from thresher.recipes.settings import CorrectiveSettings, JudgeSettings, RecipeSettings
 from thresher.tracing.feedback import Label
-from thresher.types import Chunk, Hit, Query
+from thresher.types import Chunk, Hit, In, Not, Query
 
 ASKED_ABOUT = 3
 """Chunks of a question, the best by our judge, that the chat model is asked about to find out what it is worth."""

@@ -142,7 +142,7 @@ class Components:
     """Records what comes from outside, or plays it back."""
     replies: Files | None = None
     """Where replies are kept, if `llm.cache` is on."""
-    calibrations: Calibrations | None = None
+    calibrations: Callable[[], Calibrations] | None = None
     indexing: bool = False
     """Whether documents are indexed: only then is a chat model paid to prepare them."""
     announce: Callable[[str], None] | None = None

@@ -89,7 +89,7 @@ JUDGES: dict[str, JudgeEntry] = {
 def calibration(settings: RecipeSettings, components: Components, judge: str) -> Calibration:
     """The collection's calibration of a judge, or the shipped one, for any encoder. Raises UsageError for neither."""
     encoder = components.encoder(settings).name
-    stored = None if components.calibrations is None else components.calibrations.get(judge, encoder)
+    stored = None if components.calibrations is None else components.calibrations().get(judge, encoder)
     entry, folder = JUDGES.get(judge), judge_folder(settings)
     found = stored or (entry.shipped if entry else None)
     if found is None and entry is None and folder is not None:
@@ -168,7 +168,7 @@ def with_learned(
     """The recipe by learned bounds, `printed` without any or where those at `keys` are set by hand."""
     if parts.calibrations is None or not isinstance(settings, JudgeSettings) or not learns(printed, settings, keys):
         return printed
-    learned = parts.calibrations.get(judge_of(name, settings), parts.encoder(settings).name)
+    learned = parts.calibrations().get(judge_of(name, settings), parts.encoder(settings).name)
     if learned is None:
         return printed
     given, own = flat(settings), flat(resolved(type(settings), {}, preset=preset))

@@ -355,11 +355,10 @@ def _check_here(given: Mapping[str, Any], chosen: Sequence[Recipe]) -> None:
 
 
 def settings_keys() -> set[str]:
-    """The dotted keys of the settings that a collection, any recipe or the server has."""
-    from thresher.home import settings as of_collections
-    from thresher.recipes.settings import FrontSettings, ServiceSettings
-    from thresher.settings import Frozen, keys
+    """The dotted keys of the settings that a collection, with the tables of distributions, or any recipe has."""
+    from thresher.recipes.settings import FrontSettings
+    from thresher.settings import Frozen, collection_model, keys
 
     of_recipes = {RECIPES[name].settings for name in names()}
-    models: list[type[Frozen]] = [of_collections.model(), FrontSettings, ServiceSettings, *of_recipes]
+    models: list[type[Frozen]] = [collection_model(), FrontSettings, *of_recipes]
     return {key for model in models for key in keys(model)}

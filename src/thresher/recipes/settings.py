@@ -101,46 +101,6 @@ class FrontSettings(Frozen):
     )
 
 
-class ServerSettings(Frozen):
-    """How `thresher serve` listens and what it bears; the program is the distribution thresher-server."""
-
-    host: str = Field("127.0.0.1", description="address to listen on; keys are required on any but a loopback one")
-    port: int = Field(8765, ge=0, le=65_535, description="port to listen on; 0 takes a free one")
-    workers: int = Field(1, ge=1, le=64, description="processes that answer over the same home")
-    require_key: bool = Field(False, description="ask for a key on loopback too")
-    open: bool = Field(
-        False, description="on loopback, let in every program of every user, without the token of the printed address"
-    )
-    admin_key: SecretStr | None = Field(
-        None,
-        min_length=24,
-        description="a key that may do everything, besides those of `thresher keys`: from a secret of the machine's",
-    )
-    allowed_hosts: Listed = Field(
-        "", description="names that a request may call this server by, besides loopback's and that of public_url"
-    )
-    allowed_origins: Listed = Field("", description="origins whose pages may call it from a browser; none but its own")
-    max_body_megabytes: float = Field(4.0, gt=0, le=1024, description="MiB of a request that is no upload at most")
-    max_upload_megabytes: float = Field(200.0, gt=0, le=65_536, description="MiB of one uploaded file at most")
-    max_question_characters: int = Field(8000, ge=1, description="characters of a question at most")
-    max_documents: int = Field(1000, ge=1, description="texts of one request to rerank or encode at most")
-    concurrency: int = Field(2, ge=1, le=256, description="questions that are worked on at the same time, per process")
-    queue: int = Field(64, ge=0, description="questions that wait for their turn at most, per process; others get 429")
-    timeout_seconds: float = Field(120.0, gt=0, description="seconds that a question may take, its wait included")
-    drain_seconds: float = Field(30.0, ge=0, description="seconds that open questions have to end when it stops")
-    audit: bool = Field(True, description="keep who asked and who changed what, in server/audit.jsonl of the home")
-    chat_events: bool = Field(
-        False,
-        description="send Open WebUI's `event` beside chat chunks to every client, not only where its headers are",
-    )
-
-
-class ServiceSettings(Frozen):
-    """The table of the server in a `thresher.toml`."""
-
-    server: ServerSettings = ServerSettings()
-
-
 class RecipeSettings(Frozen):
     """What every recipe has; a class variable is what a recipe or preset comes with and nobody sets."""
 

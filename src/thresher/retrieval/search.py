@@ -9,7 +9,7 @@ from itertools import zip_longest
 from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
-from thresher.filters import Filter, In, narrowed
+from thresher.filters import narrowed
 from thresher.protocols import ChunkTable, Encoder, Retriever, about
 from thresher.questions import searches
 from thresher.types import (
@@ -20,7 +20,9 @@ from thresher.types import (
     RECIPROCAL_RANK,
     WEIGHTED_FUSION,
     Chunk,
+    Filter,
     Hit,
+    In,
     Judged,
     Judgement,
     Notes,

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from thresher.errors import StoreError
-from thresher.filters import IDS, Filter
-from thresher.home import settings
-from thresher.home.files import make_folder
+from thresher.filters import IDS
+from thresher.home.places import make_folder
 from thresher.protocols import CHUNK_TABLE_PREFIX, Home
+from thresher.settings import of_home
 from thresher.stores import lance_memory
 from thresher.stores.lance_memory import Memory, MemoryIndex
 from thresher.stores.lance_table import (
@@ -46,7 +46,7 @@ from thresher.stores.lance_upkeep import (
     wants_vector_index,
 )
 from thresher.text.terms import chunk_terms, query_terms
-from thresher.types import Chunk, ChunkRow
+from thresher.types import Chunk, ChunkRow, Filter
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -396,7 +396,7 @@ class LanceStore:
         if self._given_memory is not None:
             return self._given_memory
         home = self._address.absolute() if isinstance(self._address, Path) else self._address
-        return lance_memory.of_process(settings.of_home(home.parent.parent.parent).memory_megabytes)
+        return lance_memory.of_process(of_home(home.parent.parent.parent).memory_megabytes)
 
     @property
     def exists(self) -> bool:

@@ -12,7 +12,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from thresher.filters import IDS, And, Filter, In
+from thresher.filters import IDS
+from thresher.types import And, Filter, In
 
 if TYPE_CHECKING:
     import numpy as np

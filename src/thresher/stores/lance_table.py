@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from thresher.errors import StoreError
-from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or
 from thresher.stores.lance_upkeep import bring_up, drop_versions_before, join_files, newest
+from thresher.types import And, Comparison, Filter, In, IsNull, Like, Not, Or
 
 _log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from time import monotonic
 from typing import Any
 
 from thresher.errors import StoreAway, StoreError
-from thresher.home.files import check_name, held_too_long
+from thresher.home.places import check_name, held_too_long
 from thresher.protocols import StoredFile
 from thresher_bucket import settings
 from thresher_bucket.folder import BucketFolder

@@ -6,9 +6,8 @@ from typing import cast
 
 from pydantic import Field
 
-from thresher.home import settings
 from thresher.protocols import Home
-from thresher.settings import Frozen
+from thresher.settings import Frozen, of_home
 from thresher_bucket.folder import BucketFolder
 
 
@@ -31,4 +30,4 @@ class BucketSettings(Frozen):
 
 def around(folder: BucketFolder) -> BucketSettings:
     """The settings of a folder's home."""
-    return cast(BucketSettings, settings.of_home(folder).bucket)  # type: ignore[attr-defined]
+    return cast(BucketSettings, of_home(folder).bucket)  # type: ignore[attr-defined]

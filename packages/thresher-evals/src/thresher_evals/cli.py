@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,11 +24,9 @@ from thresher.cli.options import (
     Target,
     assignments,
     on_collection,
-    open_collection,
-    options_of,
     target_of,
 )
-from thresher.cli.progress import counting, indexing
+from thresher.cli.output import counting, indexing
 from thresher.errors import UnknownSetting, UsageError
 from thresher.home.places import working_folder
 from thresher.tracing.explain import counted, spent
@@ -91,7 +89,7 @@ def eval_run(
     json: AsJson = False,
 ) -> None:
     """Put the questions of a dataset to recipes and keep a row of each."""
-    from thresher.preparing import pool
+    from thresher.processes import pool
     from thresher_evals.asker import CollectionAsker, checked, parse_variant
     from thresher_evals.datasets.registry import load
     from thresher_evals.elsewhere import Elsewhere
@@ -100,26 +98,26 @@ def eval_run(
 
     if on is not None and parallel > 1:
         raise UsageError("not both", subject="`parallel` and `on`", next_step="a cluster asks as many as it can")
-    home = target_of(home, collection, {}, json).home
+    target = target_of(home, collection, {}, json)
     recipe, given = list(dict.fromkeys(recipe)), checked(assignments(settings))
     plain = list(dict.fromkeys(parse_variant(one).recipe for one in recipe))
     loaded = load(dataset, split=split, sample=sample, seed=seed)
     name = collection or collection_of(loaded)
     elsewhere = outside_of(loaded, name) if outside == "auto" else outside
     belongings: dict[str, list[Path]] = {}
-    for corpus, owner in files(loaded, home, name, outside=elsewhere):
+    for corpus, owner in files(loaded, target.home, name, outside=elsewhere):
         belongings.setdefault(owner, []).append(corpus)
     unread = 0
     for owner, corpora in belongings.items():
         # Warming up a variant makes its own chunks: a question completes an index.
-        with open_collection(home, owner) as opened, indexing() as progress:
+        with replace(target, collection=owner).open() as opened, indexing() as progress:
             report = opened.add(*corpora, recipe=plain, settings=given, progress=progress, on=on)
         output.failures(report.failed)
         unread += len(report.failed)
     if not json:
         kinds = ", ".join(f"{number} {category}" for category, number in loaded.categories.items())
         output.say("; ".join(filter(None, [kinds or f"{len(loaded.questions)} questions", loaded.note])))
-    with open_collection(home, name) as opened, pool(1, on) or nullcontext() as cluster:
+    with replace(target, collection=name).open() as opened, pool(1, on) or nullcontext() as cluster:
         asker = CollectionAsker(opened, given, outside=elsewhere, degraded=degrade, questions=loaded.questions)
         described = {one: asker.settings_of(one) for one in recipe}
         for one in recipe:
@@ -156,7 +154,7 @@ def eval_run(
                         "set": _without_secrets(given),
                         "out": f"{out}-again",
                     },
-                    options_of(home, collection or "default"),
+                    target.options,
                 ),
                 progress=count,
                 seen=spending.add,

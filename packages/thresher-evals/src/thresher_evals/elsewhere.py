@@ -22,7 +22,7 @@ from thresher_evals.rows import Row, config_of, finite
 
 if TYPE_CHECKING:
     from thresher.home.places import Home
-    from thresher.preparing import Pool
+    from thresher.processes import Pool
 
 
 @dataclass(frozen=True, slots=True)

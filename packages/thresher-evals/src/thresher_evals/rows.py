@@ -28,7 +28,7 @@ from pydantic.dataclasses import dataclass as model
 
 from thresher.answer import NOT_CONFIGURED
 from thresher.errors import StoreError, UsageError
-from thresher.home.files import UNFINISHED, LocalFiles
+from thresher.home.places import UNFINISHED, LocalFiles
 from thresher.types import Origin, Usage, Verdict
 from thresher_evals.dataset import Dataset, Question
 

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import UsageError
-from thresher.home.files import LocalFiles
-from thresher.home.places import Home, working_folder
+from thresher.home.places import Home, LocalFiles, working_folder
 from thresher.protocols import Progress
 from thresher.types import Origin
 from thresher_evals.asker import Asker, Put

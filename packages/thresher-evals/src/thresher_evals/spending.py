@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from thresher.cli.options import host_of
-from thresher.cli.progress import counting
+from thresher.cli.output import counting
 from thresher.tracing.explain import counted, spent
 from thresher_evals.rows import Row
 

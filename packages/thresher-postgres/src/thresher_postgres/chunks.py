@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from psycopg import sql
 
 from thresher.errors import StoreError
-from thresher.filters import Filter
 from thresher.text.terms import chunk_terms, query_terms
-from thresher.types import Chunk, ChunkRow
+from thresher.types import Chunk, ChunkRow, Filter
 from thresher_postgres.connection import Connection, Database, store_errors
 from thresher_postgres.filters import Condition, to_sql
 from thresher_postgres.postings import Postings

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from thresher.home.files import check_name, held_too_long
+from thresher.home.places import check_name, held_too_long
 from thresher.protocols import StoredFile
 from thresher_postgres import migrations
 from thresher_postgres.connection import Database, locked, store_errors

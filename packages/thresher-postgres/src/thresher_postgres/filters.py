@@ -7,7 +7,8 @@ from typing import Any
 from psycopg import sql
 
 from thresher.errors import StoreError
-from thresher.filters import COLUMNS, IDS, And, Comparison, Filter, In, IsNull, Like, Not, Or, Value
+from thresher.filters import COLUMNS, IDS
+from thresher.types import And, Comparison, Filter, In, IsNull, Like, Not, Or, Value
 
 FOLDING = 170_000
 """First server version with a collation that folds case on every machine."""

@@ -9,9 +9,8 @@ from typing import Any, cast
 from pydantic import Field, SecretStr
 
 from thresher.errors import UsageError
-from thresher.home import settings
 from thresher.protocols import Home
-from thresher.settings import Frozen
+from thresher.settings import Frozen, of_home
 
 
 class PostgresSettings(Frozen):
@@ -48,7 +47,7 @@ _said: dict[Path, Mapping[str, Any]] = {}
 
 def around(home: Path) -> PostgresSettings:
     """The settings of a home."""
-    return cast(PostgresSettings, settings.of_home(home).postgres)  # type: ignore[attr-defined]
+    return cast(PostgresSettings, of_home(home).postgres)  # type: ignore[attr-defined]
 
 
 def of(folder: Path) -> PostgresSettings:

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path
 from pydantic import Field
 
-from thresher.file_names import file_name, renamed
 from thresher.home.places import Home, home_files
+from thresher.links import file_name, renamed
 from thresher.protocols import Files
 from thresher_server.jobs.store import now, read_stored, write_stored
 from thresher_server.naming import READING, Opened, Served

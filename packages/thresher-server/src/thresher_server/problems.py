@@ -28,7 +28,7 @@ from thresher.errors import (
     ThresherError,
     UsageError,
 )
-from thresher.file_names import file_name
+from thresher.links import file_name
 
 STATUSES: tuple[tuple[type[ThresherError], int], ...] = (
     (UsageError, 422),

@@ -19,7 +19,7 @@ from python_multipart.exceptions import FormParserError
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from thresher.errors import StoreError
-from thresher.home.files import make_folder
+from thresher.home.places import make_folder
 from thresher_server.problems import Problem
 
 MOST_FILES = 1000

@@ -26,14 +26,14 @@ from fastapi import Request
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.engine import Engine
-from thresher.file_names import file_name
-from thresher.home.files import make_folder
-from thresher.home.places import Home, working_folder
-from thresher.recipes.settings import FrontSettings, ServerSettings, ServiceSettings
+from thresher.home.places import Home, make_folder, working_folder
+from thresher.links import file_name
+from thresher.recipes.settings import FrontSettings
 from thresher.settings import resolved
 from thresher_server import telemetry
 from thresher_server.problems import Problem
 from thresher_server.security.keys import Keys
+from thresher_server.settings import ServerSettings, ServiceSettings
 
 RETRY_SECONDS = 2
 """A question takes about half a second on a quiet core, so a queue moves within two seconds."""

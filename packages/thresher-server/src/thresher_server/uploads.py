@@ -16,8 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from thresher.collection import Collection
-from thresher.home.files import LocalFiles, make_folder
-from thresher.home.places import Home, home_files, working_folder
+from thresher.home.places import Home, LocalFiles, home_files, make_folder, working_folder
 from thresher.indexing.catalog import Place
 from thresher.indexing.store import DocumentStore
 from thresher_server.conversations import forget_sources

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import StoreError
-from thresher.filters import Filter, holds
+from thresher.filters import holds
 from thresher.text.terms import chunk_terms, query_terms
-from thresher.types import Chunk, ChunkRow
+from thresher.types import Chunk, ChunkRow, Filter
 
 if TYPE_CHECKING:
     from thresher.types import Vectors

@@ -27,7 +27,7 @@ import pytest
 
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.errors import StoreError
-from thresher.filters import Comparison, parse, resolve
+from thresher.filters import parse, resolve
 from thresher.indexing.catalog import Place
 from thresher.indexing.doctor import examine
 from thresher.indexing.index_config import IndexConfig
@@ -37,7 +37,7 @@ from thresher.indexing.store import DocumentStore
 from thresher.protocols import MOST_VERSIONS, ChunkStore, ChunkTable, Records, RecordStore, Store
 from thresher.stores import registry
 from thresher.text.terms import chunk_terms
-from thresher.types import Chunk, Document
+from thresher.types import Chunk, Comparison, Document
 from thresher_testing.store_samples import (
     COMPARED,
     ENCODER,

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or
 from thresher.protocols import ChunkStore, ChunkTable
 from thresher.testing.fakes import HashEncoder
-from thresher.types import Chunk, ChunkRow
+from thresher.types import And, Chunk, ChunkRow, Comparison, Filter, In, IsNull, Like, Not, Or
 
 ENCODER = HashEncoder(32)
 TABLE = "chunks_contract"

@@ -12,8 +12,9 @@ from typing import Any
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import UsageError
-from thresher.home.files import LocalFiles
-from thresher.judging.calibration import LEAST_QUESTIONS, Calibrations
+from thresher.home.places import LocalFiles
+from thresher.judging.calibration import Calibrations
+from thresher.judging.fitting import LEAST_QUESTIONS
 from thresher.protocols import Progress
 from thresher_evals.asker import CollectionAsker, parse_variant
 from thresher_evals.compare.recommend import WRONG_COSTS, compare_all, detectable, recommend, value, values_of

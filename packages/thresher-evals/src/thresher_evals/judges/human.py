@@ -16,7 +16,7 @@ from statistics import fmean
 from typing import Any
 
 from thresher.errors import UsageError
-from thresher.home.files import LocalFiles
+from thresher.home.places import LocalFiles
 from thresher_evals.judges.base import Case
 from thresher_evals.judges.judgements import RATINGS, answer_of
 from thresher_evals.rows import Row, read_run

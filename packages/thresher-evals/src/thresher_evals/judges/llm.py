@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from thresher.errors import UsageError
-from thresher.home.files import LocalFiles
+from thresher.home.places import LocalFiles
 from thresher.models.chat import ChatModel
 from thresher.models.replies import StructuredReply, Unreadable, asked, object_schema, read_choice, read_integer
 from thresher.models.usage import Meter

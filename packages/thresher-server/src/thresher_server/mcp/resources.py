@@ -15,10 +15,9 @@ from mcp_types import Resource
 
 from thresher.collection import Collection
 from thresher.errors import ThresherError, UsageError
-from thresher.file_names import file_name
 from thresher.indexing.catalog import DocumentRecord
 from thresher.indexing.store import DocumentStore
-from thresher.links import address
+from thresher.links import address, file_name
 from thresher_server.mcp.desk import Desk
 from thresher_server.mcp.wording import MOST_TOKENS, beginning
 from thresher_server.problems import Problem, line_of

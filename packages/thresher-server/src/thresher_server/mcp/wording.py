@@ -8,7 +8,7 @@ from typing import TypeVar
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
-from thresher.file_names import file_name
+from thresher.links import file_name
 from thresher.tracing.explain import assessment, counted, in_full, shortened
 from thresher_server.mcp.shapes import (
     AnswerResult,

@@ -8,8 +8,7 @@ from pathlib import PurePath
 
 from pydantic import BaseModel
 
-from thresher.answer import Answer
-from thresher.reasons import NEAREST
+from thresher.answer import NEAREST, Answer
 from thresher.tracing.explain import in_full
 from thresher.types import Citation
 

@@ -16,9 +16,8 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.errors import ThresherError
-from thresher.file_names import file_name
 from thresher.judging.kdm import ABSOLUTE
-from thresher.links import Links
+from thresher.links import Links, file_name
 from thresher.opened import PUBLIC_URL
 from thresher.types import PROBABILITY, Correction, Decision, Judged, Judgement, Refined, Score, Step
 from thresher_server.asking import Event, Question, while_connected

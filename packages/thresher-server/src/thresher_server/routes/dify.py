@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
-from thresher.file_names import file_name
+from thresher.links import file_name
 from thresher.types import Hit
 from thresher_server.naming import Served
 from thresher_server.openai.conversation import Text

@@ -16,8 +16,8 @@ from pydantic import Field, ValidationError
 
 from thresher.collection import Collection
 from thresher.errors import UnknownSetting
-from thresher.file_names import file_name
 from thresher.indexing.catalog import DocumentRecord
+from thresher.links import file_name
 from thresher_server.asking import worked
 from thresher_server.conversations import forget_sources
 from thresher_server.jobs.worker import STARTS_A_JOB, started

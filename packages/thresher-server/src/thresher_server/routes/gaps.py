@@ -16,9 +16,8 @@ from pydantic import Field
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import StoreError, UsageError
-from thresher.file_names import file_name
 from thresher.indexing.store import DocumentStore
-from thresher.links import address
+from thresher.links import address, file_name
 from thresher.text.terms import STOP_WORDS
 from thresher_server.asking import worked
 from thresher_server.naming import Opened, Served

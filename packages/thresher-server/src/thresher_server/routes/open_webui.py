@@ -16,10 +16,9 @@ from pydantic import BaseModel, Field
 from thresher.documents.reading_process import ReadingProcess
 from thresher.documents.sources import Hints, Item, Limits
 from thresher.errors import DocumentError
-from thresher.file_names import file_name
-from thresher.home.settings import CollectionSettings
+from thresher.links import file_name
 from thresher.recipes.registry import settings_keys
-from thresher.settings import resolved
+from thresher.settings import CollectionSettings, resolved
 from thresher.types import Document, Hit
 from thresher_server.asking import while_connected, worked
 from thresher_server.naming import Served

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, Field
 
-from thresher.file_names import file_name
+from thresher.links import file_name
 from thresher.types import Hit
 from thresher_server.naming import Served
 from thresher_server.openai.conversation import Text

@@ -15,10 +15,10 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from thresher.collection import Collection
-from thresher.file_names import file_name
-from thresher.home.files import make_folder
+from thresher.home.places import make_folder
 from thresher.indexing.ingest import Report
 from thresher.indexing.store import DocumentStore
+from thresher.links import file_name
 from thresher_server.mcp.desk import Desk
 from thresher_server.mcp.resources import find_document, parts, resource
 from thresher_server.mcp.shapes import AddedDocument, DeletedDocument

@@ -17,7 +17,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from thresher.collection import Collection
-from thresher.file_names import file_name
+from thresher.links import file_name
 from thresher.types import Hit
 from thresher_server.asking import check_length
 from thresher_server.mcp.desk import Desk

@@ -12,11 +12,10 @@ import thresher
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import ThresherError, UsageError, WrongType
-from thresher.home.settings import ReadingSettings
 from thresher.indexing.prepare import Incoming, Part
-from thresher.inputs import IndexProgress, Inputs
-from thresher.preparing import Making, described, prepared
+from thresher.inputs import IndexProgress, Inputs, Making, described, prepared
 from thresher.recipes.components import Components, Models
+from thresher.settings import ReadingSettings
 from thresher.testing.fakes import HashEncoder
 from thresher.types import Document
 

@@ -1,19 +1,24 @@
-"""Every commit that is built has a version of its own, and the command tells it."""
+"""What is distributed: its version, how it is cited, and which extra brings what."""
 
 from __future__ import annotations
 
 import importlib.util
 import subprocess
+import tomllib
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 import thresher
 from tests.conftest import Run
+from thresher.errors import BROUGHT_BY, missing
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# --- version ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -57,3 +62,37 @@ def test_without_git_the_source_distribution_tells_its_version(
 def test_the_command_tells_the_version_that_is_installed(run: Run) -> None:
     assert thresher.__version__ == metadata.version("thresher")
     assert run("--version").out == f"thresher {metadata.version('thresher')}\n"
+
+
+# --- CITATION.cff -----------------------------------------------------------------------------------------------------
+
+KEYS = {"cff-version", "message", "title", "abstract", "type", "authors", "version", "license", "keywords"}
+"""Of the format 1.2.0, those that are used; the first three and the authors are required."""
+
+
+def test_the_citation_file_is_of_the_format_and_says_what_the_project_does() -> None:
+    told = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "message", "title", "authors"} <= set(told) <= KEYS
+    assert (told["cff-version"], told["type"], told["license"]) == ("1.2.0", "software", project(ROOT)["license"])
+    assert all(set(author) == {"name"} and author["name"] for author in told["authors"])
+    assert "](CITATION.cff)" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+# --- extras -----------------------------------------------------------------------------------------------------------
+
+
+def project(folder: Path) -> dict[str, object]:
+    return dict(tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"])
+
+
+@pytest.mark.parametrize(("group", "name"), [(group, name) for group in BROUGHT_BY for name in BROUGHT_BY[group]])
+def test_each_name_is_brought_by_the_distribution_of_its_extra(group: str, name: str) -> None:
+    extra = BROUGHT_BY[group][name]
+    assert project(ROOT)["optional-dependencies"][extra] == [f"thresher-{extra}"]  # type: ignore[index]
+    assert name in project(ROOT / "packages" / f"thresher-{extra}")["entry-points"][group]  # type: ignore[index]
+
+
+def test_the_error_says_what_to_install() -> None:
+    told = "the package 'thresher-bucket' is not installed; install with: pip install 'thresher[bucket]'"
+    assert str(missing("thresher.homes", "s3")) == told
+    assert missing("thresher.homes", "ftp") is None
