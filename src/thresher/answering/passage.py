@@ -362,7 +362,13 @@ def _with_lead_in(text: str, paragraphs: list[Span], first: int, last: int) -> i
     while first and paragraphs[last][1] - paragraphs[first - 1][0] <= MOST:
         above, block = text[slice(*paragraphs[first - 1])], text[slice(*paragraphs[first])]
         item, code = _LISTED.match(block), block[0] in " \t"
-        leads = above.rstrip().endswith(":") or _is_question(above) or (item and _LISTED.match(above)) or code or _is_name(above)
+        leads = (
+            above.rstrip().endswith(":")
+            or _is_question(above)
+            or (item and _LISTED.match(above))
+            or code
+            or _is_name(above)
+        )
         if not leads or (_is_name(above) and _is_name(block) and not item):
             break
         first -= 1
