@@ -11,7 +11,7 @@ from thresher.answering.answerer import in_turn
 from thresher.answering.citations import SUPPORT, Sentence, cite
 from thresher.documents.assembly import table_over
 from thresher.questions import Part, asked_apart, searches
-from thresher.types import Evidence, Generation, Query, Reading, Score
+from thresher.types import Evidence, Generation, Mark, Query, Reading, Score
 
 FERRY = "The ferry to Gull Island leaves at 06:40. It takes forty minutes. Bicycles travel free of charge."
 BRIDGE = "The bridge to Gull Island was closed in 2019. Cars take the ferry instead."
@@ -198,6 +198,38 @@ def test_of_a_follow_up_the_sentence_about_what_was_typed_is_marked() -> None:
     text = "Reception is open from 7 am to 10 pm. Check-in is from 3 pm."
     asked = "And check-in? (When is reception open?)"
     assert "**Check-in is from 3 pm.**" in answerer(document(text))(Query(asked, asked), [piece(text)]).text
+
+
+FAQ = """Where do I park?
+
+May dogs come in?
+
+When is the desk open?
+
+Where do I park?
+
+You park behind the house, next to the barn.
+
+There is room for six cars.
+
+May dogs come in?
+
+On a lead."""
+
+
+def test_a_question_of_the_document_is_no_answer_and_is_read_with_the_passage_below_it() -> None:
+    query = Query("Where do I park?", "park")
+    answer = answerer(document(FAQ))(query, [piece(FAQ)])
+    assert answer.citations[0].quote.startswith("Where do I park?\n\nYou park behind the house")
+    assert "**Where do I park?**" not in answer.text
+    start = FAQ.index("There is room")
+    below = FAQ[start : FAQ.index("May dogs come in?", start)].strip()
+    heading = Mark(FAQ.index("Where do I park?", 10), "heading", "Where do I park?")
+    sure, unsure = (
+        answerer(document(FAQ, marks=marks))(query, [piece(below, start=start)]).certainty or 0.0
+        for marks in ((heading,), ())
+    )
+    assert sure > unsure
 
 
 class ShortFirst(Overlapping):

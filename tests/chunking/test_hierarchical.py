@@ -193,7 +193,7 @@ def test_impossible_settings_are_refused_when_built(wrong: dict[str, Any]) -> No
 
 def test_the_fingerprint_says_every_setting_that_is_read() -> None:
     assert HierarchicalChunker().fingerprint == (
-        "hierarchical@1(size=2500,minimum=300,overlap=100,merge_small=true,subchunk_size=300,subchunk_overlap=50,"
+        "hierarchical@2(size=2500,minimum=300,overlap=100,merge_small=true,subchunk_size=300,subchunk_overlap=50,"
         "subchunk_overlap_mode=character,tail=flush,sentences=1)"
     )
     literal = HierarchicalChunker(literal=True, overlap=7).fingerprint

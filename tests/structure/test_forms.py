@@ -118,6 +118,12 @@ def test_aligned_lines_of_plain_text_are_a_table() -> None:
     assert all(ORDER[cell.start : cell.end] == cell.text for row in grid.rows for cell in row)
 
 
+def test_aligned_lines_of_source_code_are_no_table() -> None:
+    rows = ["id,          -- Key", "minX, maxX,  -- Least and most X", "minY, maxY   -- Least and most Y"]
+    code = "\n  ".join(["CREATE TABLE box(", *rows]) + "\n);"
+    assert not list(grids_near(Document("d", "d", "Boxes", code, "text"), 0, len(code)))
+
+
 # --- lines read as tables ---------------------------------------------------------------------------------------------
 
 INVOICE = """Invoice HX-17

@@ -6,6 +6,7 @@ from thresher.text.boilerplate import (
     has_labels,
     heading_above,
     is_bibliography,
+    is_contents,
     is_reference,
     leans,
     says_nothing,
@@ -20,6 +21,7 @@ from thresher.text.boilerplate import (
         "The rest of this paper is organized as follows.",
         "Figure 2: Training loss on MNIST.",
         "Page 3 of 10",
+        "How do I cancel a booking (and is it free)?",
         "x = (a + b) / 2 * {1, 2, 3}",
         "In this section, we report empirical evaluations of the reader.",
         "From: Priya <priya@harwick.example> To: the team Date: Wed, 19 Feb 2025 Subject: The kick-off",
@@ -46,6 +48,12 @@ def test_a_list_of_references_is_a_bibliography_and_a_text_that_cites_is_none() 
     assert is_reference(entry)
     assert is_bibliography(entry * 3)
     assert not is_bibliography("BERT (Devlin et al., 2019) is a language model. It is trained on Wikipedia. " * 10)
+
+
+def test_a_list_of_questions_is_a_list_of_contents_and_questions_with_answers_are_none() -> None:
+    questions = ["1. Where do I park?", "2. The lift is broken. What now?", "3. May dogs come in?"]
+    assert is_contents("\n\n".join(questions))
+    assert not is_contents("\n\n".join(f"{question}\n\nAsk at the desk." for question in questions))
 
 
 def test_a_sentence_that_begins_with_a_pronoun_leans_on_the_one_before() -> None:

@@ -18,7 +18,7 @@ from thresher.protocols import Documents, PairReader
 from thresher.questions import ADDED, Part, asked_alike, asked_apart
 from thresher.structure.entries import Entry, Named, answers, as_written, named_in
 from thresher.structure.versions import Timed, asked_time, timed
-from thresher.text.boilerplate import asks_for_references, says_nothing
+from thresher.text.boilerplate import asks, asks_for_references, says_nothing
 from thresher.text.entities import heads_in
 from thresher.text.injection import is_command
 from thresher.text.sentences import Span, sentence_spans
@@ -121,9 +121,13 @@ class Answerer:
         return abstention(reason, Notes(facts={"proposals": []}))
 
     def _allowed(self, question: str) -> Allowed:
-        """Sentences but those that hold at another time than the question asks about, or say its opposite."""
+        """Sentences but questions, and those that hold at another time than is asked about, or say the opposite."""
         asked, today = asked_time(question), self.today()
-        return lambda sentence: asked.allows(sentence, today) and not tells_opposite(question, sentence)
+
+        def allowed(sentence: str) -> bool:
+            return not asks(sentence) and asked.allows(sentence, today) and not tells_opposite(question, sentence)
+
+        return allowed
 
     def proposals(
         self, question: str, evidence: Sequence[Evidence], documents: Mapping[str, Document], allowed: Allowed
@@ -160,12 +164,12 @@ class Answerer:
                 if passage is not None:
                     found.setdefault((passage.document_id, passage.start, passage.end), (passage, place))
         spoken = [place for place in places if allowed(place.sentence.text)]
-        quotes, titles = [one.quote for one, _ in found.values()], [one.stretch.title for one, _ in found.values()]
-        readings = self.judge.read(question, quotes, titles)
+        texts = [f"{one.asked}\n\n{one.quote}".lstrip() for one, _ in found.values()]
+        readings = self.judge.read(question, texts, [one.stretch.title for one, _ in found.values()])
         rarity = self.spans.rarity(question)
         proposals = []
         for (passage, place), reading in zip(found.values(), readings, strict=True):
-            known = f"{passage.stretch.title}. {passage.quote}"
+            known = f"{passage.stretch.title}. {passage.asked} {passage.quote}"
             terms, lacking = share_of_terms(rarity, question, known), uncovered(question, known)
             signs = replace(place.signs, whole=reading.relevance, terms=terms, uncovered=lacking)
             probability = self.confidence.passage.probability(signs)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.answering.citations import Sentence, cite
-from thresher.text.boilerplate import is_bibliography, says_nothing
+from thresher.text.boilerplate import asks, is_bibliography, is_contents, says_nothing
 from thresher.text.injection import is_command
 from thresher.text.markup import RULE, Block, blocks, cells, table
 from thresher.text.sentences import Span, line_spans, sentence_spans, spans_of
@@ -87,6 +87,14 @@ class Passage:
     def document_id(self) -> str:
         """Of its document."""
         return self.stretch.piece.hit.chunk.document_id
+
+    @property
+    def asked(self) -> str:
+        """The question that is the heading of its section, where the quote does not begin with it; "" for none."""
+        document = self.stretch.document
+        marks = () if document is None else document.marks
+        headings = [mark.name for mark in marks if mark.kind == "heading" and mark.start <= self.start]
+        return headings[-1] if headings and asks(headings[-1]) and headings[-1] not in self.quote else ""
 
     @property
     def sentences(self) -> list[Span]:
@@ -245,7 +253,7 @@ def passage_of(stretch: Stretch, start: int, end: int, *, references: bool = Fal
     low = _behind_headings(text, low, min(start - at, high), headings)
     quote = text[low:high]
     nothing = all(says_nothing(quote[slice(*span)]) for span in sentence_spans(quote))
-    if nothing or (is_bibliography(quote) and not references):
+    if nothing or is_contents(quote) or (is_bibliography(quote) and not references):
         return None
     return Passage(stretch, at + low, at + high, quote)
 
@@ -310,6 +318,9 @@ SHORT_PASSAGE = 300
 NAME_LINE = 80
 """A block whose lines are shorter and end without a full stop is a name: a heading, an option, a term."""
 
+QUESTION = 200
+"""A block that is no longer and ends in a question mark asks what follows it answers."""
+
 _BLANK = re.compile(r"\n[ \t]*\n\s*")
 _LISTED = re.compile(r"[ \t]*(?:[-*•‣◦–]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s")
 
@@ -346,11 +357,17 @@ def _with_lead_in(text: str, paragraphs: list[Span], first: int, last: int) -> i
     while first and paragraphs[last][1] - paragraphs[first - 1][0] <= LONGEST_PASSAGE:
         above, block = text[slice(*paragraphs[first - 1])], text[slice(*paragraphs[first])]
         item, code = _LISTED.match(block), block[0] in " \t"
-        leads = above.rstrip().endswith(":") or (item and _LISTED.match(above)) or code or _is_name(above)
+        leads = (
+            above.rstrip().endswith(":")
+            or _is_question(above)
+            or (item and _LISTED.match(above))
+            or code
+            or _is_name(above)
+        )
         if not leads or (_is_name(above) and _is_name(block) and not item):
             break
         first -= 1
-        if _is_name(above) and not above.rstrip().endswith(":"):
+        if _is_question(above) or (_is_name(above) and not above.rstrip().endswith(":")):
             break
     return first
 
@@ -372,6 +389,11 @@ def _is_name(block: str) -> bool:
     lines = block.splitlines()
     short = len(lines) <= 3 and all(len(line) <= NAME_LINE for line in lines)
     return short and block.rstrip()[-1:] not in ".!?:;,|" and not _LISTED.match(block)
+
+
+def _is_question(block: str) -> bool:
+    """Whether a block is a question that what follows answers."""
+    return asks(block) and len(block) <= QUESTION
 
 
 def _sentences_around(text: str, low: int, high: int, start: int, end: int) -> Span:

@@ -65,7 +65,7 @@ class HierarchicalChunker:
     without: LeftOut | None = None
     """Finds the span that is to yield no chunks (the references)."""
 
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         check_sizes("hierarchical", self.size, 0 if self.literal else self.overlap)
@@ -106,7 +106,7 @@ class HierarchicalChunker:
         parents = 0
         seen: set[Span] = set()
         for region in text_regions(document, without=self.without):
-            units = self._units(document.text, region)
+            units = self._units(document, region)
             for span in self._chunks(document.text, units, region):
                 parents += 1
                 parent = make_chunk(document, span, number=parents, kind=region.kind)
@@ -120,12 +120,13 @@ class HierarchicalChunker:
                 )
         return chunks
 
-    def _units(self, text: str, region: Region) -> list[Span]:
-        """Units that are not cut within the size: rows of a table, sentences of a text."""
+    def _units(self, document: Document, region: Region) -> list[Span]:
+        """Units that are not cut within the size: rows of a table, sentences of a text, headings with what follows."""
         if region.kind == "table":
             return list(region.rows)
-        found = sentences.sentence_spans(text[region.start : region.end])
-        return [(region.start + start, region.start + end) for start, end in found]
+        found = sentences.sentence_spans(document.text[region.start : region.end])
+        units = [(region.start + start, region.start + end) for start, end in found]
+        return units if self.literal else _below_headings(document, units)
 
     def _chunks(self, text: str, units: Sequence[Span], region: Region) -> list[Span]:
         """Spans of the chunks; the empty one that Figure 4 has before a long first sentence is none."""
@@ -149,6 +150,18 @@ class HierarchicalChunker:
         else:
             spans = list(_packed(text, units, self.subchunk_size, self.subchunk_overlap))
         return spans if self.tail == "flush" else spans[:-1]
+
+
+def _below_headings(document: Document, units: Sequence[Span]) -> list[Span]:
+    """The units, each heading as one with the unit below it: a section is looked for by its heading too."""
+    headings = [(mark.start, mark.start + len(mark.name)) for mark in document.marks if mark.kind == "heading"]
+    joined: list[Span] = []
+    goes_on = False
+    for start, end in units:
+        joined.append((joined.pop()[0] if goes_on else start, end))
+        above = bisect_right(headings, start, key=lambda heading: heading[0])
+        goes_on = above > 0 and end <= headings[above - 1][1]
+    return joined
 
 
 def _packed(text: str, units: Sequence[Span], size: int, overlap: int) -> Iterator[Span]:

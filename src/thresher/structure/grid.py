@@ -260,6 +260,10 @@ ALIGNED_REACH = 3_000
 """Characters before and behind a place in which a table of plain text is looked for."""
 
 
+_CODE = re.compile(r"(?:.*[,;({[]|(?:--|//|/\*|#) ?[^\W\d].*)")
+"""A cell of source code: it breaks off in its middle, or is a comment."""
+
+
 def aligned(document: Document, low: int, high: int) -> Iterator[Grid]:
     """Tables of plain text: lines that follow each other and whose cells two spaces part, as many in each."""
     if document.tables or document.kind == "pdf":
@@ -272,7 +276,7 @@ def aligned(document: Document, low: int, high: int) -> Iterator[Grid]:
             if len(table) > 1 and len(table) + len(table[0]) > 4:  # two lines of two words are no table
                 yield Grid(table[0], tuple(table[1:]), () if before is None else (before,), document.title)
             table, before = [], None
-        if len(cells) > 1:
+        if len(cells) > 1 and not any(_CODE.fullmatch(cell.text) for cell in cells):
             table.append(cells)
         else:
             before = next(iter(cells), None)

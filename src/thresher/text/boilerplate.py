@@ -83,10 +83,11 @@ _LEANS = re.compile(
 
 
 def says_nothing(sentence: str) -> bool:
-    """Whether a sentence is a heading, a caption, a signpost, a reference or a formula."""
+    """Whether a sentence is a heading, a question, a caption, a signpost, a reference or a formula."""
     text = " ".join(sentence.split())
     return (
-        (len(text.split()) <= HEADING_WORDS and not re.search(r"[.!?:;\d]", text))
+        asks(text)
+        or (len(text.split()) <= HEADING_WORDS and not re.search(r"[.!?:;\d]", text))
         or text.startswith("#")
         or text.isupper()
         or not _is_plain(text)
@@ -95,6 +96,22 @@ def says_nothing(sentence: str) -> bool:
         or is_reference(text)
         or has_labels(text)
     )
+
+
+def asks(sentence: str) -> bool:
+    """Whether a sentence is a question, which answers none: a heading of a FAQ, a line of its contents."""
+    return sentence.rstrip(" \n\"'”’)]*_").endswith("?")
+
+
+CONTENTS = 3
+"""So many lines that are questions, more than there are others, are a list of contents."""
+
+
+def is_contents(text: str) -> bool:
+    """Whether a text lists questions that are answered elsewhere."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    questions = sum(map(asks, lines))
+    return questions >= CONTENTS and 2 * questions > len(lines)
 
 
 def _is_plain(text: str) -> bool:
