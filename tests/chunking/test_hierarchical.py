@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.chunking.promises import assert_numbered, assert_promises, document, documents
 from thresher.chunking.hierarchical import HierarchicalChunker, windows
 from thresher.errors import UsageError
-from thresher.types import Chunk, Document
+from thresher.types import Chunk, Document, Mark
 
 
 def parents(chunks: Sequence[Chunk]) -> list[Chunk]:
@@ -123,6 +123,17 @@ def test_a_chunk_begins_at_a_word_of_the_end_of_the_one_before() -> None:
     first, second = parents(HierarchicalChunker()(document(sentences(1200, 1200, 1200))))
     assert 80 < first.end - second.start <= 100
     assert first.text[second.start - first.start - 1] == " "
+
+
+def test_a_heading_stands_with_the_sentence_below_it() -> None:
+    first, heading = sentence(2400), "6.2. Where do I park?"
+    text = f"{first}\n\n{heading}\n\n{sentence(900)}"
+    at = text.index(heading)
+    marked = replace(document(text), marks=(Mark(at, "heading", heading),))
+    chunker = HierarchicalChunker(overlap=0)
+    assert [chunk.start for chunk in parents(chunker(marked))] == [0, at]
+    assert parents(chunker(document(text)))[1].start > at
+    assert next(chunk for chunk in children(chunker(marked)) if chunk.start == at).end > at + len(heading)
 
 
 def test_what_is_longer_than_a_chunk_is_cut_between_words_where_it_has_any() -> None:
