@@ -11,6 +11,7 @@
     ├── ModelError            a model could not be loaded or run
     │   ├── MissingExtra      an optional package is not installed
     │   └── ProviderError     a remote model failed; `retryable` says whether trying again can help
+    │       └── TooLong       what it was given is longer than it reads at once
     ├── WorkerDied            a process that worked for this one ended, and so did the next that tried
     ├── PartError             a part of the caller's own raised; its error is the cause
     ├── BudgetSpent           a question used up its calls, tokens or seconds
@@ -174,6 +175,10 @@ class ProviderError(ModelError):
     def __init__(self, what: str, *, subject: str = "", next_step: str = "", retryable: bool = False) -> None:
         super().__init__(what, subject=subject, next_step=next_step)
         self.retryable = retryable
+
+
+class TooLong(ProviderError):
+    """A remote model refused a request for its length: a shorter one may be answered."""
 
 
 class WorkerDied(ThresherError):

@@ -7,7 +7,7 @@ import pytest
 from thresher.answering.chat_model import GroundedGenerator, ParametricGenerator, Style, prompt
 from thresher.answering.checked_answer import NOT_FOUND
 from thresher.answering.citations import abstention
-from thresher.errors import BudgetSpent, ProviderError
+from thresher.errors import BudgetSpent, ProviderError, TooLong
 from thresher.protocols import LanguageModel
 from thresher.testing.fakes import ScriptedModel, WordSupport
 from thresher.types import ClaimState, Evidence, Generation, Query
@@ -227,6 +227,50 @@ def test_the_context_leaves_room_for_the_answer(answer: Answers, make_evidence: 
     answer(model, [make_evidence("word " * 400, id=f"c{n}") for n in range(9)], context_tokens=2048, max_tokens=512)
     ((_, user),) = model.seen
     assert 0 < len(user) / 3 < 2048 - 512
+
+
+class SmallModel(ScriptedModel):
+    """Refuses more than `reads` characters; `context_tokens` are what its server tells, from the first refusal on."""
+
+    def __init__(self, reads: int, told: int | None) -> None:
+        super().__init__(self._read)
+        self._reads, self._told = reads, told
+        self.context_tokens: int | None = None
+
+    def _read(self, system: str, user: str) -> str:
+        if len(user) <= self._reads:
+            return "BERT-base has 12 layers [1]."
+        self.context_tokens = self._told
+        raise TooLong("answered with status 400", subject="small")
+
+
+@pytest.mark.parametrize(
+    ("reads", "told", "settings", "prompts"),
+    [
+        (90_000, None, {}, 1),
+        (20_000, None, {}, 2),
+        (22_000, 8_192, {}, 2),  # what the server tells
+        (6_000, 8_192, {}, 4),  # three tokens a character: half of it, and half of that
+        (6_000, 8_192, {"context_tokens": 4_096}, 2),  # the setting wins, and may be wrong too
+        (9, 8_192, {}, 5),
+    ],
+)
+def test_a_refusal_for_length_cuts_the_evidence_until_it_fits(
+    answer: Answers, make_evidence: Make, reads: int, told: int | None, settings: dict[str, int], prompts: int
+) -> None:
+    model = SmallModel(reads, told)
+    given = [make_evidence(f"BERT-base has 12 layers. {'word ' * 600}", id=f"c{n}") for n in range(10)]
+    draft = answer(model, given, fallback=reading, **settings)
+    assert len(model.seen) == prompts
+    assert draft.answered_by == ("reader" if reads == 9 else "model")
+    assert bool(draft.notes.facts.get("evidence_cut")) == (1 < prompts < 5)
+
+
+def test_a_server_that_tells_what_its_model_reads_is_given_no_more(answer: Answers, make_evidence: Make) -> None:
+    model = SmallModel(6_000, 2_048)
+    model.context_tokens = 2_048
+    answer(model, [make_evidence("word " * 400, id=f"c{n}") for n in range(9)])
+    assert len(model.seen) == 1
 
 
 def test_the_model_alone_is_asked_for_the_same_style() -> None:

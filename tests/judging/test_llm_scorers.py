@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.judging.scoring import ASKED, CHUNK, Given, failing, scores, scoring, shown, values
-from thresher.errors import BudgetSpent, ProviderError
+from thresher.errors import BudgetSpent, ProviderError, TooLong
 from thresher.judging.llm_scorers import (
     CALL_CHARACTERS,
     GRADES,
@@ -94,6 +94,18 @@ def test_one_chunk_that_makes_replies_unreadable_costs_only_its_own_score(twenty
     assert values(scored.scores) == [None if n == 13 else n / 100 for n in range(20)]
     assert scored.notes.unreadable == 12  # 20, 10, 5, 3, 2 and 1 chunks with the bad one among them, twice each
     assert (scored.notes.degraded, scored.missing) == ((), ())
+
+
+def test_a_call_that_is_refused_for_its_length_is_halved_until_it_fits(twenty: list[Hit]) -> None:
+    def small(system: str, user: str) -> str:
+        if len(shown(user)) > 5:
+            raise TooLong("answered with status 400", subject="small")
+        return json.dumps({"scores": [of_number(text) for text in shown(user)]})
+
+    model = ScriptedModel(small)
+    scored = LLMRelevance(model)(ASKED, twenty)
+    assert values(scored.scores) == [n / 100 for n in range(20)]
+    assert (len(model.seen), scored.notes.degraded, scored.missing, scored.notes.unreadable) == (7, (), (), 0)
 
 
 def test_a_second_reply_is_asked_for_and_a_model_that_is_never_readable_is_given_up(twenty: list[Hit]) -> None:

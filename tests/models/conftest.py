@@ -9,3 +9,4 @@ from thresher.models import chat
 def nothing_known_of_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server may have the port of one before it, of which this process knows what it takes."""
     monkeypatch.setattr(chat, "_forms", {})
+    monkeypatch.setattr(chat, "_contexts", {})

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from thresher.answering.checked_answer import NOT_FOUND, CheckedAnswer, Display, is_not_found
 from thresher.answering.citations import abstention
-from thresher.errors import BudgetSpent, ProviderError
+from thresher.errors import BudgetSpent, ProviderError, TooLong
 from thresher.protocols import Generator, LanguageModel, in_silence
 from thresher.text.injection import evidence_blocks
 from thresher.text.sentences import sentence_spans
@@ -39,6 +39,13 @@ Rules:"""
 
 CHARACTERS_PER_TOKEN = 3
 """Of a prompt, at least: English has 4 to 5, tables, names and other languages 2 to 3."""
+
+ALWAYS_FITS = 4_000
+"""Characters of evidence for which no server is asked what it holds: there is room for them in 2,048 tokens."""
+
+TRIES_TO_FIT = 4
+"""Prompts after one that was refused for its length: as long as the server then tells, and three halves for texts that
+have more tokens than is reckoned with."""
 
 PROMPT_TOKENS = 400
 """Kept free for the rules, the question and the marks around the evidence."""
@@ -93,7 +100,7 @@ class GroundedGenerator:
     display: Display = "mark"
     style: Style = Style()
     context_tokens: int | None = None
-    """What the model reads and writes at once; None where that is not known."""
+    """What the model reads and writes at once; None to go by what its server tells."""
     max_tokens: int = 512
     """Of it, what is kept for the answer."""
     on_sentence: Callable[[str], None] = in_silence
@@ -104,12 +111,18 @@ class GroundedGenerator:
         """The model's answer, or the answer without a model."""
         if not evidence:
             return self.fallback(query, evidence)
-        given, cut = within(evidence, self._room)
+        return self._answered(query, evidence, self._room(evidence), TRIES_TO_FIT)
+
+    def _answered(self, query: Query, evidence: Sequence[Evidence], room: int | None, tries: int) -> Generation:
+        """The answer from evidence of so many characters, or less where the server refuses that for its length."""
+        given, cut = within(evidence, room)
         notes = Notes(facts={"reader": "grounded", "model": self.model.name, "prompt": PROMPT_VERSION, **cut})
         answer = CheckedAnswer(query, given, self.check, self.display, self.on_sentence, self.style.max_words)
         try:
             self._ask(query.question, given, answer)
         except (ProviderError, BudgetSpent) as error:
+            if isinstance(error, TooLong) and tries and not answer.written:
+                return self._answered(query, evidence, self._smaller_room(given), tries - 1)
             if not answer.cited.text:
                 offline = self.fallback(query, evidence)
                 lack = Notes((f"generate: {error}; answered by quoting",))
@@ -117,12 +130,18 @@ class GroundedGenerator:
             notes += Notes((f"generate: {error}; the answer ends here",))
         return answer.generation(notes)
 
-    @property
-    def _room(self) -> int | None:
-        """Characters of evidence that the model's context has room for."""
-        if self.context_tokens is None:
-            return None
-        return CHARACTERS_PER_TOKEN * max(0, self.context_tokens - self.max_tokens - PROMPT_TOKENS)
+    def _room(self, evidence: Sequence[Evidence]) -> int | None:
+        """Characters of evidence that the model's context has room for; the server is asked where it may matter."""
+        size = self.context_tokens
+        if size is None and sum(len(piece.text) for piece in evidence) > ALWAYS_FITS:
+            size = getattr(self.model, "context_tokens", None)
+        return None if size is None else CHARACTERS_PER_TOKEN * max(0, size - self.max_tokens - PROMPT_TOKENS)
+
+    def _smaller_room(self, refused: Sequence[Evidence]) -> int:
+        """Characters after a refusal: what the server told with it, or half of what was refused."""
+        sent = len(evidence_blocks(refused))
+        told = self._room(refused)
+        return told if told is not None and told < sent else sent // 2
 
     def _ask(self, question: str, evidence: Sequence[Evidence], answer: CheckedAnswer) -> None:
         """Have the reply read, in pieces as they come where somebody waits for them and the model can give it so."""

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
-from thresher.errors import BudgetSpent, ProviderError
+from thresher.errors import BudgetSpent, ProviderError, TooLong
 from thresher.judging.judge import DIGITS, Threshold, ThresholdResult, cut
 from thresher.judging.scorers import QueryText, words_of
 from thresher.models.replies import (
     TOP_GRADE,
+    StructuredReply,
     asked,
     grades_schema,
     read_grades,
@@ -145,8 +146,11 @@ def _ask(
     try:
         answer = asked(model, prompt.system, user, schema=schema, read=lambda text: prompt.read(text, number))
     except (ProviderError, BudgetSpent) as error:
-        return [_Reply(error=str(error))] * number, 0
-    patience.misses = 0 if answer.value is not None else patience.misses + 1
+        if number == 1 or not isinstance(error, TooLong):
+            return [_Reply(error=str(error))] * number, 0
+        answer = StructuredReply(None, 0)  # half of the chunks may fit
+    else:
+        patience.misses = 0 if answer.value is not None else patience.misses + 1
     if answer.value is not None:
         return [_Reply(value) for value in answer.value], answer.unreadable
     if number == 1:

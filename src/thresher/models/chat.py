@@ -14,7 +14,7 @@ from functools import partial
 from math import exp
 from typing import Any
 
-from thresher.errors import BudgetSpent, ProviderError, StoreError, without_password
+from thresher.errors import BudgetSpent, ProviderError, StoreError, TooLong, without_password
 from thresher.models.replies import Spoken, count, events, most_bytes, number, parsed, whole_characters
 from thresher.models.transport import PAUSES_SECONDS, Malformed, Rate, Refused, Server, paused, what_happened
 from thresher.models.usage import Exchanges, Meter, Prices, content_hash
@@ -79,6 +79,20 @@ class ChatModel:
         """Model and server."""
         return f"{self.model} at {without_password(self.base_url)}"
 
+    @property
+    def context_tokens(self) -> int | None:
+        """Tokens of prompt and reply together, where the server tells them; recorded like a reply.
+
+        It is asked once in a process, and again where the budget or a cancelled question left it no time.
+        """
+        if self.exchanges is None:
+            return self._context()
+        key = ("context", self.model)
+        told: int | None = self.exchanges.recall(
+            key, self._context, write=json.dumps, read=json.loads, meter=self.meter
+        )
+        return told
+
     def close(self) -> None:
         """Let go of the connections."""
         self._server.close()
@@ -109,6 +123,26 @@ class ChatModel:
             return self.complete(system, user)
         finally:
             _listener.reset(before)
+
+    def _context(self) -> int | None:
+        known = (self.base_url, self.model)
+        seconds = self.meter.seconds_within(LISTING_SECONDS)
+        if known in _contexts or self._server.ended:
+            return _contexts.get(known)
+        self.meter.visit(self.base_url)
+        bounds = Bounds(time.monotonic() + seconds, LISTED_BYTES)
+        tokens = None
+        try:
+            with self._server.asked("/models", None, bounds) as pieces:
+                tokens, is_llama = listed_context(parsed(pieces), self.model)
+            if is_llama and tokens is None:
+                with self._server.asked("/props", None, bounds, root=True) as pieces:
+                    tokens = positive(parsed(pieces)["default_generation_settings"]["n_ctx"])
+        except NotFetched as error:  # the question itself will report it
+            _log.info("the server does not tell how much its model reads (%s)", error)
+        if tokens is not None or (seconds == LISTING_SECONDS and not self._server.ended):
+            _contexts[known] = tokens
+        return tokens
 
     def _recorded(self, key: tuple[str, ...], request: _Request) -> str:
         key += () if self.reasoning_effort is None else (self.reasoning_effort,)
@@ -189,12 +223,17 @@ class ChatModel:
         """The error to raise where the request is not sent again."""
         what = what_happened(error, seconds, "a chat completion")
         next_step = "check llm.base_url, llm.model and llm.api_key"
+        kind = ProviderError
         match error:
             case Late():
                 next_step = "set llm.timeout_seconds"
             case Refused():
                 words = words_of(error.body, self.api_key)
                 what, next_step = f"{error}: {words}" if words else what, advice(error.status, words)
+                if not error.may_pass and _TOO_LONG.search(words):
+                    kind = TooLong
+                    if (tokens := refused_context(error.body)) is not None:
+                        _contexts[self.base_url, self.model] = tokens
             case _ if broke_off:
                 what = "broke off its reply"
             case _Silent():
@@ -205,7 +244,7 @@ class ChatModel:
                 pass
             case _:
                 next_step = "check llm.base_url, and that the server is running"
-        return ProviderError(what, subject=self.name, next_step=next_step, retryable=broke_off or error.may_pass)
+        return kind(what, subject=self.name, next_step=next_step, retryable=broke_off or error.may_pass)
 
     def _sent(self, request: _Request, form: RequestForm) -> dict[str, Any]:
         """The request as the server takes it."""
@@ -345,6 +384,7 @@ def _text_of(reply: Any) -> tuple[str, bool]:
 
 SCHEMA_REFUSALS = (400, 404, 422)  # statuses with which servers that know no schemas answer to one
 LONGEST_WORDS = 300  # characters of a server's own words that an error shows
+LONGEST_REFUSAL = 2_000  # characters of a refusal in which a length is looked for
 
 _TOO_LONG = re.compile(
     r"context[_ ](?:length|size|window)|maximum context|exceed_context_size|prompt is too long|too many.{0,7}tokens",
@@ -413,6 +453,46 @@ def advice(status: int, words: str) -> str:
     if status == 429:
         return "set llm.per_minute to what the server allows"
     return "check llm.base_url, llm.model and llm.api_key"
+
+
+# --- how much a model reads at once -----------------------------------------------------------------------------------
+
+LISTING_SECONDS = 2.0  # a server that takes longer to list its models is not waited for
+LISTED_BYTES = 5_000_000  # the longest public lists of models are a few hundred kilobytes
+LENGTHS = ("max_model_len", "context_length", "context_window", "max_context_length", "loaded_context_length")
+"""Names in the lists of vLLM, OpenRouter, Groq, Mistral and LM Studio; llama.cpp has meta.n_ctx."""
+
+_STATED = re.compile(
+    r"(?:context|model) (?:length|size|window)(?! by)[^\d\"]{0,30}(\d{3,9})|\"n_ctx\": (\d{3,9})|(\d{3,9}) maximum",
+    re.I,
+)
+"""In the words or the fields of a refusal: OpenAI's, vLLM's, llama.cpp's, LM Studio's; Anthropic's."""
+
+_contexts: dict[tuple[str, str], int | None] = {}  # what servers told of their models, in this process
+
+
+def listed_context(listed: Any, model: str) -> tuple[int | None, bool]:
+    """The length of one model of a list, and whether the server is llama.cpp. Raises one of MALFORMED.
+
+    The only model there is meant by any name, as llama.cpp takes it.
+    """
+    for entry in listed["data"]:
+        if len(listed["data"]) == 1 or model in (entry.get("id"), *(entry.get("aliases") or ())):
+            meta = entry.get("meta") or {}
+            lengths = [positive(entry.get(name)) for name in LENGTHS] + [positive(meta.get("n_ctx"))]
+            return min((length for length in lengths if length is not None), default=None), "n_ctx_train" in meta
+    return None, False
+
+
+def refused_context(body: Any) -> int | None:
+    """The length that a refusal for length states; None where it states none."""
+    stated = _STATED.search(json.dumps(body)[:LONGEST_REFUSAL])
+    return None if stated is None else positive(int(stated[stated.lastindex or 0]))
+
+
+def positive(value: Any) -> int | None:
+    """A number of tokens; None for what is none."""
+    return value if type(value) is int and value > 0 else None
 
 
 # --- replies for later questions --------------------------------------------------------------------------------------

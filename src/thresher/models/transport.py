@@ -73,12 +73,16 @@ class Server:
         self._lock = threading.Lock()
 
     @contextmanager
-    def asked(self, path: str, body: Mapping[str, Any] | None, bounds: Bounds) -> Iterator[Iterator[bytes]]:
+    def asked(
+        self, path: str, body: Mapping[str, Any] | None, bounds: Bounds, *, root: bool = False
+    ) -> Iterator[Iterator[bytes]]:
         """The answer to JSON that is posted below the address (to a GET without one), piece by piece as it comes.
 
-        Raises NotFetched. Read it inside the block: errors of reading a malformed answer become Malformed.
+        With `root`, the address is taken without its /v1. Raises NotFetched. Read it inside the block: errors of
+        reading a malformed answer become Malformed.
         """
-        url = parsed_address(self._url.rstrip("/") + path if path else self._url)
+        base = self._url.rstrip("/")
+        url = parsed_address((base.removesuffix("/v1") if root else base) + path if path else self._url)
         host_and_port(url)
         headers = {**self._key, **authorization(url)}
         content = b""

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from thresher.errors import BudgetSpent, Cancelled, NotRecorded, ProviderError, without_password
+from thresher.errors import BudgetSpent, Cancelled, NotRecorded, ProviderError, TooLong, without_password
 from thresher.types import Usage
 
 Value = TypeVar("Value")
@@ -266,15 +266,16 @@ class Exchanges:
 def _described(error: ProviderError | BudgetSpent) -> dict[str, Any]:
     fields = {"what": error.what, "subject": error.subject, "next_step": error.next_step}
     if isinstance(error, ProviderError):
-        return {"error": "ProviderError", **fields, "retryable": error.retryable}
+        return {"error": type(error).__name__, **fields, "retryable": error.retryable}
     return {"error": "BudgetSpent", **fields}
 
 
 def _made(entry: Mapping[str, Any]) -> ProviderError | BudgetSpent:
     fields = {"subject": entry["subject"], "next_step": entry["next_step"]}
-    if entry["error"] == "ProviderError":
-        return ProviderError(entry["what"], **fields, retryable=entry["retryable"])
-    return BudgetSpent(entry["what"], **fields)
+    if entry["error"] == "BudgetSpent":
+        return BudgetSpent(entry["what"], **fields)
+    kind = TooLong if entry["error"] == "TooLong" else ProviderError
+    return kind(entry["what"], **fields, retryable=entry["retryable"])
 
 
 def content_hash(parts: Sequence[str]) -> str:

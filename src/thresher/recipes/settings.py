@@ -27,7 +27,9 @@ class LanguageModelSettings(Frozen):
         None, description="how much a model that thinks does so, where its server takes it; none turns it off"
     )
     timeout_seconds: float = Field(60.0, gt=0, description="seconds to wait for one reply")
-    context_tokens: int | None = Field(None, ge=512, description="tokens the model reads and writes at once")
+    context_tokens: int | None = Field(
+        None, ge=512, description="tokens the model reads and writes at once; as its server tells when not set"
+    )
     concurrency: int = Field(4, ge=1, le=64, description="calls at the same time at most")
     per_minute: int | None = Field(None, ge=1, description="calls per minute at most; no limit when not set")
     cache: bool = Field(False, description="keep replies on disk and use them again for the same prompt")
