@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from thresher.errors import BudgetSpent, NotRecorded, ProviderError, TooLong
 from thresher.home.places import LocalFiles
 from thresher.models.chat import FOLDERS, ReplyCache
 from thresher.models.running import in_parallel
@@ -28,6 +29,32 @@ def raising(error: Exception) -> Callable[[], str]:
 def stored(exchanges: Exchanges) -> Exchanges:
     """The record after a way through JSON, to be played back."""
     return Exchanges(json.loads(json.dumps(exchanges.stored())))
+
+
+FAILURES = [
+    ProviderError("down", subject="m at h", next_step="wait", retryable=True),
+    TooLong("answered with status 400", subject="m at h", next_step="hand on fewer chunks"),
+    BudgetSpent("the budget of 3 model calls is spent"),
+]
+
+
+def test_replies_and_failures_are_played_back_in_their_order_for_each_key() -> None:
+    recorded = Exchanges()
+    for key, reply in [("a", "1"), ("b", "2"), ("a", "3")]:
+        assert recorded.reply([key], lambda reply=reply: reply) == reply
+    for error in FAILURES:
+        with pytest.raises(type(error)):
+            recorded.reply(["a"], raising(error))
+    played = stored(recorded)
+    assert (recorded.replaying, played.replaying) == (False, True)
+    assert [played.reply([key], never) for key in ("b", "a", "a")] == ["2", "1", "3"]
+    for error in FAILURES:
+        with pytest.raises(type(error)) as caught:
+            played.reply(["a"], never)
+        assert (type(caught.value), vars(caught.value)) == (type(error), vars(error))
+    for key in ("a", "c"):
+        with pytest.raises(NotRecorded, match="ask the question anew"):
+            played.reply([key], never)
 
 
 def test_a_mistake_is_not_recorded() -> None:

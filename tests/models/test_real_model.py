@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from thresher.errors import ProviderError
+from thresher.errors import TooLong
+from thresher.models import chat
 from thresher.models.chat import ChatModel
 from thresher.models.usage import Meter
 from thresher_testing.real_model import RealModel
@@ -36,8 +37,9 @@ def test_a_real_server_enforces_a_schema_of_enumerated_grades(real_model: RealMo
 
 def test_a_prompt_beyond_the_context_of_a_real_server_says_both_lengths(real_model: RealModel) -> None:
     model = ChatModel(real_model.base_url, real_model.model, Meter())
-    with pytest.raises(ProviderError, match=rf"exceeds .*{real_model.context_tokens}.*llm\.context_tokens"):
+    with pytest.raises(TooLong, match=rf"exceeds .*{real_model.context_tokens}.*llm\.context_tokens"):
         model.complete("Read this.", "word " * (real_model.context_tokens + 100))
+    assert chat._contexts == {(real_model.base_url, real_model.model): real_model.context_tokens}
 
 
 def test_a_real_server_tells_how_probable_yes_and_no_are(real_model: RealModel) -> None:

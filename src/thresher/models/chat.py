@@ -505,7 +505,7 @@ class ReplyCache:
     """Replies by the hash of the request, one file each; the oldest go when there are too many.
 
     A file that cannot be read or written never fails a question. Several threads and processes may share the files. A
-    reply of the wrong form stays here; the second try asks with another prompt (`structured.asked`) and never meets it.
+    reply of the wrong form stays here; the second try asks with another prompt (`replies.asked`) and never meets it.
     """
 
     def __init__(self, files: Files, *, max_replies: int = MAX_REPLIES) -> None:
