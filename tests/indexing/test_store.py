@@ -141,6 +141,13 @@ def test_reread_parses_unchanged_files_and_takes_what_another_extraction_says(
     unchanged = [replace(bears, documents=lambda: iter([document("bears.txt", "Bears, as they are read now.")]))]
     assert counts(ingest(store, unchanged)) == (0, 0, 1, 0, 0)
     assert counts(ingest(store, unchanged, reread=True)) == (0, 1, 0, 0, 0)
+    assert store.extractions() == {1: 3}
+    files.extraction = 2
+    files.texts["apples.txt"] = prose("wolves")
+    index(store, files)
+    assert store.extractions() == {1: 2, 2: 1}
+    ingest(store, files.incoming(), reread=True)
+    assert store.extractions() == {2: 3}
     assert_sound(store)
 
 

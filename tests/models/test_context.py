@@ -70,8 +70,12 @@ def test_a_server_that_a_cancelled_question_left_is_asked_again(serve: Serve) ->
 
 def test_a_question_that_is_cancelled_while_the_server_is_asked_hides_nothing(serve: Serve) -> None:
     meter = Meter()
-    listed = listing({"id": "m", "max_model_len": 4096}).text
-    server = serve(pages={"/v1/models": lambda _: meter.cancel() or Reply(listed, seconds=0.2)})
+
+    def cancelling(_: Any) -> Reply:
+        meter.cancel()
+        return Reply(listing({"id": "m", "max_model_len": 4096}).text, seconds=0.2)
+
+    server = serve(pages={"/v1/models": cancelling})
     assert length(server, meter=meter) is None
     assert length(server) == 4096
 
@@ -92,6 +96,7 @@ REFUSALS = [
     ("prompt is too long: 9031 tokens > 8192 maximum", 8192),
     ("prompt too long; exceeded context length by 1024 tokens", None),
     ("Please reduce the length of the messages: they fill the context window.", None),
+    ('litellm.BadRequestError: {"type": "exceed_context_size_error", "n_prompt_tokens": 9031, "n_ctx": 8192}', 8192),
     ({"message": "the request exceeds the available context size.", "n_prompt_tokens": 9031, "n_ctx": 8192}, 8192),
 ]
 

@@ -463,7 +463,7 @@ LENGTHS = ("max_model_len", "context_length", "context_window", "max_context_len
 """Names in the lists of vLLM, OpenRouter, Groq, Mistral and LM Studio; llama.cpp has meta.n_ctx."""
 
 _STATED = re.compile(
-    r"(?:context|model) (?:length|size|window)(?! by)[^\d\"]{0,30}(\d{3,9})|\"n_ctx\": (\d{3,9})|(\d{3,9}) maximum",
+    r"(?:context|model) (?:length|size|window)(?! by)[^\d\"]{0,30}(\d{3,9})|n_ctx\W{1,5}(\d{3,9})|(\d{3,9}) maximum",
     re.I,
 )
 """In the words or the fields of a refusal: OpenAI's, vLLM's, llama.cpp's, LM Studio's; Anthropic's."""
