@@ -61,6 +61,14 @@ def test_a_server_that_does_not_tell_is_asked_once(serve: Serve, reply: Reply) -
     assert len(server.requests) == 1
 
 
+def test_a_server_that_still_loads_its_model_is_asked_again(serve: Serve) -> None:
+    pages = {"/v1/models": Reply(status=503)}
+    server = serve(pages=pages)
+    assert length(server) is None
+    pages["/v1/models"] = listing({"id": "m", "max_model_len": 4096})
+    assert length(server) == 4096
+
+
 def test_a_server_that_a_cancelled_question_left_is_asked_again(serve: Serve) -> None:
     server, cancelled = serve(pages={"/v1/models": listing({"id": "m", "max_model_len": 4096})}), Meter()
     cancelled.cancel()

@@ -83,7 +83,7 @@ class ChatModel:
     def context_tokens(self) -> int | None:
         """Tokens of prompt and reply together, where the server tells them; recorded like a reply.
 
-        It is asked once in a process, and again where the budget or a cancelled question left it no time.
+        It is asked once in a process, and again if it was away, or the budget or a cancelled question left it no time.
         """
         if self.exchanges is None:
             return self._context()
@@ -131,7 +131,7 @@ class ChatModel:
             return _contexts.get(known)
         self.meter.visit(self.base_url)
         bounds = Bounds(time.monotonic() + seconds, LISTED_BYTES)
-        tokens = None
+        tokens, is_final = None, seconds == LISTING_SECONDS
         try:
             with self._server.asked("/models", None, bounds) as pieces:
                 tokens, is_llama = listed_context(parsed(pieces), self.model)
@@ -140,7 +140,8 @@ class ChatModel:
                     tokens = positive(parsed(pieces)["default_generation_settings"]["n_ctx"])
         except NotFetched as error:  # the question itself will report it
             _log.info("the server does not tell how much its model reads (%s)", error)
-        if tokens is not None or (seconds == LISTING_SECONDS and not self._server.ended):
+            is_final = is_final and (isinstance(error, Late | Malformed) or not error.may_pass)
+        if tokens is not None or (is_final and not self._server.ended):
             _contexts[known] = tokens
         return tokens
 
