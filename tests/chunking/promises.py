@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from thresher.chunking.spans import chunk_id, row_spans, text_regions
-from thresher.types import Chunk, Document, Page, Table
+from thresher.types import Chunk, Document, Mark, Page, Table
 
 WORDS = [
     *("a", "Grain", "chaff", "(e.g.", "et al.", "Fig. 2", "ends.", "Why?", "Yes!", "“Quoted.", "x" * 70, "漢字。"),
@@ -24,17 +24,18 @@ NEWLINES = st.integers(0, 50).map(lambda count: "\n" * count)
 TEXTS = st.one_of(ANY_TEXT, PROSE, SPACED_PROSE, NEWLINES)
 
 
-def document(text: str, *, tables: Sequence[Table] = (), pages: Sequence[Page] = ()) -> Document:
+def document(
+    text: str, *, tables: Sequence[Table] = (), pages: Sequence[Page] = (), marks: Sequence[Mark] = ()
+) -> Document:
     """A document that holds this text."""
     identity = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return Document(
-        id=identity, source="a.txt", title="A", text=text, kind="text", pages=tuple(pages), tables=tuple(tables)
-    )
+    more = {"pages": tuple(pages), "tables": tuple(tables), "marks": tuple(marks)}
+    return Document(id=identity, source="a.txt", title="A", text=text, kind="text", **more)
 
 
 @st.composite
 def documents(draw: st.DrawFn) -> Document:
-    """A document of any text, with tables and pages anywhere."""
+    """A document of any text, with tables, pages and headings anywhere."""
     text = draw(TEXTS)
     offsets = st.integers(0, len(text))
     bounds = sorted(draw(st.lists(offsets, max_size=6, unique=True)))
@@ -47,7 +48,9 @@ def documents(draw: st.DrawFn) -> Document:
         Page(number, start, end)
         for number, (start, end) in enumerate(zip(begins, [*begins[1:], len(text)], strict=True), start=1)
     ]
-    return document(text, tables=tables, pages=draw(st.sampled_from([pages, []])))
+    headings = sorted(draw(st.lists(st.tuples(offsets, st.integers(0, 60)), max_size=6)))
+    marks = [Mark(start, "heading", text[start : start + length]) for start, length in headings]
+    return document(text, tables=tables, pages=draw(st.sampled_from([pages, []])), marks=marks)
 
 
 def hash_encoder(texts: Sequence[str]) -> NDArray[np.float32]:

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.chunking.promises import assert_numbered, assert_promises, document, documents
+from tests.documents.making import within
 from thresher.chunking.hierarchical import HierarchicalChunker, windows
 from thresher.errors import UsageError
-from thresher.types import Chunk, Document, Mark
+from thresher.types import Chunk, Document, Mark, Table
 
 
 def parents(chunks: Sequence[Chunk]) -> list[Chunk]:
@@ -125,15 +126,39 @@ def test_a_chunk_begins_at_a_word_of_the_end_of_the_one_before() -> None:
     assert first.text[second.start - first.start - 1] == " "
 
 
-def test_a_heading_stands_with_the_sentence_below_it() -> None:
-    first, heading = sentence(2400), "6.2. Where do I park?"
-    text = f"{first}\n\n{heading}\n\n{sentence(900)}"
-    at = text.index(heading)
-    marked = replace(document(text), marks=(Mark(at, "heading", heading),))
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("6.2. Where do I park? Is it free?", "6.2. Where do I park? Is it free?"),
+        ("Where do I park?", "## Where do I park?"),
+        ("Parking", "Parking\n======="),
+    ],
+)
+def test_a_heading_stands_with_the_sentence_below_it(name: str, written: str) -> None:
+    text = f"{sentence(2400)}\n\n{written}\n\n{sentence(900)}"
+    at = text.index(written)
+    marked = document(text, marks=[Mark(at, "heading", name)])
     chunker = HierarchicalChunker(overlap=0)
     assert [chunk.start for chunk in parents(chunker(marked))] == [0, at]
     assert parents(chunker(document(text)))[1].start > at
-    assert next(chunk for chunk in children(chunker(marked)) if chunk.start == at).end > at + len(heading)
+    assert next(chunk for chunk in children(chunker(marked)) if chunk.start == at).end > at + len(written)
+
+
+def test_headings_that_nothing_follows_are_not_cut() -> None:
+    names = [f"What the bylaw says of stall {number}" for number in range(1, 400)]
+    text = "\n\n".join(names)
+    marks = tuple(Mark(text.index(name), "heading", name) for name in names)
+    chunks = HierarchicalChunker(overlap=0, subchunk_overlap=0)(document(text, marks=marks))
+    assert {line for chunk in chunks for line in chunk.text.split("\n\n")} == set(names)
+
+
+def test_headings_between_many_tables_are_looked_for_once() -> None:
+    part = "Stall\n\nIt is let by the day.\n\n| a |\n| 1 |\n\n"
+    starts = [number * len(part) for number in range(1_000)]
+    marks = [Mark(start, "heading", "Stall") for start in starts for _ in range(20)]
+    tables = [Table(at, at + 11, ((at, at + 5), (at + 6, at + 11))) for at in (start + 30 for start in starts)]
+    with within():
+        HierarchicalChunker()(document(part * len(starts), marks=marks, tables=tables))
 
 
 def test_what_is_longer_than_a_chunk_is_cut_between_words_where_it_has_any() -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,20 @@ def test_a_function_of_the_program_reads_here(
     assert read(process, save(tmp_path, "a.txt", "Sound words."))
     assert process.pid is not None
     assert "old Office format" in str(refused(process, save(tmp_path, "a.doc", bytes.fromhex("d0cf11e0a1b11ae1"))))
+
+
+def test_a_module_that_registers_its_kind_when_it_is_imported_reads_it(
+    process: ReadingProcess, registering: Registering, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = """
+from tests.documents.readers import tell as read
+from thresher.documents.registry import FileKind, register
+register(FileKind("own", "its own", (".own",), (), "registers_itself:read"))
+"""
+    save(tmp_path, "registers_itself.py", module)
+    monkeypatch.syspath_prepend(tmp_path)
+    import_module("registers_itself")
+    assert told(process, save(tmp_path, "a.own", "?"))["process"] == process.pid
 
 
 @pytest.mark.parametrize("ending", ["raise SystemExit", "raise ValueError", "del read"])

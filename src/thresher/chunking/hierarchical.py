@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from thresher.text import sentences
 from thresher.text.sentences import Span
 from thresher.types import Chunk, Document
 
+_REST_OF_HEADING = re.compile(r"[^\n]*(?:\n(?:=+|-+)[ \t]*(?=\n|\Z))?")
+
 
 def windows(length: int, size: int, overlap: int) -> int:
     """Number of windows of `size` that cover `length` characters: ceil(max(0, T - L) / (L - O)) + 1.
@@ -40,8 +43,9 @@ class HierarchicalChunker:
     Follows: ECRAG's sizes, sentence packing, minimum and both overlaps, all in characters. Separators between sentences
     count, since a chunk is a span of the document. Departs, where the printed code loses text or contradicts the prose:
     the last subchunk is kept, a chunk that fits is its own one subchunk, sentences longer than a chunk are split at
-    whitespace, overlaps begin at a word (none where the last `overlap` characters hold no word's beginning). A chunk
-    merged with a small neighbour may have up to `size` + `minimum` characters ("adjusting the effective chunk size").
+    whitespace, overlaps begin at a word (none where the last `overlap` characters hold no word's beginning). Headings
+    up to half a subchunk above a sentence are one with it, and are cut as one where that is too long. A chunk merged
+    with a small neighbour may have up to `size` + `minimum` characters ("adjusting the effective chunk size").
     Left open by the paper: which neighbour (ours: the one before, the one after for the first). Tables are chunks of
     their own, cut between rows, not merged and without overlap; so are their subchunks. A subchunk that the chunk
     before already has (both overlaps meet) is not repeated.
@@ -105,8 +109,9 @@ class HierarchicalChunker:
         chunks: list[Chunk] = []
         parents = 0
         seen: set[Span] = set()
+        headings = heading_spans(document)
         for region in text_regions(document, without=self.without):
-            units = self._units(document, region)
+            units = self._units(document.text, region, headings)
             for span in self._chunks(document.text, units, region):
                 parents += 1
                 parent = make_chunk(document, span, number=parents, kind=region.kind)
@@ -120,13 +125,13 @@ class HierarchicalChunker:
                 )
         return chunks
 
-    def _units(self, document: Document, region: Region) -> list[Span]:
+    def _units(self, text: str, region: Region, headings: Sequence[Span]) -> list[Span]:
         """Units that are not cut within the size: rows of a table, sentences of a text, headings with what follows."""
         if region.kind == "table":
             return list(region.rows)
-        found = sentences.sentence_spans(document.text[region.start : region.end])
+        found = sentences.sentence_spans(text[region.start : region.end])
         units = [(region.start + start, region.start + end) for start, end in found]
-        return units if self.literal else _below_headings(document, units)
+        return units if self.literal else _below_headings(units, headings, self.subchunk_size // 2)
 
     def _chunks(self, text: str, units: Sequence[Span], region: Region) -> list[Span]:
         """Spans of the chunks; the empty one that Figure 4 has before a long first sentence is none."""
@@ -152,16 +157,29 @@ class HierarchicalChunker:
         return spans if self.tail == "flush" else spans[:-1]
 
 
-def _below_headings(document: Document, units: Sequence[Span]) -> list[Span]:
-    """The units, each heading as one with the unit below it: a section is looked for by its heading too."""
-    headings = [(mark.start, mark.start + len(mark.name)) for mark in document.marks if mark.kind == "heading"]
+def heading_spans(document: Document) -> list[Span]:
+    """The headings with all of their lines: the signs of Markdown around one are not in its name."""
+    spans = ((mark.start, mark.start + len(mark.name)) for mark in document.marks if mark.kind == "heading")
+    return [(start, _REST_OF_HEADING.match(document.text, end).end()) for start, end in spans]  # type: ignore[union-attr]
+
+
+def _below_headings(units: Iterable[Span], headings: Sequence[Span], most: int) -> list[Span]:
+    """The units, each with the headings above it that begin at most so many characters before it.
+
+    A section is looked for by its heading too. Headings that nothing follows, as in a table of contents, stay apart.
+    """
     joined: list[Span] = []
-    goes_on = False
+    above: list[Span] = []
     for start, end in units:
-        joined.append((joined.pop()[0] if goes_on else start, end))
-        above = bisect_right(headings, start, key=lambda heading: heading[0])
-        goes_on = above > 0 and end <= headings[above - 1][1]
-    return joined
+        at = bisect_right(headings, start, key=lambda heading: heading[0])
+        if at and end <= headings[at - 1][1]:
+            above.append((start, end))
+            continue
+        near = bisect_left(above, start - most, key=lambda heading: heading[0])
+        joined += above[:near]
+        joined.append((above[near][0] if near < len(above) else start, end))
+        above = []
+    return joined + above
 
 
 def _packed(text: str, units: Sequence[Span], size: int, overlap: int) -> Iterator[Span]:

@@ -62,7 +62,7 @@ def parse(
 
 def accounted(file: RawFile, parsed: Parsed) -> Parsed:
     """What was read, with how many words of the file are not in it; DocumentError where they are too many."""
-    found = account(file, parsed) if isinstance(file.kind.reader, str) else None
+    found = account(file, parsed) if str(file.kind.reader).startswith(".") else None
     if found is None:
         return parsed
     found.refuse_a_loss()

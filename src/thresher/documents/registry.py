@@ -22,7 +22,7 @@ from thresher.errors import DocumentError, UnknownSetting, UsageError
 if TYPE_CHECKING:
     from thresher.documents.assembly import Member, Parsed
 
-EXTRACTION = 5
+EXTRACTION = 6
 """Raised whenever text, tables, marks or metadata that are read out of the same bytes change: `index --reread` then has
 something to do."""
 
@@ -122,7 +122,12 @@ KINDS: dict[str, FileKind] = {
 
 
 def register(kind: FileKind) -> None:
-    """Add a kind; UsageError where its name or one of its extensions is taken."""
+    """Add a kind; UsageError where its name or one of its extensions is taken, by another one.
+
+    A module that registers its kind when it is imported does so again in the process that reads files.
+    """
+    if KINDS.get(kind.name) == kind:
+        return
     taken = {kind.name} & KINDS.keys() or {each for each in kind.extensions if by_extension(each) is not None}
     if taken:
         raise UsageError("is taken by another file kind", subject=min(taken), next_step="choose another one")

@@ -34,6 +34,21 @@ def test_a_page_is_read_as_a_reader_sees_it(tmp_path: Path) -> None:
     assert without.text.endswith("code  here\n\nAds")
 
 
+@pytest.mark.parametrize(
+    ("linked", "date"),
+    [
+        ('[{"@type": "Person"}, {"@type": "NewsArticle", "datePublished": "2020-03-17T08:00:00Z"}]', "2020-03-17"),
+        ('{"datePublished": 2020}', None),
+        ("{broken", None),
+        ("[" * 100_000, None),
+    ],
+)
+def test_the_day_that_a_page_states_for_machines_is_its_date(linked: str, date: str | None, tmp_path: Path) -> None:
+    page = f'<script type="application/ld+json">{linked}</script><p>Oats are ripe.'
+    document = read_one(save(tmp_path, "a.html", page))
+    assert (document.date, document.text) == (date, "Oats are ripe.")
+
+
 @pytest.mark.parametrize(("head", "encoding"), [('<meta charset="iso-8859-1">', "latin-1"), ("", "cp1252")])
 def test_a_page_in_another_encoding_is_read_by_what_it_declares(head: str, encoding: str) -> None:
     (document,) = parse_bytes(f"<html>{head}<p>Müller's</p>".encode(encoding), name="a.html")

@@ -74,6 +74,13 @@ def test_each_sheet_of_a_workbook_is_a_table_under_its_name(tmp_path: Path) -> N
     assert document.text.startswith("Cities\n\n| city")
 
 
+def test_a_sheet_that_is_named_as_another_ones_identifier_keeps_its_cells(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.title, book.active["A1"] = "rId2", "oats"
+    book.create_sheet("two")["A1"] = "rye"
+    assert read_one(save(tmp_path, "a.xlsx", making.saved(book))).text == "rId2\n\noats\n\ntwo\n\nrye"
+
+
 def test_tables_side_by_side_under_titles_of_their_own_are_two_tables(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     sheet = book.active

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 import zipfile
@@ -76,6 +77,7 @@ class PageReader(HTMLParser):
         self._tables = 0  # open ones
         self._numbers: list[int | None] = []
         self._marked = (0, 0)
+        self._linked_data: list[str] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Open an element."""
@@ -84,6 +86,8 @@ class PageReader(HTMLParser):
             self._describe(attributes)
         if tag == "time" and attributes.get("datetime"):
             self.dates.setdefault("time", attributes["datetime"])
+        if tag == "script" and attributes.get("type") == "application/ld+json":
+            self._linked_data = []
         if self._skipping or self._is_skipped(tag, attributes):
             if tag == "option" and self._skipping == ["option"]:
                 self._skipping = []  # its end may be left out
@@ -117,6 +121,9 @@ class PageReader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         """Close an element; end tags that close nothing are ignored, as browsers do."""
+        if tag == "script" and self._linked_data is not None:
+            self._read_linked_data("".join(self._linked_data))
+            self._linked_data = None
         if tag in ("select", "optgroup") and self._skipping == ["option"]:
             self._skipping = []
         elements = self._skipping or self._open
@@ -140,7 +147,9 @@ class PageReader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         """Text between tags."""
-        if not self._skipping:
+        if self._linked_data is not None:
+            self._linked_data.append(data)
+        elif not self._skipping:
             self.hidden_words += len(data.split()) if self._hiding else 0
             self._words.append(data if "pre" in self._open else re.sub(r"\s+", " ", data))
 
@@ -228,6 +237,15 @@ class PageReader(HTMLParser):
             self.fields.setdefault(DESCRIBING[name], content)
         if name == "og:title":
             self.fields.setdefault("og:title", content)
+
+    def _read_linked_data(self, text: str) -> None:
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError):
+            return
+        for entry in data if isinstance(data, list) else [data]:
+            if isinstance(entry, dict) and isinstance(entry.get("datePublished"), str):
+                self.dates.setdefault("datepublished", entry["datePublished"])
 
 
 def read_html(file: RawFile) -> Parsed:

@@ -61,9 +61,10 @@ def read_workbook(file: RawFile) -> Parsed:
         book = _book(part, workbook)
         for entry in children(child(workbook, "sheets"), "sheet"):
             name = entry.get("name", "")
-            sheets = (part.targets[value][1] for value in entry.attrib.values() if value in part.targets)
-            if (found := next(sheets, None)) is None:
+            identifier = next((value for key, value in entry.items() if key.endswith("}id")), "")
+            if identifier not in part.targets:
                 continue
+            found = part.targets[identifier][1]
             names.append(name)
             if entry.get("state", "visible") != "visible":
                 hidden.append(name)
