@@ -276,3 +276,16 @@ def test_a_follow_up_is_answered_from_what_it_names_and_not_from_what_was_asked_
     other = answered(RESULTS, "and in Q3? (What was the revenue?)", "and in Q3?")
     assert other is not None
     assert other.text.startswith("17.9")
+
+
+def test_a_column_with_a_short_name_is_named_by_its_words_in_full() -> None:
+    releases = grid(
+        "Releases\n\n",
+        """| version | codename | release | eol | eol-lts |
+| 10 | Buster | 2019-07-06 | 2022-09-10 | 2024-06-30 |
+| 11 | Bullseye | 2021-08-14 | 2024-08-14 | 2026-08-31 |""",
+    )
+    found = answered(releases, "When did Buster reach end of life?")
+    assert found is not None
+    assert found.text == "2022-09-10"
+    assert answered(releases, "What is the end of Buster?") is None
