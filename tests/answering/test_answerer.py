@@ -243,3 +243,10 @@ def test_the_number_of_an_item_is_no_sentence_to_mark() -> None:
     text = "13. The licence lasts for ten years. It may be renewed."
     shown = answerer(document(text), reader=ShortFirst())(Query("lasts?", "lasts?"), [piece(text)]).text
     assert "**It may be renewed.**" in shown
+
+
+def test_the_name_above_a_text_is_no_sentence_to_mark() -> None:
+    text = "max_jobs (integer)\n\nHow many jobs run at once, at most. It is typically 100."
+    shown = answerer(document(text), reader=ShortFirst())(Query("max_jobs?", "max_jobs?"), [piece(text)]).text
+    assert "max_jobs (integer)" in shown
+    assert "**It is typically 100.**" in shown

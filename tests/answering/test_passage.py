@@ -30,6 +30,20 @@ Before an upgrade:
 
 It is checked every night by a job of its own.
 """
+SETTINGS = """max_jobs (integer)
+
+How many jobs run at once. It is typically 100.
+
+spare_jobs (integer)
+
+How many jobs are kept for the owner. At most max_jobs jobs run at once.
+
+The default value is three.
+
+queue (string)
+
+The name of the queue.
+"""
 CODE = """The cache keeps what was read.
 
 To clear it at once, call this:
@@ -57,6 +71,7 @@ def around(text: str, place: str) -> str:
     [
         (OPTIONS, ["--retries", "sent again"], "--retries N\n\nHow often a request is sent again before it fails."),
         (OPTIONS, ["a long queue"], OPTIONS[OPTIONS.index("--timeout") :].strip()),
+        (SETTINGS, ["default value is three"], SETTINGS[SETTINGS.index("spare_jobs") : SETTINGS.index("\n\nqueue")]),
         (LIST, ["Before an upgrade", "Stop the service", "Copy the folder", "Start the service"],
          LIST[LIST.index("Before") :].strip()),
         (CODE, ["call this", "cache clear", "cache check"], CODE[CODE.index("To clear") :].strip()),
@@ -73,6 +88,13 @@ def test_a_short_paragraph_is_shown_with_the_one_behind_it_and_a_long_one_alone(
     short, long = "It is old.", "It was built of stone by the town. " * 12
     assert around(f"{short}\n\n{long.strip()}", "old") == f"{short}\n\n{long.strip()}"
     assert around(f"{long.strip()}\n\n{short}", "stone") == long.strip()
+
+
+def test_what_ends_a_section_is_shown_without_its_other_paragraphs() -> None:
+    text = "The barn\n\nIt was built of stone by the town.\n\nIt is open on Mondays.\n\nThe mill\n\nIt is old."
+    start = text.index("It is open")
+    end = start + len("It is open on Mondays.")
+    assert passage_around(text, start, end, {"The barn", "The mill"}) == (start, end)
 
 
 # --- long text --------------------------------------------------------------------------------------------------------

@@ -258,3 +258,34 @@ def test_the_highest_and_the_sum_are_those_of_the_numbers(values: list[Decimal])
     assert added is not None
     assert highest.text.endswith(f": {max(values)}")
     assert added.text.endswith(f" = {sum(values)}")
+
+
+def test_a_follow_up_is_answered_from_what_it_names_and_not_from_what_was_asked_before() -> None:
+    levels = grid(
+        "Isolation levels\n\n",
+        """| Level | Dirty read | Phantom read |
+| Read committed | Not possible | Possible |
+| Repeatable read | Not possible | Never |
+| Serializable | Not possible | Not possible |""",
+    )
+    first = "Is a phantom read possible at the repeatable read level?"
+    found = answered(levels, first)
+    assert found is not None
+    assert found.text == "Never"
+    assert answered(levels, f"And at read committed? ({first})", "And at read committed?") is None
+    other = answered(RESULTS, "and in Q3? (What was the revenue?)", "and in Q3?")
+    assert other is not None
+    assert other.text.startswith("17.9")
+
+
+def test_a_column_with_a_short_name_is_named_by_its_words_in_full() -> None:
+    releases = grid(
+        "Releases\n\n",
+        """| version | codename | release | eol | eol-lts |
+| 10 | Buster | 2019-07-06 | 2022-09-10 | 2024-06-30 |
+| 11 | Bullseye | 2021-08-14 | 2024-08-14 | 2026-08-31 |""",
+    )
+    found = answered(releases, "When did Buster reach end of life?")
+    assert found is not None
+    assert found.text == "2022-09-10"
+    assert answered(releases, "What is the end of Buster?") is None

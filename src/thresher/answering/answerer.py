@@ -234,6 +234,7 @@ class Answerer:
         """
         every, allowed = passage.sentences, self._allowed(question)
         spans = [span for span in every if allowed(text := passage.quote[slice(*span)]) and not _MARK.fullmatch(text)]
+        spans = [span for span in spans if span[0] >= passage.name_end] or spans
         if len(every) < 2 or passage.entry or not spans:
             return None
         if (added := ADDED.fullmatch(question)) is not None:

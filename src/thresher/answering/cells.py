@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from thresher.answering.citations import Sentence, cite
+from thresher.questions import ADDED
 from thresher.structure.answers import answered, form_near, grids_near
 from thresher.structure.forms import Form
 from thresher.structure.grid import Cell, Found, Grid
@@ -55,7 +56,9 @@ class Tables:
         many differ.
         """
         every: list[tuple[Evidence, Document, Grid | Form]] = [*self.grids, *self._forms()]
-        answers = ((piece, document, grid, answered(grid, self.question)) for piece, document, grid in every)
+        added = ADDED.fullmatch(self.question)
+        asked = (self.question, added["typed"] if added is not None else "")
+        answers = ((piece, document, grid, answered(grid, *asked)) for piece, document, grid in every)
         found = _once(
             [
                 (piece, document, answer, lines)

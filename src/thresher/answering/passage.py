@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from thresher.answering.citations import Sentence, cite
@@ -108,6 +108,13 @@ class Passage:
             within = _rows(text)[self._headed(block) :] if block.kind == "table" else sentence_spans(text)
             spans += [(block.start + start, block.start + end) for start, end in within]
         return spans
+
+    @property
+    def name_end(self) -> int:
+        """Where the name ends that the quote begins with, a heading or an option above its text; 0 for none."""
+        name, *below = _paragraphs(self.quote)
+        parted = below and _is_name(self.quote[slice(*name)]) and self.quote[slice(*below[0])].endswith((*".!?:",))
+        return name[1] if parted else 0
 
     def touches(self, document_id: str, start: int, end: int) -> bool:
         """Whether it shows some of a span of a document."""
@@ -241,15 +248,15 @@ def _laid_out(quote: str, block: Block, marked: Span | None, *, headed: bool) ->
 def passage_of(stretch: Stretch, start: int, end: int, *, references: bool = False) -> Passage | None:
     """The passage around a span that a stretch holds; None without content, or for references not asked for."""
     text, at = (stretch.document.text, 0) if stretch.document is not None else (stretch.text, stretch.start)
-    block = passage_around(text, start - at, end - at)
+    marks = stretch.document.marks if stretch.document is not None else ()
+    # the citation names the title and the heading already
+    headings = {stretch.title.strip(), *(mark.name.strip() for mark in marks if mark.kind == "heading")}
+    block = passage_around(text, start - at, end - at, headings)
     kept = (stretch.start - at, stretch.end - at)
     table = stretch.piece.hit.chunk.kind == "table"
     low, high = _whole_sentences(text, block, kept, (start - at, end - at), table=table)
     high = high if table else _sentence_end(text, low, high, end - at)
     low, high = _without_orders(text, (low, high), start - at)
-    marks = stretch.document.marks if stretch.document is not None else ()
-    # the citation names the title and the heading already
-    headings = {stretch.title.strip(), *(mark.name.strip() for mark in marks if mark.kind == "heading")}
     low = _behind_headings(text, low, min(start - at, high), headings)
     quote = text[low:high]
     nothing = all(says_nothing(quote[slice(*span)]) for span in sentence_spans(quote))
@@ -325,8 +332,11 @@ _BLANK = re.compile(r"\n[ \t]*\n\s*")
 _LISTED = re.compile(r"[ \t]*(?:[-*•‣◦–]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s")
 
 
-def passage_around(text: str, start: int, end: int) -> Span:
-    """The block of a place, 0 <= start <= end <= len(text), with the name above it and what it leads in to."""
+def passage_around(text: str, start: int, end: int, headings: Set[str] = frozenset()) -> Span:
+    """The block of a place, 0 <= start <= end <= len(text), with the name above it and what it leads in to.
+
+    Names in `headings` are shown with a passage anyway.
+    """
     paragraphs = _paragraphs(text)
     first = last = next((at for at, (_, behind) in enumerate(paragraphs) if start < behind), len(paragraphs) - 1)
     while last + 1 < len(paragraphs) and end > paragraphs[last][1]:
@@ -336,7 +346,24 @@ def passage_around(text: str, start: int, end: int) -> Span:
     first = _with_lead_in(text, paragraphs, first, last)
     while last + 1 < len(paragraphs) and _goes_on(text, paragraphs, first, last):
         last += 1
-    return paragraphs[first][0], paragraphs[last][1]
+    return paragraphs[_under_name(text, paragraphs, first, last, headings)][0], paragraphs[last][1]
+
+
+def _under_name(text: str, paragraphs: list[Span], first: int, last: int, headings: Set[str]) -> int:
+    """The first block of a passage that ends the description of an option: the name of that, where it is near.
+
+    "The default value is three" says nothing without it.
+    """
+    ends = last + 1 < len(paragraphs) and _is_name(text[slice(*paragraphs[last + 1])])
+    if not ends or paragraphs[last][1] - paragraphs[first][0] >= SHORT_PASSAGE:
+        return first
+    for at in range(first, -1, -1):
+        block = text[slice(*paragraphs[at])]
+        if paragraphs[last][1] - paragraphs[at][0] > LONGEST_PASSAGE or block.strip(" #*") in headings:
+            break
+        if _is_name(block):
+            return at
+    return first
 
 
 def _paragraphs(text: str) -> list[Span]:

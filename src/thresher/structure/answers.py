@@ -45,15 +45,32 @@ def form_near(document: Document, start: int, end: int) -> Form | None:
     return form if form is not None and start < form.end and form.start < end else None
 
 
-def answered(grid: Grid | Form, question: str) -> Found | None:
-    """The cell that a question asks for, or what can be worked out from several."""
+def answered(grid: Grid | Form, question: str, typed: str = "") -> Found | None:
+    """The cell that a question asks for, or what can be worked out from several.
+
+    `typed` are the words of a follow-up itself, where `question` has its topic behind them.
+    """
     if isinstance(grid, Form):
         return filled_in(grid, question)
     seen = look(grid, question)
     if _EXPLAINED.match(question) or (_DEFINED.match(question) and not any(match.whole for match in seen.named)):
         return None
     found = (one for one in _answers(seen, look(grid.transposed, question)) if one is not None)
-    return next((one for one in found if not (asks_total(question) and _is_dated(one.cells[0]))), None)
+    fitting = (one for one in found if not (asks_total(question) and _is_dated(one.cells[0])))
+    return next((one for one in fitting if not typed or _is_of_named(grid, typed, one)), None)
+
+
+def _is_of_named(grid: Grid, typed: str, found: Found) -> bool:
+    """Whether an answer has a cell of the rows and columns that a follow-up names itself, if it names any.
+
+    "And at Read committed? (Is it possible at Repeatable Read?)" is not answered from the column of Repeatable Read.
+    """
+    cells: set[Cell] = set()
+    for side in (look(grid, typed), look(grid.transposed, typed)):
+        whole = {match.column for match in side.columns if match.whole}
+        cells |= {row[column] for row in side.grid.rows for column in whole}
+        cells |= {cell for at in side.rows if side.reach[at] for cell in side.grid.rows[at]}
+    return not cells or not cells.isdisjoint(found.cells)
 
 
 def _answers(seen: Look, turned: Look) -> Iterator[Found | None]:

@@ -166,7 +166,7 @@ def look(grid: Grid, question: str) -> Look:
     rows = _without_lookalikes(grid, rows, cells, reach, words)
     named = tuple(dict.fromkeys(match for at in rows for match in cells[at]))
     by_rows = frozenset().union(*(match.places for match in named))
-    columns = _columns_named(grid, words, by_rows)
+    columns = _columns_named(grid, words, by_rows, question)
     explained = by_rows.union(*(match.places for match in columns))
     units = [grid.unit(head.text)[0] for head in grid.header]
     texts = [grid.title, *(cell.text for cell in (*grid.around, *grid.header)), *units]
@@ -223,15 +223,20 @@ def _places(words: Words, terms: Sequence[str]) -> frozenset[int] | None:
     return words.of(joined) if joined else found
 
 
-def _columns_named(grid: Grid, words: Words, taken: frozenset[int]) -> tuple[Match, ...]:
+def _columns_named(grid: Grid, words: Words, taken: frozenset[int], question: str) -> tuple[Match, ...]:
     """The columns named best by words that name no row; several where the question names several.
 
-    A word of a name may be missing; a year, number or letter only where no other column differs in it.
+    A word of a name may be missing; a year, number or letter only where no other column differs in it. A name in short
+    is named by the words that it begins: eol by "end of life".
     """
     found = []
     for column, head in enumerate(grid.header):
         terms = terms_of(_IN_BRACKETS.sub(" ", head.text)) or terms_of(head.text)
-        there = {term: at for term in terms if (at := words.of([term]) or words.within(_ASKED_OF.get(term, ())))}
+        there = {
+            term: at
+            for term in terms
+            if (at := words.of([term]) or words.within(_ASKED_OF.get(term, ())) or _in_full(term, words, question))
+        }
         initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", head.text)).upper()
         short = [word for word in words.spoken if word.isupper() and initials.startswith(word) and len(word) > 2]
         places = frozenset().union(*there.values(), *(words.places[word.casefold()] for word in short))
@@ -247,6 +252,19 @@ def _columns_named(grid: Grid, words: Words, taken: frozenset[int]) -> tuple[Mat
         if (match.whole or match.places not in whole) and not any(match.places < other.places for other in kept)
     )
 
+
+def _in_full(short: str, words: Words, question: str) -> frozenset[int]:
+    """Where the words stand in a row whose first letters a short name is."""
+    if not 3 <= len(short) <= MOST_INITIALS or not short.isalpha():
+        return frozenset()
+    spoken = re.findall(r"[^\W_]+", question)
+    initials = "".join(word[0] for word in spoken).casefold()
+    at = initials.find(short.casefold())
+    return words.within(terms_of(" ".join(spoken[at : at + len(short)]))) if at >= 0 else frozenset()
+
+
+MOST_INITIALS = 5
+"""Letters of a name in short."""
 
 _PERIODS = tuple(map(re.compile, (r"[qh][1-4]", r"month\d+", r"(?:19|20)\d\d")))
 """Quarters and halves, months, years."""
