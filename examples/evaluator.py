@@ -10,9 +10,7 @@ import tempfile
 from pathlib import Path
 
 import thresher
-from thresher_evals.audit_answers import audit_answers, of_run, summary
-from thresher_evals.compare.compare import compare
-from thresher_evals.compare.plan import Plan
+from thresher_evals.compare.compare import Plan, compare
 from thresher_evals.compare.text_report import advice
 from thresher_evals.datasets.registry import load
 from thresher_evals.report.write import write_report
@@ -30,8 +28,6 @@ def main(folder: Path, questions: Path, home: Path) -> Path:
             came = ", ".join(f"{count} {outcome}" for outcome, count in told["outcomes"].items() if count)
             print(f"{recipe}: {came}; a question is worth {told['value']['value']:+.2f}")
         print("\n".join(line for line in advice(found) if isinstance(line, str)))
-        audited = audit_answers(of_run(plan.out), collection)
-        print(f"audit: {summary(audited)}")
     return write_report([plan.out], home / "report").html
 
 

@@ -13,7 +13,6 @@ from tests.conftest import Run
 from thresher.errors import UsageError
 from thresher.recipes.calibrate import answerable
 from thresher.tracing.feedback import Label, LabelledPassage
-from thresher_training.labels import of_feedback
 
 RAG = ("--recipe", "rag")
 QUESTION = "When was the Kõpu lighthouse built?"
@@ -93,18 +92,6 @@ LABELS = [
 def test_labels_say_which_questions_the_collection_answers() -> None:
     assert answerable(LABELS) == [("a?", True), ("b?", False), ("d?", True), ("e?", True)]
     assert answerable([*LABELS, label("b?", right=False, abstained=True)])[1] == ("b?", True)
-
-
-def test_chunks_of_right_answers_answer_and_those_of_wrong_ones_do_not() -> None:
-    found = {one.question: one for one in of_feedback(LABELS)}
-    assert list(found) == ["a?", "b?", "c?", "d?"]
-    texts = {
-        question: ([p.text for p in one.relevant], [p.text for p in one.irrelevant]) for question, one in found.items()
-    }
-    assert texts["a?"] == (["The seal is rubber."], [])
-    assert texts["b?"] == ([], [])
-    assert texts["c?"] == texts["d?"] == ([], ["Lunch is at noon."])
-    assert found["d?"].answers == ("rubber",)
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +14,6 @@ from thresher.collection import Collection
 from thresher.errors import UsageError
 from thresher.models.encoders import token_count
 from thresher.types import SearchResult, Verdict
-from thresher_evals.answerer_worth import Share
-from thresher_evals.token_budgets import BudgetPoint
 
 QUESTION = "When was the Kõpu lighthouse built?"
 MANUAL = """# Pump {number}
@@ -117,50 +113,12 @@ def test_a_text_has_as_many_tokens_as_its_parts_between_white_space(parts: list[
     assert COUNT(" ".join(parts)) == sum(map(COUNT, parts))
 
 
-# --- what budgets are worth -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_made_questions_say_what_budgets_keep(pumps: Collection) -> None:
-    seen: list[int] = []
-    curve = pumps.measure_budget(number=12, budgets=(5, 60, 2000), progress=seen.append)
-    assert curve.source == "questions made of the collection"
-    assert sum(seen) == curve.found.n == 12
-    kept = [point.kept.right for point in curve.points]
-    assert kept == sorted(kept)
-    assert curve.points[-1].kept.value > 0.9
-    assert [point.tokens <= point.max_tokens for point in curve.points] == [True] * 3
-    assert curve.points[-1].of_chunks < 1
-
-
-def test_without_an_answer_nothing_is_measured(pumps: Collection) -> None:
-    with pytest.raises(UsageError, match="have no answers"):
-        pumps.measure_budget([("Who is the mayor?", [])])
-    with pytest.raises(UsageError, match="`max_tokens` 0"):
-        pumps.measure_budget(budgets=(0,))
-
-
-def test_a_point_is_told_in_a_sentence() -> None:
-    told = "800 tokens keep 98.4 % [95.4, 99.5] of the answers, 14 % of the chunks"
-    assert str(BudgetPoint(800, Share(185, 188), 500.0, 0.14)) == told
-
-
 # --- the command line -------------------------------------------------------------------------------------------------
 
 
-def test_the_command_line_has_budgets(pumps: Collection, run: Run, tmp_path: Path) -> None:
+def test_the_command_line_has_budgets(pumps: Collection, run: Run) -> None:
     home = pumps.home
     ran = run("search", "When was the seal of pump P17 replaced?", "--home", home, "--max-tokens", 60)
     assert "was replaced in 1987" in ran.out
     assert " tokens in all; Evidence: sufficient" in ran.out
     assert run("ask", "When was the seal of pump P17 replaced?", "--home", home, "--max-tokens", 60).code == 0
-    file = tmp_path / "labelled.jsonl"
-    rows = [
-        {"question": "When was the seal of pump P17 replaced?", "answers": ["1987"]},
-        {"question": "Who is the mayor?", "answerable": False},
-    ]
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    ran = run("calibrate", "--budget", "--home", home, "--questions", file)
-    assert "of 1 the answer is in the chunks" in ran.out
-    assert "  800 tokens keep 100.0 % [" in ran.out
-    assert not (pumps.folder / "calibrations.json").exists()

@@ -33,7 +33,7 @@ from thresher.documents.sources import Hints, Item
 from thresher.errors import ThresherError
 from thresher.filters import holds
 from thresher.filters import parse as parse_filter
-from thresher.models import replies, structured
+from thresher.models import replies
 from thresher_server.app import create_app
 from thresher_server.security.keys import Keys, Scope
 from thresher_server.service import make_service
@@ -184,11 +184,11 @@ def model_replies(chosen: random.Random) -> tuple[str, Callable[[], None]]:
     ways: list[Callable[[], Any]] = [
         lambda: replies.parsed(pieces),
         lambda: list(replies.events(pieces)),
-        lambda: structured.read_scores(text, 3),
-        lambda: structured.read_grades(text, 3),
-        lambda: structured.read_text(text, "answer"),
-        lambda: structured.read_integer(text, "grade", 0, 3),
-        lambda: structured.read_choice(text, "answer", ["yes", "no"]),
+        lambda: replies.read_scores(text, 3),
+        lambda: replies.read_grades(text, 3),
+        lambda: replies.read_text(text, "answer"),
+        lambda: replies.read_integer(text, "grade", 0, 3),
+        lambda: replies.read_choice(text, "answer", ["yes", "no"]),
         lambda: _spoken(text),
     ]
 
@@ -196,7 +196,7 @@ def model_replies(chosen: random.Random) -> tuple[str, Callable[[], None]]:
         for way in ways:
             try:
                 way()
-            except (*replies.MALFORMED, structured.Unreadable, UnicodeDecodeError):
+            except (*replies.MALFORMED, replies.Unreadable, UnicodeDecodeError):
                 continue
 
     return repr(data), read

@@ -30,6 +30,10 @@ def test_the_interval_of_a_share_is_wilsons(right: int, n: int, low: float, high
 @pytest.mark.parametrize(
     ("text", "answers", "right"),
     [
+        ("It is the Eiffel Tower. [1]", ["Eiffel tower"], True),
+        ("“The mean range is 4.1 metres.” [1]", ["4.1 metres"], True),
+        ("“Paris–Lyon” [1]", ["Paris"], True),
+        ("It is 35 m.", ["3.5 m"], False),
         ("It is 12. [1]", ["12"], True),
         ("It is 120. [1]", ["12"], False),
         ("Nobody knows.", [], False),

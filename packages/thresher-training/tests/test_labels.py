@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.errors import UsageError
-from thresher_training.labels import Group, Labelled, Passage, parted, read_labels
+from thresher.tracing.feedback import Label, LabelledPassage
+from thresher_training.labels import Group, Labelled, Passage, of_feedback, parted, read_labels
 
 
 def file(folder: Path, *rows: Any) -> Path:
@@ -97,3 +98,24 @@ def test_labels_of_one_kind_alone_are_told() -> None:
     only_wrong = [Group(f"q{at}", (), (Passage("", f"wrong {at}"),)) for at in range(120)]
     with pytest.raises(UsageError, match="0 of 120 questions have a passage that answers them"):
         parted(only_wrong)
+
+
+def said(question: str, cited: str = "", *, right: bool, abstained: bool = False, answer: str | None = None) -> Label:
+    passages = (LabelledPassage("pumps.txt", "Pumps", 0, len(cited), cited),) if cited else ()
+    return Label(question, question, right, answer, abstained, passages, "2026-01-01")
+
+
+def test_chunks_of_right_answers_answer_and_those_of_wrong_ones_do_not() -> None:
+    labels = [
+        said("a?", "The seal is rubber.", right=True),
+        said("b?", right=True, abstained=True),
+        said("c?", "Lunch is at noon.", right=False),
+        said("d?", "Lunch is at noon.", right=False, answer="rubber"),
+        said("e?", right=False, abstained=True),
+    ]
+    assert of_feedback(labels) == [
+        Labelled("a?", (Passage("Pumps", "The seal is rubber."),)),
+        Labelled("b?"),
+        Labelled("c?", (), (Passage("Pumps", "Lunch is at noon."),)),
+        Labelled("d?", (), (Passage("Pumps", "Lunch is at noon."),), ("rubber",)),
+    ]

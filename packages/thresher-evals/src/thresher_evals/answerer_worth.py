@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,6 @@ from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.protocols import Counting
 from thresher.types import Public
-from thresher_evals.metrics.answers import match_norm
 from thresher_evals.stats import wilson_interval
 
 LEAST_LABELLED = 20
@@ -120,7 +120,22 @@ def is_right(answer: Answer, answers: Sequence[str]) -> bool:
     """Whether an answer contains a right one, case, articles and punctuation aside; or refuses where there is none."""
     if not answers:
         return answer.abstained
-    return not answer.abstained and match_norm(answer.text, answers)
+    return not answer.abstained and holds(answer.text, answers)
+
+
+def holds(text: str, answers: Sequence[str]) -> bool:
+    """Whether a text contains the words of one of the answers, case, articles and punctuation aside.
+
+    Unlike `match_norm`, which follows SQuAD, it reads raw text: typographic quotes, dashes and hyphens part words.
+    """
+    padded = f" {_plain(text)} "
+    return any(f" {words} " in padded for words in map(_plain, answers) if words)
+
+
+def _plain(text: str) -> str:
+    """Words in lower case, without articles and punctuation; `3.5` and `12%` stay whole."""
+    words = re.sub(r"[^\w.%]+|\.(?!\d)", " ", text.casefold())
+    return " ".join(re.sub(r"\b(?:a|an|the)\b", " ", words).split())
 
 
 def labelled_answers(rows: Sequence[Mapping[str, Any]]) -> list[Labelled]:

@@ -14,8 +14,7 @@ from thresher.recipes.evidence import Spending, spending
 from thresher.recipes.registry import Recipe
 from thresher.recipes.settings import RecipeSettings
 from thresher.types import Evidence, Public, Query
-from thresher_evals.answerer_worth import Share
-from thresher_evals.metrics.answers import match_norm
+from thresher_evals.answerer_worth import Share, holds
 
 BUDGETS = (100, 200, 400, 800, 1600, 3200)
 """Tokens, each twice the one before: from a line of a tool's result to more than the chunks of most questions have."""
@@ -74,7 +73,7 @@ class Sought:
             start, end = self.place
             own = [one for one in evidence if one.hit.chunk.document_id == self.document_id]
             return any(one.start <= start and end <= one.end for one in own)
-        return any(match_norm(one.text, self.answers) for one in evidence)
+        return any(holds(one.text, self.answers) for one in evidence)
 
 
 def budget_curve(
