@@ -31,9 +31,9 @@ QUESTION = "Has the cellar light?"
 
 COMMANDS = {
     "--help": (["--help"], 20),
-    "first index": (["index", "note.md"], 75),
-    "ask --recipe rag": (["ask", QUESTION, "--recipe", "rag"], 94),
-    "ask": (["ask", QUESTION], 111),
+    "first index": (["index", "note.md"], 66),
+    "ask --recipe rag": (["ask", QUESTION, "--recipe", "rag"], 86),
+    "ask": (["ask", QUESTION], 95),
 }
 """Each command with the files at most that it may enter: each is time before the answer, and something to read. Lower a
 number when fewer are entered; a higher one needs a reason."""

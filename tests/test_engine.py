@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import thresher
+from thresher import recipes
 from thresher.errors import UsageError
 
 
@@ -34,6 +37,13 @@ def test_a_collection_is_opened_once_shares_the_models_and_is_closed_when_it_is_
         opened = engine.collection("ships")
     with pytest.raises(UsageError, match="is closed"):
         opened.documents()
+
+
+def test_an_encoder_of_the_callers_own_outlasts_a_close(tmp_path: Path) -> None:
+    encoder: Any = SimpleNamespace(name="own")
+    engine = thresher.Engine(tmp_path, encoder=encoder)
+    engine.close()
+    assert engine.models.encoder("own", recipes.get("rag").configured({}).embeddings) is encoder
 
 
 def test_models_are_loaded_before_the_first_question(engine: thresher.Engine) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from thresher import recipes
-from thresher.errors import UnknownSetting, UsageError
+from thresher.errors import MissingExtra, UnknownSetting, UsageError
 from thresher.settings import (
     ambient,
     check_known,
@@ -121,6 +121,23 @@ def test_a_file_that_cannot_be_used_is_an_error(tmp_path: Path, written: str, to
 def test_a_misspelt_variable_names_the_nearest() -> None:
     with pytest.raises(UnknownSetting, match="did you mean 'THRESHER_LLM__MODEL'"):
         ambient(KNOWN, Path("nowhere"), {"THRESHER_LLM__MODLE": "x"})
+
+
+@pytest.mark.parametrize(
+    ("installed", "told"),
+    [
+        ({}, r"server\.prot: the package 'thresher-server' is not installed; install with: pip install"),
+        ({"server": None}, r"server\.prot: unknown setting; did you mean 'server\.port'\?"),
+    ],
+)
+def test_a_table_of_a_distribution_is_missing_only_where_it_is_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: dict[str, None], told: str
+) -> None:
+    monkeypatch.setattr("thresher.settings.brought", lambda group: installed)
+    (tmp_path / "thresher.toml").write_text("[server]\nprot = 1\n", encoding="utf-8")
+    known = KNOWN | {"server.port"} if installed else KNOWN
+    with pytest.raises((UsageError, MissingExtra), match=rf"thresher\.toml: {told}"):
+        ambient(known, tmp_path, {})
 
 
 def test_files_count_from_the_user_s_folder_over_the_nearest_above_to_the_home(tmp_path: Path) -> None:

@@ -71,19 +71,20 @@ class AsyncCollection:
 
 
 async def _awaited(pieces: Generator[Value, None, None], meter: Meter) -> AsyncIterator[Value]:
-    """Pieces, each made in a thread. When this is cancelled or left, the work is ended and waited for."""
+    """Pieces, each made in a thread. When this is cancelled or left, the work is ended and waited for.
+
+    Who cancels again no longer waits; the work still ends.
+    """
+    loop = asyncio.get_running_loop()
+    call = loop.run_in_executor(None, next, pieces, None)
     try:
-        while True:
-            call = asyncio.get_running_loop().run_in_executor(None, next, pieces, None)
-            try:
-                piece = await asyncio.shield(call)
-            except asyncio.CancelledError:
-                meter.cancel()
-                with suppress(Exception):
-                    await call
-                raise
-            if piece is None:
-                return
+        while (piece := await asyncio.shield(call)) is not None:
             yield piece
-    finally:
-        pieces.close()
+            call = loop.run_in_executor(None, next, pieces, None)
+    except (asyncio.CancelledError, GeneratorExit):
+        meter.cancel()
+        call.add_done_callback(lambda ended: ended.exception())  # asyncio reports one that nobody looks at
+        with suppress(Exception):
+            await asyncio.shield(call)
+        await asyncio.to_thread(pieces.close)  # of one that gave a piece after all
+        raise

@@ -473,15 +473,18 @@ class Collection(OpenCollection):
             except BaseException as error:  # raised below, in the thread that waits
                 events.put(error)
 
-        Thread(target=ask, name="stream", daemon=True).start()
+        asking = Thread(target=ask, name="stream", daemon=True)
+        asking.start()
         try:
             while not isinstance(event := events.get(), Answer):
                 if isinstance(event, BaseException):
                     raise event
                 yield event
-        except GeneratorExit:
+        except (GeneratorExit, KeyboardInterrupt):
             meter.cancel()
             raise
+        finally:
+            asking.join()  # whoever left may close the collection next
         yield event
 
     def check_asked(self, question: str, options: AskOptions) -> None:

@@ -93,4 +93,4 @@ class Engine:
             opened, self._open = list(self._open.values()), {}
         for collection in opened:
             collection.close()
-        self.models = Models()
+        self.models = Models(own_encoder=self.models.own_encoder)

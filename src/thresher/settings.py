@@ -30,7 +30,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-from thresher.errors import UnknownSetting, UsageError, missing, without_password
+from thresher.errors import MissingExtra, ThresherError, UnknownSetting, UsageError, missing, without_password
 from thresher.plugins import brought, loaded
 from thresher.trusted import (
     CONFIG_FILE,
@@ -277,7 +277,7 @@ def ambient(
             found.append(Layer(name, {variables[name]: value}))
         elif strict and name.startswith(ENVIRONMENT_PREFIX) and ("__" in name or _misspelt(name, variables)):
             table = name.removeprefix(ENVIRONMENT_PREFIX).partition("__")[0].lower()
-            raise missing(TABLES, table) or UnknownSetting(name, variables, kind="setting in the environment")
+            raise _unknown(name, table, variables, kind="setting in the environment")
     return found
 
 
@@ -324,7 +324,7 @@ def _read(file: Path, known: set[str] | None) -> Layer:
         raise UsageError(f"cannot be read ({error})", subject=str(file), next_step="mend or remove it") from error
     try:
         check_known(values, values if known is None else known)
-    except UnknownSetting as error:
+    except (UnknownSetting, MissingExtra) as error:
         error.subject = f"{file}: {error.subject}"
         raise
     for key in FOLDERS & values.keys():
@@ -355,7 +355,16 @@ def check_known(given: Iterable[str], known: Iterable[str]) -> None:
     known = set(known)
     for key in given:
         if key not in known:
-            raise missing(TABLES, key.partition(".")[0]) or UnknownSetting(key, known)
+            raise _unknown(key, key.partition(".")[0], known)
+
+
+def _unknown(key: str, table: str, known: Iterable[str], *, kind: str = "setting") -> ThresherError:
+    """The error for a key that is not known: what brings its table is not installed, or there is no such key."""
+    absent = None if table in brought(TABLES) else missing(TABLES, table)
+    if absent is None:
+        return UnknownSetting(key, known, kind=kind)
+    absent.subject = key
+    return absent
 
 
 def dotted(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
