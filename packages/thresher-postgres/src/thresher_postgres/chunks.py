@@ -152,7 +152,11 @@ class PostgresChunkTable:
     @property
     def version(self) -> int:
         """Grows with every change by any process."""
-        return int(self._counted("version"))
+        with store_errors(self._name):
+            version = self._database.versions(self._schema).get(self._name)
+        if version is None:
+            raise self._gone()
+        return version
 
     def count(self) -> int:
         """Number of chunks."""
