@@ -33,6 +33,12 @@ IDLE_SECONDS = 5.0
 KNOWN_SECONDS = 0.05
 """Validity of versions that were read: one question asks for them up to twenty times while it begins."""
 
+_VERSIONS = """
+SELECT name, version FROM {records} UNION ALL SELECT name, version FROM {chunks} UNION ALL
+SELECT name || '_near', 1 FROM {chunks}
+JOIN pg_index ON indexrelid = to_regclass(format('%%I.%%I', %s::text, name || '_near')) WHERE indisvalid
+"""
+
 SESSION = "SET jit = off; SET hnsw.iterative_scan = relaxed_order; SET hnsw.ef_search = 100"
 """Compilation takes longer than these queries. Filtered index searches continue in any order; results are sorted."""
 
@@ -121,16 +127,16 @@ class Database:
                 self.forget_versions()
 
     def versions(self, schema: str, *, now: bool = False) -> Mapping[str, int]:
-        """The versions of a schema's tables: of this moment if `now`, else at most `KNOWN_SECONDS` old.
+        """The versions of a schema's tables and the names of its vector indexes, at most `KNOWN_SECONDS` old.
 
-        A question begins with `now`, so that it sees what was committed before. Own changes are always seen.
+        A question begins with those of `now`, so that it sees what was committed before. Own changes are always seen.
         """
         known, asked = self._versions, monotonic()
         if now or asked - known.get(schema, (-inf,))[0] > KNOWN_SECONDS:
-            names = (sql.Identifier(schema, name) for name in ("record_tables", "chunk_tables"))
-            query = sql.SQL("SELECT name, version FROM {} UNION ALL SELECT name, version FROM {}").format(*names)
+            records, chunks = (sql.Identifier(schema, name) for name in ("record_tables", "chunk_tables"))
+            query = sql.SQL(_VERSIONS).format(records=records, chunks=chunks)
             with self.connection() as connection:
-                read = dict(connection.execute(query).fetchall())
+                read = dict(connection.execute(query, [schema]).fetchall())
             if asked >= known.get(schema, (-inf,))[0]:  # no other thread read them since
                 known[schema] = asked, read
         return known[schema][1]
