@@ -23,7 +23,9 @@ pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 if not why_not():
     import psycopg
 
+    from thresher_postgres import connection
     from thresher_postgres.chunks import PostgresChunkTable
+    from thresher_postgres.connection import Database
     from thresher_postgres.store import PostgresStore, schema_name
     from thresher_postgres.values import kept, read
 
@@ -285,6 +287,41 @@ def test_what_another_server_dropped_is_made_again(dsn: str, schema: str, store:
     store.files.write("a", b"y")
     assert store.files.read("a") == b"y"
     assert store.chunk_tables() == set()
+
+
+# --- versions ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_question_asks_for_the_versions_once_and_sees_what_was_committed_before_it(
+    dsn: str, schema: str, store: PostgresStore, table: PostgresChunkTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "KNOWN_SECONDS", 60.0)
+    elsewhere = PostgresStore(dsn, schema)
+    monkeypatch.setattr(elsewhere, "_database", Database(dsn))  # as of another process
+    theirs = elsewhere.open("chunks_t")
+
+    def changed(number: int) -> int:
+        theirs.append([row(f"n{number}", "coal", document_id=f"n{number}")])
+        return theirs.version
+
+    assert store.exists
+    before = table.version
+    assert changed(1) == before + 1
+    assert table.version == before  # within a question nothing is read again
+    assert store.exists  # the next question begins
+    assert table.version == before + 1
+    after = changed(2)
+    lock = store.shared_lock("commit", 5)
+    lock.acquire()
+    assert table.version == after  # a writer continues from what was written before
+    lock.release()
+    after = changed(3)
+    table.append([row("own", "coal", document_id="own")])
+    assert table.version == after + 1
+    monkeypatch.setattr(connection, "KNOWN_SECONDS", 0.0)
+    assert changed(4) == table.version
+    elsewhere.drop()
+    assert not store.exists
 
 
 # --- others -----------------------------------------------------------------------------------------------------------

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
+from contextvars import ContextVar
 from pathlib import Path
 
 import pytest
+
+from thresher.answer import Answer
+from thresher_server import telemetry
+from thresher_server.asking import Question
+from thresher_server.security.keys import OPERATOR
+from thresher_server.service import make_service
 
 PROGRAM = """
 import json, sys
@@ -65,3 +73,29 @@ def test_a_question_is_a_span_with_a_child_for_each_step(indexed_home: Path) -> 
 @pytest.mark.slow
 def test_without_anybody_to_tell_nothing_is_imported(indexed_home: Path) -> None:
     assert spans(indexed_home, "nobody") == []
+
+
+SPAN: ContextVar[str] = ContextVar("span")
+"""Stands for the span of a request, which OpenTelemetry keeps in a context variable too."""
+
+
+def test_the_spans_of_a_question_are_made_in_the_context_of_its_request(
+    indexed_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    def asked(answer: Answer, collection: str) -> None:
+        seen.append(SPAN.get("none"))
+
+    async def request() -> None:
+        SPAN.set("of the request")
+        question = "When was the lighthouse of Fernby built?"
+        await Question(service, OPERATOR, service.collection(), question, {"recipe": "rag"}).answer()
+
+    monkeypatch.setattr(telemetry, "asked", asked)
+    service = make_service(indexed_home, {})
+    try:
+        asyncio.run(request())
+    finally:
+        service.close()
+    assert seen == ["of the request"]

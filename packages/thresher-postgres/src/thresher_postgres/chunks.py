@@ -152,7 +152,11 @@ class PostgresChunkTable:
     @property
     def version(self) -> int:
         """Grows with every change by any process."""
-        return int(self._counted("version"))
+        with store_errors(self._name):
+            version = self._database.versions(self._schema).get(self._name)
+        if version is None:
+            raise self._gone()
+        return version
 
     def count(self) -> int:
         """Number of chunks."""
@@ -207,10 +211,12 @@ class PostgresChunkTable:
 
     def nearest(self, vector: Vectors, *, limit: int, where: Filter | None = None) -> list[tuple[Chunk, float]]:
         """Chunks and their cosine, best first; ties by id."""
+        with store_errors(self._name):
+            is_indexed = self._index in self._database.versions(self._schema)
         with store_errors(self._name), self._database.connection() as connection:
             passing = self._condition(connection, where)
             rows: list[tuple[Any, ...]] = []
-            if self._indexed(connection) and (passing is None or self._estimated(connection, passing) > EXACT_ROWS):
+            if is_indexed and (passing is None or self._estimated(connection, passing) > EXACT_ROWS):
                 rows = self._nearest_by_index(connection, vector, limit, passing)
             if len(rows) < limit:  # without an index, or if it found too few passing rows
                 rows = self._nearest_of_all(connection, vector, limit, passing)
@@ -372,3 +378,4 @@ class PostgresChunkTable:
             index=sql.Identifier(self._index),
         )
         connection.execute(building)
+        self._database.forget_versions()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
+from math import inf
 from threading import RLock
 from time import monotonic
 
@@ -28,6 +29,15 @@ DATABASES = 8
 
 IDLE_SECONDS = 5.0
 """A connection idle for longer is checked before reuse."""
+
+KNOWN_SECONDS = 0.05
+"""Validity of versions that were read: one question asks for them up to twenty times while it begins."""
+
+_VERSIONS = """
+SELECT name, version FROM {records} UNION ALL SELECT name, version FROM {chunks} UNION ALL
+SELECT name || '_near', 1 FROM {chunks}
+JOIN pg_index ON indexrelid = to_regclass(format('%%I.%%I', %s::text, name || '_near')) WHERE indisvalid
+"""
 
 SESSION = "SET jit = off; SET hnsw.iterative_scan = relaxed_order; SET hnsw.ef_search = 100"
 """Compilation takes longer than these queries. Filtered index searches continue in any order; results are sorted."""
@@ -87,6 +97,7 @@ class Database:
         self._vector: int | None = None
         self._idle: deque[tuple[float, Connection]] = deque()
         self._closing = weakref.finalize(self, _close_all, self._idle)
+        self._versions: dict[str, tuple[float, Mapping[str, int]]] = {}
         self.migrated: set[str] = set()
         """Schemas known to be up to date."""
 
@@ -106,10 +117,33 @@ class Database:
     @contextmanager
     def transaction(self, *, snapshot: bool = False) -> Iterator[Connection]:
         """A connection in a transaction, rolled back on an error; with `snapshot` all reads see one state."""
-        with self.connection() as connection:
-            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ if snapshot else None
-            with connection.transaction():  # the level is part of its first statement
-                yield connection
+        try:
+            with self.connection() as connection:
+                connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ if snapshot else None
+                with connection.transaction():  # the level is part of its first statement
+                    yield connection
+        finally:
+            if not snapshot:
+                self.forget_versions()
+
+    def versions(self, schema: str, *, now: bool = False) -> Mapping[str, int]:
+        """The versions of a schema's tables and the names of its vector indexes, at most `KNOWN_SECONDS` old.
+
+        A question begins with those of `now`, so that it sees what was committed before. Own changes are always seen.
+        """
+        known, asked = self._versions, monotonic()
+        if now or asked - known.get(schema, (-inf,))[0] > KNOWN_SECONDS:
+            records, chunks = (sql.Identifier(schema, name) for name in ("record_tables", "chunk_tables"))
+            query = sql.SQL(_VERSIONS).format(records=records, chunks=chunks)
+            with self.connection() as connection:
+                read = dict(connection.execute(query, [schema]).fetchall())
+            if asked >= known.get(schema, (-inf,))[0]:  # no other thread read them since
+                known[schema] = asked, read
+        return known[schema][1]
+
+    def forget_versions(self) -> None:
+        """Read the versions again; who reads them now keeps them for itself."""
+        self._versions = {}
 
     def _taken(self) -> Connection:
         while self._idle:
@@ -221,6 +255,7 @@ class SharedLock:
         try:
             if self._depth == 0:
                 self._held = locked(self._database, self._key, self._seconds, kind=1)
+                self._database.forget_versions()  # its holder before has changed some
         except BaseException:
             self._thread.release()
             raise

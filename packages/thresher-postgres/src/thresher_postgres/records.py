@@ -62,10 +62,8 @@ class PostgresRecords:
     @property
     def version(self) -> int:
         """Grows with every change by any process."""
-        query = self._sql("SELECT version FROM {tables} WHERE name = %s")
-        with store_errors(self._name), self._database.connection() as connection:
-            row = connection.execute(query, [self._name]).fetchone()
-        return int(row[0]) if row else 0
+        with store_errors(self._name):
+            return self._database.versions(self._schema).get(self._name, 0)
 
     def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
         """All records, with the given columns."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from re import fullmatch
 
-from psycopg import sql
+from psycopg import errors, sql
 
 from thresher.errors import StoreError
 from thresher_postgres import chunks, migrations, records, views
@@ -49,9 +49,15 @@ class PostgresStore:
 
     @property
     def exists(self) -> bool:
-        """Whether anything was ever stored here."""
+        """Whether anything was ever stored here; a question asks first, and sees the versions of this moment."""
         with store_errors(self._schema):
-            return migrations.is_made(self._database, self._schema)
+            if self._schema not in self._database.migrated:
+                return migrations.is_made(self._database, self._schema)
+            try:
+                self._database.versions(self._schema, now=True)
+            except errors.UndefinedTable:  # dropped by another process
+                return False
+        return True
 
     @property
     def files(self) -> PostgresFiles:

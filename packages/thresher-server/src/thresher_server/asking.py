@@ -1,4 +1,7 @@
-"""Runs a question or other work on the engine in a thread: in its turn, in its time, while its client is there."""
+"""Runs a question or other work on the engine in a thread: in its turn, in its time, while its client is there.
+
+The thread has the context variables of the request: its caller over MCP, the span that its own spans belong to.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 from fastapi import Request
@@ -47,7 +51,7 @@ async def worked(service: Service, work: Callable[[], Value]) -> Value:
 
     async with _turn(service):
         try:
-            return await asyncio.get_running_loop().run_in_executor(service.threads, in_time)
+            return await asyncio.get_running_loop().run_in_executor(service.threads, copy_context().run, in_time)
         finally:
             meter.cancel()
 
@@ -174,7 +178,7 @@ class Question:
         try:
             async with _turn(service):
                 with telemetry.waiting(service.admission):
-                    working = loop.run_in_executor(service.threads, work)
+                    working = loop.run_in_executor(service.threads, copy_context().run, work)
                     try:
                         await asyncio.wait([working])
                     finally:

@@ -15,6 +15,7 @@ from mcp_types import CallToolResult
 import thresher
 from tests.servers.own import DOCUMENTS
 from thresher_server.mcp.wording import tokens_at_most
+from thresher_server.security.keys import Offer, Scope
 
 READING = {"search_documents", "list_documents", "ask", "check", "explain"}
 
@@ -140,6 +141,18 @@ def test_a_resource_that_is_not_there_says_so(uri: str, words: str, indexed_home
         assert words in caught.value.error.message
 
     acted(indexed_home, read, mode="legacy")
+
+
+def test_a_prompt_tells_how_to_answer(indexed_home: Path) -> None:
+    async def told(client: Client) -> tuple[list[str], str]:
+        given = {"question": "Why {braces}?", "collection": "papers"}
+        names = [one.name for one in (await client.list_prompts()).prompts]
+        return names, (await client.get_prompt("answer_from_documents", given)).model_dump_json() if names else ""
+
+    names, text = acted(indexed_home, told)
+    assert names == ["answer_from_documents"]
+    assert all(part in text for part in ("Why {braces}?", "search_documents", "verdict", "check", "papers"))
+    assert acted(indexed_home, told, Offer(scopes=frozenset({Scope.READ})))[0] == []  # it calls check
 
 
 # --- what goes wrong --------------------------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ import inspect
 import logging
 import re
 from collections.abc import Awaitable, Callable
-from contextvars import ContextVar, copy_context
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import partial, wraps
+from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from mcp.server import MCPServer
@@ -137,7 +137,7 @@ class Desk:
 
     async def worked(self, work: Callable[[], Value]) -> Value:
         """The result of work on the engine, run in a thread with the caller of this request."""
-        return await asking.worked(self.service, partial(copy_context().run, work))
+        return await asking.worked(self.service, work)
 
     def did(self, what: str, collection: Collection, **details: Any) -> None:
         """Write an action to the audit log."""

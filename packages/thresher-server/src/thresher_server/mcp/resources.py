@@ -1,4 +1,4 @@
-"""Documents as resources, `thresher://COLLECTION/DOCUMENT`, and their addresses for people.
+"""Documents as resources, `thresher://COLLECTION/DOCUMENT`, and their addresses for people; the prompt.
 
 A person's address is below `public_url` or the address of the answering server; without these it is the web page or
 local file of the source, and failing that the agent's.
@@ -7,11 +7,13 @@ local file of the source, and failing that the agent's.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import quote, unquote, urlsplit
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import Resource
+from pydantic import Field
 
 from thresher.collection import Collection
 from thresher.errors import ThresherError, UsageError
@@ -29,6 +31,16 @@ MOST_LISTED = 200
 """Resources in a list: people pick from it by eye."""
 
 TEMPLATE = "thresher://{collection}/{+document}"
+
+ANSWERING = """Answer the question from my documents, with the tools of Thresher.
+
+1. Call search_documents once for each facet of the question.{where}
+2. Heed each verdict: where it is "incorrect", the documents do not say it; write so, and add nothing from what you
+   know. Where it is "ambiguous" or "unsure", say that it is uncertain.
+3. After each sentence put the marker of its passage; end with a list of the markers with file, page and link.
+4. Call check on what you wrote. Mend or strike what is contradicted, and mark what is unverified.
+
+Question: {question}"""
 
 
 def resource(collection: str, document_id: str) -> str:
@@ -126,3 +138,16 @@ def _of(desk: Desk, name: str) -> list[Resource]:
         )
         for record in records[:MOST_LISTED]
     ]
+
+
+def add_prompt(server: MCPServer) -> None:
+    """Register the prompt."""
+
+    @server.prompt(title="Answer from my documents")
+    def answer_from_documents(
+        question: Annotated[str, Field(description="what you want to know")],
+        collection: Annotated[str, Field(description="which collection; the usual one if empty")] = "",
+    ) -> str:
+        """Answer a question with search_documents, cite every sentence, and check the answer before handing it over."""
+        where = f" Pass collection={collection!r}." if collection else ""
+        return ANSWERING.format(question=question, where=where)

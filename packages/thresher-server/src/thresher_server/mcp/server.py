@@ -1,4 +1,4 @@
-"""An MCP server over a service: the tools of a profile, documents as resources.
+"""An MCP server over a service: the tools of a profile, documents as resources, a prompt.
 
 Over HTTP it is stateless and behind the server's keys: `/mcp`, and `/mcp/chatgpt` with the tools that ChatGPT calls.
 """
@@ -118,6 +118,8 @@ def make_server(
         adding = {Scope.READ: chatgpt.add}
     else:
         adding = {Scope.READ: search.add, Scope.ASK: answers.add, Scope.WRITE: changes.add}
+        if offer.scopes >= {Scope.READ, Scope.ASK}:
+            resources.add_prompt(server)
     for scope, add in adding.items():
         if scope in offer.scopes:
             add(server, desk)
