@@ -232,6 +232,31 @@ def test_a_question_of_the_document_is_no_answer_and_is_read_with_the_passage_be
     assert sure > unsure
 
 
+SAUNA = "Sauna\n\nIs it heated on Sundays? Yes. How hot is it? 85 degrees.\n\nQ: Who runs it?\nA: Maret Kask."
+NOVEL = 'Linda Orav was born in Tartu. Her best-known novel is "Who Counts the Swans?" She lives in Narva.'
+STUDY = """This study of mussels asks:
+
+- Does the tide change their growth?
+- Do those of the north grow slowly?
+- Which bird eats most of them?"""
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "marked"),
+    [
+        (SAUNA, "Is the sauna heated on Sundays?", "**Yes.**"),
+        (SAUNA, "How hot is the sauna?", "**85 degrees.**"),
+        (SAUNA, "Who runs the sauna?", "**A: Maret Kask.**"),
+        (NOVEL, "What is her best-known novel?", '**Her best-known novel is "Who Counts the Swans?"**'),
+        (STUDY, "Which questions does the study of mussels ask?", "Does the tide change their growth?"),
+    ],
+)
+def test_an_answer_is_read_with_its_question_and_what_only_ends_in_one_may_answer(
+    text: str, asked: str, marked: str
+) -> None:
+    assert marked in answerer(document(text))(Query(asked, asked), [piece(text)]).text
+
+
 class ShortFirst(Overlapping):
     """The shorter a text, the more relevant."""
 

@@ -5,9 +5,12 @@ import json
 import pytest
 
 from thresher.correction.search_query import (
+    MOST_CHARACTERS,
     MOST_WORDS,
+    MOST_WORDS_SENT,
     AsAsked,
     LLMSearchQuery,
+    cut,
     implies_recency,
     read_words,
     says_when,
@@ -40,6 +43,17 @@ def test_recent_ai_news_becomes_ai_news_and_a_month(today: str, when: str) -> No
     found = LLMSearchQuery(ScriptedModel([words("recent AI news")]))(asking("recent AI news", today))
     assert found.text == f"AI news {when}"
     assert AsAsked()(asking("recent AI news")).text == "recent AI news"
+
+
+def test_a_long_question_is_sent_to_a_search_engine_as_far_as_it_takes_it_and_whole_to_a_collection() -> None:
+    long = "Why does\nthe pump stop? " + "It has been running since spring. " * 30
+    refusing = LLMSearchQuery(ScriptedModel(["no words"] * 2))
+    for found in (AsAsked(whole=False)(asking(long)), refusing(asking(long))):
+        assert found.text.startswith("Why does the pump stop? It has")
+        assert len(found.text.split()) == MOST_WORDS_SENT
+    assert AsAsked()(asking(long)).text == long
+    assert len(cut("w" * 60 + f" {'x' * 500}")) == 60
+    assert len(cut("x" * 500)) == MOST_CHARACTERS
 
 
 @pytest.mark.parametrize("said", ["AI news December 2025", "AI news last month", "AI news this week", "AI news 2025"])

@@ -204,6 +204,25 @@ def test_a_question_about_the_document_that_answered_is_asked_with_its_title(ans
     assert "(BERT)" not in query.to_send, "no title of a document leaves this machine"
 
 
+TITLED: list[Turn] = [
+    ("Who made the pump P7?", "Kask."),
+    ("And who wrote it? (Secret plan Aurora)", "Saar wrote Aurora."),
+]
+
+
+@pytest.mark.parametrize("worded", ["", "When was the plan Aurora written?", "When was the pump P7 made?"])
+def test_a_title_that_an_earlier_question_was_asked_with_does_not_leave_either(worded: str) -> None:
+    model = _model(worded) if worded else None
+
+    def spent(query: Query) -> Found:
+        raise BudgetSpent("seconds")
+
+    for judge in (the_longer, spent):
+        query = FollowUp(judge, model if judge is the_longer else None)(Query("and when?", ""), TITLED)
+        assert query.question != "and when?"
+        assert "Aurora" not in query.to_send
+
+
 def test_no_letter_of_the_question_is_changed() -> None:
     query = ask("And at night?")
     assert query.question == query.search == "And at night? (How many layers has BERT-base?)"

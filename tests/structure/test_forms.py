@@ -121,7 +121,24 @@ def test_aligned_lines_of_plain_text_are_a_table() -> None:
 def test_aligned_lines_of_source_code_are_no_table() -> None:
     rows = ["id,          -- Key", "minX, maxX,  -- Least and most X", "minY, maxY   -- Least and most Y"]
     code = "\n  ".join(["CREATE TABLE box(", *rows]) + "\n);"
-    assert not list(grids_near(Document("d", "d", "Boxes", code, "text"), 0, len(code)))
+    comments = "x = 1    # the boats\ny = 22   # the oars\nz = 3    # the men"
+    for text in (code, comments, "id      INTEGER,\nname    TEXT,\nage     INTEGER"):
+        assert not list(grids_near(Document("d", "d", "Boxes", text, "text"), 0, len(text)))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "Room   # of beds   Price\nOak    3           80\nElm    2           60\nAsh    1           --",
+        "Name        Hall   Phone\nDoe, Jane   3      12\nSmith,      4      13\nRoe, Ann    5      14",
+        "Order    Qty   Rank\n#AX12    3     # 3\n#BX9     4     # 1\n#CX7     4     # 2",
+        "Option       Meaning\n--home DIR   where it is kept\n--json       prints JSON\n--help       prints help",
+        "Name,   Age,   Town\nAnna,   12,    Tartu\nJaan,   40,    Narva\nMari,   7,     Tartu",
+    ],
+)
+def test_commas_hashes_and_dashes_make_no_source_code(table: str) -> None:
+    (grid,) = grids_near(Document("d", "d", "Table", table, "text"), 0, len(table))
+    assert len(grid.rows) == 3
 
 
 # --- lines read as tables ---------------------------------------------------------------------------------------------

@@ -98,6 +98,7 @@ TABLES = {
     **{"results": RESULTS, "branches": BRANCHES, "litres": LITRES, "measures": MEASURES, "claims": CLAIMS},
     **{"rates": RATES, "wins": WINS, "allowances": ALLOWANCES, "parts": PARTS, "codes": CODES, "segments": SEGMENTS},
     **{"loans": LOANS, "phones": PHONES, "prices": PRICES, "tickets": TICKETS, "energy": ENERGY, "sales": SALES},
+    "taxed": grid("", "| Lamp | Price | VAT rate |\n|---|---|---|\n| Oak | 30 | 9 |\n| Reed | 12 | 20 |"),
     **{"rooms": ROOMS, "models": grid("", "| Model | Layers |\n| ViT-Base | 12 |\n| ViT-Huge | 32 |")},
 }
 
@@ -146,6 +147,7 @@ TABLES = {
         # the highest and the lowest, sums and differences; rows of totals are not counted in
         ("segments", "In which quarter was charter revenue lowest?", "Q2 2024: 2.2 million euros"),
         ("parts", "Which part is the most expensive?", "HM-1, bilge pump 24 V: 189.0 euros"),
+        ("taxed", "Which lamp is the cheapest?", "Reed: 12"),
         ("results", "Which quarter had the highest revenue?", "Q3: 17.9 million euros"),
         ("results", "What were the lowest costs?", "Q1: 11.0 million euros"),
         ("results", "How much more revenue was there in Q3 than in Q2?", "17.9 - 15.8 = 2.1 million euros"),

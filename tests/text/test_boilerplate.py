@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from thresher.text.boilerplate import (
+    asks,
     has_labels,
     heading_above,
     is_bibliography,
@@ -54,6 +55,34 @@ def test_a_list_of_questions_is_a_list_of_contents_and_questions_with_answers_ar
     questions = ["1. Where do I park?", "2. The lift is broken. What now?", "3. May dogs come in?"]
     assert is_contents("\n\n".join(questions))
     assert not is_contents("\n\n".join(f"{question}\n\nAsk at the desk." for question in questions))
+
+
+QUESTIONS = """Where do I park?
+1. Where do I park?
+**Q:** *Where were you born?*
+Juta: "Where do you live?"
+“Where do I park?”
+(Where do I park?)
+How do I cancel a booking (and is it free?)
+- RQ1: Does the tide change the growth?
+Lost your password?
+In Which Zone Can I Park?
+Does the hotel have a "late check-out?"
+Who wrote "Emma"?
+駐車場はどこですか？
+أين أقف؟"""
+STATEMENTS = """Her best-known novel is "Who Counts the Swans?"
+She won the prize for *Where Does the River Sleep?*
+She hosted the quiz show Who Wants to Be a Farmer?
+The judge asked the miller, "Who set fire to the barn?"
+La question était « Où est-il ? »
+It was built in 1901 (or was it 1902?)
+Yes."""
+
+
+def test_a_question_asks_and_a_statement_that_ends_in_the_words_of_one_does_not() -> None:
+    assert [line for line in QUESTIONS.splitlines() if not asks(line)] == []
+    assert [line for line in STATEMENTS.splitlines() if asks(line)] == []
 
 
 def test_a_sentence_that_begins_with_a_pronoun_leans_on_the_one_before() -> None:

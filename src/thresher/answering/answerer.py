@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from math import exp
@@ -18,7 +18,7 @@ from thresher.protocols import Documents, PairReader
 from thresher.questions import ADDED, Part, asked_alike, asked_apart
 from thresher.structure.entries import Entry, Named, answers, as_written, named_in
 from thresher.structure.versions import Timed, asked_time, timed
-from thresher.text.boilerplate import asks, asks_for_references, says_nothing
+from thresher.text.boilerplate import asks, asks_for_questions, asks_for_references, says_nothing
 from thresher.text.entities import heads_in
 from thresher.text.injection import is_command
 from thresher.text.sentences import Span, sentence_spans
@@ -122,10 +122,11 @@ class Answerer:
 
     def _allowed(self, question: str) -> Allowed:
         """Sentences but questions, and those that hold at another time than is asked about, or say the opposite."""
-        asked, today = asked_time(question), self.today()
+        asked, today, questions = asked_time(question), self.today(), asks_for_questions(question)
 
         def allowed(sentence: str) -> bool:
-            return not asks(sentence) and asked.allows(sentence, today) and not tells_opposite(question, sentence)
+            says = questions or not asks(sentence)
+            return says and asked.allows(sentence, today) and not tells_opposite(question, sentence)
 
         return allowed
 
@@ -155,12 +156,13 @@ class Answerer:
         self, question: str, places: Sequence[Place], stretches: Sequence[Stretch], allowed: Allowed
     ) -> list[Proposal]:
         """The passages around the spans and the best sentences of the most relevant windows, each once."""
-        references, read = asks_for_references(question), places[:MOST_READ]
+        read = places[:MOST_READ]
+        lists = {"references": asks_for_references(question), "questions": asks_for_questions(question)}
         found: dict[tuple[str, int, int], tuple[Passage, Place]] = {}
         for place, anchors in zip(read, self._anchors(question, read, allowed), strict=True):
             for start, end in anchors:
                 stretch = next((one for one in stretches if one.holds(place.document_id, start, end)), None)
-                passage = passage_of(stretch, start, end, references=references) if stretch is not None else None
+                passage = passage_of(stretch, start, end, **lists) if stretch is not None else None
                 if passage is not None:
                     found.setdefault((passage.document_id, passage.start, passage.end), (passage, place))
         spoken = [place for place in places if allowed(place.sentence.text)]
@@ -201,13 +203,17 @@ class Answerer:
             return allowed(sentence) and not says_nothing(sentence)
 
         windows = [place.window for place in places]
-        each = [[span for span in sentence_spans(one.text) if may_answer(one.text[slice(*span)])] for one in windows]
-        pairs = [(window, span) for window, spans in zip(windows, each, strict=True) for span in spans]
-        texts, above = [window.text[slice(*span)] for window, span in pairs], [window.above for window, _ in pairs]
+        each = [
+            [(span, read) for span, read in _with_questions(one.text, sentence_spans(one.text))
+             if may_answer(one.text[slice(*span)])]
+            for one in windows
+        ]  # fmt: skip
+        texts = [read for spans in each for _, read in spans]
+        above = [window.above for window, spans in zip(windows, each, strict=True) for _ in spans]
         readings = iter(self.judge.read(question, texts, above))
         anchors = []
         for place, spans in zip(places, each, strict=True):
-            best = max(((next(readings).relevance, span) for span in spans), default=None)
+            best = max(((next(readings).relevance, span) for span, _ in spans), default=None)
             found = [(place.start, place.end)] if allowed(place.sentence.text) else []
             if best is not None:
                 piece, start, end = place.window.piece_at(*best[1])
@@ -233,22 +239,25 @@ class Answerer:
         Of a topic in brackets sentences with a typed word come first. None for one sentence and for an entry.
         """
         every, allowed = passage.sentences, self._allowed(question)
-        spans = [span for span in every if allowed(text := passage.quote[slice(*span)]) and not _MARK.fullmatch(text)]
-        spans = [span for span in spans if span[0] >= passage.name_end] or spans
+        spans = [
+            ((start, end), read)
+            for (start, end), read in _with_questions(passage.quote, every, passage.asked)
+            if allowed(passage.quote[start:end]) and not _MARK.fullmatch(passage.quote[start:end])
+        ]
+        spans = [one for one in spans if one[0][0] >= passage.name_end] or spans
         if len(every) < 2 or passage.entry or not spans:
             return None
         if (added := ADDED.fullmatch(question)) is not None:
             typed = term_set(added["typed"])
-            spans = [span for span in spans if typed & term_set(passage.quote[slice(*span)])] or spans
-        texts = [passage.quote[slice(*span)] for span in spans]
-        readings = self.judge.read(question, texts, [passage.stretch.title] * len(spans))
+            spans = [(span, read) for span, read in spans if typed & term_set(read)] or spans
+        readings = self.judge.read(question, [read for _, read in spans], [passage.stretch.title] * len(spans))
 
         def score(at: int) -> float:
-            start, end = spans[at]
+            (start, end), _ = spans[at]
             holds = place is not None and start <= place.start - passage.start < end
             return readings[at].relevance + (SPAN_LOGITS * exp(place.signs.place or 0.0) if holds and place else 0.0)
 
-        return spans[max(range(len(spans)), key=score)]
+        return spans[max(range(len(spans)), key=score)][0]
 
     # --- what is shown
 
@@ -360,6 +369,14 @@ def parted(evidence: Sequence[Evidence], time: Timed) -> tuple[list[Evidence], l
         id_ = piece.hit.chunk.document_id
         (of_time if id_ in time.answering else of_other_times if id_ in time.versions else others).append(piece)
     return of_time, of_other_times, others
+
+
+def _with_questions(text: str, spans: Sequence[Span], above: str = "") -> Iterator[tuple[Span, str]]:
+    """Each sentence as it is read: behind the question that stands above it ("Is parking free? Yes.")."""
+    for start, end in spans:
+        sentence = text[start:end]
+        yield (start, end), f"{above} {sentence}".lstrip()
+        above = sentence if asks(sentence) else ""
 
 
 def _in_order(proposals: Iterable[Proposal]) -> list[Proposal]:

@@ -245,8 +245,10 @@ def _laid_out(quote: str, block: Block, marked: Span | None, *, headed: bool) ->
             return _quoted(quote[block.start : block.end], inside if inside[0] < inside[1] else None)
 
 
-def passage_of(stretch: Stretch, start: int, end: int, *, references: bool = False) -> Passage | None:
-    """The passage around a span that a stretch holds; None without content, or for references not asked for."""
+def passage_of(
+    stretch: Stretch, start: int, end: int, *, references: bool = False, questions: bool = False
+) -> Passage | None:
+    """The passage around a span that a stretch holds; None without content, or for a list not asked for."""
     text, at = (stretch.document.text, 0) if stretch.document is not None else (stretch.text, stretch.start)
     marks = stretch.document.marks if stretch.document is not None else ()
     # the citation names the title and the heading already
@@ -260,7 +262,7 @@ def passage_of(stretch: Stretch, start: int, end: int, *, references: bool = Fal
     low = _behind_headings(text, low, min(start - at, high), headings)
     quote = text[low:high]
     nothing = all(says_nothing(quote[slice(*span)]) for span in sentence_spans(quote))
-    if nothing or is_contents(quote) or (is_bibliography(quote) and not references):
+    if nothing or (is_contents(quote) and not questions) or (is_bibliography(quote) and not references):
         return None
     return Passage(stretch, at + low, at + high, quote)
 

@@ -94,6 +94,8 @@ month) has four."""
 
 MOST_CHARACTERS = 400  # what Tavily and Brave take
 
+MOST_WORDS_SENT = 50  # what Brave takes
+
 MOST_KEYWORDS = 3  # CRAG paper, section 4.4 (Z10 in docs/methods.md)
 
 MOST_WORDS_OF_A_KEYWORD = 5
@@ -113,15 +115,24 @@ SearchQueryWriter = Callable[[Query], SearchQuery]
 """The words to search for a question. A model's failure is in the notes, never raised."""
 
 
+def cut(words: str) -> str:
+    """One line, as far as search engines take it: they refuse a longer one."""
+    line = " ".join(words.split()[:MOST_WORDS_SENT])
+    whole, _, _ = line[: MOST_CHARACTERS + 1].rpartition(" ")
+    return line if len(line) <= MOST_CHARACTERS else whole or line[:MOST_CHARACTERS]
+
+
 @dataclass(frozen=True, slots=True)
 class AsAsked:
     """The question itself."""
 
     about: ClassVar[str] = "the question itself"
+    whole: bool = True
+    """Whether another collection takes it, not a search engine."""
 
     def __call__(self, query: Query) -> SearchQuery:
         """As it was asked, also about what is recent."""
-        return SearchQuery(query.to_send, Notes(facts={"words": "as asked"}))
+        return SearchQuery(query.to_send if self.whole else cut(query.to_send), Notes(facts={"words": "as asked"}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +159,7 @@ class LLMSearchQuery:
         reply = asked_for_text(self.model, system, user, field="words", read=partial(read_words, style=self.style))
         notes += Notes(unreadable=reply.unreadable)
         if reply.value is None:
-            text = with_time(query.to_send, question=query.to_send, today=query.today)
+            text = cut(with_time(query.to_send, question=query.to_send, today=query.today))
             return SearchQuery(text, notes + Notes((f"correct: {reply.why}; the question itself was searched for",)))
         most = MOST_WORDS if self.style == "words6-14" else None
         return SearchQuery(with_time(reply.value, question=query.to_send, today=query.today, most=most), notes)

@@ -96,7 +96,9 @@ def corrector(
 
     there = parts if outside.store is None else parts.elsewhere(outside.store)
     model, style = parts.language_model(settings.llm), settings.search.style
-    words: SearchQueryWriter = AsAsked() if style == "question" or model is None else LLMSearchQuery(model, style)
+    words: SearchQueryWriter = AsAsked(whole=outside.store is not None)
+    if style != "question" and model is not None:
+        words = LLMSearchQuery(model, style)
     # A second opinion is for another collection: it costs little there, and nothing leaves the machine for it.
     doubt = sure if outside.store is not None or parts.sketched else 0.0
     source = _source(settings, there, outside, retriever)

@@ -218,16 +218,22 @@ class FollowUp:
         readings = [worded] if worded else with_topic(question, history)
         if question in readings:
             return replace(query, notes=query.notes + Notes(lacks))
-        last = history[-1][0]
-        put = [] if worded else in_its_place(question, ADDED.sub(r"\g<typed>", last))
-        others = [replace(query, question=full, search=full) for full in put or readings]
+        last, typed_before = history[-1][0], [(_typed(before), text) for before, text in history]
+        put = [] if worded else in_its_place(question, typed_before[-1][0])
+        sent = with_topic(question, typed_before)[-1]
+        said = term_set(" ".join([question, *(before for before, _ in typed_before)]))
+        private = term_set(" ".join(before for before, _ in history)) - said  # in brackets alone: a title, most likely
+        others = [
+            replace(query, question=full, search=full, outside=sent if private & term_set(full) else "")
+            for full in put or readings
+        ]
         unjudged = others[-1]
         try:
             if not worded and asks(question):
                 found = self.best_found(replace(query, question=last, search=last))
                 if found and found[1] and found[0] >= ANSWERED:
                     titled = f"{question} ({found[1]})"
-                    others.append(replace(query, question=titled, search=titled, outside=readings[0]))
+                    others.append(replace(query, question=titled, search=titled, outside=sent))
             typed, *likely = (found and found[0] for found in map(self.best_found, (query, *others)))
             at = max(range(len(others)), key=lambda at: (likely[at] or 0.0) - (CLEARLY if at else 0.0))
             other, added = others[at], likely[at]
@@ -249,6 +255,12 @@ class FollowUp:
         if reply.value is None:
             return "", (f"rewrite: {reply.why}; the follow-up was completed by rules",)
         return reply.value, ()
+
+
+def _typed(question: str) -> str:
+    """A question without the topic in brackets that was added to it."""
+    found = ADDED.fullmatch(question)
+    return found["typed"] if found else question
 
 
 def prompt(question: str, history: Sequence[Turn]) -> str:

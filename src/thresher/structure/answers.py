@@ -145,7 +145,9 @@ ROWS_SHOWN = 4
 CELLS_SHOWN = 12
 """Cells of an answer; more is a table again."""
 _PAYING = re.compile(r"\b(?:costs?|price|pay|expensive|how much (?:is|are))\b", re.IGNORECASE)
-_PRICE = re.compile(r"\b(?:price|cost|fare|fee|amount|charge|rate)", re.IGNORECASE)
+_PRICE = re.compile(r"\b(?:price|cost|fare|fee|amount|charge)", re.IGNORECASE)
+_PAID = re.compile(rf"{_PRICE.pattern}|\brate", re.IGNORECASE)
+"""A rate may be what is paid; beside a price it is that of the tax."""
 _NAME_ALONE = re.compile(
     r"\s*(?:(?:and|but|so)\b[\s,]*)?(?:(?:what|how) about\b)?(?!.*\b(?:who|whose|what|which|when|where|why|how)\b)",
     re.IGNORECASE,
@@ -244,7 +246,7 @@ def _asked(seen: Look, rows: Sequence[int]) -> list[int]:
     shared = [at for at, head in heads if at and telling & set(terms_of(head.text))]
     if not shared and _PAYING.search(seen.question):
         money = [at for at, head in heads if is_money(seen.grid.unit(head.text)[0])]
-        shared = [at for at in money if _PRICE.search(heads[at][1].text)] or money
+        shared = [at for at in money if _PAID.search(heads[at][1].text)] or money
     return shared or [at for at, _ in heads]
 
 
@@ -256,7 +258,7 @@ def _says_more(seen: Look, rows: Sequence[int]) -> bool:
         return True
     texts = (*seen.grid.around, *seen.grid.header)
     if _PAYING.search(seen.question):
-        return any(_PRICE.search(cell.text) for cell in texts)
+        return any(_PAID.search(cell.text) for cell in texts)
     around = [term for cell in texts for term in terms_of(cell.text)]
     return any(among(word, around) and not among(word, of_rows) for word in seen.words.tokens)
 

@@ -260,8 +260,14 @@ ALIGNED_REACH = 3_000
 """Characters before and behind a place in which a table of plain text is looked for."""
 
 
-_CODE = re.compile(r"(?:.*[,;({[]|(?:--|//|/\*|#) ?[^\W\d].*)")
+_CODE = re.compile(r".*[;({[]|(?:--|//|#) [^\W\d].*|/\*.*")
 """A cell of source code: it breaks off in its middle, or is a comment."""
+
+
+def _is_code(rows: Sequence[Sequence[Cell]]) -> bool:
+    """Whether most lines are source code; a header may have "# of beds", a name a comma behind it."""
+    of_code = [row for row in rows if row[-1].text.endswith(",") or any(_CODE.fullmatch(cell.text) for cell in row)]
+    return 2 * len(of_code) > len(rows)
 
 
 def aligned(document: Document, low: int, high: int) -> Iterator[Grid]:
@@ -273,10 +279,11 @@ def aligned(document: Document, low: int, high: int) -> Iterator[Grid]:
     for start, end in [*line_spans(text[low:high]), (high - low, high - low)]:
         cells = tuple(Cell(found[0], *found.span()) for found in _ALIGNED.finditer(text, low + start, low + end))
         if table and len(cells) != len(table[0]):
-            if len(table) > 1 and len(table) + len(table[0]) > 4:  # two lines of two words are no table
+            enough = len(table) > 1 and len(table) + len(table[0]) > 4  # two lines of two words are no table
+            if enough and not _is_code(table):
                 yield Grid(table[0], tuple(table[1:]), () if before is None else (before,), document.title)
             table, before = [], None
-        if len(cells) > 1 and not any(_CODE.fullmatch(cell.text) for cell in cells):
+        if len(cells) > 1:
             table.append(cells)
         else:
             before = next(iter(cells), None)

@@ -98,9 +98,22 @@ def says_nothing(sentence: str) -> bool:
     )
 
 
+_SPEAKER = re.compile(r"\W*(?:\w{1,20} ?\d{0,3}\W?[:.)]\W*\s)?")
+"""Before a question: its number, "Q:", who asks it."""
+_ASKING = re.compile(r"\W*(?:who|what|which|when|where|why|how|do|does|did|is|are|was|were|can|will)\b", re.IGNORECASE)
+_QUOTED = re.compile(r"""[\s(][“„«‘"'*_(]+[^"”’»]{1,200}[?？؟]\s?["'”’»*_)]+\s*$""")
+_TITLE = re.compile(r"\b[a-z]\w* (?:Who|Whose|What|Which|When|Where|Why|How|Do|Does|Is|Are|Can) [^?]{1,100}\?\s*$")
+
+
 def asks(sentence: str) -> bool:
-    """Whether a sentence is a question, which answers none: a heading of a FAQ, a line of its contents."""
-    return sentence.rstrip(" \n\"'”’)]*_").endswith("?")
+    """Whether a sentence is a question, which answers none: a heading of a FAQ, a line of its contents.
+
+    A statement that ends in the words or the title of a question is none: Her novel is "Who Sleeps?".
+    """
+    if not sentence.rstrip(" \n\"'”’»)]*_").endswith(("?", "？", "؟")):
+        return False
+    said = _SPEAKER.sub("", sentence, count=1)
+    return _ASKING.match(said) is not None or not (_QUOTED.search(said) or _TITLE.search(said))
 
 
 CONTENTS = 3
@@ -157,6 +170,11 @@ def is_bibliography(text: str) -> bool:
 def asks_for_references(question: str) -> bool:
     """Whether a question is about what is cited."""
     return re.search(r"\b(?:cit\w+|referenc\w+|bibliograph\w+)\b", question, re.IGNORECASE) is not None
+
+
+def asks_for_questions(question: str) -> bool:
+    """Whether a question is about questions that a document asks."""
+    return re.search(r"\b(?:questions?|asks?|asked)\b", question, re.IGNORECASE) is not None
 
 
 def leans(sentence: str) -> bool:
