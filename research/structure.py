@@ -1,14 +1,18 @@
 """The size of the code, and how much of it a command enters: `python -m research.structure`, a line a number.
 
-Lines are all lines of Python files. A command enters the files of ours that Python has loaded when it ends.
+Lines are all lines of Python files. A command enters the files of ours that Python has loaded when it ends; with `path`
+the files of a question are listed in the order in which it enters them.
 """
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from thresher import recipes
@@ -20,7 +24,7 @@ ENTERED = """
 import atexit, sys
 def report():
     ours = [name for name in sys.modules if name.split('.')[0] in ('thresher', 'thresher_evals')]
-    sys.stderr.write(f'\\nLOADED {len(ours)}\\n')
+    sys.stderr.write(f'\\nLOADED {" ".join(ours)}\\n')
 atexit.register(report)
 from thresher.cli.app import main
 sys.argv[0] = 'thresher'
@@ -39,8 +43,8 @@ COMMANDS = {
 number when fewer are entered; a higher one needs a reason."""
 
 
-def entered_by(arguments: list[str], folder: Path) -> int:
-    """How many files of ours a command has loaded when it ends; it runs in a folder with a note, which is its home."""
+def entered_by(arguments: list[str], folder: Path) -> list[str]:
+    """The files of ours that a command has loaded when it ends, in order; its home is a folder with a note."""
     (folder / "note.md").write_text("The cellar has no light. Bring a lamp.\n", encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-c", ENTERED, *arguments],
@@ -50,8 +54,25 @@ def entered_by(arguments: list[str], folder: Path) -> int:
         text=True,
         check=False,
     )
-    (counted,) = [line for line in done.stderr.splitlines() if line.startswith("LOADED ")]
-    return int(counted.removeprefix("LOADED "))
+    (listed,) = [line for line in done.stderr.splitlines() if line.startswith("LOADED ")]
+    return listed.removeprefix("LOADED ").split()
+
+
+def names_defined(tree: ast.Module) -> Iterator[str]:
+    """The functions, classes and constants of a file."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
+def in_several_files() -> int:
+    """How many names the engine defines in more than one file."""
+    trees = (ast.parse(file.read_text(encoding="utf-8")) for file in (ROOT / "src" / "thresher").rglob("*.py"))
+    files = Counter(name for tree in trees for name in set(names_defined(tree)))
+    return sum(number > 1 for number in files.values())
 
 
 def size(*patterns: str) -> str:
@@ -62,6 +83,11 @@ def size(*patterns: str) -> str:
 
 def main() -> None:
     """Count and print."""
+    with tempfile.TemporaryDirectory() as temporary:
+        if sys.argv[1:] == ["path"]:
+            entered_by(["index", "note.md"], Path(temporary))
+            print(" > ".join(name.removeprefix("thresher.") for name in entered_by(["ask", QUESTION], Path(temporary))))
+            return
     print("engine:", size("src/thresher/**/*.py"))
     print("other distributions:", size("packages/*/src/**/*.py"))
     print("tests:", size("tests/**/*.py", "packages/*/tests/**/*.py"))
@@ -69,10 +95,11 @@ def main() -> None:
     print(
         "settings of all recipes:", len({key for name in recipes.names() for key in keys(recipes.get(name).settings)})
     )
+    print("names that stand in several files:", in_several_files())
     print("README:", len((ROOT / "README.md").read_text(encoding="utf-8")), "characters")
     with tempfile.TemporaryDirectory() as temporary:
         for name, (arguments, most) in COMMANDS.items():
-            print(f"files entered by {name}:", entered_by(arguments, Path(temporary)), f"of {most}")
+            print(f"files entered by {name}:", len(entered_by(arguments, Path(temporary))), f"of {most}")
 
 
 if __name__ == "__main__":
