@@ -253,7 +253,9 @@ def passage_of(
     marks = stretch.document.marks if stretch.document is not None else ()
     # the citation names the title and the heading already
     headings = {stretch.title.strip(), *(mark.name.strip() for mark in marks if mark.kind == "heading")}
-    block = passage_around(text, start - at, end - at, headings)
+    # short lines of a PDF are labels of a figure as often as names
+    named = None if stretch.document is not None and stretch.document.kind == "pdf" else headings
+    block = passage_around(text, start - at, end - at, named)
     kept = (stretch.start - at, stretch.end - at)
     table = stretch.piece.hit.chunk.kind == "table"
     low, high = _whole_sentences(text, block, kept, (start - at, end - at), table=table)
@@ -334,10 +336,10 @@ _BLANK = re.compile(r"\n[ \t]*\n\s*")
 _LISTED = re.compile(r"[ \t]*(?:[-*•‣◦–]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s")
 
 
-def passage_around(text: str, start: int, end: int, headings: Set[str] = frozenset()) -> Span:
+def passage_around(text: str, start: int, end: int, headings: Set[str] | None = frozenset()) -> Span:
     """The block of a place, 0 <= start <= end <= len(text), with the name above it and what it leads in to.
 
-    Names in `headings` are shown with a passage anyway.
+    Names in `headings` are shown with a passage anyway; None where names are not told from other short lines.
     """
     paragraphs = _paragraphs(text)
     first = last = next((at for at, (_, behind) in enumerate(paragraphs) if start < behind), len(paragraphs) - 1)
@@ -348,7 +350,9 @@ def passage_around(text: str, start: int, end: int, headings: Set[str] = frozens
     first = _with_lead_in(text, paragraphs, first, last)
     while last + 1 < len(paragraphs) and _goes_on(text, paragraphs, first, last):
         last += 1
-    return paragraphs[_under_name(text, paragraphs, first, last, headings)][0], paragraphs[last][1]
+    if headings is not None:
+        first = _under_name(text, paragraphs, first, last, headings)
+    return paragraphs[first][0], paragraphs[last][1]
 
 
 def _under_name(text: str, paragraphs: list[Span], first: int, last: int, headings: Set[str]) -> int:
