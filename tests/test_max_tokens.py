@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,16 +28,21 @@ The seal of the pump {number} was replaced in {year}. A new one has to be ordere
 """
 
 
-@pytest.fixture(scope="module")
-def pumps(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Thirty manuals that are alike but for their numbers."""
-    home = tmp_path_factory.mktemp("pumps")
+@contextmanager
+def indexed_manuals(home: Path, number: int) -> Iterator[Collection]:
+    """So many manuals that are alike but for their numbers."""
     (home / "in").mkdir()
-    for at in range(30):
+    for at in range(number):
         text = MANUAL.format(number=f"P{at + 10}", hall=at % 7 + 1, litres=20 + 3 * at, year=1980 + at)
         (home / "in" / f"p{at + 10}.md").write_text(text, encoding="utf-8")
     with thresher.open(home) as collection:
-        assert collection.add(home / "in", recipe="corrective").added == 30
+        assert collection.add(home / "in", recipe="corrective").added == number
+        yield collection
+
+
+@pytest.fixture(scope="module")
+def pumps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]:
+    with indexed_manuals(tmp_path_factory.mktemp("pumps"), 30) as collection:
         yield collection
 
 

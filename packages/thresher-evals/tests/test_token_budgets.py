@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import thresher
 from tests.conftest import Run
-from tests.test_max_tokens import MANUAL
+from tests.test_max_tokens import indexed_manuals
 from thresher.collection import Collection
 from thresher.errors import UsageError
 from thresher_evals.answerer_worth import Share
@@ -18,15 +17,8 @@ from thresher_evals.token_budgets import BudgetPoint
 
 
 @pytest.fixture(scope="module")
-def pumps(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Sixteen manuals that are alike but for their numbers."""
-    home = tmp_path_factory.mktemp("pumps")
-    (home / "in").mkdir()
-    for at in range(16):
-        text = MANUAL.format(number=f"P{at + 10}", hall=at % 7 + 1, litres=20 + 3 * at, year=1980 + at)
-        (home / "in" / f"p{at + 10}.md").write_text(text, encoding="utf-8")
-    with thresher.open(home) as collection:
-        assert collection.add(home / "in", recipe="corrective").added == 16
+def pumps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]:
+    with indexed_manuals(tmp_path_factory.mktemp("pumps"), 16) as collection:
         yield collection
 
 

@@ -166,12 +166,13 @@ class Answerer:
                 if passage is not None:
                     found.setdefault((passage.document_id, passage.start, passage.end), (passage, place))
         spoken = [place for place in places if allowed(place.sentence.text)]
-        texts = [f"{one.asked}\n\n{one.quote}".lstrip() for one, _ in found.values()]
+        asked = [one.asked for one, _ in found.values()]
+        texts = [f"{above}\n\n{one.quote}".lstrip() for above, (one, _) in zip(asked, found.values(), strict=True)]
         readings = self.judge.read(question, texts, [one.stretch.title for one, _ in found.values()])
         rarity = self.spans.rarity(question)
         proposals = []
-        for (passage, place), reading in zip(found.values(), readings, strict=True):
-            known = f"{passage.stretch.title}. {passage.asked} {passage.quote}"
+        for (passage, place), above, reading in zip(found.values(), asked, readings, strict=True):
+            known = f"{passage.stretch.title}. {above} {passage.quote}"
             terms, lacking = share_of_terms(rarity, question, known), uncovered(question, known)
             signs = replace(place.signs, whole=reading.relevance, terms=terms, uncovered=lacking)
             probability = self.confidence.passage.probability(signs)
@@ -204,10 +205,9 @@ class Answerer:
 
         windows = [place.window for place in places]
         each = [
-            [(span, read) for span, read in _with_questions(one.text, sentence_spans(one.text))
-             if may_answer(one.text[slice(*span)])]
-            for one in windows
-        ]  # fmt: skip
+            [pair for pair in _with_questions(text, sentence_spans(text)) if may_answer(text[slice(*pair[0])])]
+            for text in (window.text for window in windows)
+        ]
         texts = [read for spans in each for _, read in spans]
         above = [window.above for window, spans in zip(windows, each, strict=True) for _ in spans]
         readings = iter(self.judge.read(question, texts, above))
@@ -244,7 +244,8 @@ class Answerer:
             for (start, end), read in _with_questions(passage.quote, every, passage.asked)
             if allowed(passage.quote[start:end]) and not _MARK.fullmatch(passage.quote[start:end])
         ]
-        spans = [one for one in spans if one[0][0] >= passage.name_end] or spans
+        below = passage.name_end
+        spans = [one for one in spans if one[0][0] >= below] or spans
         if len(every) < 2 or passage.entry or not spans:
             return None
         if (added := ADDED.fullmatch(question)) is not None:
