@@ -35,7 +35,7 @@ from benchmarks.machine import BENCHMARKS, CACHE, keep, rows, tell
 from benchmarks.questions import rules
 from benchmarks.speakers import questions, sources
 from thresher.text.sentences import sentence_spans
-from thresher.types import HERE, PERHAPS_HERE
+from thresher.types import HERE, IN_DOUBT
 from thresher_evals.dataset import sha1_number
 from thresher_evals.metrics.answers import MARKER, match_norm
 from thresher_evals.stats import wilson_interval
@@ -207,7 +207,7 @@ def collection_of(part: str) -> tuple[Path, str]:
 
 def states(said: str, values: Sequence[str]) -> bool:
     """Whether an answer has the words of a value, or is a part of one: 350,000 of 350,000 Danish krone."""
-    plain = said.removeprefix(PERHAPS_HERE).removeprefix(HERE).replace("°", "")
+    plain = said.removeprefix(IN_DOUBT).removeprefix(HERE).replace("°", "")
     return match_norm(plain, values) or any(match_norm(value, (plain,)) for value in values)
 
 

@@ -43,7 +43,8 @@ from thresher_evals.metrics.answers import exact_match, f1
 
 SEED, FOLDS = 23, 10
 SIGNS = {
-    "passage": ("relevance", "whole", "terms", "uncovered"),
+    "answer": ("relevance", "rank", "uncovered"),
+    "passage": ("relevance", "rank", "terms", "uncovered"),
     "span": ("relevance", "place", "terms", "sentence"),
     "cell": (),
 }
@@ -57,6 +58,9 @@ SHARED = 0.5
 DISTRACTORS = 1_500
 """Passages of Wikipedia beside those that the questions are about."""
 
+EVERYTHING = {"lower": 0.0, "min_probability": 0.0, "answer": {"min_confidence": 0.0}}
+"""Settings with which no passage is held back."""
+
 Right = Callable[[str, str], bool]
 """Whether a text of a kind is right."""
 Row = dict[str, Any]
@@ -68,8 +72,8 @@ Row = dict[str, Any]
 def rows_of(name: str, collection: thresher.Collection, asked: list[tuple[str, str, Right]]) -> Iterator[Row]:
     """A row for each question of one set: its proposals, their spans, and whether each is right."""
     for id_, question, is_right in asked:
-        steps = collection.ask(question).steps
-        notes = next(step.value for step in steps if step.name == "generate").notes
+        answer = collection.ask(question, settings=EVERYTHING)
+        notes = next(step.value for step in answer.steps if step.name == "generate").notes
         if notes.facts.get("parts"):
             continue  # their proposals are told together
         proposals = []
@@ -78,12 +82,20 @@ def rows_of(name: str, collection: thresher.Collection, asked: list[tuple[str, s
             if one.get("words"):
                 right["span_right"] = is_right("span", one["words"])
             proposals.append({**one, **right})
-        yield {"set": name, "id": id_, "question": question, "proposals": proposals}
+        texts = [answer.text, *(one.text for one in answer.alternatives)]
+        shown = not answer.abstained and any(is_right("passage", text) for text in texts)
+        yield {"set": name, "id": id_, "question": question, "proposals": proposals, "right": shown}
 
 
 def by_rule(question: rules.Question) -> Right:
-    """The rules of a question set."""
-    return lambda kind, text: rules.marked(question, text, abstained=False).mark is Mark.RIGHT
+    """The rules of a question set; a passage may hold more than the answer."""
+
+    def is_right(kind: str, text: str) -> bool:
+        if kind == "passage":
+            return question.answerable and all(rules.stated(text, question.expected))
+        return rules.marked(question, text, abstained=False).mark is Mark.RIGHT
+
+    return is_right
 
 
 def by_gold(answers: list[str]) -> Right:
@@ -166,6 +178,9 @@ def regression(features: np.ndarray, right: np.ndarray, weights: np.ndarray) -> 
 
 def observed(name: str, rows: list[Row]) -> list[tuple[Row, Row, bool]]:
     """Question, signs and whether it is right, of each proposal of a kind; the spans are those of the passages."""
+    if name == "answer":
+        first = [(row, row["proposals"][0]) for row in rows if row["proposals"]]
+        return [(row, one, row["right"]) for row, one in first if one["kind"] == "passage"]
     if name == "span":
         return [(row, one, one["span_right"]) for row in rows for one in row["proposals"] if "span_right" in one]
     return [(row, one, one["right"]) for row in rows for one in row["proposals"] if one["kind"] == name]

@@ -15,7 +15,7 @@ from thresher.correction.corrector import RetrieverSource, SearchingCorrector
 from thresher.correction.search_query import SearchQuery
 from thresher.errors import ProviderError
 from thresher.judging.calibration import SHIPPED
-from thresher.judging.judge import BlendedJudge, KeepAll, RerankedJudge, ScoringJudge, ThresholdResult
+from thresher.judging.judge import KeepAll, RankedJudge, RerankedJudge, ScoringJudge, ThresholdResult
 from thresher.judging.llm_scorers import MultiStageScorer
 from thresher.judging.scorers import BandedScorer, CalibratedScorer
 from thresher.models.usage import Meter
@@ -139,7 +139,7 @@ class Engine:
                 case _:
                     scorer = MultiStageScorer(scorer, lambda query, hits, earlier: self.stage(hits), None)
         judge = ScoringJudge(scorer, _Noting(self.notes("threshold")), order=False)
-        return BlendedJudge(RerankedJudge(judge, self.cross_encoder("order")), 0.5, 5)  # type: ignore[arg-type]
+        return RankedJudge(RerankedJudge(judge, self.cross_encoder("order")), 0.5, 5)  # type: ignore[arg-type]
 
     def stage(self, hits: Sequence[Hit]) -> Scores:
         return Scores(tuple(Score(0.5, UNIT) for _ in hits), self.notes("stage"))

@@ -55,7 +55,7 @@ def test_an_unknown_key_names_the_nearest(wrong: str, right: str) -> None:
     [
         ("chunk.size", "900", 900),
         ("llm.cache", "true", True),
-        ("answer.abstain_below", "0.3", 0.3),
+        ("answer.min_confidence", "0.3", 0.3),
         ("protect.position", "front", "front"),
         ("rerank", "none", "none"),
         ("llm.base_url", "", None),
@@ -73,7 +73,7 @@ def test_a_table_given_in_part_keeps_the_rest_of_the_recipes_own_default() -> No
 
 
 OUT_OF_BOUNDS = """
-    chunk.size=49 chunk.size=many chunk.size=1.5 chunk.overlap=-1 answer.abstain_below=1.01 answer.abstain_below=nan
+    chunk.size=49 chunk.size=many chunk.size=1.5 chunk.overlap=-1 answer.min_confidence=1.01 answer.min_confidence=nan
     llm.timeout_seconds=inf llm.timeout_seconds=0 llm.base_url=localhost:11434 llm.base_url=ftp://host/v1
     llm.base_url=http://[ fuse.method=sum
 """

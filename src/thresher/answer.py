@@ -9,7 +9,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from thresher.text.injection import is_command
 from thresher.text.markup import Block, flat, plain, replaced, table, unescaped
 from thresher.tracing.explain import also_lines, citation_line, in_full, picture, sentence_lines
 from thresher.types import (
@@ -19,6 +18,7 @@ from thresher.types import (
     Citation,
     Evidence,
     Refined,
+    State,
     Step,
     Usage,
     Verdict,
@@ -70,6 +70,8 @@ class Answer:
     """Sentences that were written and are not shown."""
     alternatives: tuple[Alternative, ...] = ()
     """Further passages that may answer, where no chat model wrote; at most two."""
+    state: State = "answered"
+    """`refused` where `abstained`; `doubtful` where what is shown is the nearest and asserts nothing."""
 
     WHERE_THERE: ClassVar[str] = "removed"
 
@@ -182,21 +184,17 @@ NOT_ANSWERED = "Nothing in your documents answers this."
 
 NEAREST = " Nearest: “"
 
-IN_DOUBT = "Nothing in your documents answers this with certainty."
-
-MOST_QUOTED = 200
-"""Characters of what is nearest: enough to see whether it is about the question."""
+UNCERTAIN = "Nothing in your documents answers this with certainty."
 
 
-def not_answered(quote: str = "", where: str = "", *, outside: bool = False) -> str:
-    """That the documents do not answer, the passage that is nearest, and whether it was looked for outside in vain."""
+def not_answered(certainty: float | None = None, *, outside: bool = False) -> str:
+    """That the documents do not answer, how probable the nearest passages are, and whether it was sought outside."""
     reason = NOT_ANSWERED
-    if (words := flat(quote)) and not is_command(words):
-        short = words if len(words) <= MOST_QUOTED else f"{words[:MOST_QUOTED].rsplit(' ', 1)[0]} …"
-        reason += f"{NEAREST}{short}” ({where})."
+    if certainty is not None:
+        reason += f" The nearest passages do with a probability of {certainty:.2f} (answer.min_confidence)."
     return f"{reason} Nothing was found outside either." if outside else reason
 
 
 def not_certain(evidence: str) -> str:
     """That only sufficient evidence is answered from (`answer.mode=strict`), and what this evidence is called."""
-    return f"{IN_DOUBT} With answer.mode=strict only sufficient evidence is answered from; it is {evidence}."
+    return f"{UNCERTAIN} With answer.mode=strict only sufficient evidence is answered from; it is {evidence}."

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from thresher.answer import IN_DOUBT, NOT_ANSWERED, Answer, not_answered, not_certain
+from thresher.answer import NOT_ANSWERED, UNCERTAIN, Answer, not_answered, not_certain
 from thresher.protocols import Corrector, Decider, Generator, Judge, Refiner, Retriever, Rewriter, Verifier, about
 from thresher.tracing.explain import EVIDENCE_IN_WORDS
 from thresher.tracing.traces import Record
@@ -182,7 +182,7 @@ class Pipeline:
         draft = yield from record.step(
             "generate",
             len(refined.evidence),
-            lambda: self._generated(query, judged, refined, decision, correction),
+            lambda: self._generated(query, refined, decision, correction),
             unanswered(record),
         )
         draft = replace(draft, notes=NO_NOTES)  # already in the trace: the verifier returns only its own
@@ -208,6 +208,7 @@ class Pipeline:
             answered_by=answer.answered_by or draft.answered_by,
             sentences=answer.sentences,
             removed=answer.removed,
+            state=answer.state,
         )
 
     def answer(self, query: Query, *, strict: bool = False) -> Answer:
@@ -216,15 +217,13 @@ class Pipeline:
         assert isinstance(last, Answer)
         return last
 
-    def _generated(
-        self, query: Query, judged: Judged, refined: Refined, decision: Decision, correction: Correction
-    ) -> Generation:
+    def _generated(self, query: Query, refined: Refined, decision: Decision, correction: Correction) -> Generation:
         """The draft, or a refusal where only a correct verdict is answered and this one is not."""
         if self.only_correct and decision.verdict not in (None, Verdict.CORRECT):
             reason = not_certain(EVIDENCE_IN_WORDS[decision.verdict])
-            return Generation(IN_DOUBT, abstained=True, reason=reason)
+            return Generation(UNCERTAIN, abstained=True, reason=reason)
         draft = self.generate(query, refined.evidence)
-        return _explained(query, draft, judged, refined, decision, correction)
+        return _explained(query, draft, refined, decision, correction)
 
     def search(self, query: Query, *, strict: bool = False, cut: Cut | None = None) -> SearchResult:
         """The hits a recipe keeps, after judging and ordering; with `cut` excerpts of its evidence, and the verdict.
@@ -260,16 +259,14 @@ def _handed(spans: Sequence[Excerpt]) -> list[Hit]:
 
 
 def _explained(
-    query: Query, draft: Generation, judged: Judged, refined: Refined, decision: Decision, correction: Correction
+    query: Query, draft: Generation, refined: Refined, decision: Decision, correction: Correction
 ) -> Generation:
-    """An abstention names what is nearest, whether it was looked for outside, and the language if not English."""
+    """An abstention says whether it was looked for outside, and the language if not English."""
     if not draft.abstained:
         return draft
     text, reason = draft.text, draft.reason or ""
     if not refined.evidence and decision.verdict is not None:
-        best = judged.judgements[0].hit.chunk if judged.judgements else None
-        nearest = (best.text, best.title or best.source) if best is not None else ()
-        text, reason = NOT_ANSWERED, not_answered(*nearest, outside=correction.outcome == "nothing")
+        text, reason = NOT_ANSWERED, not_answered(outside=correction.outcome == "nothing")
     if language := query.notes.facts.get("language"):
         needed = "documents in another language are found only by an encoder that knows both (the setting `encoder`)"
         reason += f" The question seems to be in {language}: {needed}."

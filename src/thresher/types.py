@@ -542,8 +542,8 @@ class Refined:
 class Citation(Public):
     """A place in a document that supports the answer; `quote` is the document's text from `start` to `end`."""
 
-    PUBLIC = "marker source title page locator start end quote score origin fetched url"
-    WHERE_THERE = "url"
+    PUBLIC = "marker source title page locator start end quote score origin fetched url mark"
+    WHERE_THERE = "url mark"
     marker: int
     document_id: str
     source: str
@@ -559,6 +559,13 @@ class Citation(Public):
     """Where to look in the file, for people: page, heading, sheet and cells, row, slide, item, part, path, line."""
     url: str = ""
     """Where a person opens the quote, as of `Hit`."""
+    mark: tuple[int, int] | None = None
+    """Of a passage the sentence in which the answer stands, as offsets in the document."""
+
+    @property
+    def focus(self) -> tuple[int, int]:
+        """What of the quote is cited: the marked sentence, or all of it."""
+        return self.mark or (self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -609,8 +616,11 @@ class Check(Public):
 HERE = "Here: "
 """Before a passage in which the answer stands."""
 
-PERHAPS_HERE = "Perhaps here: "
-"""Before a passage that is not probable enough to stand without doubt."""
+IN_DOUBT = "In doubt, the nearest passage: "
+"""Before passages that are not probable enough to be shown as the answer."""
+
+State = Literal["answered", "doubtful", "refused"]
+"""What became of a question: an answer is shown, the nearest passages are shown and assert nothing, or nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -643,6 +653,8 @@ class Generation:
     """Markers of citations that contradict each other."""
     certainty: float | None = None
     """Probability that the answer is right, 0 to 1; None if the generator has no estimate."""
+    doubtful: bool = False
+    """Whether what is shown asserts nothing: it is the nearest."""
     notes: Notes = NO_NOTES
     exact: bool = False
     """Put together from the cited places by rule, or checked as it was written: only the quotes are left to check."""
@@ -654,6 +666,11 @@ class Generation:
     """What was written and is not shown."""
     alternatives: tuple[Alternative, ...] = ()
     """Further passages that may answer, the most probable first; at most two."""
+
+    @property
+    def state(self) -> State:
+        """What became of the question."""
+        return "refused" if self.abstained else "doubtful" if self.doubtful else "answered"
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,8 @@ class Overlapping:
 
 
 CONFIDENCE = Confidence(
-    passage=Row(0.0, 1000, 500, {"whole": 1.0}),
+    answer=Row(0.0, 1000, 500, {"relevance": 1.0}),
+    passage=Row(0.0, 1000, 500, {"relevance": 1.0}),
     span=Row(4.0, 1000, 500, {"place": 2.0}),
     cell=Row(2.0, 1000, 800),
 )

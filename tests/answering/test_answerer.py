@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import pytest
 
 from tests.answering.answering import Overlapping, answerer, document, piece
+from thresher.answer import NOT_ANSWERED
 from thresher.answering.answerer import in_turn
 from thresher.answering.citations import SUPPORT, Sentence, cite
 from thresher.documents.assembly import table_over
 from thresher.questions import Part, asked_apart, searches
-from thresher.types import Evidence, Generation, Mark, Query, Reading, Score
+from thresher.types import IN_DOUBT, Evidence, Generation, Query, Reading, Score
 
 FERRY = "The ferry to Gull Island leaves at 06:40. It takes forty minutes. Bicycles travel free of charge."
 BRIDGE = "The bridge to Gull Island was closed in 2019. Cars take the ferry instead."
@@ -98,18 +99,44 @@ def test_nothing_of_a_document_is_shown_that_was_not_kept() -> None:
     assert all(kept.start <= one.start and one.end <= kept.end for one in answer.citations)
 
 
-def test_a_passage_ends_with_a_whole_sentence() -> None:
-    text = f"{FERRY} In particular,"
-    answer = answerer(document(text), reader=Overlapping("06:40"))(QUESTION, [piece(text)])
-    assert answer.citations[0].quote.endswith("free of charge.")
-
-
-def test_a_doubtful_passage_says_so_and_an_improbable_one_is_named_as_the_nearest() -> None:
+def test_a_doubtful_passage_says_so_and_nothing_is_quoted_under_a_refusal() -> None:
+    answered = answerer(document(FERRY))(QUESTION, [piece(FERRY)])
     doubtful = answerer(document(FERRY), hedge=1.0)(QUESTION, [piece(FERRY)])
-    assert doubtful.text.startswith("Perhaps here: “")
+    assert doubtful.text == answered.text.replace("Here: ", IN_DOUBT)
     improbable = answerer(document(BRIDGE), abstain=1.0)(QUESTION, [piece(BRIDGE)])
-    assert improbable.abstained
-    assert "Nearest: “" in (improbable.reason or "")
+    assert [one.state for one in (answered, doubtful, improbable)] == ["answered", "doubtful", "refused"]
+    assert (improbable.text, improbable.citations, improbable.alternatives) == (NOT_ANSWERED, (), ())
+    assert "bridge" not in (improbable.reason or "")
+
+
+def test_passages_are_shown_in_the_order_of_the_evidence_whatever_else_is_known_of_them() -> None:
+    texts = [BRIDGE, FERRY, "The ferry to Gull Island leaves from pier 2.", "Gull Island has a ferry."]
+    pieces = [piece(text, document=f"d{at}") for at, text in enumerate(texts)]
+    answer = answerer(*(document(text, f"d{at}") for at, text in enumerate(texts)))(QUESTION, pieces)
+    shown = [answer.citations[0], *(one.citation for one in answer.alternatives)]
+    assert [one.document_id for one in shown] == ["d0", "d1", "d2"]
+
+
+def test_what_lacks_a_name_that_the_first_passage_has_is_no_alternative() -> None:
+    other = "The ferry to Seal Rock leaves at 07:10."
+    pieces = [piece(FERRY), piece(other, document="d2"), piece(BRIDGE, document="d3")]
+    known = (document(FERRY), document(other, "d2"), document(BRIDGE, "d3"))
+    assert [one.citation.document_id for one in answerer(*known)(QUESTION, pieces).alternatives] == ["d3"]
+
+
+def test_the_same_text_in_another_file_is_one_passage_that_names_it_and_another_number_is_another_text() -> None:
+    late = FERRY.replace("06:40", "07:10")
+    pieces = [piece(text, document=f"d{at}") for at, text in enumerate((FERRY, f"{FERRY}\n", late))]
+    answer = answerer(document(FERRY, "d0"), document(f"{FERRY}\n", "d1"), document(late, "d2"))(QUESTION, pieces)
+    assert answer.text.endswith("[1]\nThe same in d1.txt.")
+    assert [one.citation.document_id for one in answer.alternatives] == ["d2"]
+
+
+def test_the_sentence_with_the_answer_is_marked_in_the_text_and_in_the_citation() -> None:
+    answer = answerer(document(FERRY), reader=Overlapping("forty minutes"))(QUESTION, [piece(FERRY)])
+    assert "**It takes forty minutes.**" in answer.text
+    start, end = answer.citations[0].mark or (0, 0)
+    assert FERRY[start:end] == "It takes forty minutes."
 
 
 def test_a_cell_is_answered_with_its_row() -> None:
@@ -183,15 +210,14 @@ SHEET = "Prices in pounds.\n\n| Model | Price |\n| Oak | 1450 |\n| Pine | 690 |\
 
 def test_an_answer_with_a_table_has_its_marker_behind_it() -> None:
     text = answerer(document(SHEET))(Query("Oak price", "Oak price"), [piece(SHEET)]).text
-    assert text.startswith("Here:\n\n“Prices in pounds.”\n\n| Model | Price |\n|---|---|")
+    assert text.startswith("Here:\n\n“**Prices in pounds.**”\n\n| Model | Price |\n|---|---|")
     assert text.endswith("\n\n[1]")
 
 
-def test_evidence_without_a_passage_is_named_as_nearest() -> None:
+def test_evidence_without_a_passage_is_refused() -> None:
     rows = "| Order | Amount |\n|---|---|\n| 10021 | 1250 |\n| 10023 | 430 |"
     generation = answerer(document(rows))(Query("sum?", "sum?"), [piece(rows)])
-    assert generation.abstained
-    assert "Nearest: “Order · Amount" in str(generation.reason)
+    assert (generation.abstained, generation.reason) == (True, NOT_ANSWERED)
 
 
 def test_of_a_follow_up_the_sentence_about_what_was_typed_is_marked() -> None:
@@ -217,19 +243,13 @@ May dogs come in?
 On a lead."""
 
 
-def test_a_question_of_the_document_is_no_answer_and_is_read_with_the_passage_below_it() -> None:
+def test_a_question_of_the_document_is_no_answer_and_a_list_of_questions_is_no_passage() -> None:
     query = Query("Where do I park?", "park")
     answer = answerer(document(FAQ))(query, [piece(FAQ)])
-    assert answer.citations[0].quote.startswith("Where do I park?\n\nYou park behind the house")
+    assert answer.citations[0].quote == FAQ
     assert "**Where do I park?**" not in answer.text
-    start = FAQ.index("There is room")
-    below = FAQ[start : FAQ.index("May dogs come in?", start)].strip()
-    heading = Mark(FAQ.index("Where do I park?", 10), "heading", "Where do I park?")
-    sure, unsure = (
-        answerer(document(FAQ, marks=marks))(query, [piece(below, start=start)]).certainty or 0.0
-        for marks in ((heading,), ())
-    )
-    assert sure > unsure
+    contents = FAQ[: FAQ.index("Where do I park?", 10)].strip()
+    assert answerer(document(contents))(query, [piece(contents)]).abstained
 
 
 SAUNA = "Sauna\n\nIs it heated on Sundays? Yes. How hot is it? 85 degrees.\n\nQ: Who runs it?\nA: Maret Kask."

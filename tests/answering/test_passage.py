@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from tests.answering.answering import document, piece
-from thresher.answering.passage import LONGEST_PASSAGE, SHORT_PASSAGE, Passage, passage_around, stretches_of
+from thresher.answering.passage import Passage, passage_of, stretches_of
+from thresher.text.passages import LONGEST, cut_around, share_of_runs
 
 OPTIONS = """## Options
 
@@ -30,20 +31,6 @@ Before an upgrade:
 
 It is checked every night by a job of its own.
 """
-SETTINGS = """max_jobs (integer)
-
-How many jobs run at once. It is typically 100.
-
-spare_jobs (integer)
-
-How many jobs are kept for the owner. At most max_jobs jobs run at once.
-
-The default value is three.
-
-queue (string)
-
-The name of the queue.
-"""
 CODE = """The cache keeps what was read.
 
 To clear it at once, call this:
@@ -53,67 +40,73 @@ To clear it at once, call this:
 
 Nothing else has to be done.
 """
+TABLE = "Fees of the pool.\n\n| Age | Fee |\n|---|---|\n| adult | 4 |\n| child | 2 |\n\nClosed on Mondays."
 LONG = " ".join(f"Sentence number {n} of a long paragraph has nine words." for n in range(100))
 
 
-def around(text: str, place: str) -> str:
+def around(text: str, place: str, most: int) -> str:
     start = text.index(place)
-    low, high = passage_around(text, start, start + len(place))
+    low, high = cut_around(text, start, start + len(place), most)
     assert low <= start < start + len(place) <= high
     return text[low:high]
 
 
-# --- a manual ---------------------------------------------------------------------------------------------------------
+# --- how much of a chunk is shown -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("text", "places", "whole"),
     [
-        (OPTIONS, ["--retries", "sent again"], "--retries N\n\nHow often a request is sent again before it fails."),
-        (OPTIONS, ["a long queue"], OPTIONS[OPTIONS.index("--timeout") :].strip()),
-        (SETTINGS, ["default value is three"], SETTINGS[SETTINGS.index("spare_jobs") : SETTINGS.index("\n\nqueue")]),
-        (LIST, ["Before an upgrade", "Stop the service", "Copy the folder", "Start the service"],
-         LIST[LIST.index("Before") :].strip()),
-        (CODE, ["call this", "cache clear", "cache check"], CODE[CODE.index("To clear") :].strip()),
+        (OPTIONS, ["sent again"], OPTIONS[: OPTIONS.index("\n\n--timeout")]),
+        (LIST, ["Before an upgrade", "Stop the service", "Start the service"],
+         LIST[LIST.index("Before") : LIST.index("\n\nIt is checked")]),
+        (CODE, ["call this", "cache clear"], CODE[CODE.index("To clear") : CODE.index("\n\nNothing")]),
+        (TABLE, ["child", "Age"], TABLE[TABLE.index("|") : TABLE.index("\n\nClosed")]),
     ],
 )  # fmt: skip
-def test_an_option_a_list_and_code_are_shown_whole_with_their_name_or_lead_in(
+def test_a_list_a_table_and_code_are_shown_whole_with_their_name_or_lead_in(
     text: str, places: list[str], whole: str
 ) -> None:
     for place in places:
-        assert around(text, place) == whole, place
-
-
-def test_a_short_paragraph_is_shown_with_the_one_behind_it_and_a_long_one_alone() -> None:
-    short, long = "It is old.", "It was built of stone by the town. " * 12
-    assert around(f"{short}\n\n{long.strip()}", "old") == f"{short}\n\n{long.strip()}"
-    assert around(f"{long.strip()}\n\n{short}", "stone") == long.strip()
-
-
-def test_what_ends_a_section_is_shown_without_its_other_paragraphs() -> None:
-    text = "The barn\n\nIt was built of stone by the town.\n\nIt is open on Mondays.\n\nThe mill\n\nIt is old."
-    start = text.index("It is open")
-    end = start + len("It is open on Mondays.")
-    assert passage_around(text, start, end, {"The barn", "The mill"}) == (start, end)
-
-
-# --- long text --------------------------------------------------------------------------------------------------------
+        assert around(text, place, 40) == whole, place
 
 
 @pytest.mark.parametrize("number", [0, 50, 99])
-def test_a_long_paragraph_is_cut_to_whole_sentences_around_the_place(number: int) -> None:
-    found = around(LONG, f"number {number} ")
+def test_a_long_paragraph_is_cut_to_whole_sentences_with_the_place_in_the_middle(number: int) -> None:
+    found = around(LONG, f"number {number} ", LONGEST)
     assert found.startswith("Sentence number ")
     assert found.endswith("nine words.")
-    assert SHORT_PASSAGE <= len(found) <= LONGEST_PASSAGE
+    assert LONGEST - 60 <= len(found) <= LONGEST
+    if number == 50:
+        assert abs(found.index("number 50 ") - len(found) / 2) < 60
 
 
-def test_of_a_block_without_sentences_whole_lines_are_shown() -> None:
-    rows = "\n".join(f"row {n} of a table that goes on and on and on" for n in range(200))
-    found = around(rows, "row 100 ")
-    assert found in rows
-    assert all(line.startswith("row ") and line.endswith("on and on") for line in found.splitlines())
-    assert len(found) <= 2 * LONGEST_PASSAGE
+def shown_of(text: str, place: str) -> str:
+    (stretch,) = stretches_of([piece(text)], {"d1": document(text)})
+    at = text.index(place)
+    passage = passage_of(stretch, stretch.piece, (at, at + len(place)), contents=False, references=False)
+    return "" if passage is None else passage.quote
+
+
+def test_a_short_document_is_shown_whole_and_a_longer_one_in_part() -> None:
+    letter = "Dear Ada Lovelace,\n\n" + LONG[: LONGEST - 100].rpartition(". ")[0] + ".\n\nYou owe 350 euros."
+    assert LONGEST - 150 < len(letter) <= LONGEST
+    assert shown_of(letter, "350") == letter
+    assert len(shown_of(f"{letter}\n\n{LONG}", "350")) <= LONGEST
+
+
+def test_contents_and_references_are_no_passages() -> None:
+    contents = "Where do I park?\n\nMay dogs come in?\n\nWhen is the desk open?\n\nWho runs it?"
+    assert shown_of(contents, "dogs") == ""
+
+
+# --- the same text in two places --------------------------------------------------------------------------------------
+
+
+def test_the_same_words_in_another_format_are_the_same_text_and_other_words_are_not() -> None:
+    assert share_of_runs(OPTIONS, OPTIONS.replace("\n", " ").replace("##", "")) > 0.9
+    assert share_of_runs(OPTIONS, LIST) < 0.1
+    assert share_of_runs("", LIST) == 0
 
 
 # --- as it is shown ---------------------------------------------------------------------------------------------------
@@ -197,7 +190,7 @@ PIECES = some.sampled_from(
 def test_a_passage_is_a_stretch_of_its_text(text: str, data: some.DataObject) -> None:
     start = data.draw(some.integers(0, len(text)))
     end = data.draw(some.integers(start, len(text)))
-    low, high = passage_around(text, start, end)
+    low, high = cut_around(text, start, end, 200)
     assert 0 <= low <= high <= len(text)
 
 
@@ -206,5 +199,5 @@ def test_a_word_stays_inside_its_passage(text: str, data: some.DataObject) -> No
     words = [(at, at + len(word)) for word in set(text.split()) if (at := text.find(word)) >= 0]
     if words:
         start, end = data.draw(some.sampled_from(sorted(words)))
-        low, high = passage_around(text, start, end)
+        low, high = cut_around(text, start, end, 200)
         assert low <= start < end <= high

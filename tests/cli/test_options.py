@@ -28,9 +28,9 @@ TAKING = [name for name, one in COMMAND.commands.items() if any("--set" in given
 
 @pytest.mark.parametrize("command", TAKING)
 def test_every_command_that_takes_settings_refuses_an_unknown_one(run: Run, indexed: Path, command: str) -> None:
-    ran = run(command, *NEEDED.get(command, "").split(), "--set", "answer.abstain_belwo=0.4", "--home", indexed)
+    ran = run(command, *NEEDED.get(command, "").split(), "--set", "answer.min_confidense=0.4", "--home", indexed)
     assert ran.code == 2
-    assert ran.error == "thresher: answer.abstain_belwo: unknown setting; did you mean 'answer.abstain_below'?"
+    assert ran.error == "thresher: answer.min_confidense: unknown setting; did you mean 'answer.min_confidence'?"
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,9 @@ def test_so_does_every_command_of_the_evaluation(
 ) -> None:
     (tmp_path / "q.jsonl").write_text('{"id": "1", "question": "Who built it?", "answers": ["we"]}', encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    ran = run("eval", *command.split(), "--set", "answer.abstain_belwo=0.4", "--home", indexed)
+    ran = run("eval", *command.split(), "--set", "answer.min_confidense=0.4", "--home", indexed)
     assert ran.code == 2
-    assert ran.err == "thresher: answer.abstain_belwo: unknown setting; did you mean 'answer.abstain_below'?\n"
+    assert ran.err == "thresher: answer.min_confidense: unknown setting; did you mean 'answer.min_confidence'?\n"
     assert not (tmp_path / "out").exists()
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.judging.scoring import ASKED, Given, failing
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.judging.judge import BLEND, BlendedJudge, Fixed, KeepAll, RerankedJudge, ScoringJudge, Statistical
+from thresher.judging.judge import JOINED, Fixed, KeepAll, RankedJudge, RerankedJudge, ScoringJudge, Statistical
 from thresher.judging.llm_scorers import FromModel, LLMRelevance
 from thresher.testing.fakes import OverlapCrossEncoder, ScriptedModel
 from thresher.types import COSINE, PROBABILITY, UNIT, Hit, Judged, Judgement, Notes, Query, Score
@@ -104,27 +104,26 @@ def giving(**values: float | None) -> Callable[[Query, Sequence[Hit]], Judged]:
     return judge
 
 
-@pytest.mark.parametrize(
-    ("near", "given_", "expected"),
-    [
-        # a: .5 * 1 + .5 * .2 = .6; b: .5 * .4 + .5 * .9 = .65; c: .5 * 0 + .5 * 1 = .5
-        ({"a": 0.9, "b": 0.6, "c": 0.4}, {"a": 0.2, "b": 0.9, "c": 1.0}, [("b", 0.65), ("a", 0.6), ("c", 0.5)]),
-        ({"a": 0.9, "b": 0.6}, {"a": None, "b": 0.2}, [("a", 1.0), ("b", 0.1)]),  # retrieval alone without a judgement
-        ({"a": 0.5, "b": 0.5}, {"a": 0.2, "b": 0.9}, [("b", 0.95), ("a", 0.6)]),  # retrieval could not tell them apart
-    ],
-)
-def test_the_order_is_the_weighted_sum_of_retrieval_and_judge(
-    make_hit: Make, near: dict[str, float], given_: dict[str, float | None], expected: list[tuple[str, float]]
-) -> None:
-    result = BlendedJudge(giving(**given_), 0.5, 10)(ASKED, [make_hit(id, value) for id, value in near.items()])
-    assert [(hit.chunk.id, round(hit.score.value, 3)) for hit in result.kept] == expected
-    assert {hit.score.scale for hit in result.kept} == {BLEND}
+def test_the_order_is_log_odds_less_the_weighted_logarithm_of_the_rank(make_hit: Make) -> None:
+    # a: log(.5 / .5) - log 1 = 0; b: log(.75 / .25) - log 2 = .405; c: log(.75 / .25) - log 3 = 0
+    hits = [make_hit(id, 1.0) for id in "abcd"]
+    result = RankedJudge(giving(a=0.5, b=0.75, c=0.74, d=None), 1.0, 10)(ASKED, hits)
+    assert [hit.chunk.id for hit in result.kept] == ["b", "a", "c", "d"]
+    assert result.kept[0].score.value == pytest.approx(0.6)
+    assert {hit.score.scale for hit in result.kept} == {JOINED}
+    assert [hit.scores["rank"].value for hit in result.kept] == [2, 1, 3, 4]
     assert result.notes.facts == {"scorer": "given"}
+
+
+def test_a_probability_of_0_or_1_is_bounded(make_hit: Make) -> None:
+    result = RankedJudge(giving(a=1.0, b=1.0), 0.5, 10)(ASKED, [make_hit(id, 1.0) for id in "ab"])
+    assert [hit.chunk.id for hit in result.kept] == ["a", "b"]
+    assert all(0 < hit.score.value < 1 for hit in result.kept)
 
 
 def test_only_the_best_are_judged_the_others_follow_and_the_dropped_come_last(make_hit: Make) -> None:
     hits = [make_hit(id, 1 - number / 10) for number, id in enumerate("abcd")]
-    result = BlendedJudge(giving(a=0.0, b=0.5), 0.5, 2)(ASKED, hits)
+    result = RankedJudge(giving(a=0.0, b=0.5), 0.5, 2)(ASKED, hits)
     assert [(one.hit.chunk.id, one.hit.rank, one.keep) for one in result.judgements] == [
         ("b", 1, True),
         ("c", 2, True),

@@ -6,41 +6,34 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from math import exp
+from pathlib import PurePath
 from typing import Any, ClassVar
 
 from thresher.answer import not_answered
 from thresher.answering.cells import Tables
-from thresher.answering.citations import NO_EVIDENCE, abstention, cite
+from thresher.answering.citations import NO_EVIDENCE, LocalReading, abstention, cite
 from thresher.answering.passage import Passage, Stretch, passage_of, stretches_of
-from thresher.answering.spans import Confidence, Place, SpanFinder, share_of_terms, uncovered
+from thresher.answering.spans import RANK, Confidence, Place, Signs, SpanFinder
 from thresher.protocols import Documents, PairReader
 from thresher.questions import ADDED, Part, asked_alike, asked_apart
 from thresher.structure.entries import Entry, Named, answers, as_written, named_in
 from thresher.structure.versions import Timed, asked_time, timed
 from thresher.text.boilerplate import asks, asks_for_questions, asks_for_references, says_nothing
-from thresher.text.entities import heads_in
-from thresher.text.injection import is_command
-from thresher.text.sentences import Span, sentence_spans
+from thresher.text.entities import facts_in, heads_in
+from thresher.text.passages import share_of_runs
+from thresher.text.sentences import Span, touched
 from thresher.text.terms import term_set
-from thresher.types import HERE, PERHAPS_HERE, Alternative, Citation, Document, Evidence, Generation, Notes, Query
+from thresher.types import HERE, IN_DOUBT, Alternative, Citation, Document, Evidence, Generation, Notes, Query
 from thresher.verification.conflicts import SHARED, SHARED_WITHIN, are_rivals
 from thresher.verification.contradiction import tells_opposite
 
-MOST_READ = 5
-"""Windows, the most relevant ones, whose passages are read whole and sentence by sentence."""
-
 MOST_ALTERNATIVES = 2
+
+SAME = 0.7
+"""Share of the runs of words of the shorter of two passages from which they are the same text."""
 
 LEADS_FROM = 0.55
 """Probability from which a span stands before its passage: a wrong one misleads more than a right one helps."""
-
-SPAN_LOGITS = 3.0
-"""Weight of the span's probability beside the judge's logit of its sentence. With the weights before 26 November 2026
-the sentence with the answer of 200 questions of SQuAD (tune fifth) was marked for .89, by the judge alone for .86."""
-
-ALTERNATIVE_FROM, ALTERNATIVE_SHARE = 0.1, 0.2
-"""Least probability of an alternative, and least share of the best one's: more is read past."""
 
 RIVAL_FROM, RIVAL_SHARE = 0.2, 0.4
 """Least probability, absolute and relative to the best span's, of a span elsewhere that is shown as contradicting it.
@@ -51,9 +44,6 @@ REPORTED = 12
 
 Allowed = Callable[[str], bool]
 """Whether a sentence may answer a question."""
-
-_MARK = re.compile(r"\(?(?:\d{1,3}(?:\.\d{1,3})*|[a-z])[.)]")
-"""Of an item, cut off as a sentence of its own: 13., (a)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +60,8 @@ class Proposal:
     """None for a cell."""
     place: Place | None = None
     """The most probable span of the passage."""
-    facts: Mapping[str, Any] | None = None
-    """Its signs, for the trace."""
+    signs: Signs | None = None
+    """What the judge read of a passage; None for a cell and an entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +72,10 @@ class Answerer:
     judge: PairReader
     documents: Documents
     confidence: Confidence
-    abstain_below: float = 0.3
-    """Probability of the best proposal below which there is no answer."""
-    hedge_below: float = 0.5
-    """Probability below which a passage is shown as doubtful."""
+    min_confidence: float = 0.3
+    """Probability that what would be shown holds the answer, below which the question is refused."""
+    answered_from: float = 0.6
+    """Probability below which passages are shown as the nearest, in doubt."""
     rivals: bool = False
     """Whether a span elsewhere that contradicts the answer is shown beside it."""
     today: Callable[[], date] = date.today
@@ -96,13 +86,40 @@ class Answerer:
         """The most probable passage or cell, cited; of a question with two question words, one for each."""
         documents = self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
         parts = asked_apart(query.question)
-        each = [self._answered(part.asked, evidence, documents) for part in parts]
+        each = [self._answered(part.asked, evidence, documents, apart=len(parts) > 1) for part in parts]
         if len(each) > 1 and all(one.abstained for one in each):
             each = [self._answered(query.question, evidence, documents)]
         return each[0] if len(each) == 1 else in_turn(list(zip(parts, each, strict=True)))
 
-    def _answered(self, question: str, evidence: Sequence[Evidence], documents: Mapping[str, Document]) -> Generation:
-        """The answer of the documents that are in force at the time asked about; what other versions say follows it."""
+    def reading(self, query: Query, evidence: Sequence[Evidence]) -> LocalReading:
+        """Which pieces of the evidence answer, so that a sentence of a chat model may rest on them; or the refusal.
+
+        Those that are shown without a model where an answer is, and those that answer alone.
+        """
+        local = self(query, evidence)
+        if local.abstained:
+            return LocalReading((), local)
+        cited = [*local.citations, *(one.citation for one in local.alternatives)] if not local.doubtful else []
+        each = (self.spans(part.asked, evidence) for part in asked_apart(query.question))
+        alone = {
+            at
+            for places in each
+            for at, place in enumerate(places)
+            if self.confidence.passage.probability(place.signs) >= self.answered_from
+        }
+        shown = {at for at, piece in enumerate(evidence) if any(_is_of(piece, citation) for citation in cited)}
+        return LocalReading(alone | shown)
+
+    def _answered(
+        self, question: str, evidence: Sequence[Evidence], documents: Mapping[str, Document], *, apart: bool = False
+    ) -> Generation:
+        """The answer of the documents that are in force at the time asked about; what other versions say follows it.
+
+        Evidence is taken in its order, and, of one part of a question `apart`, in the order of what it says to that.
+        """
+        if apart or not all(RANK in piece.hit.scores for piece in evidence):
+            places = sorted(self.spans(question, evidence), key=lambda place: -place.order)
+            evidence = [place.piece for place in places]
         asked, allowed = asked_time(question), self._allowed(question)
         time = timed(asked, documents.values(), self.today())
 
@@ -116,9 +133,7 @@ class Answerer:
         found = found or [replace(one, probability=0.0) for one in past]
         if found:
             return self._answer(question, _in_order(found), time, past)
-        chunk = evidence[0].hit.chunk if evidence else None
-        reason = NO_EVIDENCE if chunk is None else not_answered(evidence[0].text, chunk.title or chunk.source)
-        return abstention(reason, Notes(facts={"proposals": []}))
+        return abstention(not_answered() if evidence else NO_EVIDENCE, Notes(facts={"proposals": []}))
 
     def _allowed(self, question: str) -> Allowed:
         """Sentences but questions, and those that hold at another time than is asked about, or say the opposite."""
@@ -133,7 +148,10 @@ class Answerer:
     def proposals(
         self, question: str, evidence: Sequence[Evidence], documents: Mapping[str, Document], allowed: Allowed
     ) -> list[Proposal]:
-        """What may answer, the most probable first; of sentences those that are `allowed`."""
+        """What may answer: passages in the order of the evidence, cells and entries in front where they are likelier.
+
+        Of sentences those count that are `allowed`.
+        """
         stretches = stretches_of(evidence, documents)
         tables = Tables(question, evidence, documents)
 
@@ -142,41 +160,31 @@ class Answerer:
 
         places = self.spans(question, tables.text)
         found = self._passages(question, places, stretches, allowed)
+        others: list[Proposal] = []
         if (cell := tables.answer(kept)) is not None:
-            found.append(Proposal(self.confidence.cell.lower_bound, *cell, leads=True))
+            others.append(Proposal(self.confidence.cell.lower_bound, *cell, leads=True))
         if any(heads_in(question)):
             named = {id_: named_in(document, question) for id_, document in documents.items()}
             found = [one for one in found if not any(_is_listed(cited, named, one.passage) for cited in one.citations)]
-            found += self._entries(question, places, stretches, named)
-        return _in_order(found)
-
-    # --- passages
+            others += self._entries(question, places, stretches, named)
+        return _in_order([*found, *others])
 
     def _passages(
         self, question: str, places: Sequence[Place], stretches: Sequence[Stretch], allowed: Allowed
     ) -> list[Proposal]:
-        """The passages around the spans and the best sentences of the most relevant windows, each once."""
-        read = places[:MOST_READ]
-        lists = {"references": asks_for_references(question), "questions": asks_for_questions(question)}
-        found: dict[tuple[str, int, int], tuple[Passage, Place]] = {}
-        for place, anchors in zip(read, self._anchors(question, read, allowed), strict=True):
-            for start, end in anchors:
-                stretch = next((one for one in stretches if one.holds(place.document_id, start, end)), None)
-                passage = passage_of(stretch, start, end, **lists) if stretch is not None else None
-                if passage is not None:
-                    found.setdefault((passage.document_id, passage.start, passage.end), (passage, place))
-        spoken = [place for place in places if allowed(place.sentence.text)]
-        asked = [one.asked for one, _ in found.values()]
-        texts = [f"{above}\n\n{one.quote}".lstrip() for above, (one, _) in zip(asked, found.values(), strict=True)]
-        readings = self.judge.read(question, texts, [one.stretch.title for one, _ in found.values()])
-        rarity = self.spans.rarity(question)
-        proposals = []
-        for (passage, place), above, reading in zip(found.values(), asked, readings, strict=True):
-            known = f"{passage.stretch.title}. {above} {passage.quote}"
-            terms, lacking = share_of_terms(rarity, question, known), uncovered(question, known)
-            signs = replace(place.signs, whole=reading.relevance, terms=terms, uncovered=lacking)
-            probability = self.confidence.passage.probability(signs)
-            proposals.append(_proposal(passage, _best_span(passage, spoken), probability, signs.to_dict()))
+        """A passage of each piece of evidence that has one, in their order: none is likelier than one before it."""
+        asked = {"references": asks_for_references(question), "contents": asks_for_questions(question)}
+        proposals: list[Proposal] = []
+        for place in places:
+            piece = place.piece
+            stretch = next(one for one in stretches if one.holds(place.document_id, piece.start, piece.end))
+            passage = passage_of(stretch, piece, (place.start, place.end), **asked)
+            if passage is None or not any(map(allowed, passage.texts)):
+                continue
+            spoken = place if allowed(place.sentence.text) else None
+            proposal = _proposal(passage, spoken, self.confidence.passage.probability(place.signs), place.signs)
+            most = proposals[-1].probability if proposals else 1.0
+            proposals.append(replace(proposal, probability=min(proposal.probability, most)))
         return proposals
 
     def _entries(
@@ -193,86 +201,73 @@ class Answerer:
                 texts = [passage.quote, *known.renamed(document, entry)]
                 own, *others = self.judge.read(asked, texts, [stretch.title] * len(texts))
                 probability = answers(question, own.relevance, [other.relevance for other in others])
-                signs = {"whole": round(own.relevance, 3)}
-                proposals.append(_proposal(passage, _best_span(passage, places), probability, signs))
+                proposals.append(_proposal(passage, _best_span(passage, places), probability, Signs(own.relevance)))
         return proposals
 
-    def _anchors(self, question: str, places: Sequence[Place], allowed: Allowed) -> list[list[Span]]:
-        """Of each place its own span, and the sentence of its window that the judge puts first; in the document."""
+    def _marked(self, question: str, proposal: Proposal) -> Span | None:
+        """The sentence of a passage in which the answer stands, as the judge read it; in offsets of the quote.
 
-        def may_answer(sentence: str) -> bool:
-            return allowed(sentence) and not says_nothing(sentence)
-
-        windows = [place.window for place in places]
-        each = [
-            [pair for pair in _with_questions(text, sentence_spans(text)) if may_answer(text[slice(*pair[0])])]
-            for text in (window.text for window in windows)
-        ]
-        texts = [read for spans in each for _, read in spans]
-        above = [window.above for window, spans in zip(windows, each, strict=True) for _ in spans]
-        readings = iter(self.judge.read(question, texts, above))
-        anchors = []
-        for place, spans in zip(places, each, strict=True):
-            best = max(((next(readings).relevance, span) for span, _ in spans), default=None)
-            found = [(place.start, place.end)] if allowed(place.sentence.text) else []
-            if best is not None:
-                piece, start, end = place.window.piece_at(*best[1])
-                found.append((piece.start + start, piece.start + end))
-            anchors.append(found)
-        return anchors
-
-    def _shown(self, question: str, proposal: Proposal) -> str:
-        """The text with markers from [1]; of a passage the words that answer in front, or its best sentence marked."""
-        passage, place = proposal.passage, proposal.place
-        if passage is None:
-            return proposal.text
-        if proposal.leads and place is not None:
-            shown = passage.shown((place.start - passage.start, place.end - passage.start))
-            parted = "" if shown.startswith("\n") else "\n"
-            return f"{place.words} [1]{parted}{shown.rstrip()}"
-        shown = passage.shown(self._best_sentence(question, passage, place))
-        return f"{shown}[1]" if shown.endswith("\n") else f"{shown} [1]"
-
-    def _best_sentence(self, question: str, passage: Passage, place: Place | None) -> Span | None:
-        """The sentence of a passage that the judge puts first, that of the span having a start.
-
-        Of a topic in brackets sentences with a typed word come first. None for one sentence and for an entry.
+        Where it read no one sentence, or one that may not answer, the best one of those that may, which are read. None
+        for a single sentence and for an entry.
         """
-        every, allowed = passage.sentences, self._allowed(question)
+        passage, place, added = proposal.passage, proposal.place, ADDED.fullmatch(question)
+        if passage is None or passage.entry or len(passage.sentences) < 2:
+            return None
+        if place is not None and added is None:
+            found = touched(passage.sentences, place.start - passage.start, place.end - passage.start)
+            if found in passage.sentences:
+                return found
+        allowed = self._allowed(question)
         spans = [
             ((start, end), read)
-            for (start, end), read in _with_questions(passage.quote, every, passage.asked)
-            if allowed(passage.quote[start:end]) and not _MARK.fullmatch(passage.quote[start:end])
+            for (start, end), read in _with_questions(passage.quote, passage.sentences, passage.asked)
+            if allowed(passage.quote[start:end]) and not says_nothing(passage.quote[start:end])
         ]
-        below = passage.name_end
-        spans = [one for one in spans if one[0][0] >= below] or spans
-        if len(every) < 2 or passage.entry or not spans:
-            return None
-        if (added := ADDED.fullmatch(question)) is not None:
+        if added is not None:  # of a topic in brackets sentences with a typed word come first
             typed = term_set(added["typed"])
             spans = [(span, read) for span, read in spans if typed & term_set(read)] or spans
         readings = self.judge.read(question, [read for _, read in spans], [passage.stretch.title] * len(spans))
+        best = max(zip(readings, spans, strict=True), key=lambda one: one[0].relevance, default=None)
+        return None if best is None else best[1][0]
 
-        def score(at: int) -> float:
-            (start, end), _ = spans[at]
-            holds = place is not None and start <= place.start - passage.start < end
-            return readings[at].relevance + (SPAN_LOGITS * exp(place.signs.place or 0.0) if holds and place else 0.0)
+    def _shown(self, question: str, proposal: Proposal, copies: Sequence[Proposal]) -> tuple[str, tuple[Citation, ...]]:
+        """The text with markers from [1], and the citations; of a passage its sentence or words with the answer marked.
 
-        return spans[max(range(len(spans)), key=score)][0]
+        Nearly certain words stand in front of their passage.
+        """
+        passage, place = proposal.passage, proposal.place
+        if passage is None:
+            return proposal.text, proposal.citations
+        marked = self._marked(question, proposal)
+        (cited,) = proposal.citations
+        if marked is not None:
+            cited = replace(cited, mark=(passage.start + marked[0], passage.start + marked[1]))
+        if proposal.leads and place is not None:
+            shown = passage.shown((place.start - passage.start, place.end - passage.start))
+            parted = "" if shown.startswith("\n") else "\n"
+            text = f"{place.words} [1]{parted}{shown.rstrip()}"
+        else:
+            shown = passage.shown(marked)
+            text = f"{shown}[1]" if shown.endswith("\n") else f"{shown} [1]"
+        names = dict.fromkeys(PurePath(one.citations[0].source).name for one in copies)
+        return (f"{text}\nThe same in {', '.join(names)}." if names else text), (cited,)
 
     # --- what is shown
 
     def _answer(
         self, question: str, proposals: Sequence[Proposal], time: Timed, past: Sequence[Proposal]
     ) -> Generation:
-        """The best proposal, or an abstention that names the nearest; `past` are those of versions not in force."""
+        """The first proposal and those behind it, or an abstention; `past` are those of versions not in force."""
         best, *others = proposals
+        certainty = self._certainty(best)
         reported = [_reported(one) for one in proposals[:REPORTED]]
-        notes = Notes(facts={"proposals": reported, "certainty": best.probability})
-        if best.probability < self.abstain_below:
-            return abstention(not_answered(*nearest(best)), notes)
-        hedge = "" if best.leads else (PERHAPS_HERE if best.probability < self.hedge_below else HERE)
-        text, citations = self._shown(question, best), best.citations
+        notes = Notes(facts={"proposals": reported, "certainty": certainty})
+        if certainty < self.min_confidence:
+            return abstention(not_answered(certainty), notes)
+        doubtful = certainty < self.answered_from
+        hedge = IN_DOUBT if doubtful else "" if best.leads else HERE
+        copies = _copies(proposals)
+        text, citations = self._shown(question, best, copies[0][1:])
         text = f"{hedge.rstrip()}{text}" if text.startswith("\n") else f"{hedge}{text}"
         if (version := time.versions.get(citations[0].document_id)) is not None:
             text = f"{text.rstrip()}\nIn force {version.days}"
@@ -294,19 +289,30 @@ class Answerer:
             text = f"{text}\n{where} says {rival.words}: “{quote}” [{len(citations) + 1}]"
             conflicts = ((1, len(citations) + 1),)
             citations = (*citations, cite(len(citations) + 1, rival.sentence))
-        alternatives = [
-            Alternative(self._shown(question, one).strip(), one.citations[0], one.probability)
-            for one in _apart(others, best, citations)
+        separate = [
+            each
+            for each in copies[1:]
+            if not any(same_place(mine, cited) for mine in each[0].citations for cited in citations)
         ]
+        alternatives = []
+        for marker, (one, *copied) in enumerate(separate[:MOST_ALTERNATIVES], start=len(citations) + 1):
+            also, (cited,) = self._shown(question, one, copied)
+            alternatives.append(Alternative(also.strip(), cited, one.probability).numbered(marker))
         return Generation(
             text,
             citations,
             conflicts=conflicts,
-            certainty=best.probability,
+            certainty=certainty,
+            doubtful=doubtful,
             notes=notes,
             exact=True,
-            alternatives=tuple(one.numbered(at) for at, one in enumerate(alternatives, start=len(citations) + 1)),
+            alternatives=tuple(alternatives),
         )
+
+    def _certainty(self, best: Proposal) -> float:
+        """That what is shown holds the answer: one of three passages, or a cell or an entry in front of them."""
+        shown = 0.0 if best.signs is None else self.confidence.answer.probability(best.signs)
+        return max(shown, best.probability)
 
     def _rival(self, question: str, best: Proposal, others: Sequence[Proposal]) -> Place | None:
         """The likeliest span outside the best passage that cannot be right where that of the passage is."""
@@ -357,6 +363,7 @@ def in_turn(answers: Sequence[tuple[Part, Generation]]) -> Generation:
         tuple(citations),
         conflicts=tuple(conflicts),
         certainty=min(one.certainty or 0.0 for _, one in given),
+        doubtful=any(one.doubtful for _, one in given),
         notes=notes,
         exact=True,
         alternatives=tuple(one.numbered(marker) for marker, one in enumerate(best, start=len(citations) + 1)),
@@ -381,17 +388,17 @@ def _with_questions(text: str, spans: Sequence[Span], above: str = "") -> Iterat
 
 
 def _in_order(proposals: Iterable[Proposal]) -> list[Proposal]:
-    return sorted(proposals, key=lambda one: (-one.probability, one.text))
+    """The likeliest first, those as likely as they came."""
+    return sorted(proposals, key=lambda one: -one.probability)
 
 
-def _proposal(passage: Passage, place: Place | None, probability: float, signs: Mapping[str, float]) -> Proposal:
-    """A passage with its most probable span: nearly certain words are as probable as the passage at least."""
+def _proposal(passage: Passage, place: Place | None, probability: float, signs: Signs) -> Proposal:
+    """A passage with its likeliest answer: nearly certain words are as probable as the passage at least."""
     leads = place is not None and place.certainty >= LEADS_FROM and bool(place.words)
-    facts: dict[str, Any] = dict(signs)
-    if place is not None:
-        probability = max(probability, place.certainty) if leads else probability
-        facts |= {"words": place.words, "span": round(place.certainty, 3)}
-    return Proposal(probability, passage.quote, (passage.citation(1),), leads, passage, place, facts)
+    if place is not None and leads:
+        probability = max(probability, place.certainty)
+    known = None if passage.entry else signs
+    return Proposal(probability, passage.quote, (passage.citation(1),), leads, passage, place, known)
 
 
 def _best_span(passage: Passage, places: Sequence[Place]) -> Place | None:
@@ -421,16 +428,41 @@ def _shown_by(proposal: Proposal, place: Place) -> bool:
     return passage is not None and passage.touches(place.document_id, place.start, place.end)
 
 
-def _apart(others: Sequence[Proposal], best: Proposal, cited: Sequence[Citation]) -> list[Proposal]:
-    shown: list[Proposal] = [best]
-    least = max(ALTERNATIVE_FROM, ALTERNATIVE_SHARE * best.probability)
-    for one in others:
-        seen = (other.passage for other in shown if other.passage is not None)
-        apart = one.passage is not None and not any(map(one.passage.overlaps, seen))
-        apart = apart and not any(same_place(mine, other) for mine in one.citations for other in cited)
-        if apart and one.probability >= least and len(shown) <= MOST_ALTERNATIVES:
-            shown.append(one)
-    return shown[1:]
+def _copies(proposals: Sequence[Proposal]) -> list[list[Proposal]]:
+    """Proposals that say different things, each with its copies behind it.
+
+    One that lacks a name of the question which the first has is about something else.
+    """
+    shown: list[list[Proposal]] = [[proposals[0]]]
+    for one in proposals[1:]:
+        if one.passage is None or _lacks_more(one, proposals[0]) or any(_overlap(one, first) for first, *_ in shown):
+            continue
+        if (same := next((each for each in shown if _says_the_same(one, each[0])), None)) is not None:
+            same.append(one)
+        else:
+            shown.append([one])
+    return shown
+
+
+def _lacks_more(one: Proposal, first: Proposal) -> bool:
+    if one.signs is None or first.signs is None:
+        return False
+    return (one.signs.uncovered or 0.0) > (first.signs.uncovered or 0.0)
+
+
+def _overlap(one: Proposal, other: Proposal) -> bool:
+    return any(same_place(mine, theirs) for mine in one.citations for theirs in other.citations)
+
+
+def _says_the_same(one: Proposal, other: Proposal) -> bool:
+    """Whether two passages are the same text, in another file or format, and name and count the same."""
+    short, long = sorted((one.text, other.text), key=len)
+    return facts_in(short) <= facts_in(long) and share_of_runs(short, long) >= SAME
+
+
+def _is_of(piece: Evidence, citation: Citation) -> bool:
+    same = piece.hit.chunk.document_id == citation.document_id
+    return same and piece.start < citation.end and citation.start < piece.end
 
 
 def same_place(one: Citation, other: Citation) -> bool:
@@ -448,14 +480,11 @@ def renumbered(text: str, citations: Sequence[Citation], shift: int) -> str:
     return re.sub(r"“[^”]*”|^\|.*$|\[(\d+)\]", raised, text, flags=re.MULTILINE)
 
 
-def nearest(proposal: Proposal) -> tuple[str, str]:
-    """The most probable sentence of what is not shown as an answer, with its title."""
-    cited, place = proposal.citations[0], proposal.place
-    quote = cited.quote if place is None or is_command(place.sentence.text) else place.sentence.text
-    return quote, cited.title or cited.source
-
-
 def _reported(proposal: Proposal) -> dict[str, Any]:
-    kind = "cell" if proposal.passage is None else "passage"
-    described = {"kind": kind, "text": proposal.text, "probability": round(proposal.probability, 3)}
-    return {**described, **(proposal.facts or {})}
+    kind = "cell" if proposal.passage is None else "entry" if proposal.signs is None else "passage"
+    told: dict[str, Any] = {"kind": kind, "text": proposal.text, "probability": round(proposal.probability, 3)}
+    if proposal.signs is not None:
+        told |= proposal.signs.to_dict()
+    if (place := proposal.place) is not None:
+        told |= {"words": place.words, "span": round(place.certainty, 3)}
+    return told

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from thresher.answering.checked_answer import NOT_FOUND, CheckedAnswer, Display, is_not_found
-from thresher.answering.citations import abstention
+from thresher.answering.citations import LocalReading, abstention
 from thresher.errors import BudgetSpent, ProviderError, TooLong
 from thresher.protocols import Generator, LanguageModel, in_silence
 from thresher.text.injection import evidence_blocks
@@ -86,6 +86,11 @@ class Style:
         return "\n".join([begin, *(f"- {rule}" for rule in (*rules, self.instructions) if rule)])
 
 
+def unread(query: Query, evidence: Sequence[Evidence]) -> LocalReading:
+    """The model alone says what the evidence answers."""
+    return LocalReading(None)
+
+
 @dataclass(frozen=True, slots=True)
 class GroundedGenerator:
     """Asks `model` and shows its checked sentences, each with its state and what supports it.
@@ -104,6 +109,9 @@ class GroundedGenerator:
     max_tokens: int = 512
     """Of it, what is kept for the answer."""
     on_sentence: Callable[[str], None] = in_silence
+    read: Callable[[Query, Sequence[Evidence]], LocalReading] = unread
+    """What the evidence says without the model: where that refuses, the model is not asked, and what it writes stands
+    as the answer only where it rests on what answers."""
 
     about: ClassVar[str] = "grounded"
 
@@ -116,8 +124,12 @@ class GroundedGenerator:
     def _answered(self, query: Query, evidence: Sequence[Evidence], room: int | None, tries: int) -> Generation:
         """The answer from evidence of so many characters, or less where the server refuses that for its length."""
         given, cut = within(evidence, room)
+        local = self.read(query, given)
+        if local.refusal is not None:
+            return local.refusal
         notes = Notes(facts={"reader": "grounded", "model": self.model.name, "prompt": PROMPT_VERSION, **cut})
-        answer = CheckedAnswer(query, given, self.check, self.display, self.on_sentence, self.style.max_words)
+        show, words = self.on_sentence, self.style.max_words
+        answer = CheckedAnswer(query, given, self.check, self.display, show, words, answering=local.answering)
         try:
             self._ask(query.question, given, answer)
         except (ProviderError, BudgetSpent) as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
@@ -30,6 +30,9 @@ from thresher.verification.claims import (
 from thresher.verification.contradiction import NEGATIONS
 
 NOT_FOUND = "NOT IN THE EVIDENCE"
+
+PERHAPS = "Perhaps: "
+"""Before the answer of a model that rests on nothing which answers the question."""
 
 Display = Literal["none", "open", "mark", "strict"]
 """What is shown: the words as they came; everything, with what is not supported marked; unverified sentences marked and
@@ -61,6 +64,10 @@ class CheckedAnswer:
     """The answer ends with the sentence that reaches them."""
     positions: Callable[[int], int | None] = lambda marker: marker - 1
     """The position in the evidence, from 0, that a marker means: markers count from 1."""
+    answering: Container[int] | None = None
+    """Positions in the evidence of what answers the question, as it was read without the model; None for unread."""
+    doubtful: bool = False
+    """Whether the first sentence that is shown rests on nothing that answers."""
     cited: CitedText = field(default_factory=CitedText)
     written: str = ""
     """All the model wrote, for the trace."""
@@ -94,6 +101,7 @@ class CheckedAnswer:
             self.cited.text,
             self.cited.citations,
             abstained=bool(missing),
+            doubtful=self.doubtful,
             reason=f"The question asks {missing}, and no sentence of the model's answer says so." if missing else None,
             notes=notes,
             exact=True,
@@ -143,7 +151,11 @@ class CheckedAnswer:
         citations = self._citations(claim.text, finding, pieces)
         mark = STATE_MARKS.get(finding.state, "") if self.display in ("open", "mark") else ""
         remarks = [*finding.remarks, mark] if self.display != "none" else []
-        added = self.cited.add(claim, citations, "; ".join(filter(None, remarks)))
+        if not self.cited.text:
+            known = self.answering
+            self.doubtful = known is not None and not any(at in known for at in pieces)
+        opening = PERHAPS if self.doubtful else ""
+        added = self.cited.add(claim, citations, "; ".join(filter(None, remarks)), opening)
         self.checked.take(claim, finding, added, own, wrong=sum(at not in pieces for at in named))
         self._words += len(claim.text.split())
         self.show(added.text)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from thresher.answer import NEAREST
+from thresher.answer import NEAREST, NOT_ANSWERED
 from thresher.protocols import Documents, Verifier, about
 from thresher.structure.versions import are_versions
 from thresher.text.sentences import sentence_spans, spans_of, touched
@@ -87,8 +87,18 @@ NO_EVIDENCE = "Nothing was retrieved for this question."
 
 
 def abstention(reason: str, notes: Notes = NO_NOTES) -> Generation:
-    """No answer, and why; the text is the reason without what is nearest."""
-    return Generation(reason.partition(NEAREST)[0], abstained=True, reason=reason, notes=notes)
+    """No answer, and why; the text is the reason without its details."""
+    text = NOT_ANSWERED if reason.startswith(NOT_ANSWERED) else reason.partition(NEAREST)[0]
+    return Generation(text, abstained=True, reason=reason, notes=notes)
+
+
+class LocalReading(NamedTuple):
+    """What evidence says to a question as it is read without a chat model."""
+
+    answering: Container[int] | None
+    """Positions in the evidence, from 0, of what answers; None where it was not read."""
+    refusal: Generation | None = None
+    """Where nothing of it does."""
 
 
 def with_sentences(draft: Generation) -> Generation:
@@ -196,7 +206,9 @@ class ConflictCiter:
 
 def _contradicting(side: Evidence, citation: Citation, other: Evidence) -> list[Sentence]:
     """The sentences of other evidence that contradict what is cited from a piece: they may agree in all the rest."""
-    quote = replace(side, start=citation.start, end=citation.end, text=citation.quote)
+    start, end = citation.focus
+    text = citation.quote[start - citation.start : end - citation.start]
+    quote = replace(side, start=start, end=end, text=text)
     spans = sentence_spans(other.text) or [(0, len(other.text))]
     sentences = [replace(other, start=other.start + a, end=other.start + b, text=other.text[a:b]) for a, b in spans]
     found = find_conflicts([quote, *sentences])

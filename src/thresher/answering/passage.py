@@ -1,16 +1,17 @@
-"""The passage around a span of the kept text, as it is quoted: whole sentences inside what the recipe kept."""
+"""What is shown of a piece of evidence, and how it is quoted."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.answering.citations import Sentence, cite
 from thresher.text.boilerplate import asks, is_bibliography, is_contents, says_nothing
 from thresher.text.injection import is_command
-from thresher.text.markup import RULE, Block, blocks, cells, table
-from thresher.text.sentences import Span, line_spans, sentence_spans, spans_of
+from thresher.text.markup import LISTED, RULE, Block, blocks, cells, table
+from thresher.text.passages import cut_around
+from thresher.text.sentences import Span, line_spans, sentence_spans, spans_of, trim
 from thresher.types import Citation, Document, Evidence
 
 _BLOCK_LINE = re.compile(r"\n(?:[ \t|*•-]|\s*\n)")
@@ -110,19 +111,14 @@ class Passage:
         return spans
 
     @property
-    def name_end(self) -> int:
-        """Where the name ends that the quote begins with, a heading or an option above its text; 0 for none."""
-        name, *below = _paragraphs(self.quote)
-        parted = below and _is_name(self.quote[slice(*name)]) and self.quote[slice(*below[0])].endswith((*".!?:",))
-        return name[1] if parted else 0
+    def texts(self) -> list[str]:
+        """Its sentences that say something."""
+        texts = (self.quote[slice(*span)] for span in self.sentences)
+        return [text for text in texts if not says_nothing(text)]
 
     def touches(self, document_id: str, start: int, end: int) -> bool:
         """Whether it shows some of a span of a document."""
         return self.document_id == document_id and self.start < end and start < self.end
-
-    def overlaps(self, other: Passage) -> bool:
-        """Whether both show the same text, at one place or as copies."""
-        return self.touches(other.document_id, other.start, other.end) or self.quote == other.quote
 
     def citation(self, marker: int) -> Citation:
         """The place of the passage."""
@@ -183,13 +179,13 @@ def _unwrapped(quote: str) -> str:
     lines = quote.split("\n")
     width, shown = max(map(len, lines)), lines[:1]
     # The indent of the first line stands before the quote: its text begins where that of the next line does.
-    mark = _LISTED.match(lines[0])
+    mark = LISTED.match(lines[0])
     begin = _indent(lines[1]) - (mark.end() if mark else 0) if lines[1:] and lines[0][:1].strip() else 0
     above = " " * begin + lines[0]
     item = _item(above)
     for line, stops in zip(lines[1:], _stop(lines)[1:], strict=True):
         indent, wraps = _indent(line), line.strip() and above.strip() and not above.endswith((":", "  "))
-        if wraps and not _LISTED.match(line) and (indent in item or (stops and _fills(above, line, width))):
+        if wraps and not LISTED.match(line) and (indent in item or (stops and _fills(above, line, width))):
             shown.append(f" {_GONE * indent}{line[indent:]}")
         else:
             shown.append(f"\n{line}")
@@ -203,7 +199,7 @@ def _stop(lines: Sequence[str]) -> list[bool]:
     found: list[bool] = []
     below = ""
     for line in reversed(lines):
-        last = not below.strip() or _LISTED.match(below)
+        last = not below.strip() or LISTED.match(below)
         found.append(line.rstrip().endswith(_STOPS) if last else found[-1])
         below = line
     return found[::-1]
@@ -211,7 +207,7 @@ def _stop(lines: Sequence[str]) -> list[bool]:
 
 def _item(line: str) -> range:
     """The indents of the lines that go on with an item; none for another line."""
-    mark = _LISTED.match(line)
+    mark = LISTED.match(line)
     return range(_indent(line) + 1, mark.end() + 1) if mark else range(0)
 
 
@@ -245,62 +241,27 @@ def _laid_out(quote: str, block: Block, marked: Span | None, *, headed: bool) ->
             return _quoted(quote[block.start : block.end], inside if inside[0] < inside[1] else None)
 
 
-def passage_of(
-    stretch: Stretch, start: int, end: int, *, references: bool = False, questions: bool = False
-) -> Passage | None:
-    """The passage around a span that a stretch holds; None without content, or for a list not asked for."""
-    text, at = (stretch.document.text, 0) if stretch.document is not None else (stretch.text, stretch.start)
-    marks = stretch.document.marks if stretch.document is not None else ()
-    # the citation names the title and the heading already
-    headings = {stretch.title.strip(), *(mark.name.strip() for mark in marks if mark.kind == "heading")}
-    # short lines of a PDF are labels of a figure as often as names
-    named = None if stretch.document is not None and stretch.document.kind == "pdf" else headings
-    block = passage_around(text, start - at, end - at, named)
-    kept = (stretch.start - at, stretch.end - at)
-    table = stretch.piece.hit.chunk.kind == "table"
-    low, high = _whole_sentences(text, block, kept, (start - at, end - at), table=table)
-    high = high if table else _sentence_end(text, low, high, end - at)
-    low, high = _without_orders(text, (low, high), start - at)
-    low = _behind_headings(text, low, min(start - at, high), headings)
+def passage_of(stretch: Stretch, piece: Evidence, place: Span, *, contents: bool, references: bool) -> Passage | None:
+    """A piece of evidence as it is shown: whole where it is short, or else what stands around a place of it.
+
+    None without content, and for contents and references where a question is not about these.
+    """
+    text, start, end = piece.text, place[0] - piece.start, place[1] - piece.start
+    low, high = trim(text, *_without_orders(text, cut_around(text, start, end), start))
+    low = _behind_headings(text, low, min(start, high), stretch)
     quote = text[low:high]
     nothing = all(says_nothing(quote[slice(*span)]) for span in sentence_spans(quote))
-    if nothing or (is_contents(quote) and not questions) or (is_bibliography(quote) and not references):
+    if nothing or (is_contents(quote) and not contents) or (is_bibliography(quote) and not references):
         return None
-    return Passage(stretch, at + low, at + high, quote)
+    return Passage(stretch, piece.start + low, piece.start + high, quote)
 
 
-def _rows(text: str) -> list[Span]:
-    """The lines of a table, without the rule below its header."""
-    return [span for span in line_spans(text) if not RULE.fullmatch(text[slice(*span)])]
-
-
-def _whole_sentences(text: str, block: Span, kept: Span, place: Span, *, table: bool) -> Span:
-    """The part of a block that was kept, without sentences that are kept in part, but for those of the place."""
-    low, high = max(block[0], kept[0]), min(block[1], kept[1])
-    if (low, high) == block:
-        return block
-    first, last = place[0], max(place[1], place[0] + 1)
-    spans = [(block[0] + one, block[0] + other) for one, other in spans_of(text[slice(*block)], table=table)]
-    whole = [(a, b) for a, b in spans if (low <= a and b <= high) or (a < last and b > first)]
-    return (max(low, whole[0][0]), min(high, whole[-1][1])) if whole else (low, high)
-
-
-_ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*$")
-
-
-def _sentence_end(text: str, low: int, high: int, end: int) -> int:
-    """Where a passage ends that breaks off in a sentence, as at the end of a page: before it, if `end` lies before."""
-    spans = sentence_spans(text[low:high])
-    if len(spans) < 2 or _ENDS.search(text[low:high]) or "\n\n" in text[low + spans[-2][1] : low + spans[-1][0]]:
-        return high
-    behind = low + spans[-2][1]
-    return behind if end <= behind and _ENDS.search(text[low:behind]) else high
-
-
-def _behind_headings(text: str, low: int, at: int, headings: set[str]) -> int:
-    """Where a passage begins that begins with headings, as far as these stand before a place."""
+def _behind_headings(text: str, low: int, at: int, stretch: Stretch) -> int:
+    """Where a passage begins that begins with headings before a place: its citation names them."""
+    marks = stretch.document.marks if stretch.document is not None else ()
+    headings = {stretch.title.strip(), *(mark.name.strip() for mark in marks if mark.kind == "heading")}
     while (line := text.find("\n", low)) >= 0 and line <= at and text[low:line].strip(" #*") in headings:
-        low = len(text) - len(text[line:].lstrip())
+        low = len(text) - len(text[line:].lstrip("\n"))
     return low
 
 
@@ -315,138 +276,6 @@ def _without_orders(text: str, passage: Span, at: int) -> Span:
     return low, high
 
 
-# --- what blank lines part -------------------------------------------------------------------------------------------
-
-# A manual parts an option from its description by a blank line, a list from its lead-in, code from the sentence that
-# announces it. What is quoted holds all of these.
-
-LONGEST_PASSAGE = 900
-"""Characters of a passage; a longer paragraph is cut to whole sentences around the place."""
-
-SHORT_PASSAGE = 300
-"""Characters from which a passage takes no further paragraph in."""
-
-NAME_LINE = 80
-"""A block whose lines are shorter and end without a full stop is a name: a heading, an option, a term."""
-
-QUESTION = 200
-"""A block that is no longer and ends in a question mark asks what follows it answers."""
-
-_BLANK = re.compile(r"\n[ \t]*\n\s*")
-_LISTED = re.compile(r"[ \t]*(?:[-*•‣◦–]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s")
-
-
-def passage_around(text: str, start: int, end: int, headings: Set[str] | None = frozenset()) -> Span:
-    """The block of a place, 0 <= start <= end <= len(text), with the name above it and what it leads in to.
-
-    Names in `headings` are shown with a passage anyway; None where names are not told from other short lines.
-    """
-    paragraphs = _paragraphs(text)
-    first = last = next((at for at, (_, behind) in enumerate(paragraphs) if start < behind), len(paragraphs) - 1)
-    while last + 1 < len(paragraphs) and end > paragraphs[last][1]:
-        last += 1
-    if paragraphs[last][1] - paragraphs[first][0] > LONGEST_PASSAGE:
-        return _sentences_around(text, paragraphs[first][0], paragraphs[last][1], start, end)
-    first = _with_lead_in(text, paragraphs, first, last)
-    while last + 1 < len(paragraphs) and _goes_on(text, paragraphs, first, last):
-        last += 1
-    if headings is not None:
-        first = _under_name(text, paragraphs, first, last, headings)
-    return paragraphs[first][0], paragraphs[last][1]
-
-
-def _under_name(text: str, paragraphs: list[Span], first: int, last: int, headings: Set[str]) -> int:
-    """The first block of a passage that ends the description of an option: the name of that, where it is near.
-
-    "The default value is three" says nothing without it.
-    """
-    ends = last + 1 < len(paragraphs) and _is_name(text[slice(*paragraphs[last + 1])])
-    if not ends or paragraphs[last][1] - paragraphs[first][0] >= SHORT_PASSAGE:
-        return first
-    for at in range(first, -1, -1):
-        block = text[slice(*paragraphs[at])]
-        if paragraphs[last][1] - paragraphs[at][0] > LONGEST_PASSAGE or block.strip(" #*") in headings:
-            break
-        if _is_name(block):
-            return at
-    return first
-
-
-def _paragraphs(text: str) -> list[Span]:
-    """What blank lines part, without the white space around it."""
-    found: list[Span] = []
-    at = 0
-    for gap in (*_BLANK.finditer(text), None):
-        behind = gap.start() if gap else len(text)
-        piece = text[at:behind]
-        if piece.strip():
-            found.append((at + len(piece) - len(piece.lstrip("\n")), at + len(piece.rstrip())))
-        at = text.rfind("\n", 0, gap.end()) + 1 if gap else behind  # with the indent of code behind the gap
-    return found or [(0, len(text))]
-
-
-def _with_lead_in(text: str, paragraphs: list[Span], first: int, last: int) -> int:
-    """The first block of a passage, with the items, lead-in and name that stand above it."""
-    while first and paragraphs[last][1] - paragraphs[first - 1][0] <= LONGEST_PASSAGE:
-        above, block = text[slice(*paragraphs[first - 1])], text[slice(*paragraphs[first])]
-        item, code = _LISTED.match(block), block[0] in " \t"
-        leads = (
-            above.rstrip().endswith(":")
-            or _is_question(above)
-            or (item and _LISTED.match(above))
-            or code
-            or _is_name(above)
-        )
-        if not leads or (_is_name(above) and _is_name(block) and not item):
-            break
-        first -= 1
-        if _is_question(above) or (_is_name(above) and not above.rstrip().endswith(":")):
-            break
-    return first
-
-
-def _goes_on(text: str, paragraphs: list[Span], first: int, last: int) -> bool:
-    """Whether the next block belongs to a passage: what it leads in to, further items, the neighbour of a short one."""
-    begin, behind = paragraphs[first][0], paragraphs[last + 1][1]
-    block, following = text[slice(*paragraphs[last])], text[slice(*paragraphs[last + 1])]
-    if behind - begin > LONGEST_PASSAGE:
-        return False
-    items = _LISTED.match(block) and _LISTED.match(following)
-    if items or block.rstrip().endswith(":") or _is_name(block) or following[0] in " \t":
-        return True
-    return paragraphs[last][1] - begin < SHORT_PASSAGE and not _is_name(following) and not _LISTED.match(following)
-
-
-def _is_name(block: str) -> bool:
-    """Whether a block is a heading, an option or a term."""
-    lines = block.splitlines()
-    short = len(lines) <= 3 and all(len(line) <= NAME_LINE for line in lines)
-    return short and block.rstrip()[-1:] not in ".!?:;,|" and not _LISTED.match(block)
-
-
-def _is_question(block: str) -> bool:
-    """Whether a block is a question that what follows answers."""
-    return asks(block) and len(block) <= QUESTION
-
-
-def _sentences_around(text: str, low: int, high: int, start: int, end: int) -> Span:
-    """Whole sentences of a long block around a place, or words where a sentence is too long itself."""
-    spans = [(low + one, low + other) for one, other in sentence_spans(text[low:high])] or [(low, high)]
-    first = last = next((at for at, (_, behind) in enumerate(spans) if start < behind), len(spans) - 1)
-    while last + 1 < len(spans) and end > spans[last][1]:
-        last += 1
-    while True:
-        before = spans[last][1] - spans[first - 1][0] if first else LONGEST_PASSAGE + 1
-        behind = spans[last + 1][1] - spans[first][0] if last + 1 < len(spans) else LONGEST_PASSAGE + 1
-        if spans[last][1] - spans[first][0] >= SHORT_PASSAGE or min(before, behind) > LONGEST_PASSAGE:
-            break
-        first, last = (first, last + 1) if behind <= LONGEST_PASSAGE else (first - 1, last)
-    low, high = spans[first][0], spans[last][1]
-    if high - low <= 2 * LONGEST_PASSAGE:
-        return low, high
-    begin, stop = max(low, start - LONGEST_PASSAGE // 2), min(high, end + LONGEST_PASSAGE // 2)
-    while begin > low and not text[begin - 1].isspace():
-        begin -= 1
-    while stop < high and not text[stop].isspace():
-        stop += 1
-    return begin, stop
+def _rows(text: str) -> list[Span]:
+    """The lines of a table, without the rule below its header."""
+    return [span for span in line_spans(text) if not RULE.fullmatch(text[slice(*span)])]

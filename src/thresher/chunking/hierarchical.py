@@ -68,6 +68,8 @@ class HierarchicalChunker:
     literal: bool = False
     without: LeftOut | None = None
     """Finds the span that is to yield no chunks (the references)."""
+    whole: int = 0
+    """Characters up to which a document is one chunk, its tables too."""
 
     VERSION: ClassVar[int] = 2
 
@@ -95,6 +97,7 @@ class HierarchicalChunker:
             **read,
             sentences=sentences.VERSION,
             without=self.without,
+            whole=self.whole or None,
         )
 
     def estimate(self, characters: int) -> dict[str, int]:
@@ -110,7 +113,7 @@ class HierarchicalChunker:
         parents = 0
         seen: set[Span] = set()
         headings = heading_spans(document)
-        for region in text_regions(document, without=self.without):
+        for region in text_regions(document, without=self.without, whole=self.whole):
             units = self._units(document.text, region, headings)
             for span in self._chunks(document.text, units, region):
                 parents += 1

@@ -125,9 +125,15 @@ class Region:
     """Of a table: spans that hold all of it between them, in order."""
 
 
-def text_regions(document: Document, *, without: LeftOut | None = None) -> list[Region]:
-    """Text and tables in turn, without figures and the span of `without` (tables stay whole), then the card."""
+def text_regions(document: Document, *, without: LeftOut | None = None, whole: int = 0) -> list[Region]:
+    """Text and tables in turn, without figures and the span of `without` (tables stay whole), then the card.
+
+    A document of at most `whole` characters without figures is one text, its tables too.
+    """
     text = document.text[: document.card]
+    card = [Region(document.card, len(document.text))] if document.card < len(document.text) else []
+    if text.strip() and len(text) <= whole and not document.figures:
+        return [Region(*trim(text, 0, len(text))), *card]
     found = without(text) if without else None
     low, high = (max(found[0], 0), found[1]) if found and found[0] < found[1] else (len(text), len(text))
     regions: list[Region] = []
@@ -140,10 +146,7 @@ def text_regions(document: Document, *, without: LeftOut | None = None) -> list[
             start, end = trim(text, begin, behind)
             regions.append(Region(start, end, "table", row_spans(text, table)))
         position = behind
-    regions += _text_between(text, position, len(text), low, high)
-    if document.card < len(document.text):
-        regions.append(Region(document.card, len(document.text)))
-    return regions
+    return [*regions, *_text_between(text, position, len(text), low, high), *card]
 
 
 def row_spans(text: str, table: Table) -> tuple[Span, ...]:

@@ -22,11 +22,11 @@ COLLECTION = "demo"
 OUTSIDE = "demo-almanac"  # a second collection, from which the last answer is corrected
 
 ANSWERED = "How is the boiler of a locomotive tested?"
-UNANSWERED = "When was the Semmering railway opened?"
-"""The museum shows a model of that railway, and no page says when it was opened; the almanac does."""
+UNANSWERED = "Who won the football world cup of 1998?"
+"""No page of the museum says it; the almanac does."""
 
-MADE_UP = "The Semmering railway was opened in 1848 [1]."
-"""What a chat model might write from memory; the railway was opened in 1854."""
+MADE_UP = "Brazil won the football world cup of 1998 [1]."
+"""What a chat model might write from memory; France won it."""
 
 
 def samples(name: str) -> Path:

@@ -7,10 +7,10 @@ import os
 import pydoc
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -25,15 +25,20 @@ from thresher.tracing.explain import (
     counted,
     facts,
     in_full,
+    marked_sentence,
     picture,
     sentence_lines,
     shortened,
+    shortened_line,
 )
 from thresher.tracing.explain import where as place_of
 from thresher.types import Check, Excerpt, Hit, SearchResult, Step
 
 if TYPE_CHECKING:
     from thresher.home.places import Home
+
+FOLDED = 200
+"""Characters of the sentence that stands for a passage which is not shown whole."""
 
 Mode = Literal["strict", "balanced", "open"]
 
@@ -383,10 +388,12 @@ def say_answer(given: Answer, *, steps: bool = False, options: str = "") -> None
     for citation in given.citations:
         output.say(citation_line(citation.to_dict(), given.text))
     if given.alternatives:
-        output.say("Also:")
+        first = given.alternatives[0].citation.marker
+        output.say(f"Also, whole with thresher show {first}{options}:" if given.trace else "Also:")
     for other in given.alternatives:
-        _say_passage(other.text, marked=marks_places([other.citation]))
-        output.say(citation_line(other.citation.to_dict(), other.text))
+        cited = other.citation.to_dict()
+        output.say(f"  “{shortened_line(marked_sentence(cited), FOLDED)}” [{other.citation.marker}]")
+        output.say(citation_line(cited, other.text))
     for left, right in given.conflicts:
         output.say(f"  [{left}] and [{right}] contradict each other: look at both")
     if line := assessment(given.verdict, given.confidence, given.certainty):
@@ -399,6 +406,25 @@ def say_answer(given: Answer, *, steps: bool = False, options: str = "") -> None
         output.complain(f"note: {degradation}")
     if given.trace:
         output.complain(f"how it came about: thresher explain {given.trace}{options}")
+
+
+def say_cited(target: Target, marker: int) -> None:
+    """The passage with a marker of this shell's last answer, whole; an alternative as it answers."""
+    with target.open() as collection:
+        stored = collection.traces.load(trace_of("last", target))
+    passages = {one["citation"]["marker"]: one["text"] for one in stored.get("alternatives", ())}
+    passages |= {one["marker"]: f"“{one['quote']}” [{one['marker']}]" for one in stored["citations"]}
+    cited = [*stored["citations"], *(one["citation"] for one in stored.get("alternatives", ()))]
+    known = {one["marker"]: one for one in cited}
+    if marker not in known:
+        there = f"it has {', '.join(map(str, sorted(known)))}" if known else "it cites nothing"
+        raise UsageError("is no passage of the last answer", subject=str(marker), next_step=there)
+
+    def say(shown: Mapping[str, Any]) -> None:
+        _say_passage(passages[marker], marked="**" not in shown["quote"])
+        output.say(citation_line(shown, passages[marker]))
+
+    target.show(known[marker], say)
 
 
 def _say_passage(text: str, *, marked: bool = True) -> None:

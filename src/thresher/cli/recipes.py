@@ -37,7 +37,12 @@ def recipes(json: AsJson = False) -> None:
 @on_collection(sends=False)
 def show(
     target: Target,
-    recipe: Annotated[str, typer.Argument(help="A recipe or preset.", autocompletion=recipe_names)],
+    recipe: Annotated[
+        str,
+        typer.Argument(
+            help="A recipe or preset; or a passage of the last answer, by its number.", autocompletion=recipe_names
+        ),
+    ],
     diff: Annotated[
         str | None,
         typer.Option(
@@ -45,9 +50,17 @@ def show(
         ),
     ] = None,
 ) -> None:
-    """Show a recipe as it would run here: its slots, its settings, what it follows and where it departs."""
+    """Show a recipe as it would run here: its slots, its settings, what it follows and where it departs.
+
+    With a number, show a passage of the last answer whole.
+    """
     from thresher.settings import descriptions
 
+    if recipe.isdecimal():
+        from thresher.cli.questions import say_cited
+
+        say_cited(target, int(recipe))
+        return
     one = _describe(recipe, target.settings, target.home)
     if diff is None:
         target.show(one, lambda found: _say_recipe(found, descriptions(thresher.recipes.get(recipe).settings)))

@@ -8,12 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf, log
 from statistics import fmean, pstdev, pvariance
 from typing import ClassVar
 
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.protocols import CrossEncoder, Judge, Scorer, about
-from thresher.types import NO_NOTES, Hit, Judged, Judgement, Notes, Query, Scale, Score, Scores, ranked_judgements
+from thresher.types import (
+    NO_NOTES,
+    Hit,
+    Judged,
+    Judgement,
+    Notes,
+    Query,
+    Scale,
+    Score,
+    Scores,
+    logistic,
+    ranked_judgements,
+)
 
 EPSILON = 0.01
 """Variance below which scores count as close together. Not published; the value of the one public implementation."""
@@ -180,15 +193,21 @@ class ScoringJudge:
         return Judged(tuple(ranked_judgements(judged)) if self.order else tuple(judged), notes)
 
 
-BLEND = Scale("retrieval and judge", 0.0, 1.0)
+JOINED = Scale("judge and rank", 0.0, 1.0)
+ORDER = "order"
+"""Name of the score that a hit is ordered by, inside and outside alike."""
+RETRIEVED = Scale("rank of retrieval", 1.0, inf)
+
+LEAST_PROBABILITY = 1e-4
+"""A probability nearer to 0 or 1 is taken for it, so that its log odds are bounded."""
 
 
 @dataclass(frozen=True, slots=True)
-class BlendedJudge:
-    """Orders what `judge` keeps by (1 - weight) * retrieval + weight * judgement. Not published.
+class RankedJudge:
+    """Orders what `judge` keeps by its log odds less `weight` times the logarithm of the rank. Not published.
 
-    `judge` scores from 0 to 1 and leaves the order alone; the retrieval's scores are brought to 0..1 by their minimum
-    and maximum. Only the best `most` are judged, for speed; the others follow, kept.
+    `judge` scores from 0 to 1 and leaves the order alone. Only the best `most` are judged, for speed; the others
+    follow, kept.
     """
 
     judge: Judge
@@ -198,27 +217,26 @@ class BlendedJudge:
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        return f"{about(self.judge)}; ordered by {self.weight:g} judge and {1 - self.weight:g} retrieval"
+        return f"{about(self.judge)}; ordered by log odds - {self.weight:g} log(rank)"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Judged:
-        """Kept hits by both scores, best first, then those that were not judged, then the dropped ones."""
+        """Kept hits by both, best first, then those that were not judged, then the dropped ones."""
         first, rest = hits[: self.most], hits[self.most :]
         judged = self.judge(query, first)
-        values = [hit.score.value for hit in first]
-        low, high = min(values, default=0.0), max(values, default=0.0)
-        near = {hit.chunk.id: (hit.score.value - low) / (high - low) if high > low else 1.0 for hit in first}
-        kept = [self._blended(one, near) for one in judged.judgements if one.keep]
+        rank = {hit.chunk.id: at for at, hit in enumerate(first, start=1)}
+        kept = [self._joined(one, rank[one.hit.chunk.id]) for one in judged.judgements if one.keep]
         kept.sort(key=lambda one: -one.hit.score.value)
         follow = [Judgement(hit, keep=True, reason=f"not judged: behind the best {self.most}") for hit in rest]
         dropped = [one for one in judged.judgements if not one.keep]
         return Judged(ranked_judgements((*kept, *follow, *dropped)), judged.notes)
 
-    def _blended(self, judgement: Judgement, near: dict[str, float]) -> Judgement:
-        """With the blend as the score it is ranked by; a hit without a judgement has that of retrieval alone."""
-        retrieval = near[judgement.hit.chunk.id]
-        value = retrieval if judgement.score is None else judgement.score.value
-        score = Score((1 - self.weight) * retrieval + self.weight * value, BLEND)
-        return replace(judgement, hit=replace(judgement.hit, score=score))
+    def _joined(self, judgement: Judgement, rank: int) -> Judgement:
+        """With the score it is ranked by; a hit that could not be judged is as good as not."""
+        value = 0.5 if judgement.score is None else judgement.score.value
+        value = min(max(value, LEAST_PROBABILITY), 1 - LEAST_PROBABILITY)
+        score = Score(logistic(log(value / (1 - value)) - self.weight * log(rank)), JOINED)
+        scores = {**judgement.hit.scores, "rank": Score(float(rank), RETRIEVED), ORDER: score}
+        return replace(judgement, hit=replace(judgement.hit, score=score, scores=scores))
 
 
 @dataclass(frozen=True, slots=True)

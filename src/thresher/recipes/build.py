@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from thresher.answering.citations import ConflictCiter, QuoteChecker
@@ -15,8 +15,6 @@ from thresher.recipes.components import Components, Outside, nothing, plain
 from thresher.recipes.settings import AnswerSettings, OutsideSettings, RecipeSettings, RedundancySettings
 from thresher.refinement.refine import CODE_MIN_WORDS, DECOMPOSITIONS, MIN_WORDS, PassageRefiner, StripRefiner
 from thresher.structure.locators import locate
-from thresher.text.entities import names_in
-from thresher.text.numbers import numbers_in
 from thresher.text.terms import index_terms
 from thresher.types import NO_NOTES, Correction, Decision, Generation, Hit, Notes, Origin, Query, Refined
 from thresher.verification.conflicts import find_conflicts
@@ -36,8 +34,8 @@ PASSAGE_CHARACTERS = 900
 OF_ANSWERS = 0.8
 """Prior share of a chat model's sentences that are supported: it was shown the evidence (docs/decisions.md)."""
 
-HEDGE_BELOW = 0.5
-"""Without a model: probability of the best passage below which it is shown as doubtful."""
+ANSWERED_FROM = 0.6
+"""Without a model: probability below which passages are shown as the nearest, in doubt."""
 
 NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); answered by quoting"
 
@@ -62,12 +60,6 @@ def redundancy(settings: RedundancySettings, table: ChunkTable, *, facts: Facts 
         return vectors
 
     return Redundancy(settings.vectors, settings.threshold, embed=embed, terms=index_terms, facts=facts)
-
-
-@lru_cache(maxsize=1024)
-def names_and_numbers(text: str) -> frozenset[str]:
-    """What a chunk and its title name and count, which distinguishes near copies."""
-    return frozenset(name.casefold() for name in names_in(text)) | numbers_in(text)
 
 
 def nowhere(query: Query, decision: Decision) -> Correction:
@@ -163,9 +155,9 @@ class RefinerInPart:
         return about(self.refine) if self.of == "all" else f"{about(self.refine)}, of what is {self.of} alone"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
-        """The evidence of both, inside first."""
-        if self.of == "all":
-            parts = [self.refine(query, hits)]
+        """The evidence in the order of the hits; where one origin alone is refined, inside first."""
+        if self.of in ("all", "none"):
+            parts = [(self.refine if self.of == "all" else PassageRefiner())(query, hits)]
         else:
             parts = [
                 (self.refine if origin == self.of else PassageRefiner())(query, [h for h in hits if h.origin is origin])
@@ -188,13 +180,13 @@ def generator(
     answer, confidence, judge = settings.answer, Confidence.load(), parts.models.judge()
     spans = SpanFinder(judge, parts.rarity(table), confidence.span)
     documents = parts.whole_documents()
-    offline = Answerer(spans, judge, documents, confidence, answer.abstain_below, HEDGE_BELOW, rivals)
+    offline = Answerer(spans, judge, documents, confidence, answer.min_confidence, ANSWERED_FROM, rivals)
     model = parts.language_model(settings.llm)
     if model is None:
         return offline, (NO_MODEL,)
     if answer.by == "reader":
         return offline, ()
-    from thresher.answering.chat_model import GroundedGenerator
+    from thresher.answering.chat_model import GroundedGenerator, unread
 
     written = GroundedGenerator(
         model,
@@ -205,6 +197,7 @@ def generator(
         settings.llm.context_tokens,
         settings.llm.max_tokens,
         parts.on_sentence,
+        offline.reading if display_of(answer) in ("mark", "strict") else unread,
     )
     return written, ()
 

@@ -28,13 +28,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from thresher.judging.calibration import Calibration
-from thresher.judging.judge import BlendedJudge, Fixed, ScoringJudge
+from thresher.judging.judge import ORDER, Fixed, RankedJudge, ScoringJudge
 from thresher.judging.scorers import BandedScorer, CalibratedScorer, EachPartScorer
 from thresher.judging.verdicts import Calibrated, in_light_of_question
 from thresher.pipeline import Pipeline
 from thresher.protocols import Judge, LanguageModel, Retriever, Scorer
 from thresher.recipes import cuts
-from thresher.recipes.build import corrector, generator, names_and_numbers, redundancy, strips, verifier
+from thresher.recipes.build import corrector, generator, redundancy, strips, verifier
 from thresher.recipes.components import Components
 from thresher.recipes.judges import calibration, mapping, raw_scorer, weight_note
 from thresher.recipes.settings import CorrectiveSettings
@@ -47,23 +47,20 @@ from thresher.retrieval.search import (
     weighted_fusion,
 )
 from thresher.retrieval.wrappers import DeduplicatedRetriever, RerankedRetriever, SecondLookRetriever
+from thresher.text.entities import facts_in
 from thresher.types import Hit, Query
 
 if TYPE_CHECKING:
     from thresher.judging.calibration import ModelWeight
 
-CANDIDATES = 10
-"""Chunks that are judged."""
-
 MOST_JUDGED = 20
-"""Of more candidates (a long list of results was asked for) the others follow unjudged."""
+"""Chunks that are judged; of more (a long list of results was asked for) the others follow unjudged."""
 
 SECOND_OPINION_BELOW = 0.83
 """Probability below which a correct verdict gets a second opinion from another collection (docs/decisions.md)."""
 
-JUDGE_WEIGHT = 0.5
-"""Of the judge in the order of the chunks, retrieval has the rest: by either alone the same questions are answered
-(docs/results/corrective-ablations.md)."""
+RANK_WEIGHT = 0.235
+"""Of the logarithm of a chunk's rank beside the log odds of its probability: 0.5 beside the judge's logit."""
 
 MOST_REFINED = 8
 """Chunks handed on, inside and outside each, the best judged ones: what a small chat model reads at once."""
@@ -84,7 +81,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
 
     def judge(there: Components) -> Judge:
         scored = ScoringJudge(judging(there), Fixed(settings.min_probability), order=False)
-        return BlendedJudge(scored, JUDGE_WEIGHT, MOST_JUDGED)
+        return RankedJudge(scored, RANK_WEIGHT, MOST_JUDGED)
 
     correct, _ = corrector(settings, parts, partial(retriever, settings), judge=judge, sure=SECOND_OPINION_BELOW)
     generate, degraded = generator(settings, parts, table, rivals=True)
@@ -95,7 +92,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         judge=judge(parts),
         decide=Calibrated(lower, upper, learned.separated and fits, mapping=used, calibrated=fits),
         correct=correct,
-        refine=BestHits(evidence, MOST_REFINED, by=judging(parts).name),
+        refine=BestHits(evidence, MOST_REFINED, by=ORDER),
         generate=generate,
         verify=verifier(settings, parts),
         meter=parts.meter,
@@ -123,12 +120,12 @@ def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
         settings.lexical.depth,
         partial(weighted_fusion, weights=weights),
     )
-    alike = redundancy(settings.dedup, chunks, facts=lambda hit: names_and_numbers(hit.chunk.titled))
+    alike = redundancy(settings.dedup, chunks, facts=lambda hit: facts_in(hit.chunk.titled))
     found = DeduplicatedRetriever(ExactRetriever(EachPartRetriever(found), chunks), alike)
     reranker = parts.reranker(settings)
     if reranker is not None:
         found = RerankedRetriever(found, reranker, titled=settings.titled)
-    return CutRetriever(found, least=CANDIDATES)
+    return CutRetriever(found, least=MOST_JUDGED)
 
 
 def second_look(settings: CorrectiveSettings, parts: Components, scorer: Scorer, upper: float) -> Retriever:

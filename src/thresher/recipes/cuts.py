@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from thresher.indexing.index_config import IndexConfig
 from thresher.recipes.components import Components, prices_of
+from thresher.text.passages import LONGEST
 
 if TYPE_CHECKING:
     from thresher.chunking.hierarchical import HierarchicalChunker
@@ -67,8 +68,8 @@ def chunkrag(settings: ChunkragSettings, parts: Components) -> IndexConfig:
 
 def corrective(settings: CorrectiveSettings, parts: Components) -> IndexConfig:
     """Chunks with BM25 terms, and their subchunks, which alone are encoded."""
-    levels = ("chunk", "subchunk")
-    return IndexConfig(_hierarchy(settings), parts.encoder(settings), levels, titled=settings.titled, by_parts=True)
+    levels, chunker = ("chunk", "subchunk"), replace(_hierarchy(settings), whole=LONGEST)
+    return IndexConfig(chunker, parts.encoder(settings), levels, titled=settings.titled, by_parts=True)
 
 
 def ecrag(settings: EcragSettings, parts: Components) -> IndexConfig:

@@ -81,8 +81,8 @@ class AnswerSettings(Frozen):
         description="one choice for a person, which wins over answer.check: strict = nothing unverified, refused when "
         "the verdict is not correct; balanced = answer.check=mark; open = as the model says, marked",
     )
-    abstain_below: float = Field(
-        0.3, ge=0, le=1, description="without a model: probability of the best passage below which nothing is shown"
+    min_confidence: float = Field(
+        0.3, ge=0, le=1, description="probability that what is shown holds the answer, below which nothing is shown"
     )
 
 

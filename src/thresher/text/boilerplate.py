@@ -117,14 +117,14 @@ def asks(sentence: str) -> bool:
 
 
 CONTENTS = 3
-"""So many lines that are questions, more than there are others, are a list of contents."""
+"""So many lines that are questions, more than twice as many as there are others, are a list of contents."""
 
 
 def is_contents(text: str) -> bool:
     """Whether a text lists questions that are answered elsewhere."""
     lines = [line for line in text.splitlines() if line.strip()]
     questions = sum(map(asks, lines))
-    return questions >= CONTENTS and 2 * questions > len(lines)
+    return questions >= CONTENTS and questions > 2 * (len(lines) - questions)
 
 
 def _is_plain(text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from thresher.text.numbers import numbers_in, numbers_stated, without_iso_dates
 from thresher.text.terms import folded, index_terms
@@ -30,6 +31,12 @@ _NEVER = frozenset(["i", "ok", "mr", "mrs", "ms", "dr", "prof", "st", "etc", *_D
 def names_in(text: str) -> list[str]:
     """Each word with a capital inside, or at its start unless it begins a sentence alone, once; stop words never."""
     return list(dict.fromkeys(name for _, name in name_places(text)))
+
+
+@lru_cache(maxsize=1_024)
+def facts_in(text: str) -> frozenset[str]:
+    """What a text names and counts, which distinguishes near copies."""
+    return frozenset(name.casefold() for name in names_in(text)) | numbers_in(text)
 
 
 def name_places(text: str) -> Iterator[tuple[int, str]]:

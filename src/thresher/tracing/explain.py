@@ -214,6 +214,12 @@ def also_lines(answer: Mapping[str, Any], characters: int | None = None) -> list
     return lines
 
 
+def marked_sentence(cited: Mapping[str, Any]) -> str:
+    """Of a citation the sentence in which the answer stands, on one line; of one without a mark the quote."""
+    start, end = cited.get("mark") or (cited["start"], cited["end"])
+    return flat(cited["quote"][start - cited["start"] : end - cited["start"]])
+
+
 def where(source: str, page: int | None) -> str:
     """Source and page; a file below the folder one is in by its path from there."""
     place = source.removeprefix(f"{os.getcwd()}{os.sep}")

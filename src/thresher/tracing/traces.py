@@ -135,7 +135,7 @@ def _outcome(value: Any, draft: Generation | None) -> tuple[int, dict[str, Any]]
         case Refined():
             return len(value.evidence), {}
         case _:
-            outcome = {name: getattr(value, name) for name in ("abstained", "reason")}
+            outcome = {name: getattr(value, name) for name in ("abstained", "doubtful", "reason")}
             changed = {name: new for name, new in outcome.items() if draft is None or getattr(draft, name) != new}
             return len(value.citations), changed
 
@@ -253,7 +253,7 @@ class Traces:
     def load(self, identifier: str = LAST) -> dict[str, Any]:
         """A stored answer by its id, or the newest. Raises UsageError when there is none."""
         answer: dict[str, Any] = self._read(identifier)["answer"]
-        return answer
+        return {"state": "refused" if answer["abstained"] else "answered", **answer}  # older ones have no state
 
     def conversation(self, identifier: str = LAST) -> list[tuple[str, str]]:
         """The questions and answers that a stored answer followed up on, and it itself."""

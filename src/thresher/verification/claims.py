@@ -97,8 +97,8 @@ class CitedText:
         """In the order of their markers."""
         return tuple(self._citations.values())
 
-    def add(self, claim: Claim, citations: Iterable[Citation], remark: str = "") -> Added:
-        """Take a sentence in, with a remark in brackets behind its markers."""
+    def add(self, claim: Claim, citations: Iterable[Citation], remark: str = "", opening: str = "") -> Added:
+        """Take a sentence in, with a remark in brackets behind its markers; `opening` stands before the first one."""
         markers: list[int] = []
         for citation in citations:
             numbered = replace(citation, marker=len(self._citations) + 1)
@@ -108,7 +108,7 @@ class CitedText:
                 self._citations[place] = replace(known, score=citation.score)
             markers.append(known.marker)
         markers = list(dict.fromkeys(markers))
-        gap = claim.gap if self.text else ""
+        gap = claim.gap if self.text else opening
         start = len(self.text) + len(gap)
         marked = claim.text + "".join(f" [{marker}]" for marker in markers)
         added = gap + marked + (f" ({remark})" if remark else "")

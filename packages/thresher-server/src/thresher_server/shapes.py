@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from thresher.types import State
+
 
 class Reply(BaseModel):
     """A reply; keys may be added."""
@@ -96,6 +98,7 @@ class CitationReply(PlaceReply):
     quote: str
     origin: Literal["inside", "outside"]
     fetched: str | None
+    mark: list[int] | None = Field(None, description="of a passage, the sentence in which the answer stands")
 
 
 class AlternativeReply(Reply):
@@ -155,7 +158,8 @@ class AnswerReply(Reply):
     question: str
     recipe: str
     text: str
-    abstained: bool
+    state: State = Field(description="doubtful: what is shown is the nearest and asserts nothing")
+    abstained: bool = Field(description="whether the state is refused")
     reason: str | None
     verdict: Literal["correct", "ambiguous", "incorrect", "unsure"] | None
     confidence: float | None
@@ -243,6 +247,7 @@ class TraceLine(Reply):
     trace: str
     question: str
     text: str
+    state: State
     abstained: bool
     verdict: str | None
     confidence: float | None

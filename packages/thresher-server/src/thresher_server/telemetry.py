@@ -139,6 +139,7 @@ def _of_answer(answer: Answer, collection: str) -> dict[str, Any]:
         "collection": collection,
         "recipe": answer.recipe,
         "trace": answer.trace,
+        "state": answer.state,
         "abstained": answer.abstained,
         "verdict": None if answer.verdict is None else str(answer.verdict),
         "confidence": answer.confidence,

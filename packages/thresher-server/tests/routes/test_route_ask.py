@@ -95,7 +95,7 @@ def test_settings_that_a_person_may_change_are_heeded_and_others_refused(keyed: 
     key = with_key(keyed.service.home, "asker", Scope.ASK)
     keyed.client.headers.update(key)
     assert asked(keyed, settings={"lower": 0.99, "upper": 0.995}).json()["abstained"] is True
-    assert "1849" in asked(keyed, settings={"answer": {"abstain_below": 0.1}}).json()["text"]
+    assert "1849" in asked(keyed, settings={"answer": {"min_confidence": 0.1}}).json()["text"]
     for key_, value in (
         ("llm.base_url", "http://evil.example/v1"),
         ("llm.model", "x"),

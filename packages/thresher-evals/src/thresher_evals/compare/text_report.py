@@ -177,7 +177,7 @@ def silence(found: Mapping[str, Any]) -> Iterator[str]:
         f"  Of its {told['wrong']} wrong answers {missing} are to questions that the documents do not answer, and "
         f"{elsewhere} cite none of the right documents."
     )
-    yield "  Do not pass its answers on unread. More is refused with a higher answer.abstain_below (--set); where the"
+    yield "  Do not pass its answers on unread. More is refused with a higher answer.min_confidence (--set); where the"
     yield "  right documents are not found, the documents, their language or the encoder do not fit the questions."
 
 

@@ -30,6 +30,7 @@ from thresher.types import (
     Scale,
     Score,
     SearchResult,
+    State,
     Step,
     Usage,
     Verdict,
@@ -61,6 +62,7 @@ def answer(told: Json, labels: Mapping[str, str] | None = None) -> Answer:
         answered_by=told["answered_by"],
         sentences=tuple(map(_sentence, told["sentences"])),
         removed=tuple(map(_sentence, told.get("removed", ()))),
+        state=told["state"],
     )
 
 
@@ -113,6 +115,7 @@ def citation(told: Json) -> Citation:
         origin=Origin(told["origin"]),
         locator=told.get("locator", ""),
         url=url,
+        mark=(told["mark"][0], told["mark"][1]) if told.get("mark") else None,
     )
 
 
@@ -302,6 +305,7 @@ class PastQuestion:
     trace: str
     question: str
     text: str
+    state: State
     abstained: bool
     verdict: str | None
     confidence: float | None

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
+from thresher.types import State
+
 Verdict = Annotated[
     Literal["correct", "ambiguous", "incorrect", "unsure"] | None,
     Field(description="whether the evidence suffices: correct yes, incorrect no; null where the recipe does not say"),
@@ -94,6 +96,7 @@ class AnswerResult(BaseModel):
     collection: str
     recipe: str
     answer: str
+    state: Annotated[State, Field(description="doubtful: what is shown is the nearest and asserts nothing")]
     abstained: bool
     reason: Annotated[str, Field(description="why there is no answer; empty where there is one")]
     verdict: Verdict
@@ -160,6 +163,7 @@ class Explanation(BaseModel):
     question: str
     recipe: str
     answer: str
+    state: State
     abstained: bool
     reason: str
     verdict: Verdict

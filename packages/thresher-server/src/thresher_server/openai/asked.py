@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from thresher.answer import Answer
 from thresher.models.encoders import token_count
 from thresher.opened import PUBLIC_URL
-from thresher.types import Usage
+from thresher.types import State, Usage
 from thresher_server.asking import Question, check_length
 from thresher_server.openai.answer_text import tail
 from thresher_server.openai.conversation import Conversation
@@ -76,6 +76,7 @@ class Extension(BaseModel):
     verdict: str | None = Field(description="whether the evidence suffices: correct, ambiguous, incorrect, unsure")
     confidence: float | None = Field(description="probability that the evidence suffices")
     certainty: float | None = Field(description="probability that the answer is right")
+    state: State = Field(description="doubtful: what is shown is the nearest and asserts nothing")
     abstained: bool
     reason: str | None = Field(description="why there is no answer")
     standalone: str | None = Field(None, description="a follow-up question as it was understood")

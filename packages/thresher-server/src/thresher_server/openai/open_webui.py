@@ -68,6 +68,8 @@ def last_status(answer: Answer) -> Payload:
         return status("No question, no search", done=True)
     if answer.abstained:
         return status(f"No answer: the documents do not give one{asked}", done=True)
+    if answer.state == "doubtful":
+        return status(f"In doubt: the nearest passages{asked}", done=True)
     unverified = sum(one.state != "supported" for one in answer.sentences)
     remark = f", {unverified} of {len(answer.sentences)} sentences not verified" if unverified else ""
     return status(f"Answered from {_passages(len(answer.citations))}{remark}{asked}", done=True)

@@ -23,7 +23,7 @@ router = APIRouter(prefix="/api/collections/{collection}/traces", tags=["traces"
 
 TraceId = Annotated[str, Path(max_length=100, description="the `trace` of an answer", examples=["1f6c0a3e5b7d"])]
 
-LINE = ("trace", "question", "text", "abstained", "verdict", "confidence", "certainty", "recipe")
+LINE = ("trace", "question", "text", "state", "abstained", "verdict", "confidence", "certainty", "recipe")
 
 
 class TraceList(Reply):

@@ -33,9 +33,9 @@ export async function pastView(main) {
 }
 
 function row(one) {
-  const mark = one.abstained ? "refused" : one.verdict ?? "undecided";
+  const mark = one.state === "answered" ? one.verdict ?? "undecided" : one.state;
   const said = one.feedback ? (one.feedback.right ? "right, you said" : "wrong, you said") : null;
-  const facts = [one.abstained ? "Not answered" : assessment(one), one.recipe, day(one.asked), said];
+  const facts = [{ refused: "Not answered", doubtful: "In doubt" }[one.state] ?? assessment(one), one.recipe, day(one.asked), said];
   return element("li", { class: mark },
     element("a", { href: `#/past/${one.trace}` }, one.question),
     element("p", {}, shortened(one.text.replaceAll("**", ""), 180)),

@@ -83,7 +83,7 @@ export function result({ recipe, label, named, open, retry, suggestions }) {
   const finish = async (answer) => {
     const explained = answer.trace && await call("GET", inCollection("traces", answer.trace)).catch(() => null); // it may not be kept
     show(answer, explained);
-    tell(answer.abstained ? `Not answered. ${answer.reason ?? answer.text}` : `Answer: ${answer.text}`);
+    tell(answer.abstained ? `Not answered. ${answer.reason ?? answer.text}` : `${answer.state === "doubtful" ? "" : "Answer: "}${answer.text}`);
     return answer;
   };
   return { node, run, show };
@@ -110,7 +110,7 @@ function problem(error, retry) {
 function parts(answer, chunks, { open, suggestions, feedback }) {
   return [
     judged(answer),
-    answer.abstained ? refusal(answer, chunks, open, suggestions) : element("div", { class: isShort(answer) ? "answer short" : "answer" }, answerText(answer, open)),
+    answer.abstained ? refusal(answer, chunks, open, suggestions) : element("div", { class: ["answer", isShort(answer) && "short", answer.state === "doubtful" && "doubtful"].filter(Boolean).join(" ") }, answerText(answer, open)),
     sentenceReport(answer),
     conflicts(answer),
     sources(answer, open),

@@ -23,7 +23,7 @@ const ENDED = {
   decide: ({ detail }) => (detail.verdict ? `${evidenceWord(detail.verdict)}: ${detail.reason}` : detail.reason),
   correct: ({ kept, detail }) => (kept ? `${counted(kept, "passage")} from outside` : detail.outcome || "not needed"),
   refine: ({ kept }) => `${counted(kept, "stretch").replace("stretchs", "stretches")} handed on`,
-  generate: ({ detail }) => (detail.abstained ? "refused" : "answered"),
+  generate: ({ detail }) => (detail.abstained ? "refused" : detail.doubtful ? "in doubt" : "answered"),
   verify: ({ detail }) => ("quotes_checked" in detail ? `${counted(detail.quotes_checked, "quote")} checked` : "checked"),
 };
 

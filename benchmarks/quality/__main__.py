@@ -1,0 +1,91 @@
+"""The gate of a change: what answers without a chat model are worth, held against the rows that are stored.
+
+    python -m benchmarks.quality [--sets lookalikes short squad papers manuals] [--engine TREE] [--write]
+
+Each set is counted twice: what is shown (is the first passage right, is one of those shown), and what the judge knows
+(does the candidate that it puts first state the answer, does one of its first three, does any). The distance between
+the two is what is lost on the way to the person. Against the stored rows the gate allows no loss that is beyond chance
+(McNemar's test at 95 %). Every question that came out otherwise is printed. `--engine` asks another version of the
+engine, in a checkout of its own, with the same questions, by its own .venv where it has one; `--write` stores the rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.machine import CACHE, ROOT
+from benchmarks.quality import asking
+from benchmarks.quality.rows import Counted, Row, changes, missed, row_of, stored, write
+from benchmarks.quality.sets import SETS, QuestionSet
+from benchmarks.real_text import documents
+
+
+def asked(name: str, given: QuestionSet, engine: Path = ROOT, *, keep: Path | None = None) -> Iterator[Row]:
+    """The rows of a set, asked of the engine of a checkout; what is not indexed yet is. `keep` takes what was told."""
+    order = {
+        "home": str(CACHE / "quality" / engine.resolve().name),
+        "sources": {one: [str(path) for path in paths] for one, paths in given.sources.items()},
+        "questions": [
+            {"id": one.id, "collection": one.collection, "question": one.question} for one in given.questions
+        ],
+    }
+    path = os.pathsep.join(map(str, [engine / "src", *sorted(engine.glob("packages/*/src"))]))
+    own = engine / ".venv" / "bin" / "python"
+    process = subprocess.Popen(
+        [str(own) if own.exists() else sys.executable, asking.__file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process:
+        process.stdin.write(json.dumps(order))
+        process.stdin.close()
+        lines = list(process.stdout)
+    if process.returncode:
+        raise SystemExit(f"{name}: asking ended with {process.returncode}")
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+        (keep / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
+    told = {one["id"]: one for one in map(json.loads, lines)}
+    for question in given.questions:
+        yield row_of(name, question, told[question.id])
+
+
+def main() -> int:
+    """Ask, print the table and what changed; 1 where the gate does not allow it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--engine", type=Path, default=ROOT, help="a checkout whose engine is asked")
+    parser.add_argument("--keep", type=Path, help="a folder for what was told, a file a set")
+    parser.add_argument("--write", action="store_true", help="store the rows")
+    given = parser.parse_args()
+    before, now, wrong = stored(), list[Row](), list[str]()
+    for name in given.sets:
+        if name == "manuals" and not documents.MANUALS.is_dir():
+            print("manuals: not there; python -m benchmarks.real_text fetch")
+            continue
+        rows = list(asked(name, SETS[name](), given.engine, keep=given.keep))
+        was = [row for row in before if row.set == name]
+        now += rows
+        print(f"{name}: {Counted.of(rows).line()}", flush=True)
+        if was:
+            print(f"{name}, before: {Counted.of(was).line()}", *changes(was, rows), sep="\n", flush=True)
+            wrong += [f"{name}: {each}" for each in missed(was, rows)]
+    if given.write:
+        write(now)
+        return 0
+    print(*wrong, sep="\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+"""What came of each question, counted, and held against what came of it before."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from math import sqrt
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.questions import rules
+from benchmarks.questions.rules import Mark, Question
+
+ROWS = Path(__file__).with_name("rows.jsonl")
+Z95 = 1.959964
+BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
+"""What an answer marks in a passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What came of one question."""
+
+    set: str
+    id: str
+    answerable: bool
+    verdict: str
+    state: str
+    """answered, doubtful or refused; of an engine that knows no doubt, answered or refused."""
+    first: str
+    """The mark of the first passage or cell."""
+    shown: str
+    """The mark of all that is shown: right where one of the passages is."""
+    characters: int
+    """Of all that is shown."""
+    found: bool = False
+    """Whether a candidate states the answer: what can be shown at all."""
+    judged_first: bool = False
+    """Whether the candidate does that the judge puts first."""
+    judged_three: bool = False
+    """Whether one of its first three does."""
+    certainty: float | None = None
+
+    @property
+    def is_wrong_under_correct(self) -> bool:
+        """Whether nothing right is shown, or nothing at all, though the evidence was called sufficient."""
+        return self.answerable and self.verdict == "correct" and self.shown in (Mark.WRONG, Mark.REFUSED)
+
+    @property
+    def is_asserted_wrong(self) -> bool:
+        """Whether what is shown as the answer, not in doubt, is wrong."""
+        return self.state == "answered" and self.shown == Mark.WRONG
+
+
+def row_of(set_: str, question: Question, told: Mapping[str, Any]) -> Row:
+    """The marks by rule of what `asking` printed for a question."""
+    refused = told["abstained"]
+    marks = [mark_of(question, text) for text in told["shown"]]
+    first = marks[0] if marks else rules.marked(question, "", abstained=refused, reason=told["reason"] or "").mark
+    order = [Mark.RIGHT, Mark.PARTLY, Mark.WRONG]
+    judged = sorted((one for one in told["found"] if one[0] is not None), key=lambda one: -one[0])
+    stated = [_states(question, text) for _, text in judged]
+    return Row(
+        set=set_,
+        id=question.id,
+        answerable=question.answerable,
+        verdict=str(told["verdict"] or ""),
+        state=told.get("state") or ("refused" if refused else "answered"),
+        first=first,
+        shown=min(marks, key=order.index) if marks else first,
+        characters=sum(map(len, told["shown"])),
+        found=any(_states(question, text) for _, text in told["found"]),
+        judged_first=any(stated[:1]),
+        judged_three=any(stated[:3]),
+        certainty=told["certainty"],
+    )
+
+
+def mark_of(question: Question, text: str) -> Mark:
+    """The mark of a passage or cell. What is forbidden counts where it is asserted: in what is marked, if anything is."""
+    asserted = " ".join(BOLD.findall(text)) or text
+    wrong = any(rules.states(asserted, one) for one in question.forbidden)
+    asserts = wrong and all(rules.stated(asserted, question.expected))
+    asked = question if wrong and not asserts else replace(question, forbidden=())
+    return rules.marked(asked, text, abstained=False).mark
+
+
+def _states(question: Question, text: str) -> bool:
+    return question.answerable and all(rules.stated(text, question.expected))
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What the rows of a set come to."""
+
+    asked: int
+    """With an answer."""
+    first: int
+    """Whose first passage is right."""
+    shown: int
+    """With a right one among those shown."""
+    judged_first: int
+    """The ceiling of `first`: the judge's first candidate, whole, states the answer."""
+    judged_three: int
+    """The ceiling of `shown`."""
+    found: int
+    """Among all candidates."""
+    refused: int
+    doubtful: int
+    wrong_under_correct: int
+    asked_without: int
+    """Questions without an answer."""
+    refused_without: int
+    asserted_without: int
+    """Shown as an answer, not in doubt."""
+    characters: int
+    """Median of what is shown."""
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> Counted:
+        """The counts of rows."""
+        asked, without = [row for row in rows if row.answerable], [row for row in rows if not row.answerable]
+        return cls(
+            asked=len(asked),
+            first=sum(row.first == Mark.RIGHT for row in asked),
+            shown=sum(row.shown == Mark.RIGHT for row in asked),
+            judged_first=sum(row.judged_first for row in asked),
+            judged_three=sum(row.judged_three for row in asked),
+            found=sum(row.found for row in asked),
+            refused=sum(row.state == "refused" for row in asked),
+            doubtful=sum(row.state == "doubtful" for row in asked),
+            wrong_under_correct=sum(row.is_wrong_under_correct for row in asked),
+            asked_without=len(without),
+            refused_without=sum(row.state == "refused" for row in without),
+            asserted_without=sum(row.state == "answered" for row in without),
+            characters=round(median([row.characters for row in rows if row.characters] or [0])),
+        )
+
+    def line(self) -> str:
+        """One row of the table."""
+        return (
+            f"first {self.first} (judge {self.judged_first}), shown {self.shown} (judge {self.judged_three}) of "
+            f"{self.asked}, found {self.found}; refused {self.refused}, in doubt {self.doubtful}, wrong under correct "
+            f"{self.wrong_under_correct}; without an answer: {self.refused_without} of {self.asked_without} refused, "
+            f"{self.asserted_without} answered; {self.characters} characters"
+        )
+
+
+def stored(path: Path = ROWS) -> list[Row]:
+    """The rows that are kept."""
+    known = {one.name for one in fields(Row)}
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return [Row(**{key: value for key, value in json.loads(line).items() if key in known}) for line in lines]
+
+
+def write(rows: Sequence[Row], path: Path = ROWS) -> None:
+    """Keep rows in place of earlier ones of their sets."""
+    kept = [row for row in stored(path) if row.set not in {row.set for row in rows}]
+    path.write_text("".join(json.dumps(asdict(row)) + "\n" for row in [*kept, *rows]), encoding="utf-8")
+
+
+LOSSES: dict[str, Callable[[Row], bool]] = {
+    "the first passage is right": lambda row: row.answerable and row.first == Mark.RIGHT,
+    "a right one is shown": lambda row: row.answerable and row.shown == Mark.RIGHT,
+    "not wrong under correct": lambda row: not row.is_wrong_under_correct,
+    "without an answer, not answered": lambda row: row.answerable or row.state != "answered",
+}
+"""What a change may not lose."""
+
+
+def missed(before: Sequence[Row], now: Sequence[Row]) -> list[str]:
+    """What the gate does not allow: a loss beyond its interval, of the questions that both have."""
+    old = {row.id: row for row in before}
+    pairs = [(old[row.id], row) for row in now if row.id in old]
+    told = []
+    for name, holds in LOSSES.items():
+        lost = sum(holds(was) and not holds(row) for was, row in pairs)
+        gained = sum(holds(row) and not holds(was) for was, row in pairs)
+        if lost - gained > allowed(lost + gained):
+            told.append(f"{name}: {lost} lost, {gained} gained of {len(pairs)}")
+    return told
+
+
+def allowed(changed: int) -> float:
+    """Net losses that chance explains at 95 %, of so many changed outcomes (McNemar 1947)."""
+    return Z95 * sqrt(changed)
+
+
+def changes(before: Sequence[Row], now: Sequence[Row]) -> Iterator[str]:
+    """A line for each question that came out otherwise."""
+    old = {row.id: row for row in before}
+    for row in now:
+        if (was := old.get(row.id)) is not None and (was.first, was.shown, was.state) != (
+            row.first,
+            row.shown,
+            row.state,
+        ):
+            yield (
+                f"{row.id}: {was.state}, {was.first}, shown {was.shown} -> {row.state}, {row.first}, shown {row.shown}"
+            )

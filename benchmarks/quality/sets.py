@@ -1,0 +1,91 @@
+"""The sets of the gate: which documents are indexed, and which questions are asked of them."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmarks.machine import CACHE, DATA
+from benchmarks.quality import short
+from benchmarks.questions import documents as made
+from benchmarks.questions import rules
+from benchmarks.questions.rules import Question
+from benchmarks.real_text import documents, questions
+from thresher_evals.dataset import split_of
+
+WORK = CACHE / "quality"
+LOOKALIKES = ("reports", "invoices", "records")
+SEED, SQUAD = 7, 150
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    """Questions, and what is indexed for them, by collection."""
+
+    sources: Mapping[str, Sequence[Path]]
+    questions: Sequence[Question]
+
+
+def lookalikes() -> QuestionSet:
+    """56 questions to reports, invoices and records that differ in names, numbers and dates only."""
+    chosen = [one for one in rules.load() if one.collection in LOOKALIKES]
+    return QuestionSet({name: made.sources(name) for name in LOOKALIKES}, chosen)
+
+
+def short_documents() -> QuestionSet:
+    """112 questions to letters, agreements, minutes and tickets whose subject and value stand apart."""
+    folder = WORK / "short_documents"
+    return QuestionSet({"short": [folder]}, short.write(folder))
+
+
+def squad() -> QuestionSet:
+    """150 questions of SQuAD's tune fifth over its paragraphs, every third without an answer there."""
+    lines = (DATA / "squad" / "answered.jsonl").read_text(encoding="utf-8").splitlines()
+    found = [row for row in map(json.loads, lines) if split_of(row["title"]) == "tune"]
+    folder = WORK / "squad_paragraphs"
+    folder.mkdir(parents=True, exist_ok=True)
+    for at, (text, title) in enumerate({row["context"]: row["title"] for row in found}.items()):
+        (folder / f"p{at}.md").write_text(f"# {title.replace('_', ' ')}\n\n{text}\n", encoding="utf-8")
+    draw = random.Random(SEED)
+    kinds = [[row for row in found if bool(row["answers"]) is answerable] for answerable in (True, False)]
+    chosen = [*draw.sample(kinds[0], 2 * SQUAD // 3), *draw.sample(kinds[1], SQUAD // 3)]
+    asked = [
+        Question(
+            id=f"squad-{row['id']}",
+            collection="squad",
+            kind="squad",
+            question=row["question"],
+            answerable=bool(row["answers"]),
+            expected=(tuple({text for _, text in row["answers"]}),) if row["answers"] else (),
+        )
+        for row in chosen
+    ]
+    return QuestionSet({"squad": [folder]}, asked)
+
+
+def papers(part: str = "dev") -> QuestionSet:
+    """The questions of `benchmarks.real_text` to papers that may be looked at, or those put aside."""
+    return _real_text("papers", [DATA / "papers" / f"{one}.pdf" for one in documents.PAPERS], part)
+
+
+def manuals(part: str = "dev") -> QuestionSet:
+    """The same for pages of manuals; they must have been fetched."""
+    return _real_text("manuals", documents.pages(), part)
+
+
+def _real_text(collection: str, sources: Sequence[Path], part: str) -> QuestionSet:
+    there = [one for one in questions.load() if one.part == part]
+    chosen = [one for one in there if (one.source == "papers") == (collection == "papers")]
+    return QuestionSet({collection: sources}, [replace(one, collection=collection) for one in chosen])
+
+
+SETS = {
+    "lookalikes": lookalikes,
+    "short": short_documents,
+    "squad": squad,
+    "papers": papers,
+    "manuals": manuals,
+}
