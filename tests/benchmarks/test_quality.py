@@ -1,4 +1,4 @@
-"""The gate: what it allows, and what it tells."""
+"""The gate: what it counts, what it allows, and what it tells."""
 
 from __future__ import annotations
 
@@ -6,37 +6,87 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.quality import SETS, Counted, Row, changes, missed, stored
+from benchmarks.quality import short
+from benchmarks.quality.rows import Counted, Row, changes, mark_of, missed, row_of, stored
+from benchmarks.quality.sets import SETS
+from benchmarks.questions import rules
+from benchmarks.questions.rules import Mark, Question
 
-RIGHT = Row("papers", "p1", answerable=True, verdict="correct", first="right", shown="right")
+RIGHT = Row(
+    "papers", "p1", answerable=True, verdict="correct", state="answered", first="right", shown="right", characters=9
+)
 WRONG = replace(RIGHT, id="p2", first="wrong", shown="wrong")
-REFUSED = replace(RIGHT, id="p3", answerable=False, verdict="incorrect", first="refused", shown="refused")
-INVENTED = replace(REFUSED, id="p4", verdict="ambiguous", first="wrong", shown="wrong")
+DOUBT = replace(RIGHT, id="p3", state="doubtful", first="wrong", verdict="ambiguous")
+REFUSED = replace(
+    RIGHT, id="p4", answerable=False, verdict="incorrect", state="refused", first="refused", shown="refused"
+)
+INVENTED = replace(REFUSED, id="p5", state="answered", first="wrong", shown="wrong")
+QUESTION = Question("q", "c", "fact", "How many?", answerable=True, expected=(("12",),), forbidden=("30",))
 
 
-def test_rows_are_counted_by_what_is_shown() -> None:
-    found = Counted.of([RIGHT, replace(RIGHT, first="wrong"), WRONG, REFUSED, INVENTED])
-    assert (found.asked, found.right, found.first_right) == (5, 2, 1)
-    assert (found.wrong_under_correct, found.answered_without) == (1, 1)
+def told(*shown: str, found: tuple[tuple[float | None, str], ...] = ()) -> dict[str, object]:
+    return {
+        "shown": shown,
+        "found": found,
+        "abstained": not shown,
+        "reason": "",
+        "verdict": "correct",
+        "certainty": 0.5,
+    }
+
+
+def test_rows_are_counted_by_what_is_shown_and_by_what_the_judge_knows() -> None:
+    knew = replace(WRONG, id="p6", found=True, judged_first=True, judged_three=True)
+    found = Counted.of([RIGHT, WRONG, DOUBT, REFUSED, INVENTED, knew])
+    assert (found.asked, found.first, found.shown, found.doubtful) == (4, 1, 2, 1)
+    assert (found.judged_first, found.judged_three, found.found) == (1, 1, 1)
+    assert (found.wrong_under_correct, found.refused_without, found.asserted_without) == (2, 1, 1)
+
+
+def test_the_ceiling_is_of_the_candidates_in_the_order_of_the_judge() -> None:
+    found = ((1.0, "It has 30."), (3.0, "It has wheels."), (2.0, "It has 12."), (None, "Of 12 kinds."))
+    row = row_of("s", QUESTION, told("It has wheels.", "It has 12.", found=found))
+    assert (row.first, row.shown) == (Mark.WRONG, Mark.RIGHT)
+    assert (row.found, row.judged_first, row.judged_three) == (True, False, True)
+
+
+def test_what_is_forbidden_counts_where_it_is_asserted() -> None:
+    assert mark_of(QUESTION, "“**It has 12.** The old one had 30.”") == Mark.RIGHT
+    assert mark_of(QUESTION, "“It has 12. **The old one had 30.**”") == Mark.WRONG
+    assert mark_of(QUESTION, "It had 30 and has 12.") == Mark.RIGHT
+    assert mark_of(QUESTION, "It had 30.") == Mark.WRONG
 
 
 @pytest.mark.parametrize(
-    ("now", "told"),
-    [
-        (Counted(9, 4, 4, 2, 3), []),
-        (Counted(9, 3, 3, 0, 0), ["right 3, 6 before: at most 2 fewer"]),
-        (Counted(9, 6, 6, 3, 0), ["wrong under correct 3, 1 before"]),
-        (Counted(9, 6, 6, 0, 4), ["answered without an answer 4, 0 before"]),
-    ],
+    ("lost", "gained", "loses"), [(0, 0, False), (3, 0, False), (4, 0, True), (12, 8, False), (18, 8, True)]
 )
-def test_the_gate_allows_little(now: Counted, told: list[str]) -> None:
-    assert missed(Counted(9, 6, 6, 1, 0), now) == told
+def test_the_gate_allows_no_loss_beyond_chance(lost: int, gained: int, loses: bool) -> None:
+    was = [replace(RIGHT, id=f"l{n}") for n in range(lost)] + [replace(DOUBT, id=f"g{n}") for n in range(gained)]
+    now = [replace(DOUBT, id=f"l{n}") for n in range(lost)] + [replace(RIGHT, id=f"g{n}") for n in range(gained)]
+    assert missed(was, now) == (
+        [f"the first passage is right: {lost} lost, {gained} gained of {lost + gained}"] * loses
+    )
 
 
 def test_every_question_that_came_out_otherwise_is_named() -> None:
-    worse = replace(RIGHT, first="wrong", shown="wrong")
-    assert list(changes([RIGHT, WRONG], [worse, WRONG])) == ["p1: right, shown right -> wrong, shown wrong"]
+    worse = replace(RIGHT, state="doubtful", first="wrong", shown="wrong")
+    assert list(changes([RIGHT, WRONG], [worse, WRONG])) == [
+        "p1: answered, right, shown right -> doubtful, wrong, shown wrong"
+    ]
 
 
 def test_stored_rows_are_of_known_sets() -> None:
     assert {row.set for row in stored()} <= set(SETS)
+
+
+def test_in_short_documents_subject_and_value_stand_in_different_paragraphs() -> None:
+    documents = list(short.documents())
+    assert len({document.text for document in documents}) == 40
+    for document in documents:
+        for question, answer in document.asked:
+            names = (*short.PEOPLE, *short.FIRMS, *short.CLUBS, document.name.partition("-")[2].partition(".")[0])
+            subject = next(name for name in names if name in question)
+            with_answer = [each for each in document.text.split("\n\n") if rules.states(each, answer[0])]
+            assert with_answer
+            assert subject in document.text
+            assert not any(subject in each for each in with_answer), question

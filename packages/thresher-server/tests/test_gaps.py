@@ -21,7 +21,8 @@ def rows(*degrees: float) -> Vectors:
 
 def answer(question: str, *, abstained: bool = True, **more: Any) -> dict[str, Any]:
     base = {"question": question, "standalone": None, "trace": question[:3], "asked": "2026-01-01T00:00:00+00:00"}
-    return {**base, "abstained": abstained, "feedback": None, "chunks": [], **more}
+    state = "refused" if abstained else "answered"
+    return {**base, "state": state, "abstained": abstained, "feedback": None, "chunks": [], **more}
 
 
 def chunk(source: str, cosine: float | None = None, *, judged: float = 0.0, origin: str = "inside") -> dict[str, Any]:

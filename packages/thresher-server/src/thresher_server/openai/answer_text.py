@@ -9,7 +9,7 @@ from pathlib import PurePath
 from pydantic import BaseModel
 
 from thresher.answer import NEAREST, Answer
-from thresher.tracing.explain import in_full
+from thresher.tracing.explain import in_full, marked_sentence
 from thresher.types import Citation
 
 SOURCES = "\n\nSources:\n"
@@ -54,7 +54,8 @@ def tail(answer: Answer, *, listed: bool, linked: bool, unread: Sequence[str] = 
 
 
 def _also(answer: Answer, linked: bool) -> str:
-    told = "\n\n".join(f"{one.text}\n{_line(one.citation, linked)}" for one in answer.alternatives)
+    folded = [(f"“{marked_sentence(one.citation.to_dict())}”", one.citation) for one in answer.alternatives]
+    told = "\n\n".join(f"{text} [{cited.marker}]\n{_line(cited, linked)}" for text, cited in folded)
     return ALSO + told if told else ""
 
 

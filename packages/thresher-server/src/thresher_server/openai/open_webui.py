@@ -78,7 +78,8 @@ def last_status(answer: Answer) -> Payload:
 def sources(answer: Answer) -> Iterator[Payload]:
     """The passage behind each marker, in the order of the markers."""
     used: set[str] = set()
-    for citation in sorted(answer.citations, key=lambda one: one.marker):
+    cited = (*answer.citations, *(one.citation for one in answer.alternatives))
+    for citation in sorted(cited, key=lambda one: one.marker):
         key = f"{citation.document_id}:{citation.page or ''}:{citation.start}-{citation.end}"
         key = f"{key}:{citation.marker}" if key in used else key
         used.add(key)
