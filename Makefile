@@ -59,8 +59,8 @@ KILLS := 1000
 kills: install
 	KILLS=$(KILLS) $(BIN)/python -m pytest -x -s -m slow tests/kills
 
-# The answers without a chat model, held against the stored rows; it needs ../shared/data.
-QUALITY_SETS := lookalikes squad papers manuals
+# The answers without a chat model beside what the judge knows, held against the stored rows; it needs ../shared/data.
+QUALITY_SETS := lookalikes short squad papers manuals
 
 quality: install
 	$(BIN)/python -m benchmarks.quality --sets $(QUALITY_SETS)

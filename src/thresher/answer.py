@@ -182,8 +182,6 @@ def _bold_markdown(text: str, citations: Sequence[Citation]) -> str:
 
 NOT_ANSWERED = "Nothing in your documents answers this."
 
-NEAREST = " Nearest: “"
-
 UNCERTAIN = "Nothing in your documents answers this with certainty."
 
 

@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from thresher.answering.chat_model import GroundedGenerator, ParametricGenerator, Style, prompt
-from thresher.answering.checked_answer import NOT_FOUND
-from thresher.answering.citations import abstention
+from thresher.answering.checked_answer import NOT_FOUND, PERHAPS
+from thresher.answering.citations import LocalReading, abstention
 from thresher.errors import BudgetSpent, ProviderError, TooLong
 from thresher.protocols import LanguageModel
 from thresher.testing.fakes import ScriptedModel, WordSupport
-from thresher.types import ClaimState, Evidence, Generation, Query
+from thresher.types import COSINE, Chunk, ClaimState, Evidence, Generation, Hit, Query, Score
 from thresher.verification.check import Checker
 
 Make = Callable[..., Evidence]
@@ -140,17 +140,38 @@ def test_an_answer_of_which_nothing_is_shown_is_a_refusal_with_the_reason(answer
 
 
 @pytest.mark.parametrize("reply", [NOT_FOUND, f"{NOT_FOUND.lower()}.", f"[1] {NOT_FOUND}"])
-def test_not_in_the_evidence_is_a_refusal_that_names_the_nearest_passage(answer: Answers, reply: str) -> None:
+def test_not_in_the_evidence_is_a_refusal_that_quotes_nothing(answer: Answers, reply: str) -> None:
     draft = answer(reply, fallback=reading, question="How many books holds the training corpus?")
     assert (draft.abstained, draft.answered_by) == (True, "model")
-    assert "“The training corpus holds 7,000 books" in (draft.reason or "")
+    assert draft.reason == "The model found no answer in the evidence."
 
 
 @pytest.mark.parametrize("reply", ["I do not know.", "The provided documents do not mention it."])
 def test_a_model_that_does_not_know_has_not_answered(answer: Answers, reply: str) -> None:
     given = answer(reply)
     assert given.abstained
-    assert "Nearest: “" in (given.reason or "")
+    assert given.reason == "The model found no answer in the evidence."
+
+
+def local(*answering: int, refusal: Generation | None = None) -> Callable[[Query, Sequence[Evidence]], LocalReading]:
+    return lambda query, evidence: LocalReading(answering, refusal)
+
+
+@pytest.mark.parametrize(("answering", "opening", "state"), [((0,), "", "answered"), ((1, 2), PERHAPS, "doubtful")])
+def test_an_answer_that_rests_on_nothing_which_answers_is_a_perhaps(
+    answer: Answers, answering: tuple[int, ...], opening: str, state: str
+) -> None:
+    draft = answer("BERT-base has 12 layers [1].", display="mark", read=local(*answering))
+    assert draft.text == f"{opening}BERT-base has 12 layers. [1]"
+    assert draft.state == state
+    assert states(draft) == ["supported"]
+
+
+def test_a_model_is_not_asked_where_the_evidence_does_not_answer() -> None:
+    refusal = abstention("Nothing in your documents answers this.")
+    generator = GroundedGenerator(ScriptedModel([]), CHECK, unanswered, read=local(refusal=refusal))
+    chunk = Chunk("c", "d", "d.txt", "D", 0, 5, "Words")
+    assert generator(QUERY, [Evidence(Hit(chunk, Score(0.5, COSINE), 1), 0, 5, "Words")]) is refusal
 
 
 def test_what_is_true_and_does_not_say_how_many_stays_beside_a_refusal(answer: Answers) -> None:

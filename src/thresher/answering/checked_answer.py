@@ -7,13 +7,11 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
-from thresher.answer import NEAREST
 from thresher.answering.citations import SUPPORT, Sentence, abstention, cite, is_quoted_from, quoted
 from thresher.protocols import in_silence
 from thresher.text.answer_types import missing_answer
 from thresher.text.entities import missing_name
 from thresher.text.language import foreign_language, other_language
-from thresher.text.markup import flat
 from thresher.text.numbers import quantities
 from thresher.text.terms import STOP_WORDS, term_set
 from thresher.types import Citation, ClaimState, Evidence, Generation, Notes, Query, Refined, Score
@@ -121,13 +119,7 @@ class CheckedAnswer:
     def _why_nothing(self) -> str:
         if self.checked.removed:
             return f"No sentence of the model's answer is supported: {self.checked.removed[0].reason}."
-        if not self.refused:
-            return "The model wrote nothing."
-        near = (self._nearest(self.query.question, piece) for piece in self.evidence)
-        nearest = max(near, key=lambda sentence: sentence.support.value)
-        chunk, page = nearest.evidence.hit.chunk, nearest.evidence.page
-        place = f"{chunk.title or chunk.source}{f', page {page}' if page else ''}"
-        return f"The model found no answer in the evidence.{NEAREST}{flat(nearest.text)}” ({place})."
+        return "The model found no answer in the evidence." if self.refused else "The model wrote nothing."
 
     def _take(self, claim: Claim) -> None:
         if is_not_found(claim.text):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
-from thresher.answer import NEAREST, NOT_ANSWERED
+from thresher.answer import NOT_ANSWERED
 from thresher.protocols import Documents, Verifier, about
 from thresher.structure.versions import are_versions
 from thresher.text.sentences import sentence_spans, spans_of, touched
@@ -88,7 +88,7 @@ NO_EVIDENCE = "Nothing was retrieved for this question."
 
 def abstention(reason: str, notes: Notes = NO_NOTES) -> Generation:
     """No answer, and why; the text is the reason without its details."""
-    text = NOT_ANSWERED if reason.startswith(NOT_ANSWERED) else reason.partition(NEAREST)[0]
+    text = NOT_ANSWERED if reason.startswith(NOT_ANSWERED) else reason
     return Generation(text, abstained=True, reason=reason, notes=notes)
 
 

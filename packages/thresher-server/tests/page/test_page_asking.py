@@ -68,7 +68,7 @@ def test_a_question_that_the_documents_do_not_answer_is_refused_with_its_reason(
     ask(page, "Who is the mayor of Fernby?")
     expect(page.locator(".refusal h3")).to_have_text("Not answered")
     expect(page.locator(".refusal-text")).to_have_text("Nothing in your documents answers this.")
-    expect(page.locator(".refusal .why")).to_have_text(re.compile("^Nearest: "))
+    expect(page.locator(".refusal .why")).to_have_count(0)
     expect(page.locator(".judged")).to_contain_text("Evidence: insufficient")
     expect(page.locator(".nearest li")).to_have_count(3)
     expect(page.locator(".answer")).to_have_count(0)

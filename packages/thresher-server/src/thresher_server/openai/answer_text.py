@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from pydantic import BaseModel
 
-from thresher.answer import NEAREST, Answer
+from thresher.answer import Answer
 from thresher.tracing.explain import in_full, marked_sentence
 from thresher.types import Citation
 
@@ -61,7 +61,7 @@ def _also(answer: Answer, linked: bool) -> str:
 
 def without_tail(text: str) -> str:
     """An earlier answer that a client sends back, without its tail."""
-    return re.split(f"{SOURCES}|{WHY}|{NEAREST}|{UNREAD}|{UNDERSTOOD}|{ALSO}", text, maxsplit=1)[0]
+    return re.split(f"{SOURCES}|{WHY}|{UNREAD}|{UNDERSTOOD}|{ALSO}", text, maxsplit=1)[0]
 
 
 class UrlCitation(BaseModel):
