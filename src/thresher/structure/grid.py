@@ -390,6 +390,8 @@ _STATED_IN = re.compile(
 )
 _UNIT_LIKE = re.compile(r"\S\s*[(\[]([a-zµ°][^\W\d]{0,6}(?:[/·^][^\s)\]]{1,6})?|[^\s)\]/]{1,6}/[^\s)\]]{1,6})[)\]]$")
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,30})[)\]]")
+_SYNTAX = re.compile(r"(?<=\s)[a-z][\w-]*[(\[][^()\[\]]*[)\]]")
+"""`num[ms]` behind the name of a directive: how it is written, and no unit of its value."""
 _SCALES = {"t": "thousand", "k": "thousand", "'": "thousand", "0": "thousand", "m": "million", "b": "billion"}
 _COUNTED = re.compile(
     r"\b(?:employees?|staff|headcount|people|persons?|number|no|count|customers?|orders?|users?|visit(?:or)?s|units|"
@@ -415,7 +417,11 @@ def stated_unit(text: str) -> str:
 
 
 def _unit_of_header(name: str) -> str:
-    """Of "Revenue (EUR m)", "Share in %", "price [NOK]", "Weight kg"; of "Pressure (bar)" what is in the brackets."""
+    """Of "Revenue (EUR m)", "Share in %", "price [NOK]", "Weight kg"; of "Pressure (bar)" what is in the brackets.
+
+    Brackets that join a placeholder ("KeepAliveTimeout num[ms]") are syntax and give a value no unit.
+    """
+    name = _SYNTAX.sub("", name)
     behind = re.findall(r"\bin (\S+(?: \S+)?)$|(?<=\s)([A-Z]{3}|(?!min$)[kmc][A-Za-z]{1,2}|[MGT]\w{1,2})$|(%)$", name)
     inside = [*_IN_BRACKETS.findall(name), *("".join(found) for found in behind)]
     unit = next((_written_unit(whole) for found in inside if (whole := _WHOLE_UNIT.fullmatch(found.strip()))), "")

@@ -179,8 +179,8 @@ EVIDENCE_IN_WORDS = {
 }
 """Verdicts on the evidence as people read them: "correct" over a wrong answer is read as a promise."""
 
-ANSWER_IN_WORDS = ((0.9, "very probably right"), (0.5, "probably right"), (0.0, "perhaps wrong"))
-"""Certainties from which an answer is called so."""
+ANSWER_IN_WORDS = ((0.9, "very probably right"), (0.6, "probably right"), (0.0, "perhaps wrong"))
+"""Certainties from which an answer is called so; below 0.6 passages are shown in doubt."""
 
 
 def assessment(verdict: str | None, confidence: float | None, certainty: float | None) -> str:

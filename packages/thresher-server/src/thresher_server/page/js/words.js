@@ -10,7 +10,7 @@ export const evidenceWord = (verdict) => EVIDENCE[verdict] ?? "not decided";
 /** Whether an answer is right, by its certainty. */
 function answerWord(certainty) {
   if (certainty >= 0.9) return "very probably right";
-  return certainty >= 0.5 ? "probably right" : "perhaps wrong";
+  return certainty >= 0.6 ? "probably right" : "perhaps wrong";
 }
 
 /** "Evidence: sufficient (0.92); answer: probably right (0.63)"; empty where nothing was judged. */
