@@ -49,6 +49,8 @@ SIGNS = {
     "cell": (),
 }
 """What each row weighs."""
+BOUNDS = (0.0, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7)
+"""Certainties from which an answer might be shown, or asserted."""
 PENALTY = 1.0
 SET_WEIGHT = 100.0
 PUBLIC = 200
@@ -218,8 +220,17 @@ def fitted(name: str, rows: list[Row]) -> dict[str, Any] | None:
             if (chosen := np.array([row["set"] == set_ for row, _, _ in found])).any() and 0 < right[chosen].mean() < 1
         }
     }
+    if name == "answer":
+        kinds = np.array([row["set"] for row, _, _ in found])
+        told["shown"] = {set_: risk(held_out[kinds == set_], right[kinds == set_]) for set_ in asked}
     named = {sign: round(float(weight), 3) for sign, weight in zip(signs, learned[:-1], strict=True)}
     return {"intercept": round(float(learned[-1]), 3), **told, "weights": named}
+
+
+def risk(probabilities: np.ndarray, right: np.ndarray) -> dict[str, str]:
+    """Right ones of those shown from a certainty on: what is shown against what is withheld."""
+    chosen = {bound: probabilities >= bound for bound in BOUNDS}
+    return {f"{bound:g}": f"{right[shown].sum():.0f} of {shown.sum()}" for bound, shown in chosen.items()}
 
 
 def fit(options: argparse.Namespace) -> None:
