@@ -61,7 +61,7 @@ class Proposal:
     place: Place | None = None
     """The most probable span of the passage."""
     signs: Signs | None = None
-    """What the judge read of a passage; None for a cell and an entry."""
+    """What the judge read of a passage; None for a cell, an entry and what is not in force."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class Answerer:
         of_time, of_other_times, others = parted(evidence, time)
         found = [*proposed(asked.rest, of_time), *proposed(question, others)]
         past = proposed(asked.rest, of_other_times)
-        found = found or [replace(one, probability=0.0) for one in past]
+        found = found or [replace(one, probability=0.0, signs=None) for one in past]
         if found:
             return self._answer(question, _in_order(found), time, past)
         return abstention(not_answered() if evidence else NO_EVIDENCE, Notes(facts={"proposals": []}))
@@ -481,7 +481,7 @@ def renumbered(text: str, citations: Sequence[Citation], shift: int) -> str:
 
 
 def _reported(proposal: Proposal) -> dict[str, Any]:
-    kind = "cell" if proposal.passage is None else "entry" if proposal.signs is None else "passage"
+    kind = "cell" if proposal.passage is None else "entry" if proposal.passage.entry else "passage"
     told: dict[str, Any] = {"kind": kind, "text": proposal.text, "probability": round(proposal.probability, 3)}
     if proposal.signs is not None:
         told |= proposal.signs.to_dict()
