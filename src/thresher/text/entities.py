@@ -175,7 +175,7 @@ def lacking(question: str, known: str) -> tuple[str, ...]:
     variants = {f"{name} {number}": number for name, number in _VARIANT.findall(question)}
     absent = [variant for variant in variants if not _has_variant(run_together, variant)]
     for name in names_in(question):
-        written = there.spells_out(name) or there.stands(name)
+        written = there.spells_out(name) or re.sub(r"[.-]", "", _folded(name)) in there.words
         if not written and not all(there.has(part) for part in name.split("-") if part):
             absent.append(name)
     absent += sorted(numbers_in(question) - numbers_stated(known) - set(variants.values()))
