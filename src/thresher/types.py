@@ -134,7 +134,7 @@ class Document:
         return self.marks[-1].start if self.marks and self.marks[-1].kind == "card" else len(self.text)
 
     def tables_over(self, start: int, end: int) -> tuple[Table, ...]:
-        """The tables that overlap a span."""
+        """The tables that overlap a span; `tables` are in the order of the text and do not overlap."""
         first = bisect_right(self.tables, start, key=attrgetter("end"))
         return self.tables[first : bisect_left(self.tables, end, key=attrgetter("start"))]
 

@@ -175,7 +175,7 @@ class DocumentStore:
         rows = self.record_table("documents").get(document_ids)
         return {id_: to_document(rows[id_]) for id_ in document_ids if id_ in rows}
 
-    def kept_documents(self, document_ids: Iterable[str]) -> dict[str, Document]:
+    def kept_documents(self, document_ids: Sequence[str]) -> dict[str, Document]:
         """Documents for questions, which stay in memory, with what was found in them, until a document changes."""
         version = self.version
         known = self._kept_documents[1] if self._kept_documents[0] == version else {}
@@ -184,10 +184,9 @@ class DocumentStore:
             found |= self.documents(missing)
         kept, room = dict[str, Document](), KEPT_CHARACTERS
         for id_, document in {**found, **known}.items():  # what was asked for last stays longest
-            room -= len(document.text)
-            if room < 0:
-                break
-            kept[id_] = document
+            if len(document.text) <= room:
+                room -= len(document.text)
+                kept[id_] = document
         self._kept_documents = (version, kept)
         return found
 
