@@ -6,6 +6,7 @@ Offsets are code points into the document's cleaned text, end exclusive; pages c
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
@@ -124,13 +125,18 @@ class Document:
     """In the order of the text."""
     figures: tuple[tuple[int, int], ...] = ()
     """Spans of text inside pictures (axis ticks, legends, labels), in order: no sentence, quote or field of a form."""
-    grids: dict[Table, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """Its tables as `thresher.structure.grid` parsed them: a question reads each many times."""
+    grids: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What `thresher.structure` has read of it, its tables above all: a question reads each many times."""
 
     @property
     def card(self) -> int:
         """Where the card begins (`thresher.documents.read`); the end of the text where there is none."""
         return self.marks[-1].start if self.marks and self.marks[-1].kind == "card" else len(self.text)
+
+    def tables_over(self, start: int, end: int) -> tuple[Table, ...]:
+        """The tables that overlap a span; `tables` are in the order of the text and do not overlap."""
+        first = bisect_right(self.tables, start, key=attrgetter("end"))
+        return self.tables[first : bisect_left(self.tables, end, key=attrgetter("start"))]
 
     def page_at(self, offset: int) -> int | None:
         """Number of the page that holds `offset`; None for documents without pages, and for the card."""

@@ -43,32 +43,32 @@ NUMBERS = "60000-64999:\n\nAllocated centrally.\n\n65534:\n\nUser nobody.\n\n655
 def test_the_entry_under_an_identifier_is_the_one_that_has_exactly_it(
     document: Document, question: str, entry: str
 ) -> None:
-    (found,) = named_in(document, question).exact
+    (found,) = named_in(document, question, [(0, len(document.text))]).exact
     assert document.text[found.start : found.end].strip() == entry
 
 
 def test_a_question_has_its_identifier_as_the_entry_spells_it_and_alone_asks_for_its_entry() -> None:
     document = sections()
-    (entry,) = named_in(document, "what does e0401 mean?").exact
+    (entry,) = named_in(document, "what does e0401 mean?", [(0, len(document.text))]).exact
     assert as_written("what does e0401 mean?", document, entry) == "what does E-0401 mean?"
     assert answers("red e0401", -3.0) < answers("e0401", -3.0) == answers("What is E-0401?", -3.0)
 
 
 def test_what_stands_under_a_neighbour_alone_is_other() -> None:
     document = rows()
-    named = named_in(document, "What does A71 cost?")
+    named = named_in(document, "What does A71 cost?", [(0, len(document.text))])
     seventeen = document.text.index("A17")
     assert named.is_other(seventeen, seventeen + 3)
     assert not named.is_other(0, 4), "the header stands under no identifier"
     assert not named.is_other(0, len(document.text)), "the whole table has the row that is asked for"
-    absent = named_in(document, "What does A18 cost?")
+    absent = named_in(document, "What does A18 cost?", [(0, len(document.text))])
     assert not absent.exact
     assert absent.is_other(0, len(document.text))
 
 
 def test_one_head_is_no_list() -> None:
     invoice = lines("Invoice PW-24-1212\n\nOrder number: DT-31\n\nCustomer: Dovecote\n")
-    named = named_in(invoice, "order number of PW-24-1212")
+    named = named_in(invoice, "order number of PW-24-1212", [(0, len(invoice.text))])
     assert not named.exact
     assert not named.others
 
@@ -77,13 +77,13 @@ def test_neighbours_that_would_answer_under_its_name_take_the_question_from_an_e
     assert answers("What does a box of PPR-1404 weigh?", 2.6) > 0.5
     assert answers("What does a box of PPR-1404 weigh?", 2.6, [5.4]) == 0.0
     document = rows()
-    named = named_in(document, "What does A71 cost?")
+    named = named_in(document, "What does A71 cost?", [(0, len(document.text))])
     assert named.renamed(document, named.exact[0]) == ["| A71 | 18.90 |"]
 
 
 def test_a_line_that_names_what_is_asked_is_no_other_entry_though_it_stands_under_one() -> None:
     text = "5.1 Naming. Short names.\n\n5.2 Rebuilds. Of 2.9-3 the rebuild is 2.9-3+b1.\nA new one has no suffix.\n"
-    named = named_in(lines(text), "What version does a rebuild of 2.9-3 get?")
+    named = named_in(lines(text), "What version does a rebuild of 2.9-3 get?", [(0, len(text))])
     assert not named.exact
     for said, other in (("Short names", True), ("the rebuild is", False), ("A new one", True)):
         start = text.index(said)

@@ -205,3 +205,16 @@ def test_the_amount_that_is_due_is_no_date() -> None:
     text = "Customer: Harbour Ltd\nInvoice: 1042\nPayment date: 2 April 2025\nDue date: 2 May 2025"
     (form,) = records(text, "Invoice 1042")
     assert answered(form, "What is the amount due from Harbour Ltd?") is None
+
+
+def test_records_around_a_place_of_a_long_data_file_answer_a_look_up_and_no_superlative() -> None:
+    text = "".join(f"staff.{at}.name: Ada{at}x\nstaff.{at}.price: {at}\n" for at in range(10_000))
+    document = Document("d", "d", "Staff", text, "json")
+    start = text.index("staff.5000.")
+    (grid,) = grids_near(document, start, start + 200)
+    assert not grid.whole
+    assert len(grid.rows) < 500
+    assert answered(grid, "Who has the highest price?") is None
+    found = answered(grid, "What is the price of Ada5001x?")
+    assert found is not None
+    assert found.text == "5001"

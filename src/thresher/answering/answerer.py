@@ -164,7 +164,7 @@ class Answerer:
         if (cell := tables.answer(kept)) is not None:
             others.append(Proposal(self.confidence.cell.lower_bound, *cell, leads=True))
         if any(heads_in(question)):
-            named = {id_: named_in(document, question) for id_, document in documents.items()}
+            named = _named_near(question, stretches, documents)
             found = [one for one in found if not any(_is_listed(cited, named, one.passage) for cited in one.citations)]
             others += self._entries(question, places, stretches, named)
         return _in_order([*found, *others])
@@ -412,6 +412,15 @@ def _within(stretch: Stretch, entry: Entry) -> Passage:
     start, end = max(entry.start, stretch.start), min(entry.end, stretch.end)
     quote = stretch.text[start - stretch.start : end - stretch.start].rstrip()
     return Passage(stretch, start, start + len(quote), quote, entry=True)
+
+
+def _named_near(question: str, stretches: Sequence[Stretch], documents: Mapping[str, Document]) -> dict[str, Named]:
+    """The entries around the evidence of each document."""
+    places: dict[str, list[Span]] = {id_: [] for id_ in documents}
+    for one in stretches:
+        if one.document is not None:
+            places[one.document.id].append((one.start, one.end))
+    return {id_: named_in(documents[id_], question, own) for id_, own in places.items()}
 
 
 def _is_listed(cited: Citation, named: Mapping[str, Named], passage: Passage | None) -> bool:

@@ -12,7 +12,7 @@ from thresher.structure.answers import answered, form_near, grids_near
 from thresher.structure.forms import Form
 from thresher.structure.grid import Cell, Found, Grid
 from thresher.structure.lookup import lacking
-from thresher.text.sentences import Span
+from thresher.text.sentences import Span, widened
 from thresher.types import Citation, Document, Evidence
 
 Holds = Callable[[str, int, int], bool]
@@ -20,6 +20,9 @@ Holds = Callable[[str, int, int], bool]
 
 TABLE_REACH = 400
 """Characters between a piece of evidence and a table that it leads to."""
+
+TEXT_REACH = 50_000
+"""Characters before and behind a table that may explain a word of the question which it lacks."""
 
 MOST_DOCUMENTS = 4
 """That say different things and are shown one below the other, each behind its title; of more none is shown."""
@@ -46,7 +49,8 @@ class Tables:
     @property
     def text(self) -> Sequence[Evidence]:
         """The evidence without the pieces of tables that lack the row or column which is asked for."""
-        unfit = [(doc, grid) for _, doc, grid in self.grids if lacking(grid, self.question, doc.text)]
+        whole = [(doc, grid) for _, doc, grid in self.grids if grid.whole]
+        unfit = [(doc, grid) for doc, grid in whole if lacking(grid, self.question, _around(doc, grid))]
         return [piece for piece in self.evidence if not any(_within(piece, *each) for each in unfit)]
 
     def answer(self, holds: Holds) -> tuple[str, tuple[Citation, ...]] | None:
@@ -90,6 +94,10 @@ class Tables:
 
 CellAnswer = tuple[Evidence, Document, Found, list[Span]]
 """What a table or form says, where it was found, and the lines that it rests on."""
+
+
+def _around(document: Document, grid: Grid) -> str:
+    return document.text[slice(*widened(document.text, grid.start, grid.end, TEXT_REACH))]
 
 
 def _within(piece: Evidence, document: Document, grid: Grid) -> bool:

@@ -14,6 +14,7 @@ from thresher.text.passages import cut_around
 from thresher.text.sentences import Span, line_spans, sentence_spans, spans_of, trim
 from thresher.types import Citation, Document, Evidence
 
+_BLANK = re.compile(r"\s*")
 _BLOCK_LINE = re.compile(r"\n(?:[ \t|*•-]|\s*\n)")
 """A line that stands for itself: empty, indented, of a list or a table."""
 
@@ -62,7 +63,7 @@ def _touches(stretch: Stretch, piece: Evidence) -> bool:
     if piece.start <= stretch.end:
         return True
     document = stretch.document
-    return document is not None and not document.text[stretch.end : piece.start].strip()
+    return document is not None and _BLANK.match(document.text, stretch.end).end() >= piece.start  # type: ignore[union-attr]
 
 
 def _beyond(stretch: Stretch, piece: Evidence) -> str:

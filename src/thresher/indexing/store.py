@@ -62,6 +62,9 @@ CHUNK_CHARACTERS = 1000
 READ_DOCUMENTS = 64
 """Stored documents read at once."""
 
+KEPT_CHARACTERS = 20_000_000
+"""Of documents that stay in memory between questions."""
+
 LOCK_SECONDS = 600.0
 """A commit takes about a second, a first upkeep of a million chunks minutes; what holds a lock longer hangs."""
 
@@ -80,6 +83,7 @@ class DocumentStore:
         self._chunk_tables: dict[str, ChunkTable] = {}
         self._known: tuple[int, list[dict[str, Any]]] = (-1, [])
         self._in_step: dict[str, tuple[int, int]] = {}
+        self._kept_documents: tuple[int, dict[str, Document]] = (-1, {})
         self._locks: dict[str, Any] = {}
 
     # --- the store behind it
@@ -170,6 +174,21 @@ class DocumentStore:
         """Documents in the order asked; those that another process removed or replaced meanwhile are left out."""
         rows = self.record_table("documents").get(document_ids)
         return {id_: to_document(rows[id_]) for id_ in document_ids if id_ in rows}
+
+    def kept_documents(self, document_ids: Sequence[str]) -> dict[str, Document]:
+        """Documents for questions, which stay in memory, with what was found in them, until a document changes."""
+        version = self.version
+        known = self._kept_documents[1] if self._kept_documents[0] == version else {}
+        found = {id_: known[id_] for id_ in document_ids if id_ in known}
+        if missing := [id_ for id_ in document_ids if id_ not in known]:
+            found |= self.documents(missing)
+        kept, room = dict[str, Document](), KEPT_CHARACTERS
+        for id_, document in {**found, **known}.items():  # what was asked for last stays longest
+            if len(document.text) <= room:
+                room -= len(document.text)
+                kept[id_] = document
+        self._kept_documents = (version, kept)
+        return found
 
     def texts(self, document_ids: Iterable[str]) -> dict[str, str]:
         """The text of each document."""

@@ -18,11 +18,15 @@ from thresher.structure.forms import Form, to_pay_in_words
 from thresher.structure.grid import Cell, Grid
 from thresher.structure.lookup import look
 from thresher.text.entities import heads_in
+from thresher.text.sentences import Span, joined
 from thresher.text.terms import term_set
 from thresher.types import NO_NOTES, UNIT, Document, Hit, Query, Score, Scores
 
 Known = tuple[Score | None, Mapping[str, Score]]
 """A score and its parts."""
+
+BETWEEN = 10_000
+"""Characters between two hits of a document of which the tables are read too."""
 
 ROWS = 3
 """Rows of a piece of a table that are judged, together, those that share most words with the question. On 25 questions
@@ -40,7 +44,7 @@ class EntryScorer(WrappedScorer):
         if not any(heads_in(query.question)):
             return self.scorer(query, hits)
         documents = self.documents(sorted({hit.chunk.document_id for hit in hits}))
-        named = {id_: named_in(document, query.question) for id_, document in documents.items()}
+        named = {id_: named_in(document, query.question, _spans(id_, hits)) for id_, document in documents.items()}
         entries = {hit.chunk.id: _entries(hit, documents, named) for hit in hits}
         distinct = {(one.chunk.document_id, one.chunk.start): one for each in entries.values() for one in each}
         rest = [hit for hit in hits if not entries[hit.chunk.id] and not _is_other(hit, named)]
@@ -133,11 +137,16 @@ def _best_of_each(scored: Scores, of_hit: Sequence[int], count: int) -> Scores:
 
 
 def _parts_near(document: Document, hits: Sequence[Hit]) -> list[Grid | Form]:
-    """The tables from the first to the last hit of a document, and the form that it is."""
-    own = [hit.chunk for hit in hits if hit.chunk.document_id == document.id]
-    start, end = min(chunk.start for chunk in own), max(chunk.end for chunk in own)
-    form = form_near(document, start, end)
-    return [*grids_near(document, start, end), *([] if form is None else [form])]
+    """The tables at the hits of a document and between those that are near each other, and the form that it is."""
+    spans = joined(_spans(document.id, hits), BETWEEN)
+    grids = (grid for span in spans for grid in grids_near(document, *span))
+    form = form_near(document, spans[0][0], spans[-1][1])
+    return [*{(grid.start, grid.end): grid for grid in grids}.values(), *([] if form is None else [form])]
+
+
+def _spans(document_id: str, hits: Sequence[Hit]) -> list[Span]:
+    """Where the hits of a document stand."""
+    return [(hit.chunk.start, hit.chunk.end) for hit in hits if hit.chunk.document_id == document_id]
 
 
 def _in_words(hit: Hit, parts: Sequence[Grid | Form], question: str) -> Hit:

@@ -221,7 +221,7 @@ class Components:
                 self._documents.clear()
                 missing = list(ids)
             for store in stores if missing else ():
-                self._documents.update(store.documents(missing))
+                self._documents.update(store.kept_documents(missing))
             return {id_: self._documents[id_] for id_ in ids if id_ in self._documents}
 
         return documents

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import islice
 
-from thresher.structure.forms import Form, asks_total, filled_in, form_of, records_of
+from thresher.structure.forms import LONGEST_FORM, Form, asks_total, filled_in, form_of, records_of
 from thresher.structure.grid import Cell, Found, Grid, aligned, grid_of, is_money, with_unit
 from thresher.structure.lookup import THINGS, YES_OR_NO, Look, is_period, look, still_to_come, terms_of
 from thresher.text.terms import among
@@ -30,8 +30,8 @@ _DEFINED = re.compile(
 
 def grids_near(document: Document, start: int, end: int) -> Iterator[Grid]:
     """The readable tables and forms of a document that overlap a span of it."""
-    for table in document.tables:
-        if start < table.end and table.start < end and (grid := grid_of(document, table)) is not None:
+    for table in document.tables_over(start, end):
+        if (grid := grid_of(document, table)) is not None:
             yield grid
     for grid in (*aligned(document, max(0, start), max(0, end)), *records_of(document, max(0, start), max(0, end))):
         if start < grid.end and grid.start < end:
@@ -40,6 +40,8 @@ def grids_near(document: Document, start: int, end: int) -> Iterator[Grid]:
 
 def form_near(document: Document, start: int, end: int) -> Form | None:
     """The form that a document is, if it overlaps a span of it."""
+    if len(document.text) > LONGEST_FORM:
+        return None
     grids = (grid for table in document.tables if (grid := grid_of(document, table)) is not None)
     form = form_of(document, (*grids, *aligned(document, 0, len(document.text))))
     return form if form is not None and start < form.end and form.start < end else None
@@ -77,7 +79,7 @@ def _answers(seen: Look, turned: Look) -> Iterator[Found | None]:
     """What each way of reading a table, and the same with rows and columns exchanged, answers."""
     yield looked_up(seen, turned)
     for side in (seen, turned):
-        for way in (extreme, difference, total, rows_named):
+        for way in (extreme, difference, total, rows_named) if seen.grid.whole else (difference,):
             yield way(side)
     yield row_cells(seen)
 

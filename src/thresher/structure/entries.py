@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from thresher.structure.lookup import telling_terms
 from thresher.text.entities import Identifier, heads_in, spellings
-from thresher.text.sentences import Span
+from thresher.text.sentences import Span, joined, widened
 from thresher.types import Document, logistic
 
 _BEFORE = re.compile(r"[\W_]*(?:[^\W\d_]+[\W_]+){0,2}$")
 """What may stand before the identifier of an entry: marks of a list, and a word or two (Figure F-204)."""
+
+_LINE = re.compile(r"[^\n]+")
+
+LIST_REACH = 10_000
+"""Characters before and behind a place in which the list that it belongs to is looked for."""
 
 HEAD_CHARACTERS = 60
 """Characters of a line in which the identifier of an entry stands."""
@@ -99,47 +105,60 @@ def as_written(question: str, document: Document, entry: Entry) -> str:
     return question
 
 
-def named_in(document: Document, question: str) -> Named:
-    """The entries of a document under the identifiers of a question, and those under others of their shapes."""
+def named_in(document: Document, question: str, places: Iterable[Span]) -> Named:
+    """The entries around some places under the identifiers of a question, and those under others of their shapes."""
     asked = list(heads_in(question))
+    if not asked:
+        return Named((), ())
     keys, shapes = {one.key for one in asked}, {one.shape for one in asked}
-    found = list(_entries(document, shapes)) if asked else []
+    near = [widened(document.text, *span, LIST_REACH) for span in joined(places, 2 * LIST_REACH)]
+    found = [one for span in near for one in _entries(document, span, shapes)]
+    of_kind: dict[str, set[str]] = {}
+    for one in found:
+        of_kind.setdefault(one.kind, set()).add(one.key)
     # One head alone is no list: a document about one thing, which is named on its first line.
-    found = [one for one in found if any(other.key != one.key and other.kind == one.kind for other in found)]
+    found = [one for one in found if len(of_kind[one.kind]) > 1]
     others = [one for one in found if one.key not in keys]
-    mentions = [*_mentions(document.text, [question[one.start : one.end] for one in asked])] if others else []
+    written = [question[one.start : one.end] for one in asked] if others else []
+    mentions = [line for span in near for line in _mentions(document.text, span, written)]
     return Named([one for one in found if one.key in keys], others, mentions)
 
 
-def _mentions(text: str, asked: Sequence[str]) -> Iterator[Span]:
-    """The lines in which an identifier stands, spelled as in the question or with other dashes and blanks."""
+def _mentions(text: str, span: Span, asked: Sequence[str]) -> Iterator[Span]:
+    """The lines of a span in which an identifier stands, spelled as in the question or with other dashes and blanks."""
     written = {re.escape(spelling) for one in asked for spelling in spellings(one)}
-    for found in re.finditer(rf"(?<![\w.,-])(?:{'|'.join(sorted(written))})(?![\w-])(?!\.\w)", text, re.IGNORECASE):
-        yield text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end()) % (len(text) + 1)
+    form = re.compile(rf"(?<![\w.,-])(?:{'|'.join(sorted(written))})(?![\w-])(?!\.\w)", re.IGNORECASE)
+    for line in _LINE.finditer(text, *span) if asked else ():
+        if form.search(line[0]):
+            yield line.span()
 
 
-def _entries(document: Document, shapes: set[str]) -> Iterator[Entry]:
+def _entries(document: Document, span: Span, shapes: set[str]) -> Iterator[Entry]:
     """Each heading, row and line that begins with an identifier of one of the shapes, with what stands under it."""
-    text = document.text
-    for start, end in (row for table in document.tables for row in table.rows):
-        cells = (one for one in _shaped(text, (start, end), shapes) if _is_cell(text, one))
+    text, (low, high) = document.text, span
+    tables = document.tables_over(low, high)
+    for start, end in (row for table in tables for row in _between(table.rows, low, high)):
+        cells = (one for one in _shaped(text, (start, end), shapes) if _is_cell(text, (start, end), one))
         yield from (Entry(one.key, "row", start, end, (one.start, one.end)) for one in cells)
-    headings = [mark.start for mark in document.marks if mark.kind == "heading"]
+    marks = document.marks[slice(*(bisect_left(document.marks, at, key=attrgetter("start")) for at in span))]
+    headings = [mark.start for mark in marks if mark.kind == "heading"]
     heads: list[tuple[Identifier, Span]] = []
-    for line in (found.span() for found in re.finditer(r"[^\n]+", text)):
+    for line in (found.span() for found in _LINE.finditer(text, low, high)):
+        if document.tables_over(*line):
+            continue
         shaped = _shaped(text, (line[0], min(line[1], line[0] + HEAD_CHARACTERS)), shapes)
         head = min(shaped, key=lambda one: one.start, default=None)
-        outside = head is not None and not any(table.start <= head.start < table.end for table in document.tables)
-        if head is not None and outside and _BEFORE.match(text[line[0] : head.start]):
+        if head is not None and _BEFORE.match(text[line[0] : head.start]):
             heads.append((head, line))
-    nexts = [*(line[0] for _, line in heads[1:]), len(text)]
+    nexts = [*(line[0] for _, line in heads[1:]), high]
     for (one, (start, behind)), following in zip(heads, nexts, strict=False):
         at = bisect_left(headings, behind)
         heading = at > 0 and headings[at - 1] >= start
         # A head that stands alone in its line is explained in the paragraph behind it.
         below = text[behind : behind + HEAD_CHARACTERS]
         own = behind if re.search(r"\w", text[one.end : behind]) else behind + len(below) - len(below.lstrip())
-        ends = [following, *headings[at : at + 1], *([] if heading else [text.find("\n\n", own) % (len(text) + 1)])]
+        paragraph = -1 if heading else text.find("\n\n", own, following)
+        ends = [following, *headings[at : at + 1], *([] if paragraph < 0 else [paragraph])]
         kind = f"{'section' if heading else 'line'} {text[start : one.start].strip(' #*-')}"
         yield Entry(one.key, kind, start, min(ends), (one.start, one.end))
 
@@ -151,7 +170,12 @@ def _shaped(text: str, span: Span, shapes: set[str]) -> Iterator[Identifier]:
             yield Identifier(one.key, one.shape, span[0] + one.start, span[0] + one.end)
 
 
-def _is_cell(text: str, one: Identifier) -> bool:
+def _between(rows: Sequence[Span], low: int, high: int) -> Sequence[Span]:
+    """The rows that begin in a span."""
+    return rows[bisect_left(rows, (low,)) : bisect_left(rows, (high,))]
+
+
+def _is_cell(text: str, row: Span, one: Identifier) -> bool:
     """Whether an identifier fills a cell of a row."""
-    before, behind = text[: one.start].rstrip(" "), text[one.end :].lstrip(" ")
-    return before[-1:] in ("|", "\n", "") and behind[:1] in ("|", "\n", "")
+    before, behind = text[row[0] : one.start].rstrip(" "), text[one.end : row[1]].lstrip(" ")
+    return before[-1:] in ("|", "") and behind[:1] in ("|", "")

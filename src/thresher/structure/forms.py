@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from thresher.structure.grid import Cell, Found, Grid, with_unit
 from thresher.structure.lookup import (
@@ -26,7 +26,7 @@ from thresher.structure.lookup import (
 )
 from thresher.text.answer_types import answer_type, is_of_type
 from thresher.text.numbers import Date, quantities_and_dates
-from thresher.text.sentences import line_spans, without_figures
+from thresher.text.sentences import line_spans, widened, without_figures
 from thresher.types import Document
 
 LONGEST_FORM = 6_000
@@ -98,10 +98,10 @@ class Form:
 
 def form_of(document: Document, items: Iterable[Grid]) -> Form | None:
     """A document as a form, with those tables; None for one that is long or has few fields."""
-    text = without_figures(document)
-    if len(text) > LONGEST_FORM:
+    if len(document.text) > LONGEST_FORM:
         return None
-    found = {label.text: (label, value) for label, value in fields_of(text, head_of(document), len(text))}
+    text, head = without_figures(document), head_of(document)
+    found = {label.text: (label, value) for label, value in fields_of(text[head:], head)}
     if len(found) < LEAST_FIELDS:
         return None
     dated = [tuple(Cell(m[name], *m.span(name)) for name in ("label", "value")) for m in _UNTIL.finditer(text)]
@@ -116,13 +116,17 @@ def head_of(document: Document) -> int:
     return next((mark.start for mark in document.marks if document.kind == "email" and mark.name != "header"), 0)
 
 
-def fields_of(text: str, low: int, high: int) -> Iterator[Field]:
-    """Each line of a span that is a field."""
-    for start, end in line_spans(text[low:high]):
-        found = _FIELD.fullmatch(text, low + start, low + end)
+def fields_of(text: str, offset: int = 0) -> Iterator[Field]:
+    """Each line that is a field, of text that stands at an offset of a document."""
+    for span in line_spans(text):
+        found = _FIELD.fullmatch(text, *span)
         if found is not None and len(found["label"].split()) <= LABEL_WORDS:
-            label, value = (Cell(found[name].strip(), *found.span(name)) for name in ("label", "value"))
+            label, value = (_cell(found, name, offset) for name in ("label", "value"))
             yield label, value
+
+
+def _cell(found: re.Match[str], name: str, offset: int) -> Cell:
+    return Cell(found[name].strip(), offset + found.start(name), offset + found.end(name))
 
 
 def _is_date(text: str) -> bool:
@@ -261,23 +265,38 @@ _NUMBER_OF = re.compile(
 )
 FORM_REACH = 3_000
 """Characters of a form before and behind the place it is looked for at."""
+LONGEST_DATA = 100_000
+"""Characters of a data file whose records are read as one table; of a longer one those around the evidence are."""
 GAP_LINES = 3
 """Lines between two fields that may be something else: a sentence of address, a heading."""
 
 
 def records_of(document: Document, low: int, high: int) -> Iterator[Grid]:
-    """The forms of a document around a span of it, in order, and its numbered records, however many there are."""
-    text = without_figures(document)
-    if document.kind in ("json", "jsonl"):
-        low, high = 0, len(text)
-        yield from _maps(document)
-    low, high = (
-        max(0, text.rfind("\n", 0, max(0, low - FORM_REACH)), head_of(document)),
-        min(len(text), high + FORM_REACH),
-    )
+    """The forms of a document around a span, in order, and its numbered records: of a long file those around it."""
+    if document.kind not in ("json", "jsonl"):
+        low, high = widened(document.text, low, high, FORM_REACH)
+        return _grids_within(document, max(low, head_of(document)), high)
+    if len(document.text) > LONGEST_DATA:
+        low, high = widened(document.text, low, high, FORM_REACH)
+        return (replace(grid, whole=False) for grid in _data_within(document, low, high))
+    if "records" not in document.grids:
+        document.grids["records"] = [*_data_within(document, 0, len(document.text))]
+    grids: list[Grid] = document.grids["records"]
+    return iter(grids)
+
+
+def _data_within(document: Document, low: int, high: int) -> Iterator[Grid]:
+    yield from _maps(document, low, high)
+    yield from _grids_within(document, low, high)
+
+
+def _grids_within(document: Document, low: int, high: int) -> Iterator[Grid]:
+    """The forms and records of a span, parted where something else stands between two fields."""
+    text = without_figures(document, low, high)
     fields: list[Field] = []
-    for label, value in fields_of(text, low, high):
-        if fields and sum(map(bool, map(str.strip, text[fields[-1][1].end : label.start].split("\n")))) > GAP_LINES:
+    for label, value in fields_of(text, low):
+        between = text[fields[-1][1].end - low : label.start - low] if fields else ""
+        if sum(map(bool, map(str.strip, between.split("\n")))) > GAP_LINES:
             yield from _grids(document, fields)
             fields = []
         fields.append((label, value))
@@ -305,11 +324,11 @@ def _grids(document: Document, fields: Sequence[Field]) -> Iterator[Grid]:
         yield Grid(header, tuple(body), (), document.title)
 
 
-def _maps(document: Document) -> Iterator[Grid]:
+def _maps(document: Document, low: int, high: int) -> Iterator[Grid]:
     """Numbers by name, as JSON has them in an object ("gusts.Old Mole: 121"): a table of two columns."""
     maps: dict[str, list[Field]] = {}
-    for found in _NUMBER_OF.finditer(document.text):
-        name, value = (Cell(found[part], *found.span(part)) for part in ("name", "value"))
+    for found in _NUMBER_OF.finditer(document.text[low:high]):
+        name, value = (_cell(found, part, low) for part in ("name", "value"))
         if value.number is not None:
             maps.setdefault(found["path"], []).append((name, value))
     for path, pairs in maps.items():

@@ -7,15 +7,17 @@ numbers at the end of a line are its cells, and a table counts as read where as 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain, pairwise, takewhile
+from operator import attrgetter
 
 from thresher.text.boilerplate import HEADING_CHARACTERS
 from thresher.text.markup import BAR, RULE
-from thresher.text.sentences import line_spans, sentence_spans, trim, without_figures
+from thresher.text.sentences import line_spans, sentence_spans, trim, widened, without_figures
 from thresher.types import Document, Table
 
 
@@ -47,6 +49,8 @@ class Grid:
     """Of the document."""
     turned: bool = False
     """Whether its rows are columns of the document."""
+    whole: bool = True
+    """Whether all its rows were read; of a large data file only those around a place are."""
 
     @property
     def start(self) -> int:
@@ -62,7 +66,7 @@ class Grid:
     def transposed(self) -> Grid:
         """The same with rows and columns exchanged."""
         first, *others = zip(self.header, *self.rows, strict=True)
-        return Grid(first, tuple(others), self.around, self.title, not self.turned)
+        return Grid(first, tuple(others), self.around, self.title, not self.turned, self.whole)
 
     def unit(self, *names: str) -> tuple[str, Cell | None]:
         """The unit of the numbers under these names of column and row, or "", and the line that states it for all."""
@@ -109,17 +113,21 @@ class Found:
 
 MOST_CELLS = 40_000
 """Larger tables are not read: a question must not wait for a data file."""
+LEAST_COLUMNS = 2
 
 
 def grid_of(document: Document, table: Table) -> Grid | None:
     """The cells of a table, which is parsed once; None for one without bars, and of one column or row."""
-    if table not in document.grids:
-        document.grids[table] = _parsed(document, table)
-    grid: Grid | None = document.grids[table]
+    place = table.start, table.end  # of a table itself the hash grows with its rows
+    if place not in document.grids:
+        document.grids[place] = _parsed(document, table)
+    grid: Grid | None = document.grids[place]
     return grid
 
 
 def _parsed(document: Document, table: Table) -> Grid | None:
+    if LEAST_COLUMNS * (len(table.rows) - 1) > MOST_CELLS:
+        return None
     spans = [span for span in table.rows if not RULE.fullmatch(document.text[slice(*span)])]
     piped = all("|" in document.text[start:end] for start, end in spans)
     rows = [_pipe_cells(document.text, *span) for span in spans] if piped else _line_cells(document.text, spans)
@@ -131,7 +139,7 @@ def _parsed(document: Document, table: Table) -> Grid | None:
     width = len(rows[0]) if rows else 0
     rows = [*rows[:1], *_under_labels(rows[1:])]
     body = tuple(_of_width(row, width) for row in rows[1:] if any(cell.text for cell in row))
-    if width < 2 or not body:
+    if width < LEAST_COLUMNS or not body:
         return None
     around = (*(_around if piped else _captioned)(document, table), *titles)
     return Grid(tuple(rows[0]), _with_commas_read(body), around, document.title)
@@ -275,7 +283,7 @@ def aligned(document: Document, low: int, high: int) -> Iterator[Grid]:
     if document.tables or document.kind == "pdf":
         return
     text, table, before = document.text, list[tuple[Cell, ...]](), None
-    low, high = max(0, text.rfind("\n", 0, max(0, low - ALIGNED_REACH))), min(len(text), high + ALIGNED_REACH)
+    low, high = widened(text, low, high, ALIGNED_REACH)
     for start, end in [*line_spans(text[low:high]), (high - low, high - low)]:
         cells = tuple(Cell(found[0], *found.span()) for found in _ALIGNED.finditer(text, low + start, low + end))
         if table and len(cells) != len(table[0]):
@@ -294,8 +302,8 @@ def aligned(document: Document, low: int, high: int) -> Iterator[Grid]:
 _CAPTION = re.compile(r"(?:Table|Tab\.|Exhibit)\s?[A-Z]?\.?\d{1,3}(?:\.\d+)?\s?[:.|–-]", re.IGNORECASE)
 LONGEST_LEAD_IN = 300
 """Characters of a lead-in; of a longer paragraph its last sentence is one."""
-BLOCKS_BACK = 4
-"""Paragraphs before a table in which its heading is looked for."""
+BLOCKS_BACK, BLOCKS_REACH = 4, 8_000
+"""Paragraphs, and characters, before a table in which its heading is looked for."""
 
 
 def _around(document: Document, table: Table) -> list[Cell]:
@@ -325,14 +333,17 @@ def _caption_behind(document: Document, table: Table) -> list[Cell]:
 
 def blocks_before(document: Document, end: int) -> Iterator[Cell]:
     """Paragraphs before a place, the nearest first, as far back as the table before it."""
-    text = without_figures(document)
-    floor = max((table.end for table in document.tables if table.end <= end), default=0)
+    before = bisect_right(document.tables, end, key=attrgetter("end"))
+    floor = max(0, end - BLOCKS_REACH, *(table.end for table in document.tables[max(0, before - 1) : before]))
+    text = without_figures(document, floor, end)
+    end = len(text)
     for _ in range(BLOCKS_BACK):
-        low, high = trim(text, floor, end)
+        low, high = trim(text, 0, end)
         if low >= high:
             return
         end = max(text.rfind("\n\n", low, high), low - 1) + 1
-        yield _cell(text, end, high)
+        block = _cell(text, end, high)
+        yield replace(block, start=floor + block.start, end=floor + block.end)
 
 
 def is_heading(text: str) -> bool:

@@ -161,6 +161,9 @@ _IN_FORCE = re.compile(r"\b(?:effective|in effect|valid|in force|appl(?:y|ies|ic
 _EDITION = re.compile(r"\b(?:v(?:ersion)?\.? ?\d[\d.]*|\d[\d./-]*)", re.IGNORECASE)
 """What tells the titles of two versions apart."""
 
+COMPARED_CHARACTERS = 50_000
+"""Characters of two documents with one title by which it is decided whether they are versions of one another."""
+
 ALIKE = 0.5
 """Least share of common terms of two versions with one title: the minutes of two meetings share fewer."""
 
@@ -239,8 +242,10 @@ def _follows(newer: Version, older: Version) -> bool:
         return False
     one, other = newer.document, older.document
     titles = [term_set(_EDITION.sub(" ", without_iso_dates(each.title))) for each in (one, other)]
-    ours, theirs = (term_set(_EDITION.sub(" ", each.text)) for each in (one, other))
-    return bool(titles[0]) and titles[0] == titles[1] and len(ours & theirs) >= ALIKE * len(ours | theirs)
+    if not titles[0] or titles[0] != titles[1]:
+        return False
+    ours, theirs = (term_set(_EDITION.sub(" ", each.text[:COMPARED_CHARACTERS])) for each in (one, other))
+    return len(ours & theirs) >= ALIKE * len(ours | theirs)
 
 
 def _replaces(newer: Version, older: Version) -> bool:

@@ -8,7 +8,10 @@ that do not close, and it returns texts rather than offsets.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from itertools import islice
+from operator import itemgetter
 
 import sentencex  # type: ignore[import-untyped]
 
@@ -113,14 +116,37 @@ def _segment(text: str, language: str) -> list[str]:
         return [text]
 
 
-def without_figures(document: Document) -> str:
-    """The text with line breaks in place of what stands in pictures, as long as it was."""
-    if not document.figures:
-        return document.text
-    kept = [document.text[start:end] for start, end in between_figures(document)]
-    for at, (start, end) in enumerate(document.figures):
-        kept.insert(2 * at + 1, "\n" * (end - start))
-    return "".join(kept)
+def joined(spans: Iterable[Span], gap: int) -> list[Span]:
+    """The spans in order, joined where at most `gap` characters lie between."""
+    found: list[Span] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1] + gap:
+            start, end = found[-1][0], max(found.pop()[1], end)
+        found.append((start, end))
+    return found
+
+
+def widened(text: str, low: int, high: int, reach: int) -> Span:
+    """A span and `reach` characters before and behind it, from the beginning of a line.
+
+    Of a line that begins more than twice as far before it only the end is read.
+    """
+    low, high = max(0, low - reach), min(len(text), high + reach)
+    floor = max(0, low - reach)
+    return max(floor, text.rfind("\n", floor, low)), high
+
+
+def without_figures(document: Document, low: int = 0, high: int | None = None) -> str:
+    """A span of the text with line breaks in place of what stands in pictures, as long as it was."""
+    end = len(document.text) if high is None else high
+    kept, at = list[str](), low
+    for start, behind in islice(document.figures, bisect_right(document.figures, low, key=itemgetter(1)), None):
+        if start >= end:
+            break
+        start, behind = max(start, low), min(behind, end)
+        kept += [document.text[at:start], "\n" * (behind - start)]
+        at = behind
+    return "".join([*kept, document.text[at:end]])
 
 
 def between_figures(document: Document) -> Iterator[tuple[int, int]]:

@@ -89,7 +89,7 @@ def field_questions(document: Document, title: str) -> Iterator[Made]:
     """Questions for the values of a form; in a long text a colon marks no field."""
     if len(document.text) > LONGEST_FORM:
         return
-    fields = list(fields_of(document.text, 0, len(document.text)))
+    fields = list(fields_of(document.text))
     tables = [(table.start, table.end) for table in document.tables]
     if len(fields) < LEAST_FIELDS:
         return
