@@ -32,6 +32,7 @@ OURS = {
     **dict.fromkeys(("backup", "restore"), "collections"),
     **dict.fromkeys(("search", "ask", "chat", "check", "explain", "feedback"), "questions"),
     **dict.fromkeys(("calibrate", "train-judge", "recipes", "show", "config", "trust", "completion"), "recipes"),
+    "label": "labels",
     "demo": "demo",
     "collections": "collections",
 }

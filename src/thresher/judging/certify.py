@@ -2,10 +2,10 @@
 
 Two statements, each with its own method, which must not be taken for each other:
 
-- P(wrong | answered) <= level, with a confidence: learn-then-test with fixed-sequence testing (Angelopoulos et al. 2021,
-  "Learn then Test", section 3) and the exact binomial bound (Clopper and Pearson 1934).
-- E[wrong and answered] <= level, on average over labels and question: conformal risk control (Angelopoulos et al. 2022,
-  theorem 1).
+- P(wrong | answered) <= level, with a confidence: learn-then-test with fixed-sequence testing (Angelopoulos et al.,
+  "Learn then Test", 2021, section 3) and the exact binomial bound (Clopper and Pearson 1934).
+- E[wrong and answered] <= level, on average over labels and question: conformal risk control (Angelopoulos et al.,
+  "Conformal Risk Control", 2022, theorem 1).
 
 Both assume that labelled and later questions are exchangeable; `shift` tests that on their certainties.
 """
