@@ -631,9 +631,8 @@ class Collection(OpenCollection):
         )
         if isinstance(made, Certificate):
             self.certificates.put(made)
-        elif made.tested:
-            self.certificates.withdraw(recipe)
-        return made
+            return made
+        return replace(made, withdrawn=self.certificates.withdraw(recipe, made))
 
     def _labelled_answers(self) -> tuple[list[AnswerLabel], int]:
         """Feedback with the answer that it is of, and how much of it is of answers that are stored no longer."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -60,7 +61,7 @@ def _label(target: Target, collection: Collection, questions: list[str], recipe:
         remember(target, answer.trace)
         if not target.json:
             output.say(f"\n{number} of {len(questions)}: {question}")
-            say_answer(answer, options=target.options)
+            say_answer(replace(answer, trace=""))
         match _key():
             case "q" | "":
                 return labelled
@@ -146,8 +147,11 @@ def certify(
 
 def _say_certificate(made: Certificate) -> None:
     """A certificate, for a person."""
+    from thresher.judging.certificate import percent
+
     output.say(f"certified: {made.statement} {made.evidence}")
-    output.say(f"the exact upper bound is {made.bound:.1%}" if made.confidence else f"the estimate is {made.bound:.1%}")
+    bound = percent(round(made.bound, 3))
+    output.say(f"the exact upper bound is {bound}" if made.confidence else f"the estimate is {bound}")
     output.say(f"answers are asserted from a certainty of {made.threshold:.2f} on; those below are in doubt")
     output.say(f"it is of recipe {made.recipe} in collection {made.collection} with its documents, models and settings")
     _say_outdated(made.outdated)
@@ -157,8 +161,8 @@ def _say_not_certified(recipe: str, made: NotCertified) -> None:
     """What it takes, for a person."""
     output.say(str(made))
     _say_outdated(made.outdated)
-    if made.tested:
-        output.say(f"an earlier certificate of {recipe} is withdrawn")
+    if made.withdrawn:
+        output.say(f"the earlier certificate of {recipe} is withdrawn")
     output.complain("label more answers: thresher label")
 
 

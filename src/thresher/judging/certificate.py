@@ -136,6 +136,8 @@ class NotCertified(Public):
     """Whether there were labels enough to test a threshold."""
     outdated: int = 0
     """Questions whose labels did not count, since another answer is given now."""
+    withdrawn: bool = False
+    """Whether an earlier certificate was withdrawn, since these labels speak against it."""
 
     def __str__(self) -> str:
         of = "answered label" if self.kind == "wrong among answered" else "label"
@@ -187,11 +189,20 @@ class Certificates:
         self._change(self.name, certificate.recipe, asdict(certificate))
         self._change(self.asked, certificate.recipe, {})
 
-    def withdraw(self, recipe: str) -> None:
-        """Remove that of a recipe, if there is one."""
-        if recipe in self._read(self.name):
-            self._change(self.name, recipe, None)
-            self._change(self.asked, recipe, None)
+    def withdraw(self, recipe: str, failed: NotCertified) -> bool:
+        """Remove that of a recipe if labels that fail speak against it: it states the same, at this level or a lower.
+
+        Returns whether one went.
+        """
+        try:
+            known = self.get(recipe)
+        except StoreError:
+            return False
+        if known is None or not failed.tested or known.kind != failed.kind or known.level > failed.level:
+            return False
+        self._change(self.name, recipe, None)
+        self._change(self.asked, recipe, None)
+        return True
 
     def recent(self, recipe: str) -> dict[str, float]:
         """The certainties of the questions asked under it, the oldest first, by a hash of each."""

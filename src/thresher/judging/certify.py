@@ -23,9 +23,9 @@ THRESHOLDS = tuple(hundredths / 100 for hundredths in range(99, -1, -1))
 """Tested from strict to loose. They are fixed beforehand: at a threshold that no data chose, the errors among the
 answered labels are binomial."""
 
-START_SHARE = 0.5
-"""Of the labels with an answer so many stand above the first threshold, and at least as many as the level takes without
-an error: a test of fewer fails by one unlucky label (`benchmarks/certified.py --starts`)."""
+START_SHARE, START_ERRORS = 0.5, 2
+"""At the first threshold stands this share of the answered labels, and so many that this many errors pass where there
+are that many: one unlucky label fails a test of fewer (`benchmarks/certified.py --starts`)."""
 
 SHIFT_LEVEL = 0.01
 """Chance that one test for a shift warns of questions that are like the labelled ones."""
@@ -135,7 +135,7 @@ def at_most_wrong(
     above the strictest thresholds then says nothing in favour of a looser one.
     """
     answered = _answered(labels)
-    enough = max(needed(0, level, confidence), ceil(share * len(answered)))
+    enough = _enough(len(answered), level, confidence, share)
     passed: Passed | None = None
     for threshold, number, errors in _counts(answered, least):
         if number < enough:
@@ -145,6 +145,12 @@ def at_most_wrong(
         passed = Passed(threshold, number, errors, upper_bound(errors, number, confidence))
     errors = sum(not one.right for one in answered)
     return passed or Failed(len(answered), errors, needed(errors, level, confidence), tested=False)
+
+
+def _enough(answered: int, level: float, confidence: float, share: float) -> int:
+    """Answered labels at the first threshold that is tested."""
+    least, wanted = needed(0, level, confidence), needed(START_ERRORS, level, confidence)
+    return max(least, min(wanted, answered), ceil(share * answered))
 
 
 # --- E[wrong and answered] <= level -----------------------------------------------------------------------------------

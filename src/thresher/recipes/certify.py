@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -161,12 +162,11 @@ def documents(parts: Components) -> str:
 
 def models(settings: RecipeSettings, parts: Components) -> dict[str, str]:
     """Every model that answers, and what was fitted for it. Of a remote model only its name is known."""
-    from thresher import __version__
     from thresher.answering.spans import TABLE
 
     stored = {} if parts.calibrations is None else parts.calibrations().stored
     named = {
-        "thresher": __version__,
+        "thresher": version("thresher"),
         "encoder": parts.encoder(settings).name,
         "judge": parts.models.judge(judge_folder(settings)).name,
         "certainties": digest(TABLE),
