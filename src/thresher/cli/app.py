@@ -31,8 +31,8 @@ OURS = {
     **dict.fromkeys(("index", "watch", "status", "documents", "doctor", "delete"), "documents"),
     **dict.fromkeys(("backup", "restore"), "collections"),
     **dict.fromkeys(("search", "ask", "chat", "check", "explain", "feedback"), "questions"),
-    **dict.fromkeys(("calibrate", "train-judge", "recipes", "show", "config", "trust", "completion"), "recipes"),
     "label": "labels",
+    **dict.fromkeys(("calibrate", "train-judge", "recipes", "show", "config", "trust", "completion"), "recipes"),
     "demo": "demo",
     "collections": "collections",
 }

@@ -25,7 +25,7 @@ answered labels are binomial."""
 
 START_SHARE, START_ERRORS = 0.5, 2
 """At the first threshold stands this share of the answered labels, and so many that this many errors pass where there
-are that many: one unlucky label fails a test of fewer (`benchmarks/certified.py --starts`)."""
+are that many: one unlucky label fails a test of fewer (`benchmarks/certified.py starts`)."""
 
 SHIFT_LEVEL = 0.01
 """Chance that one test for a shift warns of questions that are like the labelled ones."""
