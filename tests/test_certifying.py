@@ -72,6 +72,11 @@ def certified(certified_once: tuple[Path, Certificate], tmp_path: Path) -> Any:
         yield collection
 
 
+def stored(collection: Collection) -> Path:
+    """The file of its certificates."""
+    return Path(str(collection.folder)) / "certificates.json"
+
+
 # --- the certificate --------------------------------------------------------------------------------------------------
 
 
@@ -222,7 +227,7 @@ def test_a_file_with_several_faults_is_refused_with_every_line(
     certified: Collection, file: Callable[..., Path], run: Run
 ) -> None:
     good = {"question": QUESTIONS[0], "answer": "1500", "right": True}
-    before = (certified.folder / "certificates.json").read_bytes()
+    before = stored(certified).read_bytes()
     labels = file(good, "{", {**good, "right": "yes"}, {**good, "made_by": "model"}, {"question": "?", "answers": []})
     ran = run("calibrate", "--at-most-wrong", "0.5", "--labels", labels, "--home", certified.home)
     assert ran.code == 2
@@ -234,7 +239,7 @@ def test_a_file_with_several_faults_is_refused_with_every_line(
         'write {"question": "...", "answer": "the text that was shown", "right": true} on every line',
     ):
         assert fault in ran.err
-    assert (certified.folder / "certificates.json").read_bytes() == before
+    assert stored(certified).read_bytes() == before
 
 
 def test_what_cannot_be_certified_is_refused(mills: Collection, tmp_path: Path, run: Run) -> None:
@@ -255,11 +260,11 @@ def test_what_cannot_be_certified_is_refused(mills: Collection, tmp_path: Path, 
     mills.delete(*PLACES)
     with pytest.raises(UsageError, match="has no documents to ask"):
         mills.certify(0.1)
-    assert not (mills.folder / "certificates.json").exists()
+    assert not stored(mills).exists()
 
 
 def test_a_damaged_certificate_is_told_and_certifying_again_mends_it(certified: Collection) -> None:
-    (certified.folder / "certificates.json").write_text("{", encoding="utf-8")
+    stored(certified).write_text("{", encoding="utf-8")
     with pytest.raises(StoreError, match="is damaged; remove it, and certify again"):
         certified.ask(QUESTIONS[0], settings=FEW)
     assert isinstance(certified.certify(0.5, settings=FEW), Certificate)
@@ -289,10 +294,8 @@ def test_answers_are_labelled_by_one_key_and_it_goes_on_where_it_was_left(
     assert typed(*given, stdin="rrrr").out.endswith("4 answers labelled; 0 of 8 questions left\n")
     assert typed(*given).out == "0 answers labelled; 0 of 8 questions left\n"
     ran = typed("calibrate", "--at-most-wrong", "0.5", *SET_FEW, "--home", mills.home)
-    first, *others = ran.out.splitlines()
-    assert first.startswith(
-        "certified: at most 50 % of the answers are wrong, with 95 % confidence (8 labelled answers"
-    )
+    line, *others = ran.out.splitlines()
+    assert line.startswith("certified: at most 50 % of the answers are wrong, with 95 % confidence (8 labelled answers")
     assert others[0] == "the exact upper bound is 47.1 %"
 
 

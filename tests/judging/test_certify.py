@@ -125,7 +125,7 @@ def drawn(draw: random.Random, number: int) -> list[Labelled]:
 
 def truly_wrong(threshold: float) -> float:
     """P(wrong | certainty >= threshold) of the same."""
-    return 1 - 2 / 3 * (1 - threshold**1.5) / (1 - threshold)
+    return 1 - 2 / 3 * (1 - math.pow(threshold, 1.5)) / (1 - threshold)
 
 
 def broken(draw: random.Random, times: int, level: float) -> Sequence[bool]:
