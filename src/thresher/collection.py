@@ -614,6 +614,7 @@ class Collection(OpenCollection):
             raise UsageError("has no documents to ask", subject=f"collection {self.name}", next_step="call `add(PATH)`")
         configured = self._configured(recipe, settings)
         place = self._place(configured.outside)
+        of = terms(configured, self._parts())  # what changes while the questions are asked makes it void
 
         def ask(question: str) -> Answer:
             pipeline = self._pipeline(recipe, configured, self._parts(outside=place))
@@ -626,7 +627,7 @@ class Collection(OpenCollection):
             least=configured.answer.min_confidence,
             collection=self.name,
             recipe=recipe,
-            of=terms(configured, self._parts()),
+            of=of,
             outdated=outdated + gone,
         )
         if isinstance(made, Certificate):

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 
 Named = TypeVar("Named")
 
+CERTIFICATES = "certificates.json"
+"""The file of what is certified here; without one nothing of certificates is imported."""
+
 PUBLIC_URL = "public_url"
 """The setting of the front that a question may be asked with: a server knows its own address."""
 
@@ -107,7 +110,7 @@ class OpenCollection:
         """What is certified of the answers of its recipes."""
         from thresher.judging.certificate import Certificates
 
-        return Certificates(self.files)
+        return Certificates(self.files, CERTIFICATES)
 
     @property
     def labels(self) -> Feedback:
@@ -229,8 +232,9 @@ class OpenCollection:
     ) -> tuple[Certificate, str] | None:
         """The certificate of a recipe, and what of this question it does not cover; None where there is none."""
         name = options.get("recipe", recipes.DEFAULT)
-        certificate = self.certificates.get(name) if isinstance(name, str) else None
-        if certificate is None:
+        if not isinstance(name, str) or self.files.find(CERTIFICATES) is None:
+            return None
+        if (certificate := self.certificates.get(name)) is None:
             return None
         from thresher.recipes.certify import terms, uncovered
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 KEYS = "[r]ight, [w]rong, [s]kip, [q]uit: "
 
-SURE = {"r": True, "w": False}
+RIGHT = {"r": True, "w": False}
+"""What a key says of an answer."""
 
 
 @on_collection()
@@ -45,11 +46,11 @@ def label(
     """
     with target.open() as collection:
         collection.documents()
-        asked = _asked_before(collection) if questions is None else _questions(questions)
+        asked = _shuffled(_asked_before(collection) if questions is None else _questions(questions))
         known = {one.question for one in collection.labels.labels()}
-        left = [one for one in _shuffled(asked) if one not in known]
+        left = [one for one in asked if one not in known]
         labelled = _label(target, collection, left, target.recipe(recipe))
-    told = f"{counted(labelled, 'answer')} labelled; {len(left) - labelled} of {len(known) + len(left)} questions left"
+    told = f"{counted(labelled, 'answer')} labelled; {len(left) - labelled} of {counted(len(asked), 'question')} left"
     target.show({"labelled": labelled, "left": len(left) - labelled}, lambda _: output.say(told))
 
 
@@ -66,7 +67,7 @@ def _label(target: Target, collection: Collection, questions: list[str], recipe:
             case "q" | "":
                 return labelled
             case "r" | "w" as key:
-                collection.feedback(answer, SURE[key])
+                collection.feedback(answer, RIGHT[key])
                 labelled += 1
     return labelled
 
@@ -79,7 +80,7 @@ def _key() -> str:
             key = typer.getchar()
         else:
             key = sys.stdin.read(1)
-        if key.casefold() in (*SURE, "s", "q", "", "\x04"):  # Ctrl-D
+        if key.casefold() in (*RIGHT, "s", "q", "", "\x04"):  # Ctrl-D
             return key.casefold().strip("\x04")
 
 

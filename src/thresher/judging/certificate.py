@@ -173,7 +173,7 @@ class Certificates:
     """The certificates of a collection, one a recipe, and the certainties of the questions asked under each."""
 
     files: Files
-    name: str = "certificates.json"
+    name: str
     asked: str = "asked_under_certificates.json"
 
     def get(self, recipe: str) -> Certificate | None:
@@ -186,8 +186,8 @@ class Certificates:
 
     def put(self, certificate: Certificate) -> None:
         """Keep one in place of an earlier one; nothing was asked under it yet."""
-        self._change(self.name, certificate.recipe, asdict(certificate))
         self._change(self.asked, certificate.recipe, {})
+        self._change(self.name, certificate.recipe, asdict(certificate))
 
     def withdraw(self, recipe: str, failed: NotCertified) -> bool:
         """Remove that of a recipe if labels that fail speak against it: it states the same, at this level or a lower.
