@@ -24,7 +24,7 @@ from thresher.cli.app import main
 
 STUB = """#!{python} -IS
 import json, os, socket, sys
-stdin = sys.stdin.buffer.read().decode("latin-1") if "-" in sys.argv else ""
+stdin = sys.stdin.buffer.read().decode("latin-1") if {{"-", "label"}} & set(sys.argv) else ""
 with socket.socket(socket.AF_UNIX) as here:
     here.connect({address!r})
     here.sendall(json.dumps([sys.argv[1:], os.getcwd(), stdin]).encode() + b"\\n")

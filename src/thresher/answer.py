@@ -14,6 +14,7 @@ from thresher.tracing.explain import also_lines, citation_line, in_full, picture
 from thresher.types import (
     Alternative,
     AnswerSentence,
+    Certified,
     ChunkTrace,
     Citation,
     Evidence,
@@ -72,8 +73,10 @@ class Answer:
     """Further passages that may answer, where no chat model wrote; at most two."""
     state: State = "answered"
     """`refused` where `abstained`; `doubtful` where what is shown is the nearest and asserts nothing."""
+    certificate: Certified | None = None
+    """What the certificate of the recipe says of it; None where there is none."""
 
-    WHERE_THERE: ClassVar[str] = "removed"
+    WHERE_THERE: ClassVar[str] = "removed certificate"
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -84,7 +87,8 @@ class Answer:
         """The answer and its citations, as `print` shows them."""
         shown = self.to_dict()
         cited = [citation_line(citation, self.text) for citation in shown["citations"]]
-        return "\n".join([plain(in_full(self.text, self.reason)), *cited, *also_lines(shown)])
+        certified = [] if self.certificate is None else [self.certificate.line]
+        return "\n".join([plain(in_full(self.text, self.reason)), *cited, *also_lines(shown), *certified])
 
     def to_markdown(self) -> str:
         """The question, the answer and its numbered citations, with page and quote."""
@@ -130,7 +134,8 @@ def _summary(answer: Answer) -> str:
     certainty = "" if answer.certainty is None else f"certainty {answer.certainty:.2f}"
     verdict = "" if answer.verdict is None else f"evidence {answer.verdict}"
     lacks = [lack for lack in answer.degraded if NOT_CONFIGURED not in lack]
-    return "; ".join(filter(None, (answer.recipe, verdict, certainty, *lacks)))
+    certified = "" if answer.certificate is None else answer.certificate.line
+    return "; ".join(filter(None, (answer.recipe, verdict, certainty, certified, *lacks)))
 
 
 # --- Markdown ---------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ with thresher.open(home="notes") as collection:
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Never, TypeVar, Unpack
 from thresher import recipes
 from thresher.answer import Answer
 from thresher.deadline import within
-from thresher.errors import BudgetSpent, Cancelled, UnknownSetting, UsageError, WrongType, check_type
+from thresher.errors import BudgetSpent, Cancelled, StoreError, UnknownSetting, UsageError, WrongType, check_type
 from thresher.filters import holds, parse, resolve
 from thresher.indexing.catalog import DocumentRecord, Place
 from thresher.models.usage import Exchanges, Meter
@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from thresher.indexing.ingest import Report
     from thresher.inputs import IndexProgress
     from thresher.judging.calibration import Calibration
+    from thresher.judging.certificate import Certificate, NotCertified
+    from thresher.recipes.certify import AnswerLabel
     from thresher.recipes.check import GivenPassage
     from thresher.recipes.evidence import EvidenceResult
     from thresher.tracing.feedback import Label
@@ -412,6 +414,9 @@ class Collection(OpenCollection):
         place = self._place(outside)
         links = self._links(options.get("settings"), place)
         parts = self._parts(meter, outside=place, on_sentence=listening)
+        certified = self._certificate(configured, parts, options)
+        asserted_from = certified[0].threshold if certified and not certified[1] else None
+        parts = replace(parts, asserted_from=asserted_from)
         history = tuple(one for one in map(turn, options.get("history", ())) if not courtesy(one[0]))
         try:
             with within(meter.allow_time):
@@ -439,10 +444,12 @@ class Collection(OpenCollection):
                     history,
                     links.public_url,
                     max_tokens,
+                    asserted_from,
                 )
+                answer = links.answer(step if certified is None else self._certified(step, *certified))
                 if not has_sentences:
                     tell(step.text)
-                yield self._named(self.traces.stored(links.answer(step), request))
+                yield self._named(self.traces.stored(answer, request))
             else:
                 yield step
 
@@ -510,6 +517,7 @@ class Collection(OpenCollection):
     def _ask_again(self, question: str, request: Request) -> Answer:
         place = self._stored_place(request.outside)
         parts = self._parts(outside=place, exchanges=Exchanges(request.exchanges))
+        parts = replace(parts, asserted_from=request.asserted_from)
         recipe = recipes.get(request.recipe)
         given = own(recipe.settings, request.settings)
         pipeline_settings = recipe.configured(given)
@@ -577,6 +585,65 @@ class Collection(OpenCollection):
         )
         self.calibrations.put(made)
         return made
+
+    def certify(
+        self,
+        at_most_wrong: float | None = None,
+        *,
+        risk: float | None = None,
+        confidence: float = 0.95,
+        labels: Path | None = None,
+        recipe: str = "corrective",
+        settings: Mapping[str, Any] | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> Certificate | NotCertified:
+        """Certify and store that at most this share of a recipe's answers is wrong, by what people said of answers.
+
+        `risk` bounds the share of all questions that is answered wrongly, on average, in its place. Feedback counts,
+        and a file of `labels` (JSON lines: question, answer, right); each question is asked again, and its label counts
+        where the same answer is given. Too few labels are a result; labels that do not allow the level withdraw an
+        earlier certificate. Raises UsageError for a level outside 0 to 1, damaged labels and no documents.
+        """
+        from thresher.judging.certificate import Certificate
+        from thresher.recipes.certify import Wanted, asked_again, read_labels, terms
+
+        wanted = Wanted.of(at_most_wrong, risk, confidence)
+        check_type("recipe", recipe, str, "the name of a recipe")
+        given = [] if labels is None else read_labels(labels)
+        if not len(self._existing().catalog()):
+            raise UsageError("has no documents to ask", subject=f"collection {self.name}", next_step="call `add(PATH)`")
+        configured = self._configured(recipe, settings)
+        place = self._place(configured.outside)
+        of = terms(configured, self._parts())  # what changes while the questions are asked makes it void
+
+        def ask(question: str) -> Answer:
+            pipeline = self._pipeline(recipe, configured, self._parts(outside=place))
+            return pipeline.answer(self._query(question, DEFAULT_LIMIT, None))
+
+        spoken, gone = self._labelled_answers()
+        found, outdated = asked_again([*given, *spoken], ask, progress)
+        made = wanted.certified(
+            found,
+            least=configured.answer.min_confidence,
+            collection=self.name,
+            recipe=recipe,
+            of=of,
+            outdated=outdated + gone,
+        )
+        if isinstance(made, Certificate):
+            self.certificates.put(made)
+            return made
+        return replace(made, withdrawn=self.certificates.withdraw(recipe, made))
+
+    def _labelled_answers(self) -> tuple[list[AnswerLabel], int]:
+        """Feedback with the answer that it is of, and how much of it is of answers that are stored no longer."""
+        from thresher.recipes.certify import AnswerLabel
+
+        found, labels = list[AnswerLabel](), self.labels.labels()
+        for label in labels:
+            with suppress(UsageError, StoreError):
+                found.append(AnswerLabel(label.question, self.traces.load(label.trace)["text"], label.right))
+        return found, len(labels) - len(found)
 
     def measure_budget(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from functools import cached_property, partial
@@ -41,9 +42,13 @@ from thresher.types import Filter, Query, Usage, Value
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
     from thresher.judging.calibration import Calibrations
+    from thresher.judging.certificate import Certificate, Certificates
     from thresher.tracing.feedback import Feedback
 
 Named = TypeVar("Named")
+
+CERTIFICATES = "certificates.json"
+"""The file of what is certified here; without one nothing of certificates is imported."""
 
 PUBLIC_URL = "public_url"
 """The setting of the front that a question may be asked with: a server knows its own address."""
@@ -99,6 +104,13 @@ class OpenCollection:
         from thresher.judging.calibration import Calibrations
 
         return Calibrations(self.files)
+
+    @cached_property
+    def certificates(self) -> Certificates:
+        """What is certified of the answers of its recipes."""
+        from thresher.judging.certificate import Certificates
+
+        return Certificates(self.files, CERTIFICATES)
 
     @property
     def labels(self) -> Feedback:
@@ -214,6 +226,31 @@ class OpenCollection:
         from thresher.recipes.evidence import spending
 
         return spending(parts).budgeted(pipeline, max_tokens)
+
+    def _certificate(
+        self, configured: RecipeSettings, parts: Components, options: AskOptions
+    ) -> tuple[Certificate, str] | None:
+        """The certificate of a recipe, and what of this question it does not cover; None where there is none."""
+        name = options.get("recipe", recipes.DEFAULT)
+        if not isinstance(name, str) or self.files.find(CERTIFICATES) is None:
+            return None
+        if (certificate := self.certificates.get(name)) is None:
+            return None
+        from thresher.recipes.certify import terms, uncovered
+
+        changes = certificate.terms.changes(terms(configured, parts))
+        return certificate, changes or uncovered(options, configured.outside)
+
+    def _certified(self, answer: Answer, certificate: Certificate, void: str) -> Answer:
+        """The answer with what its certificate says of it; its certainty is kept for the next ones."""
+        from thresher.recipes.certify import asserted, settled
+
+        if not void:
+            answer = settled(answer, certificate)
+            with suppress(StoreError):  # a home that cannot be written to
+                self.certificates.note(certificate.recipe, answer.standalone or answer.question, asserted(answer))
+        recent = [] if void else list(self.certificates.recent(certificate.recipe).values())
+        return replace(answer, certificate=certificate.said(void, recent, covers=answer.state == "answered"))
 
     def _links(self, settings: Mapping[str, Any] | None, outside: Outside | None = None) -> Links:
         """What gives hits and citations their addresses; `outside` is where text from outside comes from."""

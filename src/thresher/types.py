@@ -630,6 +630,33 @@ State = Literal["answered", "doubtful", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
+class Certified(Public):
+    """What the certificate of a recipe says of one answer."""
+
+    WHERE_THERE = "why"
+    state: Literal["holds", "doubtful", "void"]
+    """`doubtful` where recent questions are unlike the labelled ones, `void` where it is of something else."""
+    covers: bool
+    """Whether the statement is about this answer: its certainty reaches the threshold."""
+    statement: str
+    threshold: float
+    evidence: str
+    """What the statement rests on: labels, errors among them, date."""
+    why: str = ""
+    """Of a doubtful or void one."""
+
+    @property
+    def line(self) -> str:
+        """In one line."""
+        statement = f"{self.statement} {self.evidence}"
+        if self.state == "void":
+            return f"Certificate void, because {self.why}; it stated: {statement}"
+        head = "Certified" if self.covers else f"Not under the certificate (certainty below {self.threshold:.2f})"
+        warned = f"; in doubt: {self.why}" if self.why else ""
+        return f"{head}: {statement}{warned}"
+
+
+@dataclass(frozen=True, slots=True)
 class Alternative(Public):
     """A further passage that may answer, of another place than the answer."""
 

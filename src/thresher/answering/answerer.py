@@ -75,10 +75,12 @@ class Answerer:
     min_confidence: float = 0.3
     """Probability that what would be shown holds the answer, below which the question is refused."""
     answered_from: float = 0.6
-    """Probability below which passages are shown as the nearest, in doubt."""
+    """Probability below which passages are shown as the nearest, in doubt, and carry no sentence of a model."""
     rivals: bool = False
     """Whether a span elsewhere that contradicts the answer is shown beside it."""
     today: Callable[[], date] = date.today
+    certified_from: float | None = None
+    """The threshold of a certificate, which then decides in place of `answered_from` what is in doubt."""
 
     about: ClassVar[str] = "best passage or cell"
 
@@ -99,7 +101,8 @@ class Answerer:
         local = self(query, evidence)
         if local.abstained:
             return LocalReading((), local)
-        cited = [*local.citations, *(one.citation for one in local.alternatives)] if not local.doubtful else []
+        probable = (local.certainty or 0.0) >= self.answered_from
+        cited = [*local.citations, *(one.citation for one in local.alternatives)] if probable else []
         each = (self.spans(part.asked, evidence) for part in asked_apart(query.question))
         alone = {
             at
@@ -264,7 +267,7 @@ class Answerer:
         notes = Notes(facts={"proposals": reported, "certainty": certainty})
         if certainty < self.min_confidence:
             return abstention(not_answered(certainty), notes)
-        doubtful = certainty < self.answered_from
+        doubtful = certainty < (self.answered_from if self.certified_from is None else self.certified_from)
         hedge = IN_DOUBT if doubtful else "" if best.leads else HERE
         copies = _copies(proposals)
         text, citations = self._shown(question, best, copies[0][1:])

@@ -31,6 +31,7 @@ OURS = {
     **dict.fromkeys(("index", "watch", "status", "documents", "doctor", "delete"), "documents"),
     **dict.fromkeys(("backup", "restore"), "collections"),
     **dict.fromkeys(("search", "ask", "chat", "check", "explain", "feedback"), "questions"),
+    "label": "labels",
     **dict.fromkeys(("calibrate", "train-judge", "recipes", "show", "config", "trust", "completion"), "recipes"),
     "demo": "demo",
     "collections": "collections",

@@ -398,6 +398,8 @@ def say_answer(given: Answer, *, steps: bool = False, options: str = "") -> None
         output.say(f"  [{left}] and [{right}] contradict each other: look at both")
     if line := assessment(given.verdict, given.confidence, given.certainty):
         output.say(line)
+    if given.certificate is not None:
+        output.say(given.certificate.line)
     if steps:
         output.say()
         for done in given.steps:

@@ -106,8 +106,36 @@ def calibrate(
         bool,
         typer.Option("--budget", help="Show what --max-tokens of a search keeps of the answers here; learns nothing."),
     ] = False,
+    at_most_wrong: Annotated[
+        float | None,
+        typer.Option(
+            "--at-most-wrong", metavar="SHARE", help="Certify by labelled answers that at most this share is wrong."
+        ),
+    ] = None,
+    confidence: Annotated[float, typer.Option("--confidence", help="Of --at-most-wrong.")] = 0.95,
+    risk: Annotated[
+        float | None,
+        typer.Option(
+            "--risk", metavar="SHARE", help="Certify the share of all questions that is answered wrongly, on average."
+        ),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option("--labels", metavar="FILE", help="Labelled answers, JSON lines: question, answer, right."),
+    ] = None,
 ) -> None:
-    """Learn what a recipe's judge is worth in this collection, and choose the bounds of its verdicts."""
+    """Learn what a recipe's judge is worth in this collection, and choose the bounds of its verdicts.
+
+    With --at-most-wrong or --risk, certify how often its answers are wrong by what people said of them.
+    """
+    if at_most_wrong is not None or risk is not None or labels is not None:
+        if questions is not None:
+            what = "are questions with known answers; only a person's label of what was shown certifies"
+            raise UsageError(what, subject=str(questions), next_step="label them: thresher label FILE")
+        from thresher.cli.labels import certify
+
+        certify(target, recipe, at_most_wrong, risk, confidence, labels)
+        return
     if budget:
         _show_budget(target, recipe, questions, number, seed)
         return

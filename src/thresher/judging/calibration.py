@@ -225,6 +225,11 @@ class Calibrations:
         stored = {**before, _key(calibration.judge, calibration.encoder): calibration.to_dict()}
         self.files.write(self.name, json.dumps(stored, indent=1).encode())
 
+    @property
+    def stored(self) -> dict[str, Any]:
+        """All of them as JSON. Raises StoreError for a damaged file."""
+        return self._read()
+
     def _read(self) -> dict[str, Any]:
         content = self.files.read(self.name)
         try:

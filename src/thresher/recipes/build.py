@@ -180,7 +180,16 @@ def generator(
     answer, confidence, judge = settings.answer, Confidence.load(), parts.models.judge()
     spans = SpanFinder(judge, parts.rarity(table), confidence.span)
     documents = parts.whole_documents()
-    offline = Answerer(spans, judge, documents, confidence, answer.min_confidence, ANSWERED_FROM, rivals)
+    offline = Answerer(
+        spans,
+        judge,
+        documents,
+        confidence,
+        answer.min_confidence,
+        ANSWERED_FROM,
+        rivals,
+        certified_from=parts.asserted_from,
+    )
     model = parts.language_model(settings.llm)
     if model is None:
         return offline, (NO_MODEL,)

@@ -149,6 +149,8 @@ class Components:
     """Called with a line about a cost before it arises."""
     on_sentence: Callable[[str], None] = in_silence
     """Called with each sentence of the answer once it is checked."""
+    asserted_from: float | None = None
+    """The certified certainty from which an answer is asserted; None without a certificate."""
     sketched: bool = False
     """Whether there is no collection: parts can be made and described, not run."""
     _documents: dict[str, Document] = field(default_factory=dict, repr=False)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from thresher.text.markup import flat, plain, words
+from thresher.types import Certified
 
 WIDTH = 120
 """Characters of a line where no terminal says its own."""
@@ -51,6 +52,8 @@ def _head(answer: Mapping[str, Any]) -> list[str]:
     lines += [f"        {line}" for line in also_lines(answer, QUOTED)]
     first, *others = sentence_lines(answer) or [""]
     lines += [f"sentences {first}", *(f"        {line}" for line in others)] if first else []
+    if answer.get("certificate"):
+        lines.append(f"promise   {Certified(**{'why': '', **answer['certificate']}).line}")
     lines += [f"conflict  [{one}] and [{other}] contradict each other" for one, other in answer["conflicts"]]
     lines += [f"without   {degradation}" for degradation in answer["degraded"]]
     usage = answer["usage"]

@@ -186,6 +186,8 @@ class Request:
     """Below which the addresses of its citations are."""
     max_tokens: int | None = None
     """To which its evidence was cut."""
+    asserted_from: float | None = None
+    """The certified certainty from which an answer was asserted."""
 
 
 @dataclass(frozen=True, slots=True)

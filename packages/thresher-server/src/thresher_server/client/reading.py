@@ -18,6 +18,7 @@ from thresher.links import place_of
 from thresher.types import (
     Alternative,
     AnswerSentence,
+    Certified,
     Check,
     CheckedClaim,
     Chunk,
@@ -63,6 +64,7 @@ def answer(told: Json, labels: Mapping[str, str] | None = None) -> Answer:
         sentences=tuple(map(_sentence, told["sentences"])),
         removed=tuple(map(_sentence, told.get("removed", ()))),
         state=told["state"],
+        certificate=Certified(**{"why": "", **told["certificate"]}) if "certificate" in told else None,
     )
 
 
