@@ -1,0 +1,122 @@
+"""One run: the expectations of a file, the documents now, and perhaps another state to compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import thresher
+from thresher import Collection
+from thresher.errors import UsageError
+from thresher_ci import knowledge
+from thresher_ci.asking import Asker, digest
+from thresher_ci.comparison import compared, unmet_now
+from thresher_ci.documents import LAST, Workplace, contents, files_at, files_of
+from thresher_ci.knowledge import Question
+from thresher_ci.outcome import Checks, Outcome
+from thresher_ci.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is asked of what. Without `documents` the collection is asked as it is."""
+
+    file: Path
+    home: Path
+    collection: str
+    documents: Path | None
+    recipe: str
+    settings: Mapping[str, Any]
+    strict: bool = False
+
+    def run(self, against: str = "") -> Report:
+        """Ask, compare, and record what was found. Raises ThresherError before anything is recorded."""
+        started = perf_counter()
+        questions = knowledge.read(self.file)
+        place = Workplace(self.home)
+        with place.alone():
+            old = self._old(place, questions, against) if against else None
+            with self._now(place) as collection:
+                asker = self._asker(collection, place)
+                new = {one.question: one for one in asker(questions)}
+                check = checks(collection)
+                found = list(unmet_now(questions, new, check) if old is None else compared(questions, old, new, check))
+            place.record(self._state(place, asker), list(new.values()))
+        seconds = round(perf_counter() - started, 3)
+        return Report(against, tuple(found), asker.again, seconds, str(self.file))
+
+    def _now(self, place: Workplace) -> Collection:
+        if self.documents is None:
+            return thresher.open(self.home, self.collection)
+        return self._indexed(place, files_of(self.documents, without=self.file))
+
+    def _indexed(self, place: Workplace, files: Mapping[str, Path]) -> Collection:
+        """The collection of a state of the documents."""
+        if not files:
+            raise UsageError("holds no documents", subject=str(self.documents))
+        place.show(files)
+        collection = place.collection()
+        collection.add(place.documents, prune=True, recipe=self.recipe, settings=self.settings)
+        return collection
+
+    def _asker(self, collection: Collection, place: Workplace) -> Asker:
+        return Asker(collection, self.recipe, self.settings, place.relative, place.known(), self.strict)
+
+    def _state(self, place: Workplace, asker: Asker) -> str:
+        """The name of a state's run: documents, settings, models, engine, and the questions."""
+        if self.documents is None:
+            return digest([str(self.home), self.collection])[:32]
+        files = files_of(place.documents, without=self.file)
+        return digest([contents(files), asker.collection.settings(self.recipe, self.settings)])[:32]
+
+    # --- the state to compare with
+
+    def _old(self, place: Workplace, questions: Sequence[Question], against: str) -> dict[str, Outcome]:
+        """The outcomes of the state to compare with: recorded, of another home, or of a git ref."""
+        if against == LAST:
+            if found := place.recorded(LAST):
+                return found
+            raise UsageError("no run was recorded yet", subject="`against` last", next_step="run thresher ci once")
+        if (Path(against) / "collections").is_dir():
+            with thresher.open(against, self.collection) as other:
+                return {one.question: one for one in self._asker(other, place)(questions)}
+        if self.documents is None:
+            what, advice = "is no home and no recorded run", "give a git ref together with `documents` FOLDER"
+            raise UsageError(what, subject=f"`against` {against}", next_step=advice)
+        with (
+            files_at(self.documents, against, without=self.file) as files,
+            self._indexed(place, files) as collection,
+        ):
+            asker = self._asker(collection, place)
+            found = {one.question: one for one in asker(questions)}
+            place.record(self._state(place, asker), list(found.values()))
+        return found
+
+
+def checks(collection: Collection) -> Checks:
+    """The engine's check of a sentence against a passage, each pair once: the least supported claim counts."""
+
+    @cache
+    def check(sentence: str, passage: str) -> str:
+        if not sentence.strip():
+            return "unverified"
+        states = {str(claim.state) for claim in collection.check(sentence, evidence=[passage]).claims}
+        return next((state for state in ("contradicted", "unverified", "supported") if state in states), "unverified")
+
+    return check
+
+
+def watched(job: Job, against: str, *, wait: Callable[[], object]) -> Iterator[Report]:
+    """A run, and another whenever the expectations or a document changed; `wait` passes the time between two looks."""
+    seen: object = None
+    while True:
+        files = {} if job.documents is None else files_of(job.documents, without=job.file)
+        states = [(file, file.stat().st_mtime_ns) for file in (job.file, *files.values()) if file.exists()]
+        if states != seen:
+            seen = states
+            yield job.run(against)
+        wait()
