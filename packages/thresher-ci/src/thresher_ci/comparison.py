@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -14,8 +14,8 @@ Kind = Literal["broken", "contradicted", "newly answered", "moved", "unchanged"]
 
 FAILING = ("broken", "contradicted")
 
-COUNTED = re.compile(r"\b(?:lines?|rows?) \d+(?:\s*[-–]\s*\d+)?,? ?")
-"""Of a place: what an edit above it shifts. Words that stand below the same heading, or on the same page, did not move."""
+COUNTED = re.compile(r"\b(?:lines?|rows?) \d+(?: to \d+)?,? ?")
+"""Of a place: what an edit above it shifts. Words below the same heading, or on the same page, did not move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +46,27 @@ def compared(
         yield _difference(question, before, now, check)
 
 
-def unmet_now(questions: Sequence[Question], new: Mapping[str, Outcome], check: Checks) -> Iterator[Difference]:
-    """Against no other state: broken is what does not meet its expectation, moved what stands in another source."""
+def unmet_now(
+    questions: Sequence[Question], new: Mapping[str, Outcome], check: Checks, sources: Set[str]
+) -> Iterator[Difference]:
+    """Against no other state: broken is what does not meet its expectation, moved what stands in another source.
+
+    An expected source that is not among `sources` is gone, which is why it broke.
+    """
     for question in questions:
         now, expected = new[question.question], question.expected
         if why := unmet(expected, now, check):
-            yield Difference("broken", question, why, None, now.lead, met=False)
-        elif expected.source and not any(_is_of(place, expected) for place in now.shown):
+            gone = expected.source and not any(_is(source, expected) for source in sources)
+            said = f"{why}; {expected.source} is gone" if gone else why
+            yield Difference("broken", question, said, None, now.lead, met=False)
+        elif expected.source and not any(_is(place.source, expected) for place in now.shown):
             yield Difference("moved", question, f"was expected in {expected.source}", None, now.lead, met=True)
         else:
             yield Difference("unchanged", question, "", None, now.lead, met=True)
 
 
-def _is_of(place: Place, expected: Expected) -> bool:
-    return place.source == expected.source or place.source.endswith(f"/{expected.source}")
+def _is(source: str, expected: Expected) -> bool:
+    return source == expected.source or source.endswith(f"/{expected.source}")
 
 
 def _difference(question: Question, before: Outcome | None, now: Outcome, check: Checks) -> Difference:

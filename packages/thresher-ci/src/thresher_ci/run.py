@@ -10,10 +10,10 @@ from time import perf_counter
 from typing import Any
 
 import thresher
-from thresher import Collection
+from thresher import Collection, recipes
 from thresher.errors import UsageError
 from thresher_ci import knowledge
-from thresher_ci.asking import Asker, digest
+from thresher_ci.asking import Asker, digest, engine
 from thresher_ci.comparison import compared, unmet_now
 from thresher_ci.documents import LAST, Workplace, contents, files_at, files_of
 from thresher_ci.knowledge import Question
@@ -36,7 +36,7 @@ class Job:
     def run(self, against: str = "") -> Report:
         """Ask, compare, and record what was found. Raises ThresherError before anything is recorded."""
         started = perf_counter()
-        questions = knowledge.read(self.file)
+        questions = self._questions()
         place = Workplace(self.home)
         with place.alone():
             old = self._old(place, questions, against) if against else None
@@ -44,10 +44,24 @@ class Job:
                 asker = self._asker(collection, place)
                 new = {one.question: one for one in asker(questions)}
                 check = checks(collection)
-                found = list(unmet_now(questions, new, check) if old is None else compared(questions, old, new, check))
-            place.record(self._state(place, asker), list(new.values()))
+                if old is None:
+                    sources = {place.relative(one.source) for one in collection.documents()}
+                    found = list(unmet_now(questions, new, check, sources))
+                else:
+                    found = list(compared(questions, old, new, check))
+            place.record(self._state(place), list(new.values()))
         seconds = round(perf_counter() - started, 3)
         return Report(against, tuple(found), asker.again, seconds, str(self.file))
+
+    def _questions(self) -> list[Question]:
+        """Those of the file; UsageError with the line for a recipe that there is not."""
+        questions = knowledge.read(self.file)
+        for one in questions:
+            try:
+                recipes.get(one.recipe or self.recipe)
+            except UsageError as error:
+                raise UsageError(str(error), subject=f"{self.file}, line {one.line}") from error
+        return questions
 
     def _now(self, place: Workplace) -> Collection:
         if self.documents is None:
@@ -66,12 +80,13 @@ class Job:
     def _asker(self, collection: Collection, place: Workplace) -> Asker:
         return Asker(collection, self.recipe, self.settings, place.relative, place.known(), self.strict)
 
-    def _state(self, place: Workplace, asker: Asker) -> str:
-        """The name of a state's run: documents, settings, models, engine, and the questions."""
+    def _state(self, place: Workplace, files: Mapping[str, Path] | None = None) -> str:
+        """The name of the run of a state, by default that of now: documents, settings, calibrations, engine."""
         if self.documents is None:
             return digest([str(self.home), self.collection])[:32]
-        files = files_of(place.documents, without=self.file)
-        return digest([contents(files), asker.collection.settings(self.recipe, self.settings)])[:32]
+        files = files_of(self.documents, without=self.file) if files is None else files
+        settings = place.collection().settings(self.recipe, self.settings)
+        return digest([contents(files), settings, self.recipe, engine()])[:32]
 
     # --- the state to compare with
 
@@ -87,13 +102,14 @@ class Job:
         if self.documents is None:
             what, advice = "is no home and no recorded run", "give a git ref together with `documents` FOLDER"
             raise UsageError(what, subject=f"`against` {against}", next_step=advice)
-        with (
-            files_at(self.documents, against, without=self.file) as files,
-            self._indexed(place, files) as collection,
-        ):
-            asker = self._asker(collection, place)
-            found = {one.question: one for one in asker(questions)}
-            place.record(self._state(place, asker), list(found.values()))
+        with files_at(self.documents, against, without=self.file) as files:
+            state = self._state(place, files)
+            recorded = place.recorded(state)
+            if all(one.question in recorded for one in questions):
+                return recorded
+            with self._indexed(place, files) as collection:
+                found = {one.question: one for one in self._asker(collection, place)(questions)}
+            place.record(state, list(found.values()))
         return found
 
 
