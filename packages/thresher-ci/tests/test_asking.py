@@ -61,6 +61,7 @@ def begun(place: Workplace, folder: Path) -> tuple[dict[str, Path], dict[str, Ou
     """The files of the towns, and what is known of them."""
     for town in TOWNS:
         (folder / f"{town}.md").write_text(text_of(town), encoding="utf-8")
+    (folder / "soup.md").write_text("# Soup\n\nBoil two litres of water and add salt.\n", encoding="utf-8")
     files = {file.name: file for file in folder.iterdir()}
     place.show(files)
     outcomes, again = asked(place, {})
@@ -68,7 +69,7 @@ def begun(place: Workplace, folder: Path) -> tuple[dict[str, Path], dict[str, Ou
     return files, {one.footprint: one for one in outcomes}
 
 
-@given(st.lists(st.tuples(st.sampled_from(sorted(EDITS)), st.sampled_from(TOWNS)), min_size=1, max_size=3))
+@given(st.lists(st.tuples(st.sampled_from(sorted(EDITS)), st.sampled_from([*TOWNS, "soup"])), min_size=1, max_size=3))
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_skipped_question_has_the_answer_that_it_has_when_it_is_asked(
     place: Workplace, tmp_path_factory: pytest.TempPathFactory, edits: list[tuple[str, str]]
@@ -85,10 +86,10 @@ def test_a_skipped_question_has_the_answer_that_it_has_when_it_is_asked(
 
 def test_an_edit_that_cannot_touch_a_question_has_it_skipped(place: Workplace, tmp_path: Path) -> None:
     files, known = begun(place, tmp_path)
-    changed(files["Farley.md"], "The market is held", "A market is held")
+    changed(files["soup.md"], "two", "three")
     place.show(files)
     _, again = asked(place, known)
-    assert again < len(QUESTIONS)
+    assert again == 0
 
 
 def test_another_setting_has_every_question_answered_again(place: Workplace, tmp_path: Path) -> None:
