@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import bundled_models, kept_reading_processes, pytest_collection_modifyitems, run
+from tests.conftest import bundled_models, kept_reading_processes, pytest_collection_modifyitems, run, serve
 from thresher_ci.run import Job
 
-__all__ = ["bundled_models", "kept_reading_processes", "pytest_collection_modifyitems", "run"]
+__all__ = ["bundled_models", "kept_reading_processes", "pytest_collection_modifyitems", "run", "serve"]
 
 LEAVE = """# Leave
 

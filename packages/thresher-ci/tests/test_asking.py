@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import thresher
 from thresher_ci.asking import Asker
 from thresher_ci.documents import Workplace
 from thresher_ci.knowledge import Expected, Question
@@ -102,7 +101,7 @@ def test_another_setting_has_every_question_answered_again(place: Workplace, tmp
 
 def test_another_recipe_is_never_skipped(place: Workplace, tmp_path: Path) -> None:
     begun(place, tmp_path)
-    with thresher.open(place.folder / "home") as collection:
+    with place.collection() as collection:
         asker = Asker(collection, "hybrid", {}, place.relative, {})
         one, *_ = asker([replace(QUESTIONS[0], recipe="hybrid")])
         assert one.footprint == ""

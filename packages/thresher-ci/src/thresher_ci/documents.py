@@ -3,9 +3,9 @@
 A folder and its git refs are copied, one after the other, to the same place below the home and indexed there, so that
 sources have the same names in every state and only what differs is read and encoded again:
 
-    HOME/ci/documents   the state that was asked last
-    HOME/ci/home        its index
-    HOME/ci/runs        what became of the questions, by the state
+    HOME/ci/documents        the state that was asked last
+    HOME/ci/runs             what became of the questions, by the state
+    HOME/collections/ci      the index of `documents`, a collection as any other, so that the home's settings count
 """
 
 from __future__ import annotations
@@ -39,11 +39,15 @@ KEPT = 20
 
 LAST = "last"
 
+COLLECTION = "ci"
+"""Of a home: the copied state, indexed."""
+
 
 class Workplace:
     """The folder in which states of documents are indexed and runs are recorded."""
 
     def __init__(self, home: Path) -> None:
+        self.home = home
         self.folder = home.absolute() / "ci"
         self.documents = self.folder / "documents"
         self.runs = self.folder / "runs"
@@ -66,7 +70,7 @@ class Workplace:
 
     def collection(self) -> Collection:
         """The collection of the copied state."""
-        return thresher.open(self.folder / "home")
+        return thresher.open(self.home, COLLECTION)
 
     def show(self, files: Mapping[str, Path]) -> None:
         """Make the copied state that of these files, by their relative paths; what is the same is left alone."""
