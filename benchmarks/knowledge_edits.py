@@ -216,9 +216,10 @@ def shares(results: Mapping[str, Any]) -> Iterator[str]:
         of_all = [results["kinds"].get(kind, {}) for kind in kinds]
         number = sum(sum(counts.values()) for counts in of_all)
         failing = sum(counts.get(kind, 0) for counts in of_all for kind in FAILING)
-        low, high = wilson_interval(failing, number) if number else (0.0, 0.0)
-        share = failing / number if number else 0.0
-        yield f"{name} ({', '.join(kinds)}): {failing} of {number}, {share:.1%} ({low:.1%} to {high:.1%})"
+        share = wilson_interval(failing, number)
+        if share.value is not None:
+            within = f"{share.value:.1%} ({share.low:.1%} to {share.high:.1%})"
+            yield f"{name} ({', '.join(kinds)}): {failing} of {number}, {within}"
     for kind in KINDS:
         of_kind = [one for one in results["alone"] if one["kind"] == kind]
         if of_kind:

@@ -109,7 +109,14 @@ def test_a_run_is_compared_with_another_home(job: Make, handbook: Path, tmp_path
     with thresher.open(tmp_path / "older") as older:
         older.add(handbook)
     edit(handbook / "leave.md", "25 days", "28 days")
-    assert kinds(job().run(str(tmp_path / "older")))[LEAVE] == "contradicted"
+    assert kinds(job().run(str(tmp_path / "older"))) == ["contradicted", "unchanged", "unchanged", "unchanged"]
+
+
+def test_a_document_that_cannot_be_read_is_named(job: Make, handbook: Path) -> None:
+    (handbook / "broken.pdf").write_bytes(b"%PDF-1.7 cut short")
+    lines: list[str] = []
+    job(tell=lines.append).run()
+    assert [line.startswith("not read: ") and "broken.pdf" in line for line in lines] == [True]
 
 
 def test_a_collection_is_asked_as_it_is(job: Make, handbook: Path, tmp_path: Path) -> None:

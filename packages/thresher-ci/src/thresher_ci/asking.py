@@ -63,7 +63,7 @@ class Asker:
 
     def _asked(self, question: Question) -> Outcome:
         recipe = question.recipe or self.recipe
-        environment = self.environment(recipe)
+        environment = self._environment(recipe)
         footprint = ""
         run = self.collection.run(question.question, recipe=recipe, settings=self.settings, strict=self.strict)
         with closing(run) as steps:
@@ -77,14 +77,13 @@ class Asker:
                         return self.known[footprint]
         raise AssertionError("a run ends with an answer")
 
-    def environment(self, recipe: str) -> str:
+    def _environment(self, recipe: str) -> str:
         """What an answer depends on besides the documents; empty where that is not known in full."""
         settings = self.collection.settings(recipe, self.settings)
         outside = settings.get("outside") not in (None, "none")
         if recipe != SKIPPED or outside or settings.get("judge") not in JUDGES:
             return ""
-        calibrations = self.collection.files.read("calibrations.json") or b""
-        return digest([settings, calibrations.decode(), engine(), date.today().isoformat()])
+        return digest([environment(self.collection, recipe, self.settings), date.today().isoformat()])
 
     def _footprint(self, question: str, recipe: str, environment: str, hits: Sequence[Hit]) -> str:
         chunks = [hit.chunk for hit in hits]
@@ -106,6 +105,12 @@ def wordings(question: str) -> str:
     """All words in which the engine reads a question: its parts, and the other ways to ask them."""
     parts = [question, *(part.asked for part in asked_apart(question))]
     return "\n".join(dict.fromkeys(way for part in parts for way in asked_alike(part)))
+
+
+def environment(collection: Collection, recipe: str, settings: Mapping[str, Any]) -> str:
+    """Fingerprint of settings, calibrations and engine."""
+    calibrations = collection.files.read("calibrations.json") or b""
+    return digest([recipe, collection.settings(recipe, settings), calibrations.decode(), engine()])
 
 
 @cache

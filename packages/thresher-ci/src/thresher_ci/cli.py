@@ -53,7 +53,7 @@ def ci(
     if context.invoked_subcommand is not None:
         return
     chosen = (target.recipe(recipe), target.settings, target.strict(strict))
-    job = Job(knowledge, folder_of(target), target.collection, documents, *chosen)
+    job = Job(knowledge, folder_of(target), target.collection, documents, *chosen, output.complain)
     shown = "json" if target.json else form
 
     def show(report: Report) -> None:

@@ -103,10 +103,12 @@ def _moved(before: Outcome, now: Outcome) -> Place | None:
     if before.lead is None:
         return None
     there = [place for place in now.shown if holds(place.passage, before.lead.sentence)]
-    if not there or any(_section(one) == _section(before.lead) for one in there):
+    if not there or any(_same_section(one, before.lead) for one in there):
         return None
     return there[0]
 
 
-def _section(place: Place) -> tuple[str, str]:
-    return place.source, COUNTED.sub("", place.where)
+def _same_section(one: Place, other: Place) -> bool:
+    """Whether two places are of the same document, whose source another home may write with its folder, and heading."""
+    short, long = sorted((one.source, other.source), key=len)
+    return f"/{long}".endswith(f"/{short}") and COUNTED.sub("", one.where) == COUNTED.sub("", other.where)

@@ -12,8 +12,9 @@ from typing import Any
 import thresher
 from thresher import Collection, recipes
 from thresher.errors import UsageError
+from thresher.protocols import in_silence
 from thresher_ci import knowledge
-from thresher_ci.asking import Asker, digest, engine
+from thresher_ci.asking import Asker, digest, environment
 from thresher_ci.comparison import compared, unmet_now
 from thresher_ci.documents import LAST, Workplace, contents, files_at, files_of
 from thresher_ci.knowledge import Question
@@ -32,6 +33,8 @@ class Job:
     recipe: str
     settings: Mapping[str, Any]
     strict: bool = False
+    tell: Callable[[str], None] = in_silence
+    """Called with a line for each document that cannot be read."""
 
     def run(self, against: str = "") -> Report:
         """Ask, compare, and record what was found. Raises ThresherError before anything is recorded."""
@@ -74,19 +77,22 @@ class Job:
             raise UsageError("holds no documents", subject=str(self.documents))
         place.show(files)
         collection = place.collection()
-        collection.add(place.documents, prune=True, recipe=self.recipe, settings=self.settings)
+        report = collection.add(place.documents, prune=True, recipe=self.recipe, settings=self.settings)
+        for error in report.failed:
+            self.tell(f"not read: {error}")
         return collection
 
     def _asker(self, collection: Collection, place: Workplace) -> Asker:
         return Asker(collection, self.recipe, self.settings, place.relative, place.known(), self.strict)
 
     def _state(self, place: Workplace, files: Mapping[str, Path] | None = None) -> str:
-        """The name of the run of a state, by default that of now: documents, settings, calibrations, engine."""
+        """The name of the run of a state, by default that of now: documents, questions, settings, engine."""
         if self.documents is None:
             return digest([str(self.home), self.collection])[:32]
         files = files_of(self.documents, without=self.file) if files is None else files
-        settings = place.collection().settings(self.recipe, self.settings)
-        return digest([contents(files), settings, self.recipe, engine()])[:32]
+        recipes_of = [(one.question, one.recipe) for one in self._questions()]
+        around = environment(place.collection(), self.recipe, self.settings)
+        return digest([contents(files), recipes_of, around])[:32]
 
     # --- the state to compare with
 
