@@ -15,7 +15,7 @@ BESIDE := $(addprefix tests/,benchmarks comparison deploy test_docs.py test_exam
 ADAPTERS := adapters-langchain adapters-llama-index adapters-haystack
 
 # The distributions beside the engine that `make install` brings.
-DISTRIBUTIONS := $(addprefix packages/thresher-,bucket evals postgres ray server testing)
+DISTRIBUTIONS := $(addprefix packages/thresher-,bucket ci evals postgres ray server testing)
 
 .PHONY: install demo serve test test-beside proofs kills quality fuzz try-open-webui wheels lock sbom audit adapters $(ADAPTERS) training check \
 	bench docs clean

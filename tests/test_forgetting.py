@@ -10,7 +10,7 @@ import pytest
 import thresher
 from tests.conftest import Run
 from tests.indexing.making import bytes_holding
-from thresher.errors import UnknownSetting
+from thresher.errors import UnknownSetting, UsageError
 from thresher.forgetting import FILE
 from thresher.indexing.store import DocumentStore
 
@@ -117,3 +117,22 @@ def test_what_a_killed_process_wrote_goes_with_a_purge(texts: Path, tmp_path: Pa
         (data / name).write_bytes(next(data.iterdir()).read_bytes())
         collection.delete("secret.txt", purge=True)
     assert holding(tmp_path / "home") == []
+
+
+def test_answers_that_rest_on_a_document_are_known_after_it_is_deleted(texts: Path, tmp_path: Path) -> None:
+    with thresher.open(tmp_path / "home") as collection:
+        collection.add(texts)
+        answer = collection.ask("By how many metres does the tide at Fernby rise?")
+        assert [one["trace"] for one in collection.resting_on("tides.txt")] == [answer.trace]
+        assert collection.resting_on("secret.txt") == []
+        collection.delete("tides.txt")
+        assert [one["question"] for one in collection.resting_on("tides.txt")] == [answer.question]
+
+
+def test_a_term_of_no_chunk_is_rarer_than_one_of_a_chunk(texts: Path, tmp_path: Path) -> None:
+    with thresher.open(tmp_path / "home") as collection:
+        collection.add(texts)
+        rarity = collection.rarity("tide zeppelin")
+        assert rarity["zeppelin"] > rarity["tide"]
+        with pytest.raises(UsageError, match="reads no documents"):
+            collection.rarity("tide", recipe="no-retrieval")

@@ -317,6 +317,32 @@ class Collection(OpenCollection):
             cut = spending(parts).cut(max_tokens)
         return self._named(self._links(settings).search(pipeline.search(query, strict=strict, cut=cut)))
 
+    def rarity(
+        self,
+        text: str,
+        *,
+        recipe: str | recipes.Recipe = recipes.DEFAULT,
+        settings: Mapping[str, Any] | None = None,
+    ) -> Mapping[str, float]:
+        """BM25's idf of each term of a text among the chunks that a recipe reads. UsageError where it reads none."""
+        configured, parts = self._configured(recipe, settings), self._parts()
+        config = recipes.get(recipe).index_config(configured, parts)
+        if config is None:
+            raise UsageError("reads no documents", subject=f"recipe {recipes.get(recipe).name}")
+        self._existing()
+        return parts.rarity(parts.table(config))(text)
+
+    def resting_on(self, source: str) -> list[dict[str, Any]]:
+        """The stored answers that cite a document of this source, here or deleted before, the newest first."""
+        check_type("source", source, str, "a file, an address, or the end of a path")
+
+        def cites(answer: Mapping[str, Any]) -> bool:
+            cited = (one["source"] for one in answer["citations"])
+            return any(one == source or one.endswith(f"/{source}") for one in cited)
+
+        self._existing()
+        return [one for one in self._named(list(self.traces.all())) if cites(one)]
+
     def evidence(
         self,
         question: str,

@@ -28,6 +28,19 @@ def test_the_compose_file_follows_the_compose_specification() -> None:
     assert complaints(BIN / "check-jsonschema", "--builtin-schema", schema, ROOT / "deploy/compose.yaml") == ""
 
 
+@pytest.mark.parametrize(
+    ("schema", "file"),
+    [
+        ("vendor.github-actions", "deploy/ci/action.yml"),
+        ("vendor.github-workflows", "examples/knowledge/.github/workflows/knowledge.yml"),
+        ("vendor.gitlab-ci", "deploy/ci/gitlab.yml"),
+        ("vendor.gitlab-ci", "examples/knowledge/.gitlab-ci.yml"),
+    ],
+)
+def test_what_runs_thresher_ci_follows_the_schemas_of_github_and_gitlab(schema: str, file: str) -> None:
+    assert complaints(BIN / "check-jsonschema", "--builtin-schema", schema, ROOT / file) == ""
+
+
 def test_the_manifest_follows_the_schemas_of_kubernetes() -> None:
     assert complaints(BIN / "kubernetes-validate", ROOT / "deploy/kubernetes.yaml") == ""
 

@@ -28,7 +28,7 @@ from thresher.text.markup import json_text, shown
 ENTRY_POINTS = "thresher.commands"  # the group in which another distribution names its command
 
 OURS = {
-    **dict.fromkeys(("index", "watch", "status", "documents", "doctor", "delete"), "documents"),
+    **dict.fromkeys(("index", "watch", "status", "documents", "holding", "doctor", "delete"), "documents"),
     **dict.fromkeys(("backup", "restore"), "collections"),
     **dict.fromkeys(("search", "ask", "chat", "check", "explain", "feedback"), "questions"),
     "label": "labels",
@@ -40,6 +40,7 @@ OURS = {
 
 EXTENSIONS = {
     "eval": ("Measure recipes on questions with known answers.", "thresher-evals"),
+    "ci": ("Say which answers a change of documents or settings breaks.", "thresher-ci"),
     "serve": ("Answer over HTTP, with a page to look at.", "thresher-server"),
     "mcp": ("Answer an agent's tools, over MCP.", "thresher-server"),
     "keys": ("The keys that let somebody use the server.", "thresher-server"),

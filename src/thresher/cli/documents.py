@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Annotated, Any
@@ -214,6 +215,21 @@ def _fields(records: Sequence[DocumentRecord]) -> dict[str, dict[str, int]]:
     return {name: dict(values.most_common()) for name, values in sorted(fields.items())}
 
 
+@on_collection(reads_settings=False)
+def holding(
+    target: Target,
+    document: Annotated[
+        str, typer.Argument(metavar="DOCUMENT", help="Source, label (Doc3) or id; one deleted before by its source.")
+    ],
+) -> None:
+    """List the earlier answers that rest on a document, for who learns that it was wrong."""
+    with target.open() as collection:
+        records = collection.documents()
+        (source, *_) = _meant(document, records)
+        found = collection.resting_on(source)
+    target.show(found, partial(_say_resting, source))
+
+
 @on_collection()
 def doctor(
     target: Target,
@@ -334,6 +350,15 @@ def _say_documents(records: Sequence[DocumentRecord]) -> None:
         rows.append([f"Doc{one.number}", *size, one.date, one.title, authors, one.source, ", ".join(one.also)])
     columns = ["document", "kind", "pages", "characters", "date", "title", "authors", "source", "also"]
     output.table(counted(len(records), "document"), columns, rows)
+
+
+def _say_resting(source: str, answers: Sequence[Mapping[str, Any]]) -> None:
+    """A row for each answer that cites a document."""
+    if not answers:
+        output.say(f"no stored answer rests on {source}")
+        return
+    rows = [[one["trace"], one["asked"], one["question"], shortened(one["text"], 80)] for one in answers]
+    output.table(f"{counted(len(rows), 'answer')} on {source}", ["trace", "asked", "question", "answer"], rows)
 
 
 def _say_fields(counts: Mapping[str, Mapping[str, int]]) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from time import perf_counter
@@ -256,6 +257,12 @@ class Traces:
         """A stored answer by its id, or the newest. Raises UsageError when there is none."""
         answer: dict[str, Any] = self._read(identifier)["answer"]
         return {"state": "refused" if answer["abstained"] else "answered", **answer}  # older ones have no state
+
+    def all(self) -> Iterator[dict[str, Any]]:
+        """Every stored answer with `asked`, when it was stored, the newest first; damaged ones are left out."""
+        for trace, when in reversed(self.asked()):
+            with suppress(StoreError, UsageError):  # damaged, or removed just now
+                yield {**self.load(trace), "asked": when.isoformat(timespec="seconds")}
 
     def conversation(self, identifier: str = LAST) -> list[tuple[str, str]]:
         """The questions and answers that a stored answer followed up on, and it itself."""

@@ -1,0 +1,128 @@
+"""Questions asked of a collection; one whose answer cannot have changed is not answered again.
+
+What an answer depends on is its *footprint*. Every question is retrieved anew, because any document may enter its
+candidates and any change of the collection may change the order of BM25. After that `corrective` reads nothing of the
+collection but
+
+- the retrieved passages in their order (their scores of retrieval do not count: the judge scores anew),
+- the documents that these passages come from,
+- the rarity of the question's terms among all chunks.
+
+These, the settings, the calibrations, the files of the engine and the day make the footprint. Two runs with equal
+footprints give equal answers, so an answer known under a footprint is taken, and judging and generating are skipped. A
+change of the number of chunks changes every rarity, and so has every question answered again; an edit that leaves it
+has those alone that it touches. A recipe other than `corrective`, another judge and a search outside are never skipped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import thresher
+from thresher import Answer, Collection, Hit
+from thresher.indexing.catalog import about
+from thresher.questions import asked_alike, asked_apart
+from thresher_ci.knowledge import Question
+from thresher_ci.outcome import Outcome, outcome_of
+
+SKIPPED = "corrective"
+"""The recipe whose footprint is known."""
+
+JUDGES = ("auto", "trained")
+"""Of `corrective`: those that read no score of the retrieval."""
+
+FILES = ("*.py", "*.json", "*.onnx")
+"""Of the engine: code, prompts, fitted tables and weights."""
+
+
+@dataclass(slots=True)
+class Asker:
+    """Asks the questions of one collection, and counts those that had to be answered again."""
+
+    collection: Collection
+    recipe: str
+    settings: Mapping[str, Any]
+    relative: Callable[[str], str]
+    known: Mapping[str, Outcome]
+    """Answers of this or another state by their footprints."""
+    strict: bool = False
+    again: int = 0
+    _documents: dict[str, str] = field(default_factory=dict)
+
+    def __call__(self, questions: Sequence[Question]) -> Iterator[Outcome]:
+        """What became of each question."""
+        return map(self._asked, questions)
+
+    def _asked(self, question: Question) -> Outcome:
+        recipe = question.recipe or self.recipe
+        environment = self._environment(recipe)
+        footprint = ""
+        run = self.collection.run(question.question, recipe=recipe, settings=self.settings, strict=self.strict)
+        with closing(run) as steps:
+            for step in steps:
+                if isinstance(step, Answer):
+                    self.again += 1
+                    return outcome_of(step, footprint, self.relative)
+                if step.name == "retrieve" and environment:
+                    footprint = self._footprint(question.question, recipe, environment, step.value.kept)
+                    if footprint in self.known:
+                        return self.known[footprint]
+        raise AssertionError("a run ends with an answer")
+
+    def _environment(self, recipe: str) -> str:
+        """What an answer depends on besides the documents; empty where that is not known in full."""
+        settings = self.collection.settings(recipe, self.settings)
+        outside = settings.get("outside") not in (None, "none")
+        if recipe != SKIPPED or outside or settings.get("judge") not in JUDGES:
+            return ""
+        return digest([environment(self.collection, recipe, self.settings), date.today().isoformat()])
+
+    def _footprint(self, question: str, recipe: str, environment: str, hits: Sequence[Hit]) -> str:
+        chunks = [hit.chunk for hit in hits]
+        passages = [
+            (self.relative(one.source), one.title, one.start, one.end, one.text, one.page, one.kind) for one in chunks
+        ]
+        documents = [self._document(id_) for id_ in dict.fromkeys(one.document_id for one in chunks)]
+        rarity = self.collection.rarity(wordings(question), recipe=recipe, settings=self.settings)
+        return digest([question, environment, passages, documents, sorted(rarity.items())])
+
+    def _document(self, document_id: str) -> str:
+        """Fingerprint of a document: its id is a hash of its text, `about` one of everything else."""
+        if document_id not in self._documents:
+            self._documents[document_id] = f"{document_id} {about(self.collection.document(document_id))}"
+        return self._documents[document_id]
+
+
+def wordings(question: str) -> str:
+    """All words in which the engine reads a question: its parts, and the other ways to ask them."""
+    parts = [question, *(part.asked for part in asked_apart(question))]
+    return "\n".join(dict.fromkeys(way for part in parts for way in asked_alike(part)))
+
+
+def environment(collection: Collection, recipe: str, settings: Mapping[str, Any]) -> str:
+    """Fingerprint of settings, calibrations and engine."""
+    calibrations = collection.files.read("calibrations.json") or b""
+    return digest([recipe, collection.settings(recipe, settings), calibrations.decode(), engine()])
+
+
+@cache
+def engine() -> str:
+    """Fingerprint of the installed engine: code, prompts, fitted tables, weights."""
+    found = hashlib.sha256()
+    folder = Path(thresher.__file__).parent
+    for file in sorted(one for pattern in FILES for one in folder.rglob(pattern)):
+        found.update(str(file.relative_to(folder)).encode() + b"\0" + file.read_bytes())
+    return found.hexdigest()
+
+
+def digest(value: Any) -> str:
+    """Fingerprint of a value of JSON."""
+    return hashlib.sha256(json.dumps(value, ensure_ascii=False, default=str).encode()).hexdigest()
