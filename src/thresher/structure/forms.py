@@ -25,6 +25,7 @@ from thresher.structure.lookup import (
     words_of,
 )
 from thresher.text.answer_types import answer_type, is_of_type
+from thresher.text.marks import in_force
 from thresher.text.numbers import Date, quantities_and_dates
 from thresher.text.sentences import line_spans, without_figures
 from thresher.types import Document
@@ -121,8 +122,9 @@ def fields_of(text: str, low: int, high: int) -> Iterator[Field]:
     for start, end in line_spans(text[low:high]):
         found = _FIELD.fullmatch(text, low + start, low + end)
         if found is not None and len(found["label"].split()) <= LABEL_WORDS:
-            label, value = (Cell(found[name].strip(), *found.span(name)) for name in ("label", "value"))
-            yield label, value
+            label, value = (Cell(in_force(found[name].strip()), *found.span(name)) for name in ("label", "value"))
+            if label.text and value.text:
+                yield label, value
 
 
 def _is_date(text: str) -> bool:
