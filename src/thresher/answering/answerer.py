@@ -137,7 +137,7 @@ class Answerer:
         return abstention(not_answered() if evidence else NO_EVIDENCE, Notes(facts={"proposals": []}))
 
     def _allowed(self, question: str) -> Allowed:
-        """Sentences but questions, and those that are struck or not ticked, hold at another time, or say the opposite."""
+        """Sentences but questions, and those that are struck, hold at another time, or say the opposite."""
         asked, today, questions = asked_time(question), self.today(), asks_for_questions(question)
 
         def allowed(sentence: str) -> bool:

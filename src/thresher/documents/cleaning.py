@@ -56,7 +56,7 @@ RAISED = "\0"
 """Stands before raised text while the characters of a block are gathered."""
 STRUCK = "\1"
 """Stands before and behind text that is struck, until then."""
-_POWER = re.compile(rf"(?:(?<![\d.,])(?:10|2)|(?<=[=×·*/(]\s)\d+|(?<=[=×·*/(])\d+){RAISED}(?=[-−+]?\d)")
+_POWER = re.compile(rf"(?:(?<![\d.,])(?:10|2(?={RAISED}\d\d))|(?<=[=×·*/(]\s)\d+|(?<=[=×·*/(])\d+){RAISED}(?=[-−+]?\d)")
 _OF_FORMULA = re.compile(rf"(?<=\d){RAISED}(?=[-−+]\d|\d{{1,3}}\s?[=×·*+^])")
 _NOTE = re.compile(rf"(?<=\d){RAISED}(\d{{1,3}})(?!\d)|(?<=[^\W\d_]{{4}}){RAISED}(\d{{1,3}})(?![\w.])")
 
