@@ -182,6 +182,8 @@ class Answerer:
             passage = passage_of(stretch, piece, (place.start, place.end), **asked)
             if passage is None or not any(map(allowed, passage.texts)):
                 continue
+            if place.sentence.text.lstrip().startswith("|") and not _stands(place):
+                continue  # the row that is asked for is struck: another row is no answer
             spoken = place if _stands(place) and allowed(place.sentence.text) else None
             proposal = _proposal(passage, spoken, self.confidence.passage.probability(place.signs), place.signs)
             most = proposals[-1].probability if proposals else 1.0

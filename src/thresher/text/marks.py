@@ -25,13 +25,16 @@ _MARKS = re.compile(rf"\s*(?:{_BOX})\s*")
 def struck(text: str) -> str:
     """A text that is struck, each sentence of it marked by itself, so that one which stands alone is known as struck.
 
+    Its stop stays outside: behind it the marks would belong to the next sentence.
+
     >>> struck("Pay 5. Call us. ")
-    '~~Pay 5.~~ ~~Call us.~~ '
+    '~~Pay 5~~. ~~Call us~~. '
     """
     pieces, at = list[str](), 0
     for line in re.finditer(r"[^\n]+", text):
         for start, end in sentence_spans(line[0]):
             low, high = trim(text, line.start() + start, line.start() + end)
+            high = low + len(text[low:high].rstrip(".!?"))
             if low < high:
                 pieces += [text[at:low], f"~~{text[low:high]}~~"]
                 at = high
@@ -76,5 +79,7 @@ def holds(sentence: str) -> bool:
     left = in_force(sentence)
     if not re.search(r"\w", left) or left.endswith(":"):
         return False
-    lost = any(facts_in(sentence[start:end]) for start, end in spans)
-    return not lost or bool(facts_in(left))
+    lost = " ".join(sentence[start:end] for start, end in spans)
+    if re.search(r"\d", lost) and not re.search(r"\d", left):
+        return False
+    return not facts_in(lost) or bool(facts_in(left))

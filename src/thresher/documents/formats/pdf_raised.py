@@ -9,7 +9,6 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from pypdf import PdfReader
@@ -19,7 +18,7 @@ from thresher.documents.cleaning import RAISED, with_marks
 
 SMALLER = 0.85  # of the size before; TeX and Word raise at 0.58 to 0.73
 TAIL = 16  # characters before a raised figure by which it is found in the text
-_MAY_BE_RAISED = re.compile(rb"Tf[^()<>]{0,120}(?:\(\s*\d{1,3}\s*\)|<[0-9A-Fa-f]{2,12}>)")
+_MAY_BE_RAISED = re.compile(rb"Tf[^()<>]{0,120}(?:\(\s*-?\d{1,3}\s*\)|<[0-9A-Fa-f]{2,12}>)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +51,14 @@ def _corrected(text: str, page: Any) -> str:
     if contents is None or not _MAY_BE_RAISED.search(contents.get_data()):
         return text
     at = 0
-    for before, figure in raised_figures(_runs(page)):
+    for before, figure, goes_on in raised_figures(_runs(page)):
         tail = r"\s*".join(map(re.escape, before[-TAIL:].split()))
         if found := re.compile(rf"{tail}(?={figure}(?!\d))").search(text, at):
             at = found.end() + len(RAISED)
-            text = f"{text[: found.end()]}{RAISED}{text[found.end() :]}"
+            rest = text[found.end() + len(figure) :]
+            if goes_on:  # PDFium ends a line at some raised figures
+                rest = re.sub(r"\A[ \t]*\r?\n[ \t]*", " ", rest)
+            text = f"{text[: found.end()]}{RAISED}{figure}{rest}"
     return with_marks(text) if at else text
 
 
@@ -71,13 +73,14 @@ def _runs(page: Any) -> list[Run]:
     return runs
 
 
-def raised_figures(runs: Sequence[Run]) -> Iterator[tuple[str, str]]:
-    """The number before each raised figure with its line, and the figure: smaller, beside it, and not lower.
+def raised_figures(runs: Sequence[Run]) -> Iterator[tuple[str, str, bool]]:
+    """The text up to each raised figure, the figure, and whether its line goes on: smaller, beside it, and not lower.
 
     Behind words they stay as they are: authors of a paper are told apart by theirs.
     """
-    for before, run in pairwise(runs):
-        figure = re.match(r"\d{1,3}(?!\d)", run.text)
+    for before, run, behind in zip(runs, runs[1:], [*runs[2:], None], strict=False):
+        figure = re.match(r"[-−]?\d{1,3}(?!\d)", run.text)
         beside = 0 <= run.base - before.base < before.size and run.size < SMALLER * before.size
         if figure is not None and beside and before.text[-1].isdigit():
-            yield before.text, figure[0]
+            goes_on = behind is not None and behind.base == before.base and behind.size == before.size
+            yield before.text, figure[0], goes_on

@@ -15,9 +15,9 @@ from thresher.documents.formats.archives import Part, attribute, child, children
 from thresher.documents.formats.number_formats import shown_number
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
+from thresher.structure.locators import HIDDEN_SLIDE
 
 NOTES_LABEL = "Notes:"
-HIDDEN_SLIDE = "hidden slide"
 NUMBERS = frozenset({"sldNum", "dt", "hdr", "ftr", "sldImg"})  # placeholders of notes that repeat what every page has
 
 
