@@ -63,7 +63,7 @@ def test_a_developer_puts_a_judge_in_and_is_told_of_mistakes(
 ) -> None:
     main_of("developer.py")(DESK, tmp_path)
     told = capsys.readouterr().out
-    assert re.search("newest: .*6.8 metres", told)
+    assert re.search("newest: (?s:.*)6.8 metres", told)
     assert "dropped by judge: tides.md" in told
     assert re.search("told: .*6 December 2013", told)
     assert "did you mean 'corrective'?" in told

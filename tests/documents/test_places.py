@@ -64,14 +64,15 @@ def deck() -> bytes:
         at = order.index(made) + 1
         slide = shown.slides.add_slide(shown.slide_layouts[1])
         slide.shapes.title.text = f"Slide {made}"
-        slide.placeholders[1].text = f"Here «slide {at}»"
+        hidden = ", hidden slide" if made % 7 == 5 else ""
+        slide.placeholders[1].text = f"Here «slide {at}{hidden}»"
         if made % 3 == 1:
             slide.notes_slide.notes_text_frame.text = f"Say that «slide {at}, notes»"
         if made % 4 == 2:
             table = slide.shapes.add_table(3, 2, 0, 0, 914400, 914400).table
             for cell in range(6):
-                table.cell(cell // 2, cell % 2).text = f"«slide {at}, table 1, row {cell // 2 + 1}»"
-        if made % 7 == 5:
+                table.cell(cell // 2, cell % 2).text = f"«slide {at}{hidden}, table 1, row {cell // 2 + 1}»"
+        if hidden:
             slide._element.set("show", "0")
     return reordered(saved(shown), order)
 

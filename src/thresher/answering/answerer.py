@@ -20,6 +20,7 @@ from thresher.structure.entries import Entry, Named, answers, as_written, named_
 from thresher.structure.versions import Timed, asked_time, timed
 from thresher.text.boilerplate import asks, asks_for_questions, asks_for_references, says_nothing
 from thresher.text.entities import facts_in, heads_in
+from thresher.text.marks import holds, void_spans
 from thresher.text.passages import share_of_runs
 from thresher.text.sentences import Span, touched
 from thresher.text.terms import term_set
@@ -139,11 +140,11 @@ class Answerer:
         return abstention(not_answered() if evidence else NO_EVIDENCE, Notes(facts={"proposals": []}))
 
     def _allowed(self, question: str) -> Allowed:
-        """Sentences but questions, and those that hold at another time than is asked about, or say the opposite."""
+        """Sentences but questions, and those that are struck, hold at another time, or say the opposite."""
         asked, today, questions = asked_time(question), self.today(), asks_for_questions(question)
 
         def allowed(sentence: str) -> bool:
-            says = questions or not asks(sentence)
+            says = holds(sentence) and (questions or not asks(sentence))
             return says and asked.allows(sentence, today) and not tells_opposite(question, sentence)
 
         return allowed
@@ -184,7 +185,9 @@ class Answerer:
             passage = passage_of(stretch, piece, (place.start, place.end), **asked)
             if passage is None or not any(map(allowed, passage.texts)):
                 continue
-            spoken = place if allowed(place.sentence.text) else None
+            if place.sentence.text.lstrip().startswith("|") and not _stands(place):
+                continue  # the row that is asked for is struck: another row is no answer
+            spoken = place if _stands(place) and allowed(place.sentence.text) else None
             proposal = _proposal(passage, spoken, self.confidence.passage.probability(place.signs), place.signs)
             most = proposals[-1].probability if proposals else 1.0
             proposals.append(replace(proposal, probability=min(proposal.probability, most)))
@@ -404,8 +407,15 @@ def _proposal(passage: Passage, place: Place | None, probability: float, signs: 
     return Proposal(probability, passage.quote, (passage.citation(1),), leads, passage, place, known)
 
 
+def _stands(place: Place) -> bool:
+    """Whether the words of a place are not struck and not an option that is not ticked."""
+    sentence = place.sentence
+    first, last = place.start - sentence.start, place.end - sentence.start
+    return not any(start < last and first < end for start, end in void_spans(sentence.text))
+
+
 def _best_span(passage: Passage, places: Sequence[Place]) -> Place | None:
-    kept = (one for one in places if passage.stretch.holds(one.document_id, one.start, one.end))
+    kept = (one for one in places if passage.stretch.holds(one.document_id, one.start, one.end) and _stands(one))
     inside = (one for one in kept if passage.start <= one.start and one.end <= passage.end)
     return max(inside, key=lambda one: one.certainty, default=None)
 

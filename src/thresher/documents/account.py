@@ -24,6 +24,10 @@ from thresher.types import Metadata
 
 WORD = re.compile(r"[^\W_]+|[<>&%€$£¥§±×÷=≤≥≠≈+°]")
 """A run of letters and digits, or a sign that turns a meaning round where it is lost."""
+_JOINING = re.compile(
+    r"(?<=\d)(?:\^(?=[-−+]?\d)| (?=\d+[/⁄]))|(?<=[^\W_]) \[(?=\d{1,3}\])|~~"
+    r"|(?<=[^\W\d_])[-‐\x02]\n?(?=[^\W\d_])"
+)
 LOST_SHARE, LOST_WORDS = 0.25, 20
 """A file that loses more than this share of its words, and so many, was not read."""
 
@@ -73,10 +77,9 @@ def account(file: RawFile, parsed: Parsed) -> Account | None:
 def words_of(text: str) -> list[str]:
     """The words and signs of a text; a word that a hyphen breaks at a line end, or joins, is its letters alone.
 
-    A power or fraction is its digits, as most formats hold it: `106` for `10^6`, `51/2` for `5 1/2`.
+    A power, note or fraction is its digits, as most formats hold it: `106` for `10^6`, `48 [2]`, `51/2` for `5 1/2`.
     """
-    joined = re.sub(r"(?<=\d)(?:\^(?=[-−+]?\d)| (?=\d+[/⁄]))|(?<=[^\W\d_])[-‐\x02]\n?(?=[^\W\d_])", "", normalise(text))
-    return WORD.findall(joined)
+    return WORD.findall(_JOINING.sub("", normalise(text)))
 
 
 # --- archives of XML --------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from email.utils import parsedate_to_datetime
 from itertools import chain
 
 from thresher.errors import DocumentError
+from thresher.text.marks import struck
 
 BREAK = "\x02"  # the hyphen at a line end, where the extractor says it is one (PDFium writes U+0002)
 LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
@@ -53,12 +54,29 @@ def clean_text(text: str) -> str:
 
 RAISED = "\0"
 """Stands before raised text while the characters of a block are gathered."""
+STRUCK = "\1"
+"""Stands before and behind text that is struck, until then."""
+_POWER = re.compile(rf"(?:(?<![\d.,])(?:10|2(?={RAISED}\d\d))|(?<=[=×·*/(]\s)\d+|(?<=[=×·*/(])\d+){RAISED}(?=[-−+]?\d)")
+_OF_FORMULA = re.compile(rf"(?<=\d){RAISED}(?=[-−+]\d|\d{{1,3}}\s?[=×·*+^])")
+_NOTE = re.compile(rf"(?<=\d){RAISED}(\d{{1,3}})(?!\d)|(?<=[^\W\d_]{{4}}){RAISED}(\d{{1,3}})(?![\w.])")
 
 
-def exponents(text: str) -> str:
-    """The text without `RAISED`; raised digits do not read on as those of a number: `10^6`, `5 1/2`."""
-    apart = re.sub(rf"(?<=\d){RAISED}(?=\d+{RAISED}?[/⁄])", " ", text)
-    return re.sub(rf"(?<=\d){RAISED}(?=[-−+]?\d)", "^", apart).replace(RAISED, "")
+def with_marks(text: str) -> str:
+    """The text with `RAISED` and `STRUCK` as a reader writes them: `10^6`, `5 1/2`, `48 [2] seats`, `~~2.10~~ 2.80`.
+
+    A raised figure is a power behind 10 or 2, with a sign, or beside a sign of a formula. Behind another number or a
+    word of four letters it is a note and stands apart, so that it never changes a number: a note that is read as a
+    power would. Shorter words are units: `m2`.
+    """
+    struck_through = re.sub(rf"{STRUCK}([^{STRUCK}]*){STRUCK}", lambda found: struck(found[1]), _joined_strikes(text))
+    apart = re.sub(rf"(?<=\d){RAISED}(?=\d+{RAISED}?[/⁄])", " ", struck_through.replace(STRUCK, ""))
+    powers = _OF_FORMULA.sub("^", _POWER.sub(lambda found: found[0].replace(RAISED, "^"), apart))
+    return _NOTE.sub(lambda found: f" [{found[1] or found[2]}]", powers).replace(RAISED, "")
+
+
+def _joined_strikes(text: str) -> str:
+    """Struck runs that follow each other are one."""
+    return text.replace(STRUCK + STRUCK, "")
 
 
 def clean_inline(text: str) -> str:

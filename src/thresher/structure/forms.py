@@ -25,6 +25,7 @@ from thresher.structure.lookup import (
     words_of,
 )
 from thresher.text.answer_types import answer_type, is_of_type
+from thresher.text.marks import in_force
 from thresher.text.numbers import Date, quantities_and_dates
 from thresher.text.sentences import line_spans, widened, without_figures
 from thresher.types import Document
@@ -122,11 +123,12 @@ def fields_of(text: str, offset: int = 0) -> Iterator[Field]:
         found = _FIELD.fullmatch(text, *span)
         if found is not None and len(found["label"].split()) <= LABEL_WORDS:
             label, value = (_cell(found, name, offset) for name in ("label", "value"))
-            yield label, value
+            if label.text and value.text:
+                yield label, value
 
 
 def _cell(found: re.Match[str], name: str, offset: int) -> Cell:
-    return Cell(found[name].strip(), offset + found.start(name), offset + found.end(name))
+    return Cell(in_force(found[name].strip()), offset + found.start(name), offset + found.end(name))
 
 
 def _is_date(text: str) -> bool:

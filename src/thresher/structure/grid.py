@@ -16,6 +16,7 @@ from itertools import chain, pairwise, takewhile
 from operator import attrgetter
 
 from thresher.text.boilerplate import HEADING_CHARACTERS
+from thresher.text.marks import in_force
 from thresher.text.markup import BAR, RULE
 from thresher.text.sentences import line_spans, sentence_spans, trim, widened, without_figures
 from thresher.types import Document, Table
@@ -254,7 +255,7 @@ def _is_value(word: Cell) -> bool:
 
 def _cell(text: str, start: int, end: int) -> Cell:
     start, end = trim(text, start, end)
-    plain = text[start:end].replace("\\|", "|").strip("*_`")
+    plain = in_force(text[start:end].replace("\\|", "|").strip("*_`"))
     return Cell(plain, start, end)
 
 

@@ -18,6 +18,8 @@ _ITEM = re.compile(
     r"[ \t]+(?=\S)"
 )
 _PARAGRAPHS = re.compile(r"\n\s*\n")
+HIDDEN_SLIDE = "hidden slide"
+"""The part of a presentation that is not shown; a citation that ends in one names it too."""
 LIST = 4_000
 """Characters of a list above an item that are counted, and below it that are looked at."""
 
@@ -41,6 +43,8 @@ def locate(document: Document, start: int, end: int) -> str:
         pieces.append(f"sheet “{here['sheet'].name}”")
     if "part" in here and here["part"].name:
         pieces.append(here["part"].name)
+    elif "part" in there and there["part"].name == HIDDEN_SLIDE:
+        pieces.append(HIDDEN_SLIDE)
     if "path" in here:
         first, final = here["path"].name, there["path"].name
         pieces.append(first if first == final else f"{first} to {final}")

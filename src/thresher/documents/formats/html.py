@@ -13,16 +13,20 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_table
-from thresher.documents.cleaning import RAISED, clean_inline, clean_text, decode, exponents, iso_date, word_set
+from thresher.documents.cleaning import RAISED, STRUCK, clean_inline, clean_text, decode, iso_date, with_marks, word_set
 from thresher.documents.formats.archives import child, children, descendants, opened, xml_of
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
+from thresher.text.marks import TICKED, UNTICKED
 
 SKIPPED = word_set(
     "script style noscript template iframe object canvas audio video nav datalist annotation annotation-xml desc defs"
 )
 SHOWN_INPUTS = frozenset({"", "text", "email", "tel", "url", "number", "search", "date", "time", "month"})
 """Kinds of input fields whose value a page shows."""
+BOXES = ("checkbox", "radio")
+STRIKING = word_set("del s strike")
+STRIKING_STYLE = re.compile(r"(?:^|;)\s*text-decoration(?:-line)?\s*:[^;]*\bline-through\b", re.IGNORECASE)
 OPENERS = ("aria-expanded", "aria-controls")  # of a button that is the heading of a panel
 BLOCKS = word_set(
     "address article blockquote body caption dd details div dl dt fieldset figcaption figure footer h1 h2 h3 h4 h5 h6 "
@@ -74,6 +78,7 @@ class PageReader(HTMLParser):
         self.hidden_words = 0
         self._keeps_hidden = hidden
         self._hiding = 0  # how deep the outermost hidden element lies; 0 where none is open
+        self._striking = 0  # how deep the outermost element lies whose text is struck
         self._tables = 0  # open ones
         self._numbers: list[int | None] = []
         self._marked = (0, 0)
@@ -97,6 +102,8 @@ class PageReader(HTMLParser):
             return
         if tag == "input" and attributes.get("type", "").lower() in SHOWN_INPUTS and attributes.get("value"):
             self._words += [" ", attributes["value"], " "]
+        if tag == "input" and attributes.get("type", "").lower() in BOXES:
+            self._words += [" ", TICKED if "checked" in attributes else UNTICKED, " "]
         if tag == "br":
             self._words.append("\n")
         if tag == "sup":
@@ -117,6 +124,9 @@ class PageReader(HTMLParser):
         if tag in CELLS and self._tables == 1:
             columns, rows = (_span(attributes.get(name, "")) for name in ("colspan", "rowspan"))
             self._spans = Cell("", columns, rows, tag == "th" or "thead" in self._open)
+        strikes = tag in STRIKING or STRIKING_STYLE.search(attributes.get("style", ""))
+        if strikes and tag not in VOID and not self._striking:
+            self._striking = len(self._open) + 1
         self._enter(tag, self._open)
 
     def handle_endtag(self, tag: str) -> None:
@@ -136,6 +146,8 @@ class PageReader(HTMLParser):
                 self._open.pop()
             self._end_block(tag)
         del elements[len(elements) - 1 - elements[::-1].index(tag) :]
+        if len(self._open) < self._striking:
+            self._striking = 0
         if len(self._open) < self._hiding and not self._skipping:
             self._hiding = 0
         if tag in ("ol", "ul") and elements is self._open:
@@ -151,7 +163,8 @@ class PageReader(HTMLParser):
             self._linked_data.append(data)
         elif not self._skipping:
             self.hidden_words += len(data.split()) if self._hiding else 0
-            self._words.append(data if "pre" in self._open else re.sub(r"\s+", " ", data))
+            text = data if "pre" in self._open else re.sub(r"\s+", " ", data)
+            self._words += [STRUCK, text, STRUCK] if self._striking else [text]
 
     def close(self) -> None:
         """The end of the page: what is still open is complete."""
@@ -191,7 +204,7 @@ class PageReader(HTMLParser):
             self.handle_endtag(innermost)
 
     def _end_block(self, closing: str = "") -> None:
-        text = exponents("".join(self._words))
+        text = with_marks("".join(self._words))
         self._words = []
         if "pre" in self._open or closing == "pre":
             text = clean_text(text)

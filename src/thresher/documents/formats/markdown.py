@@ -11,12 +11,14 @@ from thresher.documents.assembly import Assembly, Parsed
 from thresher.documents.cleaning import clean_inline, clean_text, decode, iso_date, join_broken_words, normalise
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
+from thresher.text.marks import struck
 from thresher.types import Mark, Metadata, Table
 
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 # Possessive throughout: dashes and blanks that could be given back would be tried in every combination.
 SEPARATOR = re.compile(r"[ \t]*+\|?+[ \t]*+:?+-++:?+[ \t]*+(?:\|[ \t]*+:?+-++:?+[ \t]*+)*+\|?+[ \t]*+")
 EMPHASIS = re.compile(r"[*_`]{1,3}(\S.{0,200}?\S|\S)[*_`]{1,3}")
+STRUCK = re.compile(r"~~(?=\S)((?:(?!~~).){1,2000})(?<=\S)~~")
 FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
 COMMENT = re.compile(r"[ \t]{0,3}<!--(?:(?!-->).)*+-->[ \t]*+")
 FURTHEST = 200  # lines that a line may be away from the one before: front matter and blank lines lie between
@@ -36,6 +38,7 @@ def read_markdown(file: RawFile) -> Parsed:
     written, notes = decode(file.data)
     fields, body = split_front_matter(clean_text(written))
     body = without_comments(body)
+    body = with_struck_sentences(body)
     marks = [*line_marks(written, body), *(Mark(start, "heading", name) for start, name in headings(body))]
     return Parsed(
         body,
@@ -60,6 +63,16 @@ def without_comments(text: str) -> str:
         elif not (gone and blank):  # of the blank lines around a comment one is left
             kept.append(line)
             gone = False
+        offset += len(line) + 1
+    return "\n".join(kept)
+
+
+def with_struck_sentences(text: str) -> str:
+    """The text, outside code, with each struck sentence marked by itself."""
+    lines = {start: STRUCK.sub(lambda found: struck(found[1]), line) for start, line in _outside_code(text)}
+    offset, kept = 0, list[str]()
+    for line in text.split("\n"):
+        kept.append(lines.get(offset, line))
         offset += len(line) + 1
     return "\n".join(kept)
 

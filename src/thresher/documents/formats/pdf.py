@@ -31,6 +31,7 @@ from thresher.documents.cleaning import (
 from thresher.documents.formats.pdf_layout import Block, across_pages, around_floats, goes_on_with, reflow
 from thresher.documents.formats.pdf_lines import Line, has_ended
 from thresher.documents.formats.pdf_pages import check_streams, extract, fill_blank_pages, page_texts, with_fields
+from thresher.documents.formats.pdf_raised import with_raised
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 from thresher.text.sentences import Span, trim
@@ -49,6 +50,7 @@ def read_pdf(file: RawFile) -> Parsed:
     check_streams(file.data, limits=file.limits)
     result = extract(file.data, limits=file.limits)
     raw, notes = fill_blank_pages(page_texts(result), file.data, file.alive)
+    raw = with_raised(file.data, raw)
     filled = with_fields(file.data, raw)
     stated: dict[str, str] = {}
     for name, key in (("author", "authors"), ("subject", "subject"), ("keywords", "keywords")):

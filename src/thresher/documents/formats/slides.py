@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_tabbed, add_table
-from thresher.documents.cleaning import RAISED, clean_inline, clean_text, exponents
+from thresher.documents.cleaning import RAISED, STRUCK, clean_inline, clean_text, with_marks
 from thresher.documents.formats.archives import Part, attribute, child, children, descendants, local, opened, whole
 from thresher.documents.formats.number_formats import shown_number
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
+from thresher.structure.locators import HIDDEN_SLIDE
 
 NOTES_LABEL = "Notes:"
 NUMBERS = frozenset({"sldNum", "dt", "hdr", "ftr", "sldImg"})  # placeholders of notes that repeat what every page has
@@ -66,6 +67,8 @@ class SlidesReader:
         self._tables = 0
         if hidden and not self._keeps_hidden:
             return
+        if hidden:
+            self.assembly.mark("part", HIDDEN_SLIDE)
         self._shapes(child(slide, "cSld", "spTree"), part)
         for notes in part.related("notesSlide"):
             self._aside("notes", [NOTES_LABEL, *filter(str.strip, map(clean_text, self._noted(notes.root)))])
@@ -131,7 +134,7 @@ def paragraphs_of(body: Element | None) -> Iterator[str]:
     """The paragraphs of a text of DrawingML; numbered ones with their numbers."""
     counts: dict[int, int] = {}
     for paragraph in descendants(body, "p"):
-        text = exponents("".join(_characters(paragraph)))
+        text = with_marks("".join(_characters(paragraph)))
         properties = child(paragraph, "pPr")
         level = whole(attribute(properties, "lvl"))
         numbered = child(properties, "buAutoNum")
@@ -150,7 +153,9 @@ def _characters(paragraph: Element) -> Iterator[str]:
             case "r" | "fld":
                 if re.fullmatch(r"[1-9]\d*%?", attribute(child(each, "rPr"), "baseline")):
                     yield RAISED
-                yield from (part.text or "" for part in children(each, "t"))
+                line = attribute(child(each, "rPr"), "strike", "noStrike") != "noStrike"
+                text = "".join(part.text or "" for part in children(each, "t"))
+                yield f"{STRUCK}{text}{STRUCK}" if line else text
             case "br":
                 yield "\n"
             case "AlternateContent" | "m" | "oMath" | "oMathPara" | "Choice":

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field, replace
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_grid, add_tabbed
-from thresher.documents.cleaning import RAISED, clean_inline, clean_text, exponents, word_set
+from thresher.documents.cleaning import RAISED, STRUCK, clean_inline, clean_text, with_marks, word_set
 from thresher.documents.formats.archives import Part, attribute, child, children, descendants, local, opened, whole
 from thresher.documents.formats.slides import add_drawing
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
+from thresher.text.marks import TICKED, UNTICKED
 
 MAX_COLUMNS = 63  # of a table, as Word has it
 NOTES = {"footnoteReference": "Footnote", "endnoteReference": "Endnote", "commentReference": "Comment"}
@@ -35,11 +36,12 @@ class Paragraph:
     drawings: list[tuple[str, str]] = field(default_factory=list)
     """`chart` or `diagram`, and the identifier of its relation."""
     fields: list[bool] = field(default_factory=list)  # of each open field, whether its result has begun
+    struck: bool = False  # by its style
 
     @property
     def text(self) -> str:
         """The characters of the paragraph."""
-        return exponents("".join(self.parts))
+        return with_marks("".join(self.parts))
 
 
 def read_word(file: RawFile) -> Parsed:
@@ -204,8 +206,9 @@ class WordReader:
         return f"{label} {line.text}" if label else line.text
 
     def _line(self, paragraph: Element) -> Paragraph:
-        line = Paragraph()
-        self._inline(paragraph, line, hidden=self._style(paragraph).hidden)
+        style = self._style(paragraph)
+        line = Paragraph(struck=style.struck)
+        self._inline(paragraph, line, hidden=style.hidden)
         return line
 
     def _inline(self, element: Element, line: Paragraph, *, hidden: bool) -> None:
@@ -214,13 +217,20 @@ class WordReader:
             if name in NOT_SHOWN:
                 continue
             if name == "fldChar":
+                if (box := child(each, "ffData", "checkBox")) is not None:
+                    self._add(_field_box(box), line, hidden=hidden)
                 _in_field(attribute(each, "fldCharType"), line.fields)
             elif name == "r":
                 if attribute(child(each, "rPr", "vertAlign"), "val") == "superscript":
                     line.parts.append(RAISED)
+                struck = [STRUCK] if self._run_struck(each, line) else []
+                line.parts += struck
                 self._inline(each, line, hidden=self._run_hidden(each, hidden))
+                line.parts += struck
             elif not all(line.fields):
                 continue  # the instruction of a field
+            elif name == "sdt" and (box := child(each, "sdtPr", "checkbox")) is not None:
+                self._add(TICKED if is_on(child(box, "checked")) else UNTICKED, line, hidden=hidden)
             elif name == "t":
                 self._add(each.text or "", line, hidden=hidden)
             elif name in BREAKS:
@@ -251,6 +261,10 @@ class WordReader:
             return is_on(own)
         return hidden or self._styles.get(attribute(child(properties, "rStyle"), "val"), NO_STYLE).hidden
 
+    def _run_struck(self, run: Element, line: Paragraph) -> bool:
+        style = self._styles.get(attribute(child(run, "rPr", "rStyle"), "val"), NO_STYLE)
+        return _struck(child(run, "rPr"), line.struck or style.struck)
+
     def _add(self, text: str, line: Paragraph, *, hidden: bool) -> None:
         if hidden:
             self.hidden_words += len(text.split())
@@ -260,7 +274,7 @@ class WordReader:
     def _alternative(self, element: Element, line: Paragraph, *, hidden: bool) -> None:
         """The first of several ways to say one thing that says something."""
         for way in element:
-            found = Paragraph(fields=line.fields)
+            found = Paragraph(fields=line.fields, struck=line.struck)
             self._inline(way, found, hidden=hidden)
             if found.parts or found.boxes or found.drawings or found.notes:
                 line.parts += found.parts
@@ -324,6 +338,7 @@ class ParagraphStyle:
     name: str = ""  # in lower case, `heading 1`, whatever the language of the program
     outline: int | None = None  # 0 for a heading of the first level
     hidden: bool = False
+    struck: bool = False
     list: str = ""
     level: int = 0
 
@@ -351,12 +366,25 @@ def styles_of(part: Part) -> dict[str, ParagraphStyle]:
                 attribute(child(element, "name"), "val").lower(),
                 base.outline if outline is None else whole(attribute(outline, "val")),
                 base.hidden if vanish is None else is_on(vanish),
+                _struck(child(element, "rPr"), base.struck),
                 attribute(child(numbers, "numId"), "val", base.list),
                 base.level if numbers is None else whole(attribute(child(numbers, "ilvl"), "val")),
             )
         return found[identifier]
 
     return {identifier: read(identifier, DEEPEST) for identifier in elements}
+
+
+def _struck(properties: Element | None, otherwise: bool) -> bool:
+    """Whether text with these properties is struck, with one line or two; `otherwise` where they do not say."""
+    lines = [line for name in ("strike", "dstrike") if (line := child(properties, name)) is not None]
+    return any(map(is_on, lines)) if lines else otherwise
+
+
+def _field_box(box: Element) -> str:
+    """The box of an old form: as it was left, or else as it was made."""
+    state = child(box, "checked")
+    return TICKED if is_on(child(box, "default") if state is None else state) else UNTICKED
 
 
 def is_on(switch: Element | None) -> bool:

@@ -14,13 +14,14 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_grid
-from thresher.documents.cleaning import RAISED, clean_inline, exponents
+from thresher.documents.cleaning import RAISED, STRUCK, clean_inline, with_marks
 from thresher.documents.formats.archives import Part, attribute, child, children, descendants, local, opened, whole
 from thresher.documents.formats.number_formats import BUILT_IN, shown_number
 from thresher.documents.formats.slides import add_drawing, paragraphs_of
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 from thresher.structure.locators import column_name, column_number
+from thresher.text.marks import struck
 
 MOST_FORMULAS = 5  # named of those that have no value
 MOST_IN_SHEET = 4_000_000  # of a sheet; some 300 MiB of memory
@@ -40,6 +41,7 @@ class Book:
 
     strings: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()  # the number format of each style of a cell
+    struck: frozenset[int] = frozenset()  # the styles whose text is struck
     since_1904: bool = False
 
 
@@ -97,13 +99,23 @@ def _book(part: Part, workbook: Element) -> Book:
     for shared in part.related("sharedStrings"):
         strings += [_rich(item) for item in children(shared.root, "si")]
     formats: list[str] = []
+    lined: set[int] = set()
     for styles in (each.root for each in part.related("styles")):
         own = {each.get("numFmtId", ""): each.get("formatCode", "") for each in descendants(styles, "numFmt")}
+        fonts = children(child(styles, "fonts"), "font")
         for style in children(child(styles, "cellXfs"), "xf"):
             number = style.get("numFmtId", "0")
+            font = whole(style.get("fontId", ""))
+            if font < len(fonts) and _is_struck(fonts[font]):
+                lined.add(len(formats))
             formats.append(own.get(number) or BUILT_IN.get(whole(number), "General"))
     since = attribute(child(workbook, "workbookPr"), "date1904") in ("1", "true")
-    return Book(tuple(strings), tuple(formats), since)
+    return Book(tuple(strings), tuple(formats), frozenset(lined), since)
+
+
+def _is_struck(font: Element | None) -> bool:
+    line = child(font, "strike")
+    return line is not None and attribute(line, "val", "1") not in ("0", "false")
 
 
 def _rich(item: Element) -> str:
@@ -112,8 +124,13 @@ def _rich(item: Element) -> str:
     for each in item:
         if local(each) in ("t", "r"):
             parts += RAISED if attribute(child(each, "rPr", "vertAlign"), "val") == "superscript" else ""
-            parts += (part.text or "" for part in ([each] if local(each) == "t" else children(each, "t")))
-    return exponents("".join(parts))
+            line = [STRUCK] if _is_struck(child(each, "rPr")) else []
+            parts += [
+                *line,
+                *(part.text or "" for part in ([each] if local(each) == "t" else children(each, "t"))),
+                *line,
+            ]
+    return with_marks("".join(parts))
 
 
 def _sheet(part: Part, book: Book) -> Sheet:
@@ -174,7 +191,8 @@ def _shown(cell: Element, book: Book) -> str:
             value = shown_number(value, code, since_1904=book.since_1904)
         case "d":
             value = re.sub(r"T00:00:00(?:\.0+)?Z?$", "", value)
-    return clean_inline(value)
+    shown = clean_inline(value)
+    return struck(shown) if whole(style) in book.struck and "~~" not in shown else shown
 
 
 def _beside(assembly: Assembly, part: Part) -> None:

@@ -1,0 +1,185 @@
+"""What was done to characters changes what they say: raised, struck, ticked, hidden."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import docx
+import openpyxl
+import pptx
+import pytest
+from docx.oxml import parse_xml
+from openpyxl.styles import Font
+from reportlab.pdfgen import canvas
+
+from tests.documents.making import read_one, save, saved
+from thresher.structure.locators import locate
+
+RAISED = [
+    ("It houses 35<2> trams.", "It houses 35 [2] trams."),
+    ("It has 48<2> seats.", "It has 48 [2] seats."),
+    ("It weighs 1,250<1> kilos.", "It weighs 1,250 [1] kilos."),
+    ("In 2010<12> it closed.", "In 2010 [12] it closed."),
+    ("It makes 3.2 x 10<6> bolts.", "It makes 3.2 x 10^6 bolts."),
+    ("It holds 10<6> cells.", "It holds 10^6 cells."),
+    ("A key is one of 2<32> values.", "A key is one of 2^32 values."),
+    ("The lens has 5<-1> steps.", "The lens has 5^-1 steps."),
+    ("We know 5<2> = 25 well.", "We know 5^2 = 25 well."),
+]
+"""The figures in brackets are raised."""
+
+
+def pieces(text: str) -> list[tuple[str, bool]]:
+    """The runs of a text, and whether each is raised."""
+    found = [part for each in text.split("<") for part in each.split(">")]
+    return [(part, number % 2 == 1) for number, part in enumerate(found)]
+
+
+def raised_pdf(text: str) -> bytes:
+    buffer = io.BytesIO()
+    page = canvas.Canvas(buffer, invariant=1)
+    line = page.beginText(72, 700)
+    for part, up in pieces(text):
+        line.setFont("Helvetica", 6.5 if up else 11)
+        line.setRise(4 if up else 0)
+        line.textOut(part)
+    page.drawText(line)
+    page.save()
+    return buffer.getvalue()
+
+
+def raised_docx(text: str) -> bytes:
+    made = docx.Document()
+    paragraph = made.add_paragraph()
+    for part, up in pieces(text):
+        paragraph.add_run(part).font.superscript = up
+    return saved(made)
+
+
+def raised_html(text: str) -> bytes:
+    return "".join(f"<sup>{part}</sup>" if up else part for part, up in pieces(text)).encode()
+
+
+MADE = {"pdf": raised_pdf, "docx": raised_docx, "html": raised_html}
+
+
+@pytest.mark.parametrize(("text", "read"), RAISED)
+@pytest.mark.parametrize("kind", MADE)
+def test_a_raised_note_stands_apart_and_a_power_stays_one(kind: str, text: str, read: str, tmp_path: Path) -> None:
+    document = read_one(save(tmp_path, f"a.{kind}", MADE[kind](text)))
+    assert document.text == read
+    assert "words_not_read" not in document.metadata
+
+
+def test_a_note_behind_a_word_stands_apart_and_a_unit_keeps_its_power(tmp_path: Path) -> None:
+    page = "<p>It houses trams<sup>2</sup> on 40 m<sup>2</sup>.</p>"
+    assert read_one(save(tmp_path, "a.html", page)).text == "It houses trams [2] on 40 m2."
+
+
+@pytest.mark.parametrize("line", ["strike", "double_strike"])
+def test_struck_runs_of_word_are_marked(line: str, tmp_path: Path) -> None:
+    made = docx.Document()
+    paragraph = made.add_paragraph("A ticket costs ")
+    for part in ("2.", "10"):
+        setattr(paragraph.add_run(part).font, line, True)
+    paragraph.add_run(" 2.80 euros.")
+    document = read_one(save(tmp_path, "a.docx", saved(made)))
+    assert document.text == "A ticket costs ~~2.10~~ 2.80 euros."
+    assert "words_not_read" not in document.metadata
+
+
+def test_a_style_strikes_and_a_run_may_undo_it(tmp_path: Path) -> None:
+    made = docx.Document()
+    made.styles["Quote"].font.strike = True
+    paragraph = made.add_paragraph("Pay 5. Call us.", style="Quote")
+    paragraph.add_run(" Pay 7.").font.strike = False
+    assert read_one(save(tmp_path, "a.docx", saved(made))).text == "~~Pay 5~~. ~~Call us~~. Pay 7."
+
+
+@pytest.mark.parametrize(
+    ("page", "read"),
+    [
+        ("It costs <del>7</del> 9.", "It costs ~~7~~ 9."),
+        ("It costs <s>7 <b>pounds</b></s> 9.", "It costs ~~7 pounds~~ 9."),
+        ("It costs <strike>7</strike> 9.", "It costs ~~7~~ 9."),
+        ('It costs <span style="text-decoration: line-through">7</span> 9.', "It costs ~~7~~ 9."),
+        ('It costs <span style="text-decoration: underline">7</span> or 9.', "It costs 7 or 9."),
+    ],
+)
+def test_struck_text_of_a_page_is_marked(page: str, read: str, tmp_path: Path) -> None:
+    assert read_one(save(tmp_path, "a.html", page)).text == read
+
+
+def test_each_struck_sentence_of_markdown_is_marked_and_code_is_left_alone(tmp_path: Path) -> None:
+    text = "~~Pay 5. Call us.~~ Pay 7.\n\n```\n~~a. B c.~~\n```"
+    assert read_one(save(tmp_path, "a.md", text)).text == "~~Pay 5~~. ~~Call us~~. Pay 7.\n\n```\n~~a. B c.~~\n```"
+
+
+def test_a_struck_cell_of_a_sheet_is_marked(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["Tool", "Rent"], ["Drill", 11], ["Sander", 14]):
+        book.active.append(row)
+    book.active["B3"].font = Font(strike=True)
+    text = read_one(save(tmp_path, "a.xlsx", saved(book))).text
+    assert "| Drill | 11 |" in text
+    assert "| Sander | ~~14~~ |" in text
+
+
+W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+W14 = 'xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"'
+
+
+def old_box(state: str) -> tuple[str, ...]:
+    return (
+        f'<w:r {W}><w:fldChar w:fldCharType="begin"><w:ffData><w:checkBox>{state}</w:checkBox></w:ffData></w:fldChar>'
+        "</w:r>",
+        f"<w:r {W}><w:instrText>FORMCHECKBOX</w:instrText></w:r>",
+        f'<w:r {W}><w:fldChar w:fldCharType="end"/></w:r>',
+    )
+
+
+def new_box(state: int) -> tuple[str, ...]:
+    return (
+        f'<w:sdt {W} {W14}><w:sdtPr><w14:checkbox><w14:checked w14:val="{state}"/></w14:checkbox></w:sdtPr>'
+        f"<w:sdtContent><w:r><w:t>☒</w:t></w:r></w:sdtContent></w:sdt>",
+    )
+
+
+@pytest.mark.parametrize(
+    ("empty", "ticked"),
+    [
+        (old_box('<w:default w:val="0"/>'), old_box('<w:default w:val="1"/>')),
+        (old_box('<w:default w:val="1"/><w:checked w:val="0"/>'), old_box('<w:default w:val="0"/><w:checked/>')),
+        (new_box(0), new_box(1)),
+    ],
+)
+def test_boxes_of_word_are_read_with_their_state(
+    empty: tuple[str, ...], ticked: tuple[str, ...], tmp_path: Path
+) -> None:
+    made = docx.Document()
+    paragraph = made.add_paragraph("Hull: ")
+    for box, option in ((empty, " wood "), (ticked, " steel")):
+        for element in box:
+            paragraph._p.append(parse_xml(element))
+        paragraph.add_run(option)
+    assert read_one(save(tmp_path, "a.docx", saved(made))).text == "Hull: ☐ wood ☑ steel"
+
+
+@pytest.mark.parametrize("kind", ["radio", "checkbox"])
+def test_boxes_of_a_page_are_read_with_their_state(kind: str, tmp_path: Path) -> None:
+    page = f"<p>Hull: <input type={kind}> wood <input type={kind} checked> steel</p>"
+    assert read_one(save(tmp_path, "a.html", page)).text == "Hull: ☐ wood ☑ steel"
+
+
+def test_a_hidden_slide_is_cited_as_hidden_and_the_others_are_not(tmp_path: Path) -> None:
+    deck = pptx.Presentation()
+    for name in ("first", "second", "third"):
+        slide = deck.slides.add_slide(deck.slide_layouts[5])
+        slide.shapes.title.text = name
+        if name == "second":
+            slide._element.set("show", "0")
+    document = read_one(save(tmp_path, "a.pptx", saved(deck)))
+    starts = [document.text.index(name) for name in ("first", "second", "third")]
+    places = [locate(document, start, start + 3) for start in starts]
+    assert places == ["slide 1", "slide 2, hidden slide", "slide 3"]
