@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
@@ -41,6 +42,13 @@ def processor() -> str:
         return platform.processor() or "unknown"
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
+
+
+def engine_of(checkout: Path) -> tuple[str, dict[str, str]]:
+    """The Python and the environment that import the engine of a checkout, and these benchmarks."""
+    own = checkout / ".venv" / "bin" / "python"
+    path = [checkout / "src", *sorted(checkout.glob("packages/*/src")), ROOT]
+    return str(own) if own.exists() else sys.executable, {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))}
 
 
 def tell() -> None:

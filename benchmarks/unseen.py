@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -22,7 +20,7 @@ from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
 
-from benchmarks.machine import ROOT
+from benchmarks.machine import ROOT, engine_of
 
 HANDBOOK = """# Harbour handbook
 
@@ -94,11 +92,9 @@ def ask(home: str, rounds: int) -> dict[str, float]:
 
 def measured(engine: Path, home: Path, rounds: int) -> dict[str, float]:
     """What `ask` finds in another process, with the code of an engine."""
-    path = os.pathsep.join(map(str, [engine / "src", *sorted(engine.glob("packages/*/src")), ROOT]))
+    python, environment = engine_of(engine)
     call = f"import json; from benchmarks.unseen import ask; print(json.dumps(ask({str(home)!r}, {rounds})))"
-    done = subprocess.run(
-        [sys.executable, "-c", call], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([python, "-c", call], env=environment, capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.machine import CACHE, ROOT
+from benchmarks.machine import CACHE, ROOT, engine_of
 from benchmarks.quality import asking
 from benchmarks.quality.rows import Counted, Row, changes, missed, row_of, stored, write
 from benchmarks.quality.sets import SETS, QuestionSet
@@ -35,14 +34,9 @@ def asked(name: str, given: QuestionSet, engine: Path = ROOT, *, keep: Path | No
             {"id": one.id, "collection": one.collection, "question": one.question} for one in given.questions
         ],
     }
-    path = os.pathsep.join(map(str, [engine / "src", *sorted(engine.glob("packages/*/src"))]))
-    own = engine / ".venv" / "bin" / "python"
+    python, environment = engine_of(engine)
     process = subprocess.Popen(
-        [str(own) if own.exists() else sys.executable, asking.__file__],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": path},
+        [python, asking.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     )
     assert process.stdin is not None
     assert process.stdout is not None

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any
 
-from benchmarks.machine import CACHE, ROOT
+from benchmarks.machine import CACHE, ROOT, engine_of
 
 
 def count(home: str, collections: dict[str, list[str]]) -> dict[str, float]:
@@ -76,16 +74,15 @@ def main() -> None:
     for _ in range(given.rounds):
         for engine in given.engine:
             home = str(CACHE / "quality" / engine.resolve().name)
-            path = os.pathsep.join(map(str, [engine / "src", *sorted(engine.glob("packages/*/src")), ROOT]))
-            own = engine / ".venv" / "bin" / "python"
+            python, environment = engine_of(engine)
             code = "import sys, json; from benchmarks.quality import cost; print(cost.told(json.load(sys.stdin)))"
             done = subprocess.run(
-                [str(own) if own.exists() else sys.executable, "-c", code],
+                [python, "-c", code],
                 input=json.dumps([home, asked]),
                 capture_output=True,
                 text=True,
                 check=True,
-                env={**os.environ, "PYTHONPATH": path},
+                env=environment,
             )
             found[engine].append(json.loads(done.stdout.splitlines()[-1]))
     first = {key: median(one[key] for one in found[given.engine[0]]) for key in found[given.engine[0]][0]}

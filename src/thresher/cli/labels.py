@@ -96,7 +96,8 @@ def _asked_before(collection: Collection) -> Iterator[str]:
 
 def _questions(file: Path) -> list[str]:
     """The questions of a file. Raises UsageError that names each line of JSON that is none."""
-    from thresher.recipes.certify import question_fault, read_rows
+    from thresher.json_lines import read_rows
+    from thresher.recipes.certify import question_fault
 
     if file.suffix in (".jsonl", ".json"):
         return [row["question"] for row in read_rows(file, question_fault, form='{"question": "..."}')]

@@ -14,6 +14,7 @@ import thresher
 from thresher.cli import output
 from thresher.cli.options import COMPLETE, AsJson, RecipeName, Target, on_collection, recipe_names
 from thresher.errors import UsageError
+from thresher.json_lines import lines_of
 from thresher.plugins import brought, loaded
 
 if TYPE_CHECKING:
@@ -183,16 +184,9 @@ def _show_budget(target: Target, recipe: str, file: Path | None, number: int, se
 
 def _rows(file: Path) -> list[dict[str, Any]]:
     """The labelled questions of a file. Raises UsageError that names the line of one that is none."""
-    try:
-        lines = file.expanduser().read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
-    except OSError as error:
-        what = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
-        raise UsageError(what, subject=str(file), next_step="check the path") from error
     rows = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in lines_of(file):
         try:
-            if not line.strip():
-                continue
             rows.append(json.loads(line))
             if not _is_labelled(rows[-1]):
                 raise ValueError

@@ -7,7 +7,6 @@ are known to be answerable or not: labelled ones, or ones made of the collection
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -18,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
-from thresher.errors import StoreError, UsageError
+from thresher.errors import UsageError
+from thresher.judging.entries import Entries
 from thresher.protocols import Files
 from thresher.types import logistic
 
@@ -208,42 +208,26 @@ class Calibrations:
 
         A curve of a kind that earlier versions fitted is as if there were none: the shipped one counts.
         """
-        stored = self._read().get(_key(judge, encoder))
+        stored = self._entries.read().get(_key(judge, encoder))
         if isinstance(stored, dict) and stored.get("method") == "isotonic":
             return None
         try:
             return None if stored is None else Calibration.from_dict(stored)
         except UsageError as error:
-            raise self._damaged() from error
+            raise self._entries.damaged() from error
 
     def put(self, calibration: Calibration) -> None:
         """Keep one in place of an earlier one and of a damaged file; a reader sees the old or the new, never half."""
-        try:
-            before = self._read()
-        except StoreError:
-            before = {}
-        stored = {**before, _key(calibration.judge, calibration.encoder): calibration.to_dict()}
-        self.files.write(self.name, json.dumps(stored, indent=1).encode())
+        self._entries.put(_key(calibration.judge, calibration.encoder), calibration.to_dict())
 
     @property
     def stored(self) -> dict[str, Any]:
         """All of them as JSON. Raises StoreError for a damaged file."""
-        return self._read()
+        return self._entries.read()
 
-    def _read(self) -> dict[str, Any]:
-        content = self.files.read(self.name)
-        try:
-            read = {} if content is None else json.loads(content)
-        except ValueError as error:
-            raise self._damaged() from error
-        if not isinstance(read, dict):
-            raise self._damaged()
-        return read
-
-    def _damaged(self) -> StoreError:
-        where = self.files.where(self.name)
-        what = "the stored calibrations are damaged"
-        return StoreError(what, subject=where, next_step="call `calibrate()` again")
+    @property
+    def _entries(self) -> Entries:
+        return Entries(self.files, self.name, "the stored calibrations are damaged", "call `calibrate()` again")
 
 
 def _key(judge: str, encoder: str) -> str:

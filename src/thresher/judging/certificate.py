@@ -7,7 +7,6 @@ a word of a question or a document.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -17,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from thresher.errors import StoreError
 from thresher.judging.certify import SHIFT_LEVEL, shift
+from thresher.judging.entries import Entries
 from thresher.protocols import Files
 from thresher.types import Certified, Public
 
@@ -178,16 +178,16 @@ class Certificates:
 
     def get(self, recipe: str) -> Certificate | None:
         """That of a recipe. Raises StoreError for a damaged file."""
-        stored = self._read(self.name).get(recipe)
+        stored = self._entries(self.name).read().get(recipe)
         try:
             return None if stored is None else Certificate.from_dict(stored)
         except ValidationError as error:
-            raise self._damaged(self.name) from error
+            raise self._entries(self.name).damaged() from error
 
     def put(self, certificate: Certificate) -> None:
         """Keep one in place of an earlier one; nothing was asked under it yet."""
-        self._change(self.asked, certificate.recipe, {})
-        self._change(self.name, certificate.recipe, asdict(certificate))
+        self._entries(self.asked).put(certificate.recipe, {})
+        self._entries(self.name).put(certificate.recipe, asdict(certificate))
 
     def withdraw(self, recipe: str, failed: NotCertified) -> bool:
         """Remove that of a recipe if labels that fail speak against it: it states the same, at this level or a lower.
@@ -200,41 +200,23 @@ class Certificates:
             return False
         if known is None or not failed.tested or known.kind != failed.kind or known.level > failed.level:
             return False
-        self._change(self.name, recipe, None)
-        self._change(self.asked, recipe, None)
+        self._entries(self.name).put(recipe, None)
+        self._entries(self.asked).put(recipe, None)
         return True
 
     def recent(self, recipe: str) -> dict[str, float]:
         """The certainties of the questions asked under it, the oldest first, by a hash of each."""
-        read = self._read(self.asked).get(recipe, {})
+        read = self._entries(self.asked).read().get(recipe, {})
         return {str(asked): float(certainty) for asked, certainty in read.items()}
 
     def note(self, recipe: str, question: str, certainty: float | None) -> None:
         """Add a question, a refusal as 0; one that was asked before counts once."""
         asked = hashlib.sha256(question.encode("utf-8", "replace")).hexdigest()[:12]
         known = {**self.recent(recipe), asked: certainty or 0.0}
-        self._change(self.asked, recipe, dict(list(known.items())[-WINDOW:]))
+        self._entries(self.asked).put(recipe, dict(list(known.items())[-WINDOW:]))
 
-    def _change(self, name: str, recipe: str, value: Any) -> None:
-        try:
-            before = self._read(name)
-        except StoreError:
-            before = {}
-        stored = {key: one for key, one in {**before, recipe: value}.items() if one is not None}
-        self.files.write(name, json.dumps(stored, indent=1).encode())
-
-    def _read(self, name: str) -> dict[str, Any]:
-        content = self.files.read(name)
-        try:
-            read = {} if content is None else json.loads(content)
-        except ValueError as error:
-            raise self._damaged(name) from error
-        if not isinstance(read, dict):
-            raise self._damaged(name)
-        return read
-
-    def _damaged(self, name: str) -> StoreError:
-        return StoreError("is damaged", subject=self.files.where(name), next_step="remove it, and certify again")
+    def _entries(self, name: str) -> Entries:
+        return Entries(self.files, name, "is damaged", "remove it, and certify again")
 
 
 @cache

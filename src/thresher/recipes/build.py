@@ -34,9 +34,6 @@ PASSAGE_CHARACTERS = 900
 OF_ANSWERS = 0.8
 """Prior share of a chat model's sentences that are supported: it was shown the evidence (docs/decisions.md)."""
 
-ANSWERED_FROM = 0.6
-"""Without a model: probability below which passages are shown as the nearest, in doubt."""
-
 NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); answered by quoting"
 
 NO_WORDS = "correct: no chat model is configured (llm.base_url, llm.model); the question itself was searched for"
@@ -186,8 +183,7 @@ def generator(
         documents,
         confidence,
         answer.min_confidence,
-        ANSWERED_FROM,
-        rivals,
+        rivals=rivals,
         certified_from=parts.asserted_from,
     )
     model = parts.language_model(settings.llm)

@@ -17,6 +17,7 @@ from typing import Any
 
 from thresher.answer import Answer
 from thresher.errors import UsageError
+from thresher.json_lines import read_rows
 from thresher.judging import certify
 from thresher.judging.certificate import MOST_KEPT, Certificate, Kind, NotCertified, Terms
 from thresher.judging.certify import Labelled, Passed
@@ -39,8 +40,6 @@ MADE = "is of a question made by a rule or a model: those are easier than people
 MADE_KEYS = {"chunk_id", "near_miss", "answered_by"}
 """Keys that only a made question has; people's questions to a label file need none of them."""
 
-SHOWN_LINES = 5
-
 
 @dataclass(frozen=True, slots=True)
 class AnswerLabel:
@@ -59,34 +58,6 @@ def read_labels(file: Path) -> list[AnswerLabel]:
     """The labels of a file, JSON lines. Raises UsageError that names every line that is none, and why."""
     rows = read_rows(file, label_fault, form=FORM)
     return [AnswerLabel(row["question"], row["answer"], row["right"]) for row in rows]
-
-
-def read_rows(file: Path, fault: Callable[[Any], str], *, form: str) -> list[dict[str, Any]]:
-    """The objects of JSON lines; `fault` says what is wrong with one, `form` what is right. Raises UsageError."""
-    try:
-        lines = file.expanduser().read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
-    except OSError as error:
-        what = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
-        raise UsageError(what, subject=str(file), next_step="check the path") from error
-    rows, faults = [], []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            found = fault(row)
-        except (ValueError, RecursionError):
-            found = "is no JSON"
-        if found:
-            faults.append(f"line {number} {found}")
-        else:
-            rows.append(row)
-    if faults:
-        more = f"; and {len(faults) - SHOWN_LINES} more lines" if len(faults) > SHOWN_LINES else ""
-        raise UsageError(
-            f"{'; '.join(faults[:SHOWN_LINES])}{more}", subject=str(file), next_step=f"write {form} on every line"
-        )
-    return rows
 
 
 def label_fault(row: Any) -> str:

@@ -23,8 +23,7 @@ def cut_around(text: str, start: int, end: int, most: int = LONGEST) -> Span:
 
     Needs 0 <= start <= end <= len(text). Only what the place itself stands in may be longer.
     """
-    spans = parts(text)
-    if len(text) <= most or not spans:
+    if len(text) <= most or not (spans := parts(text)):
         return 0, len(text)
     first = next((at for at, (_, behind) in enumerate(spans) if start < behind), len(spans) - 1)
     last = first
@@ -50,7 +49,7 @@ def parts(text: str) -> list[Span]:
     for block in blocks(text):
         listed = block.kind == "prose" and _is_list(block.text)
         running = block.kind == "prose" and not listed and not block.text[:1].isspace()
-        if block.kind == "heading" or (running and is_name(block.text)):
+        if block.kind == "heading" or (running and _is_name(block.text)):
             begin = block.start if begin is None else begin
             items = False
             continue
@@ -81,7 +80,7 @@ def _runs(text: str, length: int) -> frozenset[tuple[str, ...]]:
     return frozenset(zip(*(words[at:] for at in range(length)), strict=False))
 
 
-def is_name(block: str) -> bool:
+def _is_name(block: str) -> bool:
     """Whether a block is a heading, an option or a term that names what follows it."""
     lines = block.splitlines()
     short = len(lines) <= 3 and all(len(line) <= NAME_LINE for line in lines)

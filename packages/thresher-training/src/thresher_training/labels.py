@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from thresher.errors import UsageError
+from thresher.json_lines import lines_of
 from thresher.text.terms import folded
 from thresher.tracing.feedback import Label
 
@@ -64,18 +65,12 @@ class Group:
 
 def read_labels(path: Path) -> list[Labelled]:
     """The questions of a file, in order, without passages labelled both ways. Raises UsageError with the line."""
-    try:
-        lines = path.expanduser().read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
-    except OSError as error:
-        what = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
-        raise UsageError(what, subject=str(path), next_step="check the path") from error
     read = []
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                read.append(_label(json.loads(line)))
-            except ValueError as error:
-                raise UsageError("is no label", subject=f"{path}, line {number}", next_step=FORMS) from error
+    for number, line in lines_of(path):
+        try:
+            read.append(_label(json.loads(line)))
+        except ValueError as error:
+            raise UsageError("is no label", subject=f"{path}, line {number}", next_step=FORMS) from error
     return together(read)
 
 

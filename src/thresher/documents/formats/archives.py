@@ -118,6 +118,11 @@ def whole(text: str, other: int = 0) -> int:
     return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else other
 
 
+def is_on(switch: Element | None) -> bool:
+    """Whether a property that is on or off is there and on."""
+    return switch is not None and attribute(switch, "val", "true").lower() not in ("0", "false", "off")
+
+
 def child(element: Element | None, *names: str) -> Element | None:
     """The first child of that name, of that the first of the next name, and so on; None where one is missing."""
     for name in names:

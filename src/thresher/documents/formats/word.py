@@ -13,7 +13,17 @@ from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_grid, add_tabbed
 from thresher.documents.cleaning import RAISED, STRUCK, clean_inline, clean_text, with_marks, word_set
-from thresher.documents.formats.archives import Part, attribute, child, children, descendants, local, opened, whole
+from thresher.documents.formats.archives import (
+    Part,
+    attribute,
+    child,
+    children,
+    descendants,
+    is_on,
+    local,
+    opened,
+    whole,
+)
 from thresher.documents.formats.slides import add_drawing
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
@@ -385,11 +395,6 @@ def _field_box(box: Element) -> str:
     """The box of an old form: as it was left, or else as it was made."""
     state = child(box, "checked")
     return TICKED if is_on(child(box, "default") if state is None else state) else UNTICKED
-
-
-def is_on(switch: Element | None) -> bool:
-    """Whether a property that is on or off is there and on."""
-    return switch is not None and attribute(switch, "val", "true").lower() not in ("0", "false", "off")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,17 @@ from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_grid
 from thresher.documents.cleaning import RAISED, STRUCK, clean_inline, with_marks
-from thresher.documents.formats.archives import Part, attribute, child, children, descendants, local, opened, whole
+from thresher.documents.formats.archives import (
+    Part,
+    attribute,
+    child,
+    children,
+    descendants,
+    is_on,
+    local,
+    opened,
+    whole,
+)
 from thresher.documents.formats.number_formats import BUILT_IN, shown_number
 from thresher.documents.formats.slides import add_drawing, paragraphs_of
 from thresher.documents.registry import RawFile
@@ -106,16 +116,11 @@ def _book(part: Part, workbook: Element) -> Book:
         for style in children(child(styles, "cellXfs"), "xf"):
             number = style.get("numFmtId", "0")
             font = whole(style.get("fontId", ""))
-            if font < len(fonts) and _is_struck(fonts[font]):
+            if font < len(fonts) and is_on(child(fonts[font], "strike")):
                 lined.add(len(formats))
             formats.append(own.get(number) or BUILT_IN.get(whole(number), "General"))
     since = attribute(child(workbook, "workbookPr"), "date1904") in ("1", "true")
     return Book(tuple(strings), tuple(formats), frozenset(lined), since)
-
-
-def _is_struck(font: Element | None) -> bool:
-    line = child(font, "strike")
-    return line is not None and attribute(line, "val", "1") not in ("0", "false")
 
 
 def _rich(item: Element) -> str:
@@ -124,7 +129,7 @@ def _rich(item: Element) -> str:
     for each in item:
         if local(each) in ("t", "r"):
             parts += RAISED if attribute(child(each, "rPr", "vertAlign"), "val") == "superscript" else ""
-            line = [STRUCK] if _is_struck(child(each, "rPr")) else []
+            line = [STRUCK] if is_on(child(each, "rPr", "strike")) else []
             parts += [
                 *line,
                 *(part.text or "" for part in ([each] if local(each) == "t" else children(each, "t"))),
