@@ -72,6 +72,19 @@ def test_a_raised_note_stands_apart_and_a_power_stays_one(kind: str, text: str, 
     assert "words_not_read" not in document.metadata
 
 
+def test_a_figure_of_another_line_is_not_taken_for_the_raised_one(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    page = canvas.Canvas(buffer, invariant=1)
+    page.setFont("Helvetica", 11)
+    page.drawString(72, 700, "The paper came out at a conference in 2022.")
+    page.drawString(72, 650, "2")
+    page.setFont("Helvetica", 6.5)
+    page.drawString(78.2, 654, "2")
+    page.save()
+    document = read_one(save(tmp_path, "a.pdf", buffer.getvalue()))
+    assert "at a conference in 2022." in document.text
+
+
 def test_a_note_behind_a_word_stands_apart_and_a_unit_keeps_its_power(tmp_path: Path) -> None:
     page = "<p>It houses trams<sup>2</sup> on 40 m<sup>2</sup>.</p>"
     assert read_one(save(tmp_path, "a.html", page)).text == "It houses trams [2] on 40 m2."

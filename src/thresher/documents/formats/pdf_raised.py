@@ -18,7 +18,9 @@ from thresher.documents.cleaning import RAISED, with_marks
 
 SMALLER = 0.85  # of the size before; TeX and Word raise at 0.58 to 0.73
 TAIL = 16  # characters before a raised figure by which it is found in the text
-_MAY_BE_RAISED = re.compile(rb"Tf[^()<>]{0,120}(?:\(\s*-?\d{1,3}\s*\)|<[0-9A-Fa-f]{2,12}>)")
+_MAY_BE_RAISED = re.compile(
+    rb"(?:\d\s*\)|[0-9A-Fa-f]>)[^()]{0,200}?Tf[^()<>]{0,120}(?:\(\s*-?\d{1,3}\s*\)|<[0-9A-Fa-f]{2,12}>)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,8 @@ def _corrected(text: str, page: Any) -> str:
         return text
     at = 0
     for before, figure, goes_on in raised_figures(_runs(page)):
-        tail = r"\s*".join(map(re.escape, before[-TAIL:].split()))
+        begin = r"(?<!\w)" if len(before) <= TAIL else ""  # `2` of a line is not the end of 202
+        tail = begin + r"\s*".join(map(re.escape, before[-TAIL:].split()))
         if found := re.compile(rf"{tail}(?={figure}(?!\d))").search(text, at):
             at = found.end() + len(RAISED)
             rest = text[found.end() + len(figure) :]
@@ -74,13 +77,16 @@ def _runs(page: Any) -> list[Run]:
 
 
 def raised_figures(runs: Sequence[Run]) -> Iterator[tuple[str, str, bool]]:
-    """The text up to each raised figure, the figure, and whether its line goes on: smaller, beside it, and not lower.
+    """The line up to each raised figure, the figure, and whether its line goes on: smaller, beside it, and not lower.
 
     Behind words they stay as they are: authors of a paper are told apart by theirs.
     """
+    line, base = "", None
     for before, run, behind in zip(runs, runs[1:], [*runs[2:], None], strict=False):
+        line = f"{line} {before.text}" if before.base == base else before.text
+        base = before.base
         figure = re.match(r"[-−]?\d{1,3}(?!\d)", run.text)
         beside = 0 <= run.base - before.base < before.size and run.size < SMALLER * before.size
         if figure is not None and beside and before.text[-1].isdigit():
             goes_on = behind is not None and behind.base == before.base and behind.size == before.size
-            yield before.text, figure[0], goes_on
+            yield line, figure[0], goes_on
