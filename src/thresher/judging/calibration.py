@@ -7,6 +7,7 @@ are known to be answerable or not: labelled ones, or ones made of the collection
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -17,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
-from thresher.errors import UsageError
-from thresher.judging.entries import Entries
+from thresher.errors import StoreError, UsageError
 from thresher.protocols import Files
 from thresher.types import logistic
 
@@ -194,6 +194,44 @@ def usual(judge: str, encoder: str) -> Calibration | None:
     """What a judge's scores are worth where nothing was calibrated; None for an encoder that was not learned on."""
     shipped = SHIPPED.get(judge)
     return shipped if shipped is not None and shipped.encoder == encoder else None
+
+
+# --- on disk ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The entries of a JSON file, absent until the first one is put; a reader sees the old or the new, never half."""
+
+    files: Files
+    name: str
+    damage: str
+    """What an error says of a damaged file."""
+    next_step: str
+
+    def read(self) -> dict[str, Any]:
+        """All of them by key. Raises StoreError for a damaged file."""
+        content = self.files.read(self.name)
+        try:
+            read = {} if content is None else json.loads(content)
+        except ValueError as error:
+            raise self.damaged() from error
+        if not isinstance(read, dict):
+            raise self.damaged()
+        return read
+
+    def put(self, key: str, entry: Any) -> None:
+        """Keep one in place of an earlier one and of a damaged file; None removes it."""
+        try:
+            before = self.read()
+        except StoreError:
+            before = {}
+        entries = {name: one for name, one in {**before, key: entry}.items() if one is not None}
+        self.files.write(self.name, json.dumps(entries, indent=1).encode())
+
+    def damaged(self) -> StoreError:
+        """The error for a damaged file."""
+        return StoreError(self.damage, subject=self.files.where(self.name), next_step=self.next_step)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from typing import Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from thresher.errors import StoreError
+from thresher.judging.calibration import Entries
 from thresher.judging.certify import SHIFT_LEVEL, shift
-from thresher.judging.entries import Entries
 from thresher.protocols import Files
 from thresher.types import Certified, Public
 
