@@ -38,7 +38,7 @@ def test_a_document_says_where_it_stands_and_what_it_is_worth(retriever: Threshe
     assert (told["verdict"], told["start"]) == ("correct", 0)
     assert told["end"] == len(first.page_content)
     assert 0 < told["score"] <= 1
-    assert told["scale"] == "retrieval and judge [0, 1]"
+    assert told["scale"] == "judge and rank [0, 1]"
     assert told["confidence"] > 0.8
     assert told["locator"]
     assert first.id
