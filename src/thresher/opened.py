@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar
@@ -32,7 +32,6 @@ from thresher.links import Links
 from thresher.models.usage import Exchanges, Meter
 from thresher.pipeline import Pipeline
 from thresher.protocols import Home, in_silence
-from thresher.questions import cannot_stand_alone
 from thresher.recipes.components import Components, Models, Outside
 from thresher.recipes.settings import FrontSettings, LanguageModelSettings, RecipeSettings
 from thresher.settings import collection_model, dotted, heed, own, resolved
@@ -419,12 +418,13 @@ def understood(
     query: Query, history: Sequence[tuple[str, str]], pipeline: Pipeline, settings: RecipeSettings, parts: Components
 ) -> Query:
     """The reading of a question that the evidence decides for; the same query for one that stands alone."""
-    if not history or not cannot_stand_alone(query.question):
+    if not history:
         return query
-    from thresher.retrieval.rewrite import FollowUp, best_found
+    from thresher.retrieval.follow_up import Evidence, FollowUp
 
-    judge = parts.models.judge()
-    return FollowUp(partial(best_found, pipeline.retrieve, judge), parts.language_model(settings.llm))(query, history)
+    return FollowUp(Evidence(pipeline.retrieve, parts.models.judge()), parts.language_model(settings.llm))(
+        query, history
+    )
 
 
 def polite(question: str, recipe: str, line: str) -> Answer:

@@ -45,7 +45,8 @@ def points(question: str) -> bool:
 
 def asks(question: str) -> bool:
     """Whether a question says what is asked: "and on Mondays?" says only of what, and "why?" not even that."""
-    words = [word.lower() for word in _WORD.findall(question)]
+    opening = OPENING.match(question)
+    words = [word.lower() for word in _WORD.findall(question, opening.end() if opening else 0)]
     opens = _ASKING.search(question) is not None or (words and words[0] in _AUXILIARY)
     return bool(opens) and any(word not in _AMOUNT and index_terms(word) for word in words)
 
