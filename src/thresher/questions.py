@@ -13,7 +13,7 @@ OPENING = re.compile(
 _POINTING = frozenset(("it", "its", "they", "them", "their", "he", "him", "his", "she", "her", "this", "that", "these"))
 _AUXILIARY = frozenset(("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will"))
 _AMOUNT = frozenset(("many", "much", "long", "often", "far", "late"))
-_EMPTY_IT = re.compile(r"\bit\b.*\bto\b", re.IGNORECASE)
+_EMPTY_IT = re.compile(r"\bit\b.*\bto\b\W*\w", re.IGNORECASE)
 """It stands for nothing: "What does it cost to rent a towel?"."""
 _WORD = re.compile(r"\w[\w'’-]*")
 ADDED = re.compile(r"(?P<typed>.+?) \((?P<before>.+)\)", re.DOTALL)

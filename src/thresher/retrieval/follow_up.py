@@ -226,11 +226,19 @@ class FollowUp:
         if not topic.title or self.evidence.best(query).document_id == topic.document_id:
             return query
         titled = _read_as(query, f"{query.question} ({topic.title})", sent)
-        here = self.evidence.best(titled, question=query.question, document_id=topic.document_id)
-        if here.probability < IN_TOPIC:
+        others = [titled, *(_read_as(query, full, sent) for full in with_topic(query.question, history))]
+        if not self._answers(topic, query.question, others):
             return query
-        facts = {"asked": query.question, "standalone_by": "topic", "likelihoods": [None, here.probability]}
-        return replace(titled, asked=query.question, notes=query.notes + Notes(facts=facts))
+        return replace(
+            titled,
+            asked=query.question,
+            notes=query.notes + Notes(facts={"asked": query.question, "standalone_by": "topic"}),
+        )
+
+    def _answers(self, topic: Found, question: str, readings: Sequence[Query]) -> bool:
+        """Whether the document of the topic answers what was typed: a passage of it that is found for a reading does."""
+        found = (self.evidence.best(one, question=question, document_id=topic.document_id) for one in readings)
+        return any(one.probability >= IN_TOPIC for one in found)
 
     def _completed(self, query: Query, history: Sequence[Turn], sent: str) -> Query:
         """A question that leaves something out, in the likeliest of its readings."""
@@ -276,8 +284,7 @@ class FollowUp:
             return False
         if typed.document_id == topic.document_id or not topic.title:
             return True
-        within = (self.evidence.best(one, question=question, document_id=topic.document_id) for one in others)
-        return all(one.probability < IN_TOPIC for one in within)
+        return not self._answers(topic, question, others)
 
     def _worded(self, question: str, history: Sequence[Turn]) -> tuple[str, tuple[str, ...]]:
         """The model's words, empty where it has none, and what was done without."""
