@@ -1,9 +1,10 @@
-"""How conversations are understood: `python -m benchmarks.conversations {tune,test,all} [--model]`.
+"""How conversations are understood: `python -m benchmarks.conversations {tune,test,all,papers} [--model]`.
 
 30 conversations of three turns over documents written for them. A turn is what is typed, its kind, a text that its
 answer holds, and, where it cannot stand alone, the question it means. Half of the conversations (by the hash of their
 first question) are for tuning, the others are read once. `--model` asks with a scripted chat model that knows what is
-meant.
+meant. `papers` are ten conversations of five turns over papers that nobody wrote for it: the topic is kept where the
+answer's first citation is of the paper that is meant.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import thresher
+from benchmarks.machine import DATA
 from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher_testing.llm_server import ScriptedServer
@@ -92,12 +94,38 @@ def knowing(turns: Sequence[Turn]) -> ScriptedServer:
     return ScriptedServer(reply)
 
 
+def topics_kept(collection: Collection) -> list[tuple[str, Answer, bool]]:
+    """Each turn of the conversations over papers, its answer, and whether it is of the paper that is meant."""
+    turns: list[tuple[str, Answer, bool]] = []
+    for conversation in json.loads((HERE / "papers.json").read_text(encoding="utf-8")):
+        history: list[Answer] = []
+        for question, paper in conversation:
+            history.append(answer := collection.ask(question, history=history))
+            cited = Path(answer.citations[0].source).name if answer.citations else ""
+            turns.append((question, answer, cited.startswith(paper)))
+    return turns
+
+
+def ask_papers() -> int:
+    """Print each turn of the conversations over papers that lost its topic, and how many kept it."""
+    with tempfile.TemporaryDirectory() as home, thresher.open(home) as collection:
+        collection.add(DATA / "papers")
+        turns = topics_kept(collection)
+    for question, answer, kept in turns:
+        if not kept:
+            print(f"{question!r} was {answer.standalone!r}: {first_citation(answer)[:90]!r}")
+    print(f"the topic is kept in {sum(kept for *_, kept in turns)} of {len(turns)} turns")
+    return 0
+
+
 def main() -> int:
     """Print each turn that went wrong, and a table of kinds."""
     parser = argparse.ArgumentParser(description="how conversations are understood")
-    parser.add_argument("part", choices=("tune", "test", "all"))
+    parser.add_argument("part", choices=("tune", "test", "all", "papers"))
     parser.add_argument("--model", action="store_true", help="ask with a scripted chat model")
     given = parser.parse_args()
+    if given.part == "papers":
+        return ask_papers()
     right, every = Counter[str](), Counter[str]()
     chosen = conversations(given.part)
     with tempfile.TemporaryDirectory() as home, thresher.open(home) as collection:

@@ -164,7 +164,7 @@ class Pipeline:
         answer is a refusal that says how far the question came. What was written is always verified.
         """
         record = Record(self.degraded, strict=strict, allow=self.meter.allow_time)
-        asked, standalone = query.asked or query.question, query.question if query.asked else None
+        asked, standalone = query.asked or query.question, query.standalone if query.asked else None
         query = yield from record.step("rewrite", 1, lambda: self.rewrite(query), query)
         found = yield from record.step("retrieve", 1, lambda: self.retrieve(query), Judged(()))
         judged = yield from record.step(

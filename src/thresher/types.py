@@ -397,8 +397,15 @@ class Query:
     """Of the rewriting."""
     asked: str = ""
     """What the person typed, where `question` was put into words that stand alone; empty otherwise."""
+    topic: str = ""
+    """The title of the document that alone is asked, because a follow-up is about it; empty otherwise."""
     outside: str = ""
-    """What another source may be asked instead of `question`, which then has the title of a document in it."""
+    """What another source may be asked instead of `question`, which may have the title of a document in it."""
+
+    @property
+    def standalone(self) -> str:
+        """The question with its topic in brackets, as a later turn reads it."""
+        return f"{self.question} ({self.topic})" if self.topic else self.question
 
     @property
     def to_send(self) -> str:

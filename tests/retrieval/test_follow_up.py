@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from thresher.errors import BudgetSpent, ProviderError
+from thresher.filters import holds
 from thresher.protocols import LanguageModel
 from thresher.questions import cannot_stand_alone
 from thresher.retrieval.follow_up import MOST_ADDED, Evidence, FollowUp, Turn, in_its_place, with_topic
@@ -39,7 +40,14 @@ def evidence(likely: Likely, *titles: str) -> Evidence:
     """A collection of one passage a title."""
     chunks = [Chunk(title, title, f"{title}.html", title, 0, 5, title, None) for title in titles or ("BERT",)]
     hits = [Hit(chunk, Score(1.0, PROBABILITY), rank) for rank, chunk in enumerate(chunks, start=1)]
-    return Evidence(lambda query: Judged(tuple(Judgement(hit, keep=True) for hit in hits)), Judge(likely))
+
+    def retrieve(query: Query) -> Judged:
+        found = (
+            hit for hit in hits if query.where is None or holds(query.where, {"document_id": hit.chunk.document_id})
+        )
+        return Judged(tuple(Judgement(hit, keep=True) for hit in found))
+
+    return Evidence(retrieve, Judge(likely))
 
 
 def spent(after: int) -> Evidence:
@@ -145,7 +153,7 @@ def test_a_question_about_the_document_that_answered_is_asked_with_its_title(ans
     likely = {LAYERS[0][0]: answered, "who wrote it?": 0.95, "who wrote it? (BERT)": 0.98}
     found = evidence(lambda question, title: likely.get(question, 0.1))
     query = FollowUp(found)(Query("who wrote it?", "x"), LAYERS)
-    assert query.question == understood
+    assert query.standalone == understood
     assert "(BERT)" not in query.to_send, "no title of a document leaves this machine"
 
 
@@ -271,7 +279,17 @@ def test_a_question_that_names_nothing_stays_in_the_document_before_where_that_a
         return 0.95 * own if before else here if own else elsewhere
 
     query = FollowUp(evidence(likely, "YaRN", "Longformer"))(Query("what is the window size?", "x"), WINDOW)
-    assert query.question == understood
+    assert query.standalone == understood
+    assert query.question == "what is the window size?", "its passages are judged for what was typed"
+
+
+def test_a_question_that_stands_alone_is_not_kept_in_a_document_that_lacks_a_name_of_it() -> None:
+    def likely(question: str, title: str) -> float:
+        return {"Longformer": 0.95}.get(title, 0.0) if question == WINDOW[0][0] else {"YaRN": 0.9}.get(title, 0.8)
+
+    found, other = evidence(likely, "YaRN", "Longformer"), "Which GPUs does OPT need?"
+    assert FollowUp(found)(Query(other, "x"), WINDOW).standalone == other
+    assert FollowUp(found)(Query("Which memory is needed?", "x"), WINDOW).topic == "Longformer"
 
 
 def test_a_pronoun_after_an_unanswered_question_stands_for_nothing_else() -> None:

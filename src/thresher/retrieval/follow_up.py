@@ -1,9 +1,9 @@
 """A follow-up, made whole: what a conversation is about is added where a question leaves it out.
 
 A follow-up has several readings: as it was typed; in a chat model's words; with what was typed in its place in the
-question before; with the subject of the conversation, or the title of the document that answered, in brackets. Each is
-retrieved and judged; the one whose best passage is likeliest to answer it is asked. The brackets are the topic: they
-are shown, and the next turn reads them.
+question before; with the subject of the conversation in brackets; of the document alone that answered before, whose
+title then stands in the brackets. Each is retrieved and judged; the one whose best passage is likeliest to answer it is
+asked. The brackets are the topic: they are shown, and the next turn reads them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from thresher.errors import BudgetSpent
+from thresher.filters import narrowed
 from thresher.models.replies import Unreadable, asked_for_text, read_line
 from thresher.protocols import LanguageModel, PairReader, Retriever
 from thresher.questions import ADDED, OPENING, asks, cannot_stand_alone, points
@@ -23,13 +24,13 @@ from thresher.text.entities import missing_name, name_places
 from thresher.text.injection import fenced
 from thresher.text.numbers import numbers_in, numbers_stated
 from thresher.text.terms import term_set
-from thresher.types import Notes, Query
+from thresher.types import In, Notes, Query
 
 Turn = tuple[str, str]
 """A question as it was understood, and the text of its answer."""
 
 TURNS = 3
-"""The last turns that are shown to the model: a follow-up seldom reaches further back."""
+"""The last turns that are looked at, and shown to the model: a follow-up seldom reaches further back."""
 
 ANSWER_CHARACTERS = 400
 """Of an earlier answer that are shown: a name or number in it is what a follow-up means."""
@@ -48,7 +49,7 @@ ANSWERED = 0.8
 """Least probability that a document answered the question before, where a follow-up may be about that document."""
 
 IN_TOPIC = 0.3
-"""Least probability that the document before answers what was typed, where that is no change of topic. Of 44 questions
+"""Least probability that the document before answers what was typed, where that is no change of topic. Of 36 questions
 to manuals that follow one to another page none has more than .15; of 5 that go on about a paper the least has .84."""
 
 MOST_ADDED = 300
@@ -74,14 +75,14 @@ def with_topic(question: str, history: Sequence[Turn]) -> list[str]:
     added: list[str] = []
     for turn in turns:
         added += filter(None, turn)
-        if not cannot_stand_alone(turn[0]):
+        if turn[1] or not cannot_stand_alone(turn[0]):
             break
     typed, topic = turns[0]
     first = typed if _things(typed) else f"{typed} {topic}".rstrip()
     if points(question):
         first = next(filter(None, map(_subject, turns)), first)
     topics = (topic if len(topic) <= MOST_ADDED else topic[:MOST_ADDED].rpartition(" ")[0]
-              for topic in (first, " ".join(dict.fromkeys(added))))  # fmt: skip
+              for topic in (first, " ".join(added)))  # fmt: skip
     return list(dict.fromkeys(f"{question} ({topic})" for topic in topics))
 
 
@@ -161,14 +162,15 @@ def _beside_the_same(said: str, before: str) -> list[str]:
 
 
 class Found(NamedTuple):
-    """The best of the passages that were found for a question: its probability to answer, its title, its document."""
+    """The best of the passages that were found for a question: its probability to answer, and where it stands."""
 
     probability: float
-    title: str
     document_id: str
+    title: str
+    text: str
 
 
-NOTHING = Found(0.0, "", "")
+NOTHING = Found(0.0, "", "", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +180,12 @@ class Evidence:
     retrieve: Retriever
     judge: PairReader
 
-    def best(self, query: Query, *, question: str = "", document_id: str = "") -> Found:
-        """The best passage found for a query, judged for another `question` or within one document if given."""
-        found = [hit.chunk for hit in self.retrieve(query).kept[:JUDGED]]
-        chunks = [chunk for chunk in found if document_id in ("", chunk.document_id)]
-        read = self.judge.read(question or query.question, [one.text for one in chunks], [one.title for one in chunks])
+    def best(self, query: Query) -> Found:
+        """The best passage that is found for a query."""
+        chunks = [hit.chunk for hit in self.retrieve(query).kept[:JUDGED]]
+        read = self.judge.read(query.question, [one.text for one in chunks], [one.title for one in chunks])
         each = (
-            Found(one.probability, chunk.title[:MOST_ADDED], chunk.document_id)
+            Found(one.probability, chunk.document_id, chunk.title[:MOST_ADDED], chunk.text)
             for one, chunk in zip(read, chunks, strict=True)
         )
         return max(each, key=lambda one: one.probability, default=NOTHING)
@@ -194,8 +195,8 @@ class Evidence:
 class FollowUp:
     """The reading of a question that its evidence decides for; what was typed is kept as `asked`.
 
-    A question that names something, or is answered outside the document that answered the question before, is unchanged
-    if it stands alone. A model's wording with a name or number that is not in the conversation gives way to what was
+    A question that stands alone is unchanged unless the document that answered the question before answers it too, and
+    has every name of it. A model's wording with a name or number that is not in the conversation gives way to what was
     typed with the topic in brackets.
     """
 
@@ -204,7 +205,7 @@ class FollowUp:
 
     def __call__(self, query: Query, history: Sequence[Turn]) -> Query:
         """The same query where nothing is to be added, or what was typed has the better evidence."""
-        if not history or (not cannot_stand_alone(query.question) and _things(query.question)):
+        if not history:
             return query
         sent = with_topic(query.question, [(_parted(before)[0], text) for before, text in history])[-1]
         if cannot_stand_alone(query.question):
@@ -215,30 +216,26 @@ class FollowUp:
             return query
 
     def _topic(self, query: Query, history: Sequence[Turn]) -> Found:
-        """The passage that answered the question before, or nothing."""
-        last = history[-1][0]
-        found = self.evidence.best(replace(query, question=last, search=last))
-        return found if found.title and found.probability >= ANSWERED else NOTHING
+        """The passage that answered the question before, or those that it followed up on; or nothing."""
+        for before, _ in reversed(history[-TURNS:]):
+            found = self.evidence.best(replace(query, question=before, search=before))
+            if found.title and found.probability >= ANSWERED:
+                return found
+            if not cannot_stand_alone(_parted(before)[0]):
+                break
+        return NOTHING
 
     def _within_topic(self, query: Query, history: Sequence[Turn], sent: str) -> Query:
-        """A question that stands alone, with the title of the document before if that answers it and another would."""
+        """A question that stands alone, asked of the document before if that answers it and another would."""
         topic = self._topic(query, history)
-        if not topic.title or self.evidence.best(query).document_id == topic.document_id:
+        if not topic.title or _same_document(self.evidence.best(query), topic):
             return query
-        titled = _read_as(query, f"{query.question} ({topic.title})", sent)
-        others = [titled, *(_read_as(query, full, sent) for full in with_topic(query.question, history))]
-        if not self._answers(topic, query.question, others):
+        within = _asked_of(topic, query, sent)
+        here = self.evidence.best(within)
+        if here.probability < IN_TOPIC or missing_name(f"- {query.question}", here.text):
             return query
-        return replace(
-            titled,
-            asked=query.question,
-            notes=query.notes + Notes(facts={"asked": query.question, "standalone_by": "topic"}),
-        )
-
-    def _answers(self, topic: Found, question: str, readings: Sequence[Query]) -> bool:
-        """Whether the document of the topic answers what was typed: a passage of it that is found for a reading does."""
-        found = (self.evidence.best(one, question=question, document_id=topic.document_id) for one in readings)
-        return any(one.probability >= IN_TOPIC for one in found)
+        facts = {"asked": query.question, "standalone_by": "topic", "likelihoods": [None, here.probability]}
+        return replace(within, asked=query.question, notes=query.notes + Notes(facts=facts))
 
     def _completed(self, query: Query, history: Sequence[Turn], sent: str) -> Query:
         """A question that leaves something out, in the likeliest of its readings."""
@@ -257,22 +254,23 @@ class FollowUp:
             if not worded:
                 topic = self._topic(query, history)
                 if topic.title and asks(question):
-                    others.append(_read_as(query, f"{question} ({topic.title})", sent))
+                    others.append(_asked_of(topic, query, sent))
             typed, *likely = map(self.evidence.best, (query, *others))
-            at = max(range(len(others)), key=lambda at: likely[at].probability - (CLEARLY if at else 0.0))
+            of_topic = [at for at, one in enumerate(likely) if points(question) and _same_document(one, topic)]
+            at = max(of_topic or range(len(others)), key=lambda at: likely[at].probability - (CLEARLY if at else 0.0))
             other, added = others[at], likely[at].probability
             margin = CLEARLY if points(question) else 0.0
-            alone = not put and typed.probability >= added + margin and self._alone(query, others, typed, topic)
+            alone = not put and typed.probability >= added + margin and self._alone(query, typed, topic)
             likelihoods: list[float | None] = [typed.probability, added]
         except BudgetSpent as spent:
             other, alone, likelihoods = unjudged, False, [None, None]
             lacks = (*lacks, f"rewrite: {spent.what} before all readings of the follow-up were judged")
         facts = {"asked": question, "standalone_by": by, "likelihoods": likelihoods}
         if alone:
-            return replace(query, notes=query.notes + Notes(lacks, facts={"other": other.question, **facts}))
+            return replace(query, notes=query.notes + Notes(lacks, facts={"other": other.standalone, **facts}))
         return replace(other, asked=question, notes=query.notes + Notes(lacks, facts=facts))
 
-    def _alone(self, query: Query, others: Sequence[Query], typed: Found, topic: Found) -> bool:
+    def _alone(self, query: Query, typed: Found, topic: Found) -> bool:
         """Whether a likelier reading as typed is another topic: the document before does not answer what was typed.
 
         A pronoun goes on with the topic; what asks nothing ("and XLNet?") leaves it for a document of that name.
@@ -280,11 +278,11 @@ class FollowUp:
         question = query.question
         if not _things(question) and (points(question) or not asks(question)):
             return False
-        if not asks(question) and missing_name(f"- {question}", typed.title):
+        if not asks(question) and (not any(name_places(question)) or missing_name(f"- {question}", typed.title)):
             return False
-        if typed.document_id == topic.document_id or not topic.title:
+        if _same_document(typed, topic) or not topic.title:
             return True
-        return not self._answers(topic, question, others)
+        return self.evidence.best(_asked_of(topic, query, "")).probability < IN_TOPIC
 
     def _worded(self, question: str, history: Sequence[Turn]) -> tuple[str, tuple[str, ...]]:
         """The model's words, empty where it has none, and what was done without."""
@@ -295,6 +293,22 @@ class FollowUp:
         if reply.value is None:
             return "", (f"rewrite: {reply.why}; the follow-up was completed by rules",)
         return reply.value, ()
+
+
+def _same_document(one: Found, other: Found) -> bool:
+    return one.document_id == other.document_id != ""
+
+
+def _asked_of(topic: Found, query: Query, sent: str) -> Query:
+    """The query of the document of the topic alone, whose title says what a pronoun stands for.
+
+    `sent` is what may leave this machine in its place.
+    """
+    where = narrowed(query.where, In("document_id", (topic.document_id,)))
+    titled = f"{query.question} ({topic.title})"
+    if points(query.question):
+        return replace(_read_as(query, titled, sent), where=where)
+    return replace(query, search=titled, where=where, topic=topic.title, outside=sent)
 
 
 def _read_as(query: Query, full: str, sent: str) -> Query:
