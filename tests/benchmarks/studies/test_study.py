@@ -305,7 +305,7 @@ def test_a_wrong_order_says_what_to_do(
 
 
 def test_without_the_benchmarks_the_command_says_how_to_get_them() -> None:
-    with pytest.raises(UsageError, match="make install"):
+    with pytest.raises(UsageError, match="make dev"):
         StudyCommand(name="a study that nobody brings").make_context("study", [])
 
 

@@ -604,7 +604,7 @@ class Study(TyperCommand):
             raise UsageError(
                 "the benchmarks are not installed",
                 subject="thresher eval study",
-                next_step="in a checkout: make install, or pip install --editable benchmarks",
+                next_step="in a checkout: make dev, or pip install --editable benchmarks",
             )
         command = typer.main.get_command(found[str(self.name)].load())
         if parent is not None:
