@@ -14,7 +14,7 @@ from thresher.answering.citations import SUPPORT, ConflictCiter, QuoteChecker, S
 from thresher.correction.corrector import RetrieverSource, SearchingCorrector
 from thresher.correction.search_query import SearchQuery
 from thresher.errors import ProviderError
-from thresher.judging.calibration import SHIPPED
+from thresher.judging.calibration import SHIPPED, ModelWeight
 from thresher.judging.judge import KeepAll, RankedJudge, RerankedJudge, ScoringJudge, ThresholdResult
 from thresher.judging.llm_scorers import MultiStageScorer
 from thresher.judging.scorers import BandedScorer, CalibratedScorer
@@ -135,7 +135,13 @@ class Engine:
                 case "calibrated" if scorer.scale == UNIT:
                     scorer = CalibratedScorer(scorer, SHIPPED["local"])
                 case "banded":
-                    scorer = BandedScorer(scorer, self.scorer("second scorer"), 0.0, 1.0)
+                    scorer = BandedScorer(
+                        scorer,
+                        self.scorer("second scorer"),
+                        0.0,
+                        1.0,
+                        ModelWeight("m", 1.0, 1.0, 0.0, 99, 0.2, (0.1, 0.3)),
+                    )
                 case _:
                     scorer = MultiStageScorer(scorer, lambda query, hits, earlier: self.stage(hits), None)
         judge = ScoringJudge(scorer, _Noting(self.notes("threshold")), order=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import nextafter
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -395,15 +394,15 @@ def _with_own(name: str, scored: Scores) -> list[dict[str, Score]]:
 class BandedScorer:
     """Scores of `local`; those from `lower` to below `upper` are combined with those of `second`. Not published.
 
-    `local` gives probabilities, `second` a relevance from 0 to 1, combined by `weight`; without it by their mean,
-    within the bounds so that no verdict turns on `second` alone. A chunk without a score of `second` keeps its own.
+    `local` gives probabilities, `second` a relevance from 0 to 1, combined by `weight`. A chunk without a score of
+    `second` keeps its own.
     """
 
     local: Scorer
     second: Scorer
     lower: float
     upper: float
-    weight: ModelWeight | None = None
+    weight: ModelWeight
     name: ClassVar[str] = "judge"
     scale: ClassVar[Scale] = PROBABILITY
 
@@ -424,12 +423,7 @@ class BandedScorer:
             for at, score in zip(unsure, second.scores, strict=True):
                 if score is not None:
                     others[at][self.second.name] = score
-                    scores[at] = Score(self._both(own[at], score.value), PROBABILITY)
+                    scores[at] = Score(self.weight.probability(own[at], score.value), PROBABILITY)
             lacks = tuple(f"{lack}; their local score stands" for lack in second.notes.degraded)
             notes += replace(second.notes, degraded=lacks)
         return Scores(tuple(scores), notes, tuple(others), failed=first.missing)
-
-    def _both(self, own: float, second: float) -> float:
-        if self.weight is not None:
-            return self.weight.probability(own, second)
-        return min(max((own + second) / 2, self.lower), nextafter(self.upper, 0.0))

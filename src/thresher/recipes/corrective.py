@@ -147,14 +147,14 @@ def second_look(settings: CorrectiveSettings, parts: Components, scorer: Scorer,
 def judging_scorer(
     settings: CorrectiveSettings, learned: Calibration, lower: float, upper: float, parts: Components
 ) -> Scorer:
-    """Our own judge's probabilities over a collection, with the chat model for what it cannot tell."""
+    """Our judge's probabilities over a collection; where it is unsure, with a chat model that was found to help."""
     own = EachPartScorer(raw_scorer(settings, parts, parts.table(cuts.corrective(settings, parts)), default="trained"))
     scorer = CalibratedScorer(own, learned)
     model = parts.language_model(settings.llm) if settings.judge == "auto" else None
     weight = measured_weight(learned, model)
-    if model is None or (weight is not None and not weight.counts):
+    if model is None or weight is None or not weight.counts:
         return scorer
-    return BandedScorer(scorer, model_relevance(settings, model, parts), lower, upper, weight=weight)
+    return BandedScorer(scorer, model_relevance(settings, model, parts), lower, upper, weight)
 
 
 def measured_weight(learned: Calibration, model: LanguageModel | None) -> ModelWeight | None:
