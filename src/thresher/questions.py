@@ -51,6 +51,30 @@ def asks(question: str) -> bool:
     return bool(opens) and any(word not in _AMOUNT and index_terms(word) for word in words)
 
 
+_WHAT_IS = re.compile(
+    r"\s*(?:what|who)(?:\s+(?:is|are|was|were)|['’]s)\s+(?P<article>(?:the|an?)\s+)?(?P<subject>[^?]+?)\s*\?*\s*",
+    re.IGNORECASE,
+)
+_LONGEST_SUBJECT = 4
+
+
+def subject_asked(question: str) -> str:
+    """What a question asks to be introduced, "" for any other question.
+
+    A name or a noun without a definite article: "the deposit" is a value of something that is known.
+
+    >>> [subject_asked(q) for q in ("What is batch normalization?", "who's Ada Kask", "What is the deposit?")]
+    ['batch normalization', 'Ada Kask', '']
+    """
+    found = _WHAT_IS.fullmatch(question)
+    if found is None:
+        return ""
+    words, definite = found["subject"].split(), (found["article"] or "").lower().startswith("the")
+    if len(words) > _LONGEST_SUBJECT or not all(map(index_terms, words)) or (definite and found["subject"].islower()):
+        return ""
+    return found["subject"]
+
+
 # --- two questions in one ---------------------------------------------------------------------------------------------
 
 _ASKS = r"(?:who|whom|whose|what|which|when|where|why|how)"

@@ -213,6 +213,8 @@ class RankedJudge:
     judge: Judge
     weight: float
     most: int
+    added: tuple[str, float] = ("", 0.0)
+    """A score of a hit, and the log odds that are added for each of its units."""
 
     @property
     def about(self) -> str:
@@ -234,7 +236,10 @@ class RankedJudge:
         """With the score it is ranked by; a hit that could not be judged is as good as not."""
         value = 0.5 if judgement.score is None else judgement.score.value
         value = min(max(value, LEAST_PROBABILITY), 1 - LEAST_PROBABILITY)
-        score = Score(logistic(log(value / (1 - value)) - self.weight * log(rank)), JOINED)
+        odds, (name, each) = log(value / (1 - value)) - self.weight * log(rank), self.added
+        if (other := judgement.hit.scores.get(name)) is not None:
+            odds += each * other.value
+        score = Score(logistic(odds), JOINED)
         scores = {**judgement.hit.scores, "rank": Score(float(rank), RETRIEVED), ORDER: score}
         return replace(judgement, hit=replace(judgement.hit, score=score, scores=scores))
 

@@ -46,7 +46,13 @@ from thresher.retrieval.search import (
     HierarchyRetriever,
     weighted_fusion,
 )
-from thresher.retrieval.wrappers import DeduplicatedRetriever, RerankedRetriever, SecondLookRetriever
+from thresher.retrieval.wrappers import (
+    INTRODUCES,
+    DeduplicatedRetriever,
+    IntroducingRetriever,
+    RerankedRetriever,
+    SecondLookRetriever,
+)
 from thresher.text.entities import facts_in
 from thresher.types import Hit, Query
 
@@ -62,6 +68,9 @@ SECOND_OPINION_BELOW = 0.83
 
 RANK_WEIGHT = 0.235
 """Of the logarithm of a chunk's rank beside the log odds of its probability: 0.5 beside the judge's logit."""
+
+INTRODUCTION = 1.4
+"""Log odds for the passage of a document that first names the subject of "What is X?"."""
 
 MOST_REFINED = 8
 """Chunks handed on, inside and outside each, the best judged ones: what a small chat model reads at once."""
@@ -82,7 +91,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
 
     def judge(there: Components) -> Judge:
         scored = ScoringJudge(judging(there), Fixed(settings.min_probability), order=False)
-        return RankedJudge(scored, RANK_WEIGHT, MOST_JUDGED)
+        return RankedJudge(scored, RANK_WEIGHT, MOST_JUDGED, (INTRODUCES, INTRODUCTION))
 
     correct, _ = corrector(settings, parts, partial(retriever, settings), judge=judge, sure=SECOND_OPINION_BELOW)
     generate, degraded = generator(settings, parts, table, rivals=True)
@@ -126,7 +135,7 @@ def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
     reranker = parts.reranker(settings)
     if reranker is not None:
         found = RerankedRetriever(found, reranker, titled=settings.titled)
-    return CutRetriever(found, least=MOST_JUDGED)
+    return CutRetriever(IntroducingRetriever(found), least=MOST_JUDGED)
 
 
 def second_look(settings: CorrectiveSettings, parts: Components, scorer: Scorer, upper: float) -> Retriever:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.protocols import CrossEncoder, Retriever, Rewriter, about
+from thresher.questions import subject_asked
 from thresher.retrieval.search import FusedRetriever, reciprocal_rank_fusion, spread
-from thresher.types import COSINE, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query, Score, ranked_judgements
+from thresher.text.terms import term_set
+from thresher.types import COSINE, UNIT, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query, Score, ranked_judgements
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,6 +107,47 @@ Facts = Callable[[Hit], Set[str]]
 """What a hit says that no near copy may lack."""
 
 Vectors = Literal["embedding", "tfidf", "either"]
+
+
+INTRODUCES = "introduces"
+"""Score of a passage that names the subject of a question first in its document."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntroducingRetriever:
+    """What another retriever found; of "What is X?" in front what names X first in a document. Not published.
+
+    A document says what a thing is where it first names it, and later passages only mention it. The first of the
+    candidates of each document stands for the first of the document.
+    """
+
+    retriever: Retriever
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return about(self.retriever)
+
+    def __call__(self, query: Query) -> Judged:
+        """The same candidates; a question that asks for no introduction keeps their order."""
+        found = self.retriever(query)
+        subject = term_set(subject_asked(query.question))
+        if not subject:
+            return found
+        first: dict[str, Judgement] = {}
+        for one in found.judgements:
+            chunk, other = one.hit.chunk, first.get(one.hit.chunk.document_id)
+            if one.keep and subject <= term_set(chunk.text) and (other is None or chunk.start < other.hit.chunk.start):
+                first[chunk.document_id] = one
+        ids = {one.hit.chunk.id for one in first.values()}
+        marked = [
+            replace(one, hit=replace(one.hit, scores={**one.hit.scores, INTRODUCES: Score(1.0, UNIT)}))
+            if one.hit.chunk.id in ids
+            else one
+            for one in found.judgements
+        ]
+        marked.sort(key=lambda one: not one.keep or one.hit.chunk.id not in ids)
+        return Judged(ranked_judgements(marked), found.notes)
 
 
 @dataclass(frozen=True, slots=True)
