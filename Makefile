@@ -39,6 +39,7 @@ $(VENV)/.server: $(VENV)/.engine packages/thresher-server/pyproject.toml
 
 $(VENV)/.installed: $(VENV)/.engine $(TESTED_WITH:=/pyproject.toml)
 	$(BIN)/python -m pip install --quiet --editable '.[web,test]' $(addprefix --editable ,$(TESTED_WITH))
+	$(BIN)/python -m pip install --quiet --no-deps --editable benchmarks  # processes of tests find the checkout by it
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.installed $(DISTRIBUTIONS:=/pyproject.toml) benchmarks/pyproject.toml
@@ -72,7 +73,7 @@ kills: dev
 	KILLS=$(KILLS) $(BIN)/python -m pytest -x -s -m slow tests/kills
 
 # The answers without a chat model beside what the judge knows, held against the stored rows; it needs ../shared/data.
-QUALITY_SETS := lookalikes short squad papers manuals
+QUALITY_SETS := lookalikes short squad papers manuals definitions
 
 quality: dev
 	$(BIN)/python -m benchmarks.quality --sets $(QUALITY_SETS)

@@ -1,6 +1,6 @@
 """The gate of a change: what answers without a chat model are worth, held against the rows that are stored.
 
-    python -m benchmarks.quality [--sets lookalikes short squad papers manuals] [--engine TREE] [--write]
+    python -m benchmarks.quality [--sets lookalikes short squad papers manuals definitions] [--engine TREE] [--write]
 
 Each set is counted twice: what is shown (is the first passage right, is one of those shown), and what the judge knows
 (does the candidate that it puts first state the answer, does one of its first three, does any). The distance between

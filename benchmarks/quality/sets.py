@@ -76,6 +76,23 @@ def manuals(part: str = "dev") -> QuestionSet:
     return _real_text("manuals", documents.pages(), part)
 
 
+def definitions() -> QuestionSet:
+    """36 questions "What is X?" to all papers; the passage must hold one of the sentences that introduce X."""
+    lines = Path(__file__).with_name("definitions.jsonl").read_text(encoding="utf-8").splitlines()
+    asked = [
+        Question(
+            id=row["id"],
+            collection="all_papers",
+            kind="definition",
+            question=row["question"],
+            answerable=True,
+            expected=(tuple(row["defines"]),),
+        )
+        for row in map(json.loads, lines)
+    ]
+    return QuestionSet({"all_papers": sorted((DATA / "papers").glob("*.pdf"))}, asked)
+
+
 def _real_text(collection: str, sources: Sequence[Path], part: str) -> QuestionSet:
     there = [one for one in questions.load() if one.part == part]
     chosen = [one for one in there if (one.source == "papers") == (collection == "papers")]
@@ -88,4 +105,5 @@ SETS = {
     "squad": squad,
     "papers": papers,
     "manuals": manuals,
+    "definitions": definitions,
 }

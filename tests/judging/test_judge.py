@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -119,6 +120,12 @@ def test_a_probability_of_0_or_1_is_bounded(make_hit: Make) -> None:
     result = RankedJudge(giving(a=1.0, b=1.0), 0.5, 10)(ASKED, [make_hit(id, 1.0) for id in "ab"])
     assert [hit.chunk.id for hit in result.kept] == ["a", "b"]
     assert all(0 < hit.score.value < 1 for hit in result.kept)
+
+
+def test_a_score_of_a_hit_may_count_in_the_order(make_hit: Make) -> None:
+    plain, marked = make_hit("a", 1.0), replace(make_hit("b", 0.9), scores={"introduces": Score(1.0, UNIT)})
+    result = RankedJudge(giving(a=0.6, b=0.5), 0.5, 10, ("introduces", 1.4))(ASKED, [plain, marked])
+    assert [hit.chunk.id for hit in result.kept] == ["b", "a"]
 
 
 def test_only_the_best_are_judged_the_others_follow_and_the_dropped_come_last(make_hit: Make) -> None:

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
-from thresher.retrieval.wrappers import DeduplicatedRetriever, Redundancy, RerankedRetriever, SecondLookRetriever
+from thresher.questions import subject_asked
+from thresher.retrieval.wrappers import (
+    INTRODUCES,
+    DeduplicatedRetriever,
+    IntroducingRetriever,
+    Redundancy,
+    RerankedRetriever,
+    SecondLookRetriever,
+)
 from thresher.testing.fakes import HashEncoder, OverlapCrossEncoder
 from thresher.types import UNIT, Hit, Judged, Judgement, Notes, Query, Score
 
@@ -272,3 +280,40 @@ def test_what_the_rewriter_and_either_search_lacked_is_told(library: Callable[[Q
     for words in ("question", "other words"):
         found = SecondLookRetriever(library, rewriting(words, "rewrite: out of order"), never)(ASKED)
         assert {"retrieve: half of it is gone", "rewrite: out of order"} == set(found.notes.degraded)
+
+
+# --- what is introduced -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "subject"),
+    [
+        ("What is batch normalization?", "batch normalization"),
+        ("what's vLLM", "vLLM"),
+        ("Who was Ada Kask?", "Ada Kask"),
+        ("What is a residual network ?", "residual network"),
+        ("What is the Transformer?", "Transformer"),
+        ("What is the deposit?", ""),
+        ("What is the melting point of tin?", ""),
+        ("What is new in version 3?", ""),
+        ("What does the pump cost?", ""),
+        ("What is it?", ""),
+    ],
+)
+def test_a_question_for_an_introduction_is_known_by_its_form(question: str, subject: str) -> None:
+    assert subject_asked(question) == subject
+
+
+def test_what_names_the_subject_first_in_a_document_stands_in_front(make_hit: Make) -> None:
+    texts = {"late": "Grommets are used again.", "early": "A grommet is a ring.", "other": "Rings hold."}
+    made = [
+        make_hit(name, 1 - at / 10, at, text=text, document="d", start=9 - at)
+        for at, (name, text) in enumerate(texts.items(), start=1)
+    ]
+    copy = make_hit("copy", 0.1, 4, text="A grommet, once more.", document="d", start=0)
+    found = Judged((*(Judgement(hit, keep=True) for hit in made), Judgement(copy, keep=False)))
+    judged = IntroducingRetriever(lambda query: found)(Query("What is a grommet?", "x"))
+    assert ids(judged.judgements) == ["early", "late", "other", "copy"]
+    assert [INTRODUCES in one.hit.scores for one in judged.judgements] == [True, False, False, False]
+    assert [hit.rank for hit in judged.kept] == [1, 2, 3]
+    assert IntroducingRetriever(lambda query: found)(Query("What does a grommet hold?", "x")) is found
