@@ -35,14 +35,15 @@ def recipes_as_they_were() -> Iterator[None]:
     RECIPES.update(before)
 
 
-def test_a_researcher_gets_answers_with_places_and_a_refusal(
+def test_a_researcher_gets_answers_with_places_a_doubt_and_a_refusal(
     main_of: Callable[[str], Callable[..., Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     notes = main_of("researcher.py")(DESK, tmp_path)
     told = capsys.readouterr().out
     assert "3 documents, 0 that could not be read" in told
     assert "[1] tides.md" in told
-    assert "Nothing in your documents answers this." in told or "In doubt, the nearest" in told
+    assert re.search(r"Eastport\?\n  In doubt, the nearest passage:", told)
+    assert "Who paid for the gauges?\n  Nothing in your documents answers this.\n  because: " in told
     assert "And Northquay? (And Northquay? (What was the mean tidal range at Saltby?))" in told
     assert "> The present wall" not in notes
     assert "6 December 2013" in notes
@@ -83,7 +84,7 @@ def test_an_evaluator_gets_advice_and_a_report(
 
 PROMISED = {
     "first_steps": ["### What was the mean tidal range", "4.1 metres", "chunks: "],
-    "own_judge": ["handed over whole", "corrective+judge"],
+    "own_judge": ["dropped by judge", "corrective+judge"],
     "comparing": ["Use ", "value"],
 }
 """What a notebook shows, in a word or two."""

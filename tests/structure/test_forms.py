@@ -118,6 +118,53 @@ def test_aligned_lines_of_plain_text_are_a_table() -> None:
     assert all(ORDER[cell.start : cell.end] == cell.text for row in grid.rows for cell in row)
 
 
+NO_TABLES = {
+    "a drawing": """
+      e---f      |
+     /           v
+a---b---c---d    branch
+""",
+    "boxes": "  +------+    +------+\n  |      |    |      |\n  |      |    |      |\n  +------+    +------+",
+    "halves of lines": """
+working index HEAD target   working index HEAD
+----------------------------------------------
+ A       B     C    D  --soft   A       B     D
+                       --mixed  A       D     D
+                       --hard   D       D     D
+                       --merge (disallowed)
+""",
+    "a menu": " 1: clean     2: filter    3: select\n 4: ask each  5: quit      6: help",
+    "notes": "$ boat list           <1>\n$ boat list --all     <2>\n$ boat hire heron     <3>",
+    "bullets": "  •   no boats on Sunday\n\n  •   no dogs\n\n  •   no fires",
+    "running text": "The desk is open.  It shuts at five when\nit is dark.  In June it shuts at nine\nor at ten.  Ask.",
+    "justified": "The  desk  of the  harbour lends\nboats  of two kinds  to those  who\nhave  paid the  fee at  home.",
+}
+
+
+@pytest.mark.parametrize("text", NO_TABLES.values(), ids=NO_TABLES)
+def test_drawings_lists_and_running_text_are_no_table(text: str) -> None:
+    assert not list(grids_near(Document("d", "d", "Boats", text, "text"), 0, len(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "headers"),
+    [
+        (
+            "Item      Qty     Price\nChair         4     25.00\nTable         1    120.50\nLamp         12      8.75",
+            ["Item"],
+        ),
+        ("Day      From   To\nMonday   09:00  17:00\n\nTeam   Lead      Phone\nNorth  Ada Holm  301", ["Day", "Team"]),
+        ("b   bytes\n\nk   kilobytes\n\nm   megabytes", ["b"]),
+        ("Name\tAge\tTown\nAnna Maria Lopez\t12\tTartu\nJo\t40\tNarva", ["Name"]),
+        ("Room\t\tBeds\nHeron room\t3\nTeal\t\t12", ["Room"]),
+        ("Berth  Boat\n1      Heron\n2      Teal\n3      Swan", ["Berth"]),
+    ],
+)
+def test_cells_may_end_or_begin_alike_and_a_blank_line_may_part_rows_or_tables(text: str, headers: list[str]) -> None:
+    grids = grids_near(Document("d", "d", "Lists", text, "text"), 0, len(text))
+    assert [grid.header[0].text for grid in grids] == headers
+
+
 def test_aligned_lines_of_source_code_are_no_table() -> None:
     rows = ["id,          -- Key", "minX, maxX,  -- Least and most X", "minY, maxY   -- Least and most Y"]
     code = "\n  ".join(["CREATE TABLE box(", *rows]) + "\n);"

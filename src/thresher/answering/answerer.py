@@ -18,7 +18,7 @@ from thresher.protocols import Documents, PairReader
 from thresher.questions import ADDED, Part, asked_alike, asked_apart
 from thresher.structure.entries import Entry, Named, answers, as_written, named_in
 from thresher.structure.versions import Timed, asked_time, timed
-from thresher.text.boilerplate import asks, asks_for_questions, asks_for_references, says_nothing
+from thresher.text.boilerplate import asks, asks_for_questions, asks_for_references, asks_what_it_does, says_nothing
 from thresher.text.entities import facts_in, heads_in
 from thresher.text.marks import holds, void_spans
 from thresher.text.passages import share_of_runs
@@ -177,7 +177,11 @@ class Answerer:
         self, question: str, places: Sequence[Place], stretches: Sequence[Stretch], allowed: Allowed
     ) -> list[Proposal]:
         """A passage of each piece of evidence that has one, in their order: none is likelier than one before it."""
-        asked = {"references": asks_for_references(question), "contents": asks_for_questions(question)}
+        asked = {
+            "references": asks_for_references(question),
+            "contents": asks_for_questions(question),
+            "usage": not asks_what_it_does(question),
+        }
         proposals: list[Proposal] = []
         for place in places:
             piece = place.piece

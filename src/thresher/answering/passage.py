@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.answering.citations import Sentence, cite
-from thresher.text.boilerplate import asks, is_bibliography, is_contents, says_nothing
+from thresher.text.boilerplate import asks, is_bibliography, is_contents, says_nothing, usages
 from thresher.text.injection import is_command
 from thresher.text.markup import LISTED, RULE, Block, blocks, cells, table
 from thresher.text.passages import cut_around
@@ -242,17 +242,21 @@ def _laid_out(quote: str, block: Block, marked: Span | None, *, headed: bool) ->
             return _quoted(quote[block.start : block.end], inside if inside[0] < inside[1] else None)
 
 
-def passage_of(stretch: Stretch, piece: Evidence, place: Span, *, contents: bool, references: bool) -> Passage | None:
+def passage_of(
+    stretch: Stretch, piece: Evidence, place: Span, *, contents: bool, references: bool, usage: bool
+) -> Passage | None:
     """A piece of evidence as it is shown: whole where it is short, or else what stands around a place of it.
 
-    None without content, and for contents and references where a question is not about these.
+    None without content, and for contents, references and a synopsis where a question is not about these.
     """
     text, start, end = piece.text, place[0] - piece.start, place[1] - piece.start
-    low, high = trim(text, *_without_orders(text, cut_around(text, start, end), start))
+    apart = [span for span in sentence_spans(text) if is_command(text[slice(*span)])]
+    low, high = trim(text, *_without(apart if usage else [*apart, *usages(text)], cut_around(text, start, end), start))
     low = _behind_headings(text, low, min(start, high), stretch)
     quote = text[low:high]
     nothing = all(says_nothing(quote[slice(*span)]) for span in sentence_spans(quote))
-    if nothing or (is_contents(quote) and not contents) or (is_bibliography(quote) and not references):
+    leads = not usage and quote.endswith(":")
+    if nothing or leads or (is_contents(quote) and not contents) or (is_bibliography(quote) and not references):
         return None
     return Passage(stretch, piece.start + low, piece.start + high, quote)
 
@@ -266,14 +270,14 @@ def _behind_headings(text: str, low: int, at: int, stretch: Stretch) -> int:
     return low
 
 
-def _without_orders(text: str, passage: Span, at: int) -> Span:
-    """A passage without orders to the reader, as far as these separate it from a place."""
+def _without(apart: Iterable[Span], passage: Span, at: int) -> Span:
+    """A passage without orders to the reader and the like, as far as these separate it from a place."""
     low, high = passage
-    for start, end in sentence_spans(text[low:high]):
-        if is_command(text[passage[0] + start : passage[0] + end]):
-            if passage[0] + end > at:
-                return low, passage[0] + start
-            low = passage[0] + end
+    for start, end in sorted(apart):
+        if start < high and low < end:
+            if end > at:
+                return low, max(low, start)
+            low = end
     return low, high
 
 

@@ -22,10 +22,12 @@ _EXPLAINED = re.compile(
 """Questions for steps, reasons and descriptions, which no cell answers."""
 
 _DEFINED = re.compile(
-    r"\s*what(?:'s| is| are| was| were| does| do) (?:(?:an?|some) [\w -]+|[\w-]+)(?: mean| stand for)?\s*\??\s*$",
+    r"\s*what(?: do(?:es)? .+ do|(?:'s| is| are| was| were| does| do) (?:(?:an?|some) [\w -]+|[\w-]+)"
+    r"(?: mean| stand for)?)\s*\??\s*$",
     re.IGNORECASE,
 )
-"""Asks for a definition ("What is a transformer?"): a row of that name may give it, a column or shared words do not."""
+"""Asks for a definition ("What is a transformer?", "What does --hard do?"): a row of that name may give it, a column or
+shared words do not."""
 
 
 def grids_near(document: Document, start: int, end: int) -> Iterator[Grid]:

@@ -280,22 +280,68 @@ def _is_code(rows: Sequence[Sequence[Cell]]) -> bool:
 
 
 def aligned(document: Document, low: int, high: int) -> Iterator[Grid]:
-    """Tables of plain text: lines that follow each other and whose cells two spaces part, as many in each."""
+    """Tables of plain text: a block of lines whose cells two spaces part, as many in each and below each other."""
     if document.tables or document.kind == "pdf":
         return
     text, table, before = document.text, list[tuple[Cell, ...]](), None
     low, high = widened(text, low, high, ALIGNED_REACH)
+    begins, behind = True, 0
     for start, end in [*line_spans(text[low:high]), (high - low, high - low)]:
         cells = tuple(Cell(found[0], *found.span()) for found in _ALIGNED.finditer(text, low + start, low + end))
-        if table and len(cells) != len(table[0]):
+        apart = text.count("\n", low + behind, low + start) > 1
+        alike = table and len(cells) == len(table[0])
+        if table and not (alike and (not apart or _in_columns(text, (table[0], table[-1], cells)))):
             enough = len(table) > 1 and len(table) + len(table[0]) > 4  # two lines of two words are no table
-            if enough and not _is_code(table):
+            if begins and enough and not (_is_code(table) or _is_item(*table[:2])) and _in_columns(text, table):
                 yield Grid(table[0], tuple(table[1:]), () if before is None else (before,), document.title)
+            begins = apart  # just below a line of other cells stands no header
             table, before = [], None
         if len(cells) > 1:
             table.append(cells)
         else:
-            before = next(iter(cells), None)
+            begins, before = True, next(iter(cells), None)
+        behind = end
+
+
+_NUMBERED = re.compile(r"\W{0,2}(\d+)\b")
+_DRAWN = re.compile(r"\W*[|\\]\W*")
+"""A cell that is a line of a drawing: upright, or down to the right."""
+
+
+def _is_item(line: Sequence[Cell], below: Sequence[Cell]) -> bool:
+    """Whether a line is one of several alike and names no columns: bullets, notes, items that are numbered on."""
+    numbers = (
+        [found and int(found[1]) for found in (_NUMBERED.match(cell.text) for cell in row)] for row in (line, below)
+    )
+    steps = [other - one for one, other in zip(*numbers, strict=True) if one is not None and other is not None]
+    return line[0].text == below[0].text or (bool(steps) and all(step in (1, len(line)) for step in steps))
+
+
+def _in_columns(text: str, table: Sequence[Sequence[Cell]]) -> bool:
+    """Whether the cells of a column begin or end alike, white space parts it from the next, and its name stands above.
+
+    Lines of a drawing, and running text with two spaces behind its stops, do not. Single tabs part cells by themselves.
+    """
+    if any(_DRAWN.fullmatch(cell.text) for row in table for cell in row):
+        return False
+    gaps = {text[one.end : other.start] for row in table for one, other in pairwise(row)}
+    if gaps == {"\t"} and all(text[row[0].start - 1 : row[0].start] in ("", "\n") for row in table):
+        return True
+    names, *rows = [_shown_at(text, row) for row in table]
+    columns = [
+        [*zip(*column, strict=True)] for column in zip(*(rows if len(rows) > 1 else (names, *rows)), strict=True)
+    ]
+    for (name, left), (other, (starts, ends)) in pairwise(zip(names, columns, strict=True)):
+        edge, alike = max(left[1]), 1 in (len(set(starts)), len(set(ends)))
+        if not alike or not edge < min(starts) or not edge < other[1] or not name[0] < min(starts):
+            return False
+    return True
+
+
+def _shown_at(text: str, row: Sequence[Cell]) -> list[tuple[int, int]]:
+    """The columns of the screen that each cell of a line begins and ends at."""
+    line = text.rfind("\n", 0, row[0].start) + 1
+    return [(len(text[line : cell.start].expandtabs()), len(text[line : cell.end].expandtabs())) for cell in row]
 
 
 # --- what stands around a table ---------------------------------------------------------------------------------------
