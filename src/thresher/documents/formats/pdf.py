@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +29,7 @@ from thresher.documents.cleaning import (
     strip_running_lines,
     vocabulary,
 )
+from thresher.documents.formats.pdf_glyphs import glyphs_of
 from thresher.documents.formats.pdf_layout import Block, across_pages, around_floats, goes_on_with, reflow
 from thresher.documents.formats.pdf_lines import Line, has_ended
 from thresher.documents.formats.pdf_pages import check_streams, extract, fill_blank_pages, page_texts, with_fields
@@ -50,7 +52,7 @@ def read_pdf(file: RawFile) -> Parsed:
     check_streams(file.data, limits=file.limits)
     result = extract(file.data, limits=file.limits)
     raw, notes = fill_blank_pages(page_texts(result), file.data, file.alive)
-    raw = with_raised(file.data, raw)
+    raw = with_glyphs(file.data, raw)
     filled = with_fields(file.data, raw)
     stated: dict[str, str] = {}
     for name, key in (("author", "authors"), ("subject", "subject"), ("keywords", "keywords")):
@@ -69,6 +71,13 @@ def read_pdf(file: RawFile) -> Parsed:
         raise DocumentError("the PDF has no text", next_step="check that it opens in a viewer and is not only pictures")
     authors = authors_of(parsed.text, title=parsed.title, stated=stated.pop("author", ""))
     return replace(parsed, metadata={**({"author": authors} if authors else {}), **stated, **notes})
+
+
+def with_glyphs(data: bytes, pages: Sequence[str]) -> list[str]:
+    """The texts of the pages with what the places of their characters say."""
+    with closing(glyphs_of(data)) as glyphs:
+        read = [with_raised(text, page) for text, page in zip(pages, glyphs, strict=False)]
+    return [*read, *pages[len(read) :]]
 
 
 def parse_pages(
