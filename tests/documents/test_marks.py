@@ -91,7 +91,7 @@ def test_an_exponent_whose_sign_is_of_another_font_is_one(tmp_path: Path) -> Non
     line = page.beginText(72, 700)
     for font, size, rise, part in (
         ("Helvetica", 11, 0, "It is set to 10"),
-        ("Symbol", 6.5, 4, "-"),
+        ("Symbol", 6.5, 4, "\u2212"),
         ("Helvetica", 6.5, 4, "8"),
         ("Helvetica", 11, 0, " at first."),
     ):
