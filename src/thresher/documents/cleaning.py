@@ -19,6 +19,8 @@ from thresher.errors import DocumentError
 from thresher.text.marks import struck
 
 BREAK = "\x02"  # the hyphen at a line end, where the extractor says it is one (PDFium writes U+0002)
+FIRST_ROW, ROW = "\ufdd0", "\ufdd1"  # which Unicode keeps for such use
+"""Begin a line that is a row of a table, in the lines of a page; the first one begins a table."""
 LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 # U+200C and U+200D are not here: Indic scripts, Persian and emoji need them.
@@ -126,6 +128,8 @@ def _running_depth(lines: Sequence[str], index: int, running: set[str], offsets:
     depth = 0
     for line in lines[:RUNNING_DEPTH]:
         number = _bare_number(line)
+        if line.startswith((FIRST_ROW, ROW)):
+            break
         if number is not None:
             if number - index not in offsets:
                 break

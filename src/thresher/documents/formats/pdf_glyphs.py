@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections import Counter
 from collections.abc import Generator
 from functools import cached_property
 from pathlib import Path
@@ -30,14 +31,35 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "FPDFText_GetFontSize": (_DOUBLE, _POINTER, _INT),
     "FPDFText_GetMatrix": (_INT, _POINTER, _INT, _TO(_FLOAT)),
     "FPDFText_GetCharOrigin": (_INT, _POINTER, _INT, _TO(_DOUBLE), _TO(_DOUBLE)),
+    "FPDFText_GetLooseCharBox": (_INT, _POINTER, _INT, _TO(_FLOAT)),
+    "FPDFPage_CountObjects": (_INT, _POINTER),
+    "FPDFPage_GetObject": (_POINTER, _POINTER, _INT),
+    "FPDFPageObj_GetType": (_INT, _POINTER),
+    "FPDFPageObj_GetBounds": (_INT, _POINTER, *[_TO(_FLOAT)] * 4),
+    "FPDFPageObj_GetFillColor": (_INT, _POINTER, *[_TO(ctypes.c_uint)] * 4),
+    "FPDFPath_CountSegments": (_INT, _POINTER),
+    "FPDFPath_GetDrawMode": (_INT, _POINTER, _TO(_INT), _TO(_INT)),
 }
 """What is used of the library: what each function returns, and what it takes."""
 _NO_SHAPE = re.compile("[\\s\0-\x1f\x7f-\x9f\u00ad\ufffe]+")
 """What kreuzberg writes otherwise than PDFium: space, and signs without a shape."""
 
 
+PATH = 2  # the type of an object that is drawn
+THIN = 3.0  # points; what is drawn thinner is a line
+SHORTEST_LINE = 5.0  # points
+MOST_OBJECTS = 20_000  # of a page; one with more is a drawing
+SAMPLE = 40  # characters that tell which way the text of a page runs
+
+Box = tuple[float, float, float, float]
+"""Left, bottom, right, top."""
+
+
 class Glyphs:
-    """The characters of one page, in the order of its text; places are in points, from the left and the bottom."""
+    """The characters of one page, in the order of its text.
+
+    Places are in points from the left and the bottom, turned so that most lines run from left to right.
+    """
 
     def __init__(self, library: Any, page: int, text: int) -> None:
         self._library, self._page, self._text = library, page, text
@@ -50,6 +72,46 @@ class Glyphs:
         if self._library.FPDFText_GetText(self._text, 0, count, units) == count + 1:
             return "".join(map(chr, units[:count]))
         return "".join([chr(self._library.FPDFText_GetUnicode(self._text, at) & 0xFFFF) for at in range(count)])
+
+    @cached_property
+    def boxes(self) -> dict[int, Box]:
+        """The place of each character with a shape: as wide as it is set, as tall as its font."""
+        found, read, text, box = {}, self._library.FPDFText_GetLooseCharBox, self._text, (_FLOAT * 4)()
+        for at, one in enumerate(self.characters):
+            if one > " " and not one.isspace() and read(text, at, box):
+                left, top, right, bottom = box
+                found[at] = self._turned(left, bottom, right, top)
+        return found
+
+    @cached_property
+    def lines(self) -> list[Box]:
+        """The straight lines of the page and the sides of its boxes, across or upright, none of any width."""
+        library, page, found = self._library, self._page, list[Box]()
+        for index in range(min(library.FPDFPage_CountObjects(page), MOST_OBJECTS)):
+            drawn = library.FPDFPage_GetObject(page, index)
+            if library.FPDFPageObj_GetType(drawn) == PATH:
+                found += _sides(library, drawn)
+        return [self._turned(*line) for line in found]
+
+    @cached_property
+    def _turn(self) -> tuple[int, int]:
+        """The way that most of a few characters run, as steps to the right and up."""
+        matrix, ways = (_FLOAT * 6)(), Counter[tuple[int, int]]()
+        for at in range(0, len(self.characters), len(self.characters) // SAMPLE + 1):
+            if self.characters[at] > " " and self._library.FPDFText_GetMatrix(self._text, at, matrix):
+                across, up = matrix[0], matrix[1]
+                ways[(0, 1 if up > 0 else -1) if abs(up) > abs(across) else (1 if across >= 0 else -1, 0)] += 1
+        return ways.most_common(1)[0][0] if ways else (1, 0)
+
+    def _turned(self, left: float, bottom: float, right: float, top: float) -> Box:
+        match self._turn:
+            case (0, 1):
+                return bottom, -right, top, -left
+            case (0, -1):
+                return -top, left, -bottom, right
+            case (-1, 0):
+                return -right, -top, -left, -bottom
+        return left, bottom, right, top
 
     def origin(self, at: int) -> tuple[float, float]:
         """Where a character stands on its base line."""
@@ -70,6 +132,32 @@ class Glyphs:
         if [one for _, one in units] != [one for _, one in mine]:
             return None
         return {at: place for (at, _), (place, _) in zip(mine, units, strict=True)}
+
+
+def _sides(library: Any, drawn: int) -> list[Box]:
+    """The line that a path is, or the four sides of the box; nothing of other shapes, and of white boxes."""
+    ends = [_FLOAT() for _ in range(4)]
+    library.FPDFPageObj_GetBounds(drawn, *ends)
+    left, bottom, right, top = (end.value for end in ends)
+    middle, height = (left + right) / 2, (bottom + top) / 2
+    if top - bottom <= THIN:
+        return [(left, height, right, height)] if right - left >= SHORTEST_LINE else []
+    if right - left <= THIN:
+        return [(middle, bottom, middle, top)] if top - bottom >= SHORTEST_LINE else []
+    if library.FPDFPath_CountSegments(drawn) not in (4, 5):
+        return []
+    fill, stroke, colours = _INT(), _INT(), [ctypes.c_uint() for _ in range(4)]
+    library.FPDFPath_GetDrawMode(drawn, fill, stroke)
+    library.FPDFPageObj_GetFillColor(drawn, *colours)
+    if not stroke.value and all(colour.value == 255 for colour in colours[:3]):
+        return []
+    corners = (
+        (left, bottom, right, bottom),
+        (left, top, right, top),
+        (left, bottom, left, top),
+        (right, bottom, right, top),
+    )
+    return list(corners)
 
 
 def _units(one: str) -> str:

@@ -5,35 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from thresher.documents.cleaning import RAISED, with_marks
 from thresher.documents.formats.pdf_glyphs import Glyphs
 
 SMALLER = 0.85  # of the size before; TeX and Word raise at 0.58 to 0.73
 _MAY_BE_RAISED = re.compile(r"(?<=\d)[-−]?\d{1,3}(?!\d)")
 
 
-def with_raised(text: str, glyphs: Glyphs) -> str:
-    """The text of a page with raised figures as `10^6` and `35 [2]`; behind words they stay as they are.
-
-    Authors of a paper are told apart by theirs.
-    """
-    figures = list(raised_figures(glyphs))
-    places = glyphs.positions(text) if figures else None
-    if places is None:
-        return text
-    for first, last, goes_on in reversed(figures):
-        start, end = places[first], places[last] + 1
-        rest = text[end:]
-        if goes_on:  # PDFium ends a line at some raised figures
-            rest = re.sub(r"\A[ \t]*\r?\n[ \t]*", " ", rest)
-        text = f"{text[:start]}{RAISED}{text[start:end]}{rest}"
-    return with_marks(text)
-
-
 def raised_figures(glyphs: Glyphs) -> Iterator[tuple[int, int, bool]]:
     """First and last character of each figure that is smaller than the digit before it, beside it, and not lower.
 
-    With it whether the line goes on behind it.
+    With it whether the line goes on behind it. Behind words they stay as they are: authors of a paper are told apart by
+    theirs.
     """
     characters = glyphs.characters
     for digit in re.finditer(r"\d(?=[-−]?\d)", characters):
