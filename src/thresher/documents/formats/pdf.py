@@ -54,8 +54,8 @@ def read_pdf(file: RawFile) -> Parsed:
     check_streams(file.data, limits=file.limits)
     result = extract(file.data, limits=file.limits)
     raw, notes = fill_blank_pages(page_texts(result), file.data, file.alive)
-    raw = with_places(file.data, raw)
-    filled = with_fields(file.data, raw)
+    raw, written = with_places(file.data, raw)
+    filled = with_fields(file.data, raw) if written else raw
     stated: dict[str, str] = {}
     for name, key in (("author", "authors"), ("subject", "subject"), ("keywords", "keywords")):
         value = result.metadata.get(key) or ""

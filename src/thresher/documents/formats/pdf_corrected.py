@@ -17,15 +17,20 @@ HYPHEN = "\ufffe"
 """What PDFium has for the hyphen at a line end."""
 
 
-def with_places(data: bytes, pages: Sequence[str]) -> list[str]:
-    """The texts of the pages, rows of ruled tables on lines of their own that begin with `FIRST_ROW` or `ROW`."""
+def with_places(data: bytes, pages: Sequence[str]) -> tuple[list[str], bool]:
+    """The texts of the pages, and whether something may be filled in or written over one.
+
+    Rows of ruled tables are on lines of their own that begin with `FIRST_ROW` or `ROW`.
+    """
     read: list[str] = []
+    written = False
     before: Ruled | None = None
     with closing(glyphs_of(data)) as all_glyphs:
         for text, glyphs in zip(pages, all_glyphs, strict=False):
             corrected, before = _corrected(text, glyphs, before)
             read.append(corrected)
-    return [*read, *pages[len(read) :]]
+            written |= glyphs.has_written
+    return [*read, *pages[len(read) :]], written or len(read) < len(pages)
 
 
 def _corrected(text: str, glyphs: Glyphs, before: Ruled | None) -> tuple[str, Ruled | None]:
@@ -74,4 +79,4 @@ def _read(characters: str, some: Iterable[int], raised: set[int]) -> str:
         read.append(BREAK if one == HYPHEN else RAISED + one if at in raised else one)
         before = at
     units = "".join(read)
-    return units.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return with_marks(units.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

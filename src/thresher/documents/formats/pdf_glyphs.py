@@ -37,6 +37,10 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "FPDFPageObj_GetType": (_INT, _POINTER),
     "FPDFPageObj_GetBounds": (_INT, _POINTER, *[_TO(_FLOAT)] * 4),
     "FPDFPageObj_GetFillColor": (_INT, _POINTER, *[_TO(ctypes.c_uint)] * 4),
+    "FPDFPage_GetAnnotCount": (_INT, _POINTER),
+    "FPDFPage_GetAnnot": (_POINTER, _POINTER, _INT),
+    "FPDFPage_CloseAnnot": (None, _POINTER),
+    "FPDFAnnot_GetSubtype": (_INT, _POINTER),
     "FPDFPath_CountSegments": (_INT, _POINTER),
     "FPDFPath_GetDrawMode": (_INT, _POINTER, _TO(_INT), _TO(_INT)),
 }
@@ -45,6 +49,7 @@ _NO_SHAPE = re.compile("[\\s\0-\x1f\x7f-\x9f\u00ad\ufffe]+")
 """What kreuzberg writes otherwise than PDFium: space, and signs without a shape."""
 
 
+WRITTEN = (3, 20)  # types of annotations: text over the page, a field of a form
 PATH = 2  # the type of an object that is drawn
 THIN = 3.0  # points; what is drawn thinner is a line
 SHORTEST_LINE = 5.0  # points
@@ -73,14 +78,28 @@ class Glyphs:
             return "".join(map(chr, units[:count]))
         return "".join([chr(self._library.FPDFText_GetUnicode(self._text, at) & 0xFFFF) for at in range(count)])
 
+    @property
+    def has_written(self) -> bool:
+        """Whether the page has fields of a form, or text written over it."""
+        library, page, found = self._library, self._page, False
+        for index in range(library.FPDFPage_GetAnnotCount(page)):
+            note = library.FPDFPage_GetAnnot(page, index)
+            found |= library.FPDFAnnot_GetSubtype(note) in WRITTEN
+            library.FPDFPage_CloseAnnot(note)
+        return found
+
     @cached_property
     def boxes(self) -> dict[int, Box]:
-        """The place of each character with a shape: as wide as it is set, as tall as its font."""
-        found, read, text, box = {}, self._library.FPDFText_GetLooseCharBox, self._text, (_FLOAT * 4)()
+        """The place of each character with a shape: as wide as it is set, from its base line as tall as its font."""
+        found: dict[int, Box] = {}
+        read, text, box = self._library.FPDFText_GetLooseCharBox, self._text, (_FLOAT * 4)()
+        origin, x, y = self._library.FPDFText_GetCharOrigin, _DOUBLE(), _DOUBLE()
         for at, one in enumerate(self.characters):
             if one > " " and not one.isspace() and read(text, at, box):
-                left, top, right, bottom = box
-                found[at] = self._turned(left, bottom, right, top)
+                origin(text, at, x, y)
+                left, bottom, right, top = self._turned(box[0], box[3], box[2], box[1])
+                base = self._turned(x.value, y.value, x.value, y.value)[1]
+                found[at] = left, base, right, base + top - bottom
         return found
 
     @cached_property

@@ -5,6 +5,7 @@ A table that ends a page goes on at the head of the next one where the same colu
 
 from __future__ import annotations
 
+import re
 from bisect import bisect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,10 +14,16 @@ from statistics import median
 
 from thresher.documents.assembly import Cell
 from thresher.documents.formats.pdf_glyphs import Box, Glyphs
-from thresher.documents.formats.pdf_lines import NUMERIC
+from thresher.documents.formats.pdf_lines import CAPTION
 
 NEAR = 3.0  # points between lines that are one, or that meet
+SMALL = 0.8  # of the usual size; raised and lowered figures are smaller
+SAME_LINE, BESIDE = 0.25, 0.6  # of the usual size between base lines
+MIDDLE = 0.3  # of the height of a font above the base line lies the middle of small letters
 GAP = 0.5  # of the size of the text; between columns there is more, between words 0.25 to 0.35
+MEET = 6.0  # points that an upright line may end before one across; booktabs leaves some four
+WORD_GAP = 0.15
+VALUE = re.compile(r"[-−–—+±~<>]?[$€£]?\d\S*|[-−–—✓✗]+")
 MOST_COLUMNS = 30
 MOST_LINES_ASIDE = 2  # lines of a running head or foot beyond a table that goes on over a page
 FILLED = 0.5  # of the cells of a table; a chart has more that are empty
@@ -67,10 +74,10 @@ def tables_of(glyphs: Glyphs, before: Ruled | None, reading: Reading) -> list[Ru
     if before is not None and before.open and (rest := _rest(glyphs, before, reading)):
         found.append(rest)
     for rules in _met(glyphs.lines):
-        inside = [at for at, box in boxes.items() if _is_within(box, rules)]
-        columns = _distinct(place for place, _ in rules.upright)
-        tables = _latticed(rules, columns, inside, boxes, reading) if len(columns) > 2 else []
-        found += tables or _striped(rules, inside, boxes, reading) or _opened(rules, boxes, reading)
+        inside = _within(rules, boxes)
+        tables = _latticed(rules, inside, boxes, reading) or _striped(rules, inside, boxes, reading)
+        found += tables or _opened(rules, boxes, reading)
+    found = [table for table in found if _is_whole(table, glyphs)]
     taken: set[int] = set()
     apart = []
     for table in sorted(found, key=lambda table: -max(boxes[at][3] for at in table.glyphs)):
@@ -120,7 +127,8 @@ def _same_columns(edges: Sequence[float], others: Sequence[float]) -> bool:
 def _met(lines: Sequence[Box]) -> list[Rules]:
     """Groups of ruled lines: those that meet, and those across that are as wide and stand below each other."""
     across = _across(lines)
-    upright = _joined((left, bottom, top) for left, bottom, right, top in lines if left == right and bottom != top)
+    pieces = _joined((left, bottom, top) for left, bottom, right, top in lines if left == right)
+    upright = _joined((x, _extended(low, x, across, -1), _extended(high, x, across, 1)) for x, (low, high) in pieces)
     groups: list[tuple[list[tuple[float, Span]], list[tuple[float, Span]]]] = []
     for line in upright:
         x, (low, high) = line
@@ -139,6 +147,13 @@ def _met(lines: Sequence[Box]) -> list[Rules]:
         near = [group for group in alike if abs(group[0][0][1][0] - line[1][0]) <= NEAR]
         near[0][0].append(line) if near else groups.append(([line], []))
     return [Rules(sorted(group[0], reverse=True), sorted(group[1])) for group in groups if len(group[0]) > 1]
+
+
+def _extended(end: float, x: float, across: Sequence[tuple[float, Span]], way: int) -> float:
+    """The end of an upright line, or the ruled line across that it is cut off before."""
+    beyond = [way * (place - end) for place, span in across if _reaches(span, x)]
+    nearest = min((gap for gap in beyond if gap >= -NEAR), default=MEET)
+    return end + way * nearest if NEAR < nearest < MEET else end
 
 
 def _across(lines: Sequence[Box]) -> list[tuple[float, Span]]:
@@ -179,28 +194,43 @@ def _distinct(places: Iterable[float]) -> list[float]:
     return kept
 
 
-def _is_within(box: Box, rules: Rules) -> bool:
-    x, y = _middle(box)
+def _within(rules: Rules, boxes: Boxes) -> list[int]:
+    """The characters between the ruled lines."""
     ends = [end for _, span in rules.upright for end in span] + [place for place, _ in rules.across]
-    left, right = rules.width
-    return left - NEAR <= x <= right + NEAR and min(ends) <= y <= max(ends)
+    (left, right), low, high = rules.width, min(ends), max(ends)
+    return [
+        at
+        for at, (x0, base, x1, top) in boxes.items()
+        if left - NEAR <= (x0 + x1) / 2 <= right + NEAR and low <= base + MIDDLE * (top - base) <= high
+    ]
+
+
+def _is_whole(table: Ruled, glyphs: Glyphs) -> bool:
+    """Whether no word is cut by an edge of the table; pictures of boxes with words over them are no tables."""
+    inside = table.glyphs
+    cut = sum((at in inside) != (at + 1 in inside) for at in glyphs.boxes if at + 1 in glyphs.boxes)
+    return cut <= len(table.rows) // 4
 
 
 def _middle(box: Box) -> tuple[float, float]:
-    return (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    return (box[0] + box[2]) / 2, box[1] + MIDDLE * (box[3] - box[1])
 
 
 # --- cells between lines ----------------------------------------------------------------------------------------------
 
 
-def _latticed(rules: Rules, columns: list[float], inside: Sequence[int], boxes: Boxes, reading: Reading) -> list[Ruled]:
+def _latticed(rules: Rules, inside: Sequence[int], boxes: Boxes, reading: Reading) -> list[Ruled]:
     """The table whose cells lie between lines across and upright; a line that is missing between two makes them one."""
     left, right = rules.width
+    columns = _distinct(place for place, _ in rules.upright)
     edges = _distinct([left, *columns, right])
     ends = [end for _, span in rules.upright for end in span]
-    rows = _distinct([min(ends), *(place for place, _ in rules.across), max(ends)])[::-1]
+    rows = _distinct([min(ends, default=0.0), *(place for place, _ in rules.across), max(ends, default=0.0)])[::-1]
     if not 2 < len(edges) <= MOST_COLUMNS or not inside:
         return []
+    body = _lines([at for at in inside if boxes[at][1] < rows[1]], boxes)
+    if len(edges) > len(columns) and len(_columns(body, boxes, rules.width)) > len(edges):
+        return []  # lines part some columns, gaps all
     cells: dict[tuple[int, int], list[int]] = {}
     for at in inside:
         x, y = _middle(boxes[at])
@@ -230,14 +260,24 @@ def _latticed(rules: Rules, columns: list[float], inside: Sequence[int], boxes: 
     for row in range(bands):
         roots = [root((row, column)) for column in range(width)]
         alone = all(
-            sum(root((other, column)) == roots[column] for other in range(bands)) == 1 for column in range(width)
+            root((other, column)) not in roots for other in range(bands) if other != row for column in range(width)
         )
-        lines = _lines([at for one in set(roots) for at in members.get(one, ())], boxes)
-        if alone and len(set(roots)) == width and _are_rows(lines, edges, boxes, reading):
-            full += [[Cell(text) for text in _cut(line, edges, boxes, reading)] for line in lines]
+        if alone:
+            glyphs = [at for one in set(roots) for at in members.get(one, ())]
+            full += _broken(_lines(glyphs, boxes), edges, boxes, reading, roots)
         else:
             full.append([made.get(one) or empty.setdefault(one, Cell()) for one in roots])
+    wide = sum(any(one is other is third and one.text for one, other, third in _threes(row)) for row in full)
+    if 2 * wide > len(full):
+        return []  # a few lines mark cells of a table that has others
+    lengths = [len(cell.text) for row in full for cell in row]
+    if bands == 1 and median(lengths) > LONGEST_CELLS / 2:
+        return []  # boxes side by side
     return _checked(full, set(inside), edges)
+
+
+def _threes(row: Sequence[Cell]) -> Iterable[tuple[Cell, Cell, Cell]]:
+    return zip(row, row[1:], row[2:], strict=False)
 
 
 def _parted(lines: Sequence[tuple[float, Span]], place: float, at: float) -> bool:
@@ -245,12 +285,76 @@ def _parted(lines: Sequence[tuple[float, Span]], place: float, at: float) -> boo
     return any(abs(line - place) <= NEAR and span[0] - 1 <= at <= span[1] + 1 for line, span in lines)
 
 
-def _are_rows(lines: Sequence[Line], edges: Sequence[float], boxes: Boxes, reading: Reading) -> bool:
-    """Whether lines of text that no ruled line parts are rows: each fills all columns, and one column has numbers."""
-    if len(lines) < FEWEST_ROWS:
-        return False
-    rows = [_cut(line, edges, boxes, reading) for line in lines]
-    return all(map(all, rows)) and any(all(map(NUMERIC.fullmatch, column)) for column in zip(*rows, strict=True))
+def _broken(
+    lines: Sequence[Line],
+    edges: Sequence[float],
+    boxes: Boxes,
+    reading: Reading,
+    merged: Sequence[object] = (),
+    *,
+    parted: bool = True,
+) -> list[list[Cell]]:
+    """The rows of what no ruled line parts; `merged` says which columns are one.
+
+    Text that goes on fills its column: the first word of a line had no room on the line above. Where that word had, or
+    a value stands below a value, the line is a row of its own. Between ruled lines two such columns make it one. In a
+    table that is not `parted` row from row every line is one, but for those that leave a column out or go on in lower
+    case.
+    """
+    groups: list[list[list[Line]]] = []
+    above: list[Line]
+    for line in lines:
+        cells = _between(line, edges, boxes, merged)
+        above = [next(filter(None, reversed(column)), []) for column in zip(*groups[-1], strict=True)] if groups else []
+        if above and _goes_on_below(above, cells, edges, boxes, reading, parted=parted):
+            groups[-1].append(cells)
+        else:
+            groups.append([cells])
+    rows: list[list[Cell]] = []
+    for group in groups:
+        texts = [reading(sorted(at for cells in group for at in cells[column])) for column in range(len(edges) - 1)]
+        made = {one: Cell(text) for one, text in zip(merged, texts, strict=False) if text}
+        rows.append([made.get(one, Cell()) for one in merged] if merged else [Cell(text) for text in texts])
+    return rows
+
+
+def _goes_on_below(
+    above: Sequence[Line],
+    below: Sequence[Line],
+    edges: Sequence[float],
+    boxes: Boxes,
+    reading: Reading,
+    *,
+    parted: bool,
+) -> bool:
+    """Whether a line goes on with the row of the line above it."""
+    own = 0
+    both = [
+        (first, second, right - left)
+        for first, second, (left, right) in zip(above, below, pairwise(edges), strict=True)
+        if first and second
+    ]
+    texts = [reading(sorted(second)) for _, second, _ in both]
+    for (first, second, width), text in zip(both, texts, strict=True):
+        word = _pieces(second, boxes, WORD_GAP)[0]
+        size = boxes[word[0]][3] - boxes[word[0]][1]
+        needed = boxes[first[-1]][2] - boxes[first[0]][0] + boxes[word[-1]][2] - boxes[word[0]][0] + GAP * size
+        if VALUE.fullmatch(text) and VALUE.fullmatch(reading(sorted(first))):
+            return False
+        own += needed < width
+    if parted:
+        return own < FEWEST_ROWS
+    left_out = sum(map(bool, below)) < sum(map(bool, above))
+    return not own and (left_out or any(text[:1].islower() for text in texts))
+
+
+def _between(line: Line, edges: Sequence[float], boxes: Boxes, merged: Sequence[object] = ()) -> list[Line]:
+    """The characters of each column."""
+    cells: list[Line] = [[] for _ in edges[1:]]
+    for word in _pieces(line, boxes, WORD_GAP):
+        column = bisect(edges[1:-1], (boxes[word[0]][0] + boxes[word[-1]][2]) / 2)
+        cells[merged.index(merged[column]) if merged else column] += word
+    return cells
 
 
 def _checked(full: list[list[Cell]], glyphs: set[int], edges: list[float]) -> list[Ruled]:
@@ -267,36 +371,41 @@ def _checked(full: list[list[Cell]], glyphs: set[int], edges: list[float]) -> li
 
 
 def _lines(glyphs: Iterable[int], boxes: Boxes) -> list[Line]:
-    """Lines of text from the top: characters whose middles are as high, from the left."""
+    """Lines of text from the top: characters on one base line, from the left, with those raised or lowered."""
+    placed = sorted((-boxes[at][1], boxes[at][3] - boxes[at][1], at) for at in glyphs)
+    if not placed:
+        return []
+    usual = median(size for _, size, _ in placed)
     found: list[Line] = []
-    high = 0.0
-    for at in sorted(glyphs, key=lambda at: (-_middle(boxes[at])[1], boxes[at][0])):
-        bottom, top = boxes[at][1], boxes[at][3]
-        middle = (bottom + top) / 2
-        if found and high - middle <= (top - bottom) * 0.4:
+    bases: list[float] = []
+    for depth, size, at in placed:
+        if size < SMALL * usual:
+            continue
+        if bases and depth - bases[-1] <= SAME_LINE * usual:
             found[-1].append(at)
         else:
             found.append([at])
-            high = middle
-    return [sorted(line, key=lambda at: boxes[at][0]) for line in found]
+            bases.append(depth)
+    for depth, size, at in placed:
+        if size < SMALL * usual:
+            near = min(range(len(bases)), key=lambda line: abs(bases[line] - depth), default=None)
+            if near is not None and abs(bases[near] - depth) <= BESIDE * usual:
+                found[near].append(at)
+            else:
+                found.append([at])
+                bases.append(depth)
+    ordered = sorted(zip(bases, found, strict=True))
+    return [sorted(line, key=lambda at: boxes[at][0]) for _, line in ordered]
 
 
-def _pieces(line: Line, boxes: Boxes) -> list[Line]:
+def _pieces(line: Line, boxes: Boxes, gap: float = GAP) -> list[Line]:
     """A line cut where a gap is wider than between words."""
     pieces = [line[:1]]
     for before, at in pairwise(line):
         size = boxes[at][3] - boxes[at][1]
-        wide = boxes[at][0] - boxes[before][2] > GAP * size
+        wide = boxes[at][0] - boxes[before][2] > gap * size
         pieces.append([at]) if wide else pieces[-1].append(at)
     return pieces
-
-
-def _cut(glyphs: Iterable[int], edges: Sequence[float], boxes: Boxes, reading: Reading) -> list[str]:
-    """The cells of a row between the edges of the columns."""
-    cells: list[Line] = [[] for _ in edges[1:]]
-    for at in glyphs:
-        cells[min(max(bisect(edges, _middle(boxes[at])[0]) - 1, 0), len(cells) - 1)].append(at)
-    return [reading(sorted(cell)) for cell in cells]
 
 
 def _columns(lines: Sequence[Line], boxes: Boxes, width: Span) -> list[float]:
@@ -331,7 +440,7 @@ def _striped(rules: Rules, inside: Sequence[int], boxes: Boxes, reading: Reading
         if len(bands) > 1 and _is_further(beyond, _columns(body, boxes, rules.width), boxes):
             bands.insert(side + (side > 0), beyond)
             full.insert(side + (side > 0), high if side == 0 else low)
-    for run in _runs(bands, full, boxes):
+    for run in _runs(bands, full, boxes, reading):
         found += _striped_run(run, rules.width, spans, boxes, reading)
     return found
 
@@ -342,13 +451,16 @@ def _is_further(lines: Sequence[Line], edges: Sequence[float], boxes: Boxes) -> 
     return len(lines) == 1 and len(_taken(lines, edges, boxes)) == 1 and 2 * len(pieces) > len(edges) - 1
 
 
-def _runs(bands: Sequence[list[Line]], rules: Sequence[float], boxes: Boxes) -> list[list[list[Line]]]:
-    """The bands of each table: a tall one with a single piece to a line, or without text, is between two."""
+def _runs(
+    bands: Sequence[list[Line]], rules: Sequence[float], boxes: Boxes, reading: Reading
+) -> list[list[list[Line]]]:
+    """The bands of each table; between two is a caption, no text, or a tall one with a single piece to a line."""
     usual = median(high - low for high, low in pairwise(rules))
     runs: list[list[list[Line]]] = [[]]
     for band, (high, low) in zip(bands, pairwise(rules), strict=True):
         single = all(len(_pieces(line, boxes)) == 1 for line in band)
-        if single and (not band or len(band) > 1 or high - low > TALL * usual):
+        captioned = any(CAPTION.match(reading(sorted(line))) for line in band)
+        if captioned or (single and (not band or len(band) > 1 or high - low > TALL * usual)):
             runs.append([])
         else:
             runs[-1].append(band)
@@ -365,27 +477,11 @@ def _striped_run(
     rows = _head_rows(heads, spans, _inks(body, edges, boxes), boxes, reading)
     by_band = median(map(len, bands[1:])) == 1 or len(bands) > MOST_HEADS
     for band in bands[1:]:
-        if by_band and not _are_rows(band, edges, boxes, reading):
-            rows.append([Cell(text) for text in _cut([at for line in band for at in line], edges, boxes, reading)])
-        else:
-            rows += _rows_by_line(band, edges, boxes, reading)
+        rows += _broken(band, edges, boxes, reading, parted=by_band)
     lengths = [len(cell.text) for row in rows for cell in row if cell.text]
-    if not lengths or median(lengths) > LONGEST_CELLS or sum(bool(cell.text) for cell in rows[0]) < 2:
+    if not lengths or median(lengths) > LONGEST_CELLS or len({id(cell) for cell in rows[0] if cell.text}) < 2:
         return []
     return _checked(rows, {at for band in bands for line in band for at in line}, edges)
-
-
-def _rows_by_line(lines: Sequence[Line], edges: Sequence[float], boxes: Boxes, reading: Reading) -> list[list[Cell]]:
-    """A row a line; one with few cells, or a single one in lower case, goes on with the row above."""
-    rows: list[list[Cell]] = []
-    for line in lines:
-        texts = _cut(line, edges, boxes, reading)
-        few = not texts[0] and 2 * sum(map(bool, texts)) < len(texts)
-        if rows and (few or (texts[0][:1].islower() and not any(texts[1:]))):
-            rows[-1] = [Cell(f"{cell.text} {text}".strip()) for cell, text in zip(rows[-1], texts, strict=True)]
-        else:
-            rows.append([Cell(text) for text in texts])
-    return rows
 
 
 def _head_rows(
@@ -439,14 +535,18 @@ def _opened(rules: Rules, boxes: Boxes, reading: Reading) -> list[Ruled]:
     (top, _), (bottom, _) = rules.across[0], rules.across[-1]
     if len(rules.across) != 2 or rules.upright:
         return []
-    heads = _lines([at for at, box in boxes.items() if bottom < _middle(box)[1] <= top], boxes)
-    below = _lines([at for at, box in boxes.items() if _middle(box)[1] < bottom], boxes)
+    left, right = rules.width
+    column = {at: box for at, box in boxes.items() if left - NEAR <= box[0] and box[2] <= right + NEAR}
+    heads = _lines([at for at, box in column.items() if bottom < _middle(box)[1] <= top], boxes)
+    if not 0 < len(heads) <= MOST_HEADS or max(len(_pieces(line, boxes)) for line in heads) < 2:
+        return []
+    below = _lines([at for at, box in column.items() if _middle(box)[1] < bottom], boxes)
     edges = _columns(below[:-MOST_LINES_ASIDE], boxes, rules.width)
     rows = _taken(below, edges, boxes)
-    if not heads or len(rows) < FEWEST_ROWS or len(below) - len(rows) > MOST_LINES_ASIDE or len(heads) > MOST_HEADS:
+    if len(rows) < FEWEST_ROWS or len(below) - len(rows) > MOST_LINES_ASIDE:
         return []
     names = _head_rows(heads, [], _inks(rows, edges, boxes), boxes, reading)
-    full = [*names, *_rows_by_line(rows, edges, boxes, reading)]
+    full = [*names, *_broken(rows, edges, boxes, reading, parted=False)]
     if sum(bool(cell.text) for cell in full[0]) < 2:
         return []
     return [
@@ -464,7 +564,7 @@ def _rest(glyphs: Glyphs, before: Ruled, reading: Reading) -> Ruled | None:
     rows = _taken(lines[skipped:], edges, boxes)
     if not rows or skipped > MOST_LINES_ASIDE or (ends and skipped + len(rows) < len(lines)):
         return None
-    cells = _rows_by_line(rows, edges, boxes, reading)
+    cells = _broken(rows, edges, boxes, reading, parted=False)
     return Ruled(cells, {at for line in rows for at in line}, list(edges), open=not ends, goes_on=True)
 
 
