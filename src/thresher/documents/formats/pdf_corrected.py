@@ -1,18 +1,30 @@
-"""The texts of the pages of a PDF, corrected by the places of their characters: raised figures, ruled tables."""
+"""The texts of the pages of a PDF, corrected by where their characters are: raised figures, tables, other orders."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from thresher.documents.assembly import grid_rows, pipe_row
 from thresher.documents.cleaning import BREAK, FIRST_ROW, RAISED, ROW, with_marks
 from thresher.documents.formats.pdf_glyphs import Glyphs, glyphs_of
+from thresher.documents.formats.pdf_order import (
+    FROM_RIGHT,
+    Boxes,
+    from_right,
+    line_from_right,
+    stands_below,
+    text_lines,
+)
 from thresher.documents.formats.pdf_raised import raised_figures
 from thresher.documents.formats.pdf_tables import Ruled, ends_page, further_rows, tables_of
 
+WIDE_BREAK = re.compile(
+    r"(?<=[\u3001-\u9fff\uf900-\ufaff\uff01-\uff60])(\s*\r?\n\s*)(?=[\u3001-\u9fff\uf900-\ufaff\uff01-\uff60])"
+)
+"""A line end between two characters of scripts that may run from top to bottom."""
 HYPHEN = "\ufffe"
 """What PDFium has for the hyphen at a line end."""
 
@@ -37,11 +49,14 @@ def _corrected(text: str, glyphs: Glyphs, before: Ruled | None) -> tuple[str, Ru
     """The text of a page, and the table that ends it; as it is where PDFium reads other characters."""
     figures = list(raised_figures(glyphs))
     raised = {first for first, _, _ in figures}
-    tables = tables_of(glyphs, before, lambda some: _read(glyphs.characters, some, raised))
-    places = glyphs.positions(text) if figures or tables else None
+    tables = tables_of(glyphs, before, lambda some: _read(glyphs, some, raised))
+    ordered = FROM_RIGHT.search(text) or WIDE_BREAK.search(text)
+    places = glyphs.positions(text) if figures or tables or ordered else None
     if places is None:
         return text, None
     pieces = list(text)
+    if ordered:
+        _reorder(pieces, text, {place: at for at, place in places.items()}, glyphs)
     for first, last, goes_on in figures:
         pieces[places[first]] = RAISED + pieces[places[first]]
         if goes_on and (end := re.compile(r"[ \t]*\r?\n[ \t]*").match(text, places[last] + 1)):
@@ -59,8 +74,43 @@ def _corrected(text: str, glyphs: Glyphs, before: Ruled | None) -> tuple[str, Ru
     return with_marks(corrected) if figures else corrected, ending
 
 
+def _reorder(pieces: list[str], text: str, at: Mapping[int, int], glyphs: Glyphs) -> None:
+    """Lines from right to left in the order in which they are read, and those from top to bottom on one line."""
+    mostly = from_right(text)
+    for line in re.finditer(r"[^\r\n]+", text):
+        if FROM_RIGHT.search(line[0]) and (mostly or from_right(line[0])):
+            some = [at[place] for place in range(*line.span()) if place in at]
+            pieces[line.start() : line.end()] = [
+                line_from_right(some, glyphs.characters, glyphs.boxes),
+                *[""] * (len(line[0]) - 1),
+            ]
+    for gap in WIDE_BREAK.finditer(text):
+        above, below = at.get(gap.start(1) - 1), at.get(gap.end(1))
+        if above is not None and below is not None and stands_below(above, below, glyphs.boxes):
+            pieces[gap.start(1) : gap.end(1)] = [""] * len(gap[1])
+    for columns in _upright_lines(at, glyphs.boxes):
+        texts = ["".join(pieces[begin:end]) for _, begin, end in sorted(columns, reverse=True)]
+        for (_, begin, end), one in zip(columns, texts, strict=True):
+            pieces[begin:end] = [one, *[""] * (end - begin - 1)]
+
+
+def _upright_lines(at: Mapping[int, int], boxes: Boxes) -> Iterator[list[tuple[float, int, int]]]:
+    """Lines from top to bottom that follow each other: how far to the right each stands, and its place in the text."""
+    lines: list[list[int]] = []
+    for place in sorted(place for place, one in at.items() if one in boxes):
+        if lines and stands_below(at[lines[-1][-1]], at[place], boxes):
+            lines[-1].append(place)
+        else:
+            lines.append([place])
+    for upright, run in groupby(lines, lambda line: len(line) > 1):
+        if upright:
+            yield [(boxes[at[line[0]]][0], line[0], line[-1] + 1) for line in run]
+
+
 def _lines(table: Ruled) -> str:
-    """The rows of a table, one a line, and its titles before them."""
+    """The rows of a table, one a line, and its titles before them; columns from right to left are turned round."""
+    if from_right("".join(cell.text for row in table.rows for cell in row)):
+        table.rows = [row[::-1] for row in table.rows]
     if table.goes_on:
         return "".join(f"\n{ROW}{pipe_row(row)}" for row in further_rows(table)) + "\n"
     titles, rows = grid_rows(table.rows)
@@ -68,8 +118,11 @@ def _lines(table: Ruled) -> str:
     return "".join(f"\n{line}" for line in lines) + "\n"
 
 
-def _read(characters: str, some: Iterable[int], raised: set[int]) -> str:
+def _read(glyphs: Glyphs, some: Sequence[int], raised: set[int]) -> str:
     """The text of some characters in their order; space between them is one space."""
+    characters = glyphs.characters
+    if from_right("".join(characters[at] for at in some)):
+        return " ".join(line_from_right(line, characters, glyphs.boxes) for line in text_lines(some, glyphs.boxes))
     read: list[str] = []
     before = -1
     for at in some:

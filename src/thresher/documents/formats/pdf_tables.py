@@ -15,10 +15,9 @@ from statistics import median
 from thresher.documents.assembly import Cell
 from thresher.documents.formats.pdf_glyphs import Box, Glyphs
 from thresher.documents.formats.pdf_lines import CAPTION
+from thresher.documents.formats.pdf_order import Boxes, Line, text_lines
 
 NEAR = 3.0  # points between lines that are one, or that meet
-SMALL = 0.8  # of the usual size; raised and lowered figures are smaller
-SAME_LINE, BESIDE = 0.25, 0.6  # of the usual size between base lines
 MIDDLE = 0.3  # of the height of a font above the base line lies the middle of small letters
 GAP = 0.5  # of the size of the text; between columns there is more, between words 0.25 to 0.35
 MEET = 6.0  # points that an upright line may end before one across; booktabs leaves some four
@@ -33,10 +32,7 @@ MOST_HEADS = 4  # lines of a header
 TALL = 1.6  # times the usual row; what stands alone in such a one is a heading between two tables
 
 Span = tuple[float, float]
-Boxes = dict[int, Box]
-Line = list[int]
-"""Characters on one line of text, from the left."""
-Reading = Callable[[Iterable[int]], str]
+Reading = Callable[[Sequence[int]], str]
 """The text of some characters."""
 
 
@@ -105,13 +101,13 @@ def further_rows(table: Ruled) -> list[list[str]]:
 def ends_page(table: Ruled, boxes: Boxes) -> bool:
     """Whether nothing but a running foot stands below a table."""
     bottom = min(boxes[at][1] for at in table.glyphs)
-    return len(_lines([at for at, box in boxes.items() if box[3] <= bottom + NEAR], boxes)) <= MOST_LINES_ASIDE
+    return len(text_lines([at for at, box in boxes.items() if box[3] <= bottom + NEAR], boxes)) <= MOST_LINES_ASIDE
 
 
 def _goes_on(before: Ruled, table: Ruled, boxes: Boxes) -> bool:
     """Whether nothing but a running head stands above a table, and its columns are those of the one before."""
     top = max(boxes[at][3] for at in table.glyphs)
-    above = _lines([at for at, box in boxes.items() if box[1] >= top - NEAR], boxes)
+    above = text_lines([at for at, box in boxes.items() if box[1] >= top - NEAR], boxes)
     return len(above) <= MOST_LINES_ASIDE and _same_columns(before.edges, table.edges)
 
 
@@ -228,7 +224,7 @@ def _latticed(rules: Rules, inside: Sequence[int], boxes: Boxes, reading: Readin
     rows = _distinct([min(ends, default=0.0), *(place for place, _ in rules.across), max(ends, default=0.0)])[::-1]
     if not 2 < len(edges) <= MOST_COLUMNS or not inside:
         return []
-    body = _lines([at for at in inside if boxes[at][1] < rows[1]], boxes)
+    body = text_lines([at for at in inside if boxes[at][1] < rows[1]], boxes)
     if len(edges) > len(columns) and len(_columns(body, boxes, rules.width)) > len(edges):
         return []  # lines part some columns, gaps all
     cells: dict[tuple[int, int], list[int]] = {}
@@ -264,7 +260,7 @@ def _latticed(rules: Rules, inside: Sequence[int], boxes: Boxes, reading: Readin
         )
         if alone:
             glyphs = [at for one in set(roots) for at in members.get(one, ())]
-            full += _broken(_lines(glyphs, boxes), edges, boxes, reading, roots)
+            full += _broken(text_lines(glyphs, boxes), edges, boxes, reading, roots)
         else:
             full.append([made.get(one) or empty.setdefault(one, Cell()) for one in roots])
     wide = sum(any(one is other is third and one.text for one, other, third in _threes(row)) for row in full)
@@ -370,34 +366,6 @@ def _checked(full: list[list[Cell]], glyphs: set[int], edges: list[float]) -> li
 # --- cells between gaps -----------------------------------------------------------------------------------------------
 
 
-def _lines(glyphs: Iterable[int], boxes: Boxes) -> list[Line]:
-    """Lines of text from the top: characters on one base line, from the left, with those raised or lowered."""
-    placed = sorted((-boxes[at][1], boxes[at][3] - boxes[at][1], at) for at in glyphs)
-    if not placed:
-        return []
-    usual = median(size for _, size, _ in placed)
-    found: list[Line] = []
-    bases: list[float] = []
-    for depth, size, at in placed:
-        if size < SMALL * usual:
-            continue
-        if bases and depth - bases[-1] <= SAME_LINE * usual:
-            found[-1].append(at)
-        else:
-            found.append([at])
-            bases.append(depth)
-    for depth, size, at in placed:
-        if size < SMALL * usual:
-            near = min(range(len(bases)), key=lambda line: abs(bases[line] - depth), default=None)
-            if near is not None and abs(bases[near] - depth) <= BESIDE * usual:
-                found[near].append(at)
-            else:
-                found.append([at])
-                bases.append(depth)
-    ordered = sorted(zip(bases, found, strict=True))
-    return [sorted(line, key=lambda at: boxes[at][0]) for _, line in ordered]
-
-
 def _pieces(line: Line, boxes: Boxes, gap: float = GAP) -> list[Line]:
     """A line cut where a gap is wider than between words."""
     pieces = [line[:1]]
@@ -429,14 +397,14 @@ def _striped(rules: Rules, inside: Sequence[int], boxes: Boxes, reading: Reading
     if len(full) < 2:
         return []
     bands = [
-        _lines([at for at in inside if low < _middle(boxes[at])[1] <= high], boxes) for high, low in pairwise(full)
+        text_lines([at for at in inside if low < _middle(boxes[at])[1] <= high], boxes) for high, low in pairwise(full)
     ]
     found: list[Ruled] = []
     spans = [span for _, span in rules.across if not _same_columns(span, rules.width)]
     pitch = median(high - low for high, low in pairwise(full))
     body = [line for band in bands for line in band]
     for side, low, high in ((0, full[0], full[0] + pitch), (len(bands), full[-1] - pitch, full[-1])):
-        beyond = _lines([at for at, box in boxes.items() if low < _middle(box)[1] < high], boxes)
+        beyond = text_lines([at for at, box in boxes.items() if low < _middle(box)[1] < high], boxes)
         if len(bands) > 1 and _is_further(beyond, _columns(body, boxes, rules.width), boxes):
             bands.insert(side + (side > 0), beyond)
             full.insert(side + (side > 0), high if side == 0 else low)
@@ -537,10 +505,10 @@ def _opened(rules: Rules, boxes: Boxes, reading: Reading) -> list[Ruled]:
         return []
     left, right = rules.width
     column = {at: box for at, box in boxes.items() if left - NEAR <= box[0] and box[2] <= right + NEAR}
-    heads = _lines([at for at, box in column.items() if bottom < _middle(box)[1] <= top], boxes)
+    heads = text_lines([at for at, box in column.items() if bottom < _middle(box)[1] <= top], boxes)
     if not 0 < len(heads) <= MOST_HEADS or max(len(_pieces(line, boxes)) for line in heads) < 2:
         return []
-    below = _lines([at for at, box in column.items() if _middle(box)[1] < bottom], boxes)
+    below = text_lines([at for at, box in column.items() if _middle(box)[1] < bottom], boxes)
     edges = _columns(below[:-MOST_LINES_ASIDE], boxes, rules.width)
     rows = _taken(below, edges, boxes)
     if len(rows) < FEWEST_ROWS or len(below) - len(rows) > MOST_LINES_ASIDE:
@@ -559,7 +527,7 @@ def _rest(glyphs: Glyphs, before: Ruled, reading: Reading) -> Ruled | None:
     boxes, edges = glyphs.boxes, before.edges
     ends = [place for place, span in _across(glyphs.lines) if _same_columns(span, (edges[0], edges[-1]))]
     bottom = max(ends, default=0.0)
-    lines = _lines([at for at, box in boxes.items() if _middle(box)[1] > bottom], boxes)
+    lines = text_lines([at for at, box in boxes.items() if _middle(box)[1] > bottom], boxes)
     skipped = next((at for at in range(len(lines)) if _taken(lines[at : at + 1], edges, boxes)), 0)
     rows = _taken(lines[skipped:], edges, boxes)
     if not rows or skipped > MOST_LINES_ASIDE or (ends and skipped + len(rows) < len(lines)):
