@@ -62,6 +62,16 @@ def test_the_hyphen_stays_where_the_word_has_one(left: str, right: str, elsewher
     assert join_broken_word(left, right, vocabulary([elsewhere])) == joined
 
 
+def test_a_part_that_is_a_word_keeps_the_hyphen_where_nothing_was_hyphenated_in_typesetting() -> None:
+    plain = ["Efficient pumps are energy-\nefficient. They work with a repre-\nsentative."]
+    assert join_broken_word("energy", "efficient", vocabulary(plain)) == "energy-efficient"
+    assert join_broken_word("repre", "sentative", vocabulary(plain)) == "representative"
+    typeset = [*plain, "A represen-\ntation is one representation, an effi-\ncient one."]
+    assert join_broken_word("energy", "efficient", vocabulary(typeset)) == "energy-efficient"
+    assert join_broken_word("effi", "cient", vocabulary(typeset)) == "efficient"
+    assert join_broken_word("efficient", "cies", vocabulary(typeset)) == "efficientcies"
+
+
 def test_a_broken_word_does_not_vouch_for_itself() -> None:
     assert dict(vocabulary(["the self-\nattention layer"])) == {"the": 1, "layer": 1}
 

@@ -85,6 +85,24 @@ def test_a_figure_of_another_line_is_not_taken_for_the_raised_one(tmp_path: Path
     assert "at a conference in 2022." in document.text
 
 
+def test_an_exponent_whose_sign_is_of_another_font_is_one(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    page = canvas.Canvas(buffer, invariant=1)
+    line = page.beginText(72, 700)
+    for font, size, rise, part in (
+        ("Helvetica", 11, 0, "It is set to 10"),
+        ("Symbol", 6.5, 4, "\u2212"),
+        ("Helvetica", 6.5, 4, "8"),
+        ("Helvetica", 11, 0, " at first."),
+    ):
+        line.setFont(font, size)
+        line.setRise(rise)
+        line.textOut(part)
+    page.drawText(line)
+    page.save()
+    assert read_one(save(tmp_path, "a.pdf", buffer.getvalue())).text == "It is set to 10^−8 at first."
+
+
 def test_a_note_behind_a_word_stands_apart_and_a_unit_keeps_its_power(tmp_path: Path) -> None:
     page = "<p>It houses trams<sup>2</sup> on 40 m<sup>2</sup>.</p>"
     assert read_one(save(tmp_path, "a.html", page)).text == "It houses trams [2] on 40 m2."

@@ -197,7 +197,16 @@ def add_grid(
     number: int = 0,
     name: Callable[[int], tuple[MarkKind, str]] | None = None,
 ) -> None:
-    """Add a table whose rows have a cell in each column that it spans; see `Assembly.table`.
+    """Add a table whose rows have a cell in each column that it spans, its titles before it; see `Assembly.table`."""
+    titles, rows = grid_rows(full)
+    assembly.paragraph(*titles)
+    if rows:
+        behind = range(len(full) - len(rows) + 1, len(full))
+        assembly.table(rows, number=number, name=name, at=(len(titles), *behind))
+
+
+def grid_rows(full: Sequence[Sequence[Cell]]) -> tuple[list[str], list[Sequence[str]]]:
+    """Titles and rows of a table whose rows have a cell in each column that it spans.
 
     Rows above the header that are one cell over the whole width are titles, header rows are joined from the top, and a
     cell over the whole width stands once.
@@ -207,12 +216,9 @@ def add_grid(
     while first < len(full) - 1 and _across(full[first], width) and full[first][0].rows == 1:
         first += 1
     depth = _header_rows(full[first:])
-    assembly.paragraph(*(full[at][0].text for at in range(first) if full[at]))
-    if depth:
-        body = full[first + depth :]
-        texts = [[cell.text for cell in (row[:1] if _across(row, width) else row)] for row in body]
-        rows = [_joined(full[first : first + depth]), *texts]
-        assembly.table(rows, number=number, name=name, at=(first, *range(first + depth, len(full))))
+    texts = [[cell.text for cell in (row[:1] if _across(row, width) else row)] for row in full[first + depth :]]
+    header = [_joined(full[first : first + depth])] if depth else []
+    return [full[at][0].text for at in range(first) if full[at]], [*header, *texts]
 
 
 def spread(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:

@@ -19,6 +19,8 @@ from thresher.errors import DocumentError
 from thresher.text.marks import struck
 
 BREAK = "\x02"  # the hyphen at a line end, where the extractor says it is one (PDFium writes U+0002)
+FIRST_ROW, ROW = "\ufdd0", "\ufdd1"  # which Unicode keeps for such use
+"""Begin a line that is a row of a table, in the lines of a page; the first one begins a table."""
 LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 # U+200C and U+200D are not here: Indic scripts, Persian and emoji need them.
@@ -126,6 +128,8 @@ def _running_depth(lines: Sequence[str], index: int, running: set[str], offsets:
     depth = 0
     for line in lines[:RUNNING_DEPTH]:
         number = _bare_number(line)
+        if line.startswith((FIRST_ROW, ROW)):
+            break
         if number is not None:
             if number - index not in offsets:
                 break
@@ -197,13 +201,20 @@ LINE_END_BREAK = re.compile(rf"(?<!\S)\S*[{BREAK}\-‐]\n\s*\S*")
 
 
 def vocabulary(texts: Iterable[str]) -> Counter[str]:
-    """How often each whole word stands in the texts, in lower case; words broken at a line end are not counted."""
+    """How often each whole word stands in the texts, in lower case; words broken at a line end are not counted.
+
+    Under `BREAK` is how many of those stand elsewhere as one word: none where nothing was hyphenated in typesetting.
+    """
     words: Counter[str] = Counter()
+    broken: list[str] = []
     for text in texts:
+        broken += (re.sub(r"[\W_]", "", found).lower() for found in LINE_END_BREAK.findall(text))
         for word in WORD.findall(LINE_END_BREAK.sub(" ", text).lower()):
             words[word] += 1
             if "-" in word:
                 words.update(word.split("-"))
+    if proven := sum(word in words for word in broken):
+        words[BREAK] = proven
     return words
 
 
@@ -211,8 +222,9 @@ def join_broken_word(left: str, right: str, words: Mapping[str, int]) -> str:
     """`representa` + `tion` to one word; `self` + `attention` keeps its hyphen.
 
     The document decides: the form that stands elsewhere, unbroken, more often. Where neither does, two parts that are
-    both words of the document keep the hyphen (right in 33 of 36 such cases in 41 papers), and so does a part known
-    from compounds; everything else is taken for a word broken by the typesetter.
+    both words of the document keep the hyphen (right in 33 of 36 such cases in 41 papers), and so do a long word of the
+    document behind another long part and a part known from compounds; everything else is taken for a word broken by
+    the typesetter. Where no break of the document is known to be one, a part that is a word of it is enough.
     """
     hyphenated = f"{left}-{right}"
     if not left[-1:].isalpha() or not right[:1].islower():
@@ -230,8 +242,11 @@ def join_broken_word(left: str, right: str, words: Mapping[str, int]) -> str:
     last, first = before.rsplit("-", 1)[-1], after.split("-")[0]
     if "-" in before:
         return hyphenated if words.get(last) and words.get(first) else left + right
-    both_are_words = min(len(last), len(first)) >= 3 and min(words.get(last, 0), words.get(first, 0)) >= 2
-    if both_are_words and last not in SOLID_FIRST and first not in SOLID_LAST:
+    standing = [part for part in (last, first) if len(part) >= 3 and words.get(part, 0)]
+    both_are_words = len(standing) == 2 and min(words.get(last, 0), words.get(first, 0)) >= 2
+    long = len(last) >= 5 and len(first) >= 7 and first in standing
+    unbroken = not words.get(BREAK) and min(len(last), len(first)) >= 4 and standing
+    if (both_are_words or long or unbroken) and last not in SOLID_FIRST and first not in SOLID_LAST:
         return hyphenated
     return hyphenated if last in COMPOUND_FIRST or first in COMPOUND_LAST else left + right
 

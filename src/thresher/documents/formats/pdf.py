@@ -13,6 +13,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from thresher.documents.assembly import PARAGRAPH, Parsed, table_over
@@ -20,6 +21,8 @@ from thresher.documents.cleaning import (
     ARXIV_STAMP,
     BOILERPLATE,
     BREAK,
+    FIRST_ROW,
+    ROW,
     clean_inline,
     iso_date,
     join_broken_word,
@@ -28,16 +31,17 @@ from thresher.documents.cleaning import (
     strip_running_lines,
     vocabulary,
 )
+from thresher.documents.formats.pdf_corrected import with_places
 from thresher.documents.formats.pdf_layout import Block, across_pages, around_floats, goes_on_with, reflow
 from thresher.documents.formats.pdf_lines import Line, has_ended
 from thresher.documents.formats.pdf_pages import check_streams, extract, fill_blank_pages, page_texts, with_fields
-from thresher.documents.formats.pdf_raised import with_raised
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 from thresher.text.sentences import Span, trim
 from thresher.types import Mark, Page, Table
 
 PRIVATE_USE = re.compile("[\ue000-\uf8ff]")  # pieces of brackets, which mean nothing outside their symbol font
+TEXT_LINE = re.compile(rf"^[^{FIRST_ROW}{ROW}\n].*$", re.MULTILINE)
 MIN_TABLE_ROWS = 3
 MAX_TABLE_GAP, MAX_TABLE_GAP_CHARACTERS = 2, 40  # lines such as "Closed / Book" between two rows
 MAX_HEADER = 8  # lines of a header; narrow columns break their names
@@ -50,8 +54,8 @@ def read_pdf(file: RawFile) -> Parsed:
     check_streams(file.data, limits=file.limits)
     result = extract(file.data, limits=file.limits)
     raw, notes = fill_blank_pages(page_texts(result), file.data, file.alive)
-    raw = with_raised(file.data, raw)
-    filled = with_fields(file.data, raw)
+    raw, written = with_places(file.data, raw)
+    filled = with_fields(file.data, raw) if written else raw
     stated: dict[str, str] = {}
     for name, key in (("author", "authors"), ("subject", "subject"), ("keywords", "keywords")):
         value = result.metadata.get(key) or ""
@@ -103,8 +107,9 @@ def lines_of(raw: Sequence[str]) -> tuple[list[list[str]], str | None]:
     """The lines of raw pages without running heads and the stamp of arXiv, and the date of that."""
     texts, date = [], None
     for text in raw:
-        marked = re.sub(r"\x02(?:\r?\n)?", "\uf8ff\n", text)  # `normalise` removes control characters
-        text = PRIVATE_USE.sub("", normalise(marked.replace(BREAK, "")).replace("\uf8ff", BREAK))
+        marked = TEXT_LINE.sub(lambda line: re.sub(rf"{BREAK}(?!\r?\Z)", f"{BREAK}\n", line[0]), text)
+        kept = normalise(PRIVATE_USE.sub("", marked).replace(BREAK, "\uf8ff"))  # it removes control characters
+        text = kept.replace("\uf8ff", BREAK)
         text, stamped = strip_arxiv_stamp("\n".join(line.strip() for line in text.split("\n")))
         date = date or stamped
         texts.append(text)
@@ -137,7 +142,7 @@ def assemble(
         inside = {index for first, last in runs for index in range(first + 1, last + 1)}
         offsets: list[int] = []
         for index, block in enumerate(blocks):
-            text = block.text
+            text = block.text.lstrip(FIRST_ROW + ROW)
             if index == 0 and before is not None and goes_on_with(before, block) and index not in begins:
                 # The sentence goes on over the page end; what completes a word belongs to the page it began on.
                 if parts[-1].endswith((BREAK, "-")):
@@ -157,7 +162,12 @@ def assemble(
             before = block
         starts.append(offsets[0] if offsets else length)
         for first, last in runs:
-            tables.append(table_over([block.text for block in blocks[first : last + 1]], offsets[first]))
+            rows = [block.text.lstrip(FIRST_ROW + ROW) for block in blocks[first : last + 1]]
+            table = table_over(rows, offsets[first])
+            if blocks[first].text.startswith(ROW) and tables:
+                before_it = tables.pop()
+                table = Table(before_it.start, table.end, before_it.rows + table.rows)
+            tables.append(table)
     text = "".join(parts).replace(BREAK, "-")
     ends = [*starts[1:], len(text)] if starts else []
     spans = tuple(Page(number, *span) for number, span in enumerate(zip(starts, ends, strict=True), start=1))
@@ -167,16 +177,26 @@ def assemble(
 
 def _between(before: Block, block: Block) -> str:
     """Rows, items and labels follow each other line by line; everything else is apart by a blank line."""
+    if block.kind is Line.CELLS:
+        return "\n" if before.kind is Line.CELLS and block.text.startswith(ROW) else PARAGRAPH
     close = before.kind is block.kind and block.kind in (Line.ROW, Line.LABEL, Line.ITEM)
     tabular = {before.kind, block.kind} == {Line.ROW, Line.LABEL}
     return "\n" if close or tabular else PARAGRAPH
 
 
 def table_runs(blocks: Sequence[Block]) -> list[tuple[int, int]]:
-    """First and last block of each table: three labelled rows or more, and the line above that names the columns."""
+    """First and last block of each table: one of known cells; else three labelled rows or more.
+
+    And the line above those that names the columns.
+    """
     runs: list[tuple[int, int]] = []
     index = 0
     while index < len(blocks):
+        if blocks[index].kind is Line.CELLS:
+            further = takewhile(lambda block: block.text.startswith(ROW), blocks[index + 1 :])
+            runs.append((index, index + sum(1 for _ in further)))
+            index = runs[-1][1] + 1
+            continue
         if blocks[index].kind is not Line.ROW:
             index += 1
             continue
@@ -249,7 +269,8 @@ class Front:
 
 def read_front(lines: Sequence[str], *, stated: str, headings: Iterable[str], lower: Mapping[str, int]) -> Front:
     """The front of the page with these lines; `stated` is the metadata's title, `headings` are set large."""
-    tidy = [clean_inline(line.replace(BREAK, "-")) for line in lines]
+    text = [*takewhile(lambda line: not line.startswith((FIRST_ROW, ROW)), lines)]
+    tidy = [clean_inline(line.replace(BREAK, "-")) for line in text]
     confirmed = bool(stated) and _stands_in(stated, tidy[:TITLE_WITHIN])
     wanted = (stated, *headings) if confirmed else tuple(headings)
     span = next((span for each in wanted if (span := _lines_of(each, tidy))), None) or _by_words(tidy, lower)

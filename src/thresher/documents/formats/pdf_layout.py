@@ -83,6 +83,11 @@ def _ends_in_url(text: str) -> bool:
     return start is not None and start.end() < len(word)
 
 
+def _whole(row: str, words: Mapping[str, int]) -> str:
+    """A row of cells with the words that are broken in them whole."""
+    return re.sub(rf"(\S+){BREAK} ?(\S+)", lambda found: join_broken_word(found[1], found[2], words), row)
+
+
 def tidy(lines: Sequence[str]) -> list[str]:
     """The lines that hold something, with single spaces and short rows of dots."""
     lines = [" ".join(line.split()) for line in lines]
@@ -93,10 +98,11 @@ def reflow(lines: Sequence[str], words: Mapping[str, int], *, form: bool = False
     """The blocks of one page, in order; of a `form` two lines of fields are two blocks."""
     lines = tidy(lines)
     kinds = classify_all(lines)
+    lines = [_whole(line, words) if kind is Line.CELLS else line for line, kind in zip(lines, kinds, strict=True)]
     figures = {run.first: run.last for run in figure_lines(lines, kinds)}
     for first, last in figures.items():
         kinds[first : last + 1] = [Line.FIGURE] * (last - first + 1)
-    width = widths(lines)
+    width = widths(["" if kind is Line.CELLS else line for line, kind in zip(lines, kinds, strict=True)])
     blocks: list[Block] = []
     index = 0
     while index < len(lines):
@@ -115,7 +121,7 @@ def reflow(lines: Sequence[str], words: Mapping[str, int], *, form: bool = False
                 if kind is Line.HEADING and len(lines[last]) >= FULL_SHARE * width[last]:
                     kind = Line.TEXT
                 following = _next_of_paragraph(lines, kinds, width, index, last, kind, words, form=form)
-        is_open = kind not in (Line.HEADING, Line.ROW, Line.LABEL) and not has_ended(text)
+        is_open = kind not in (Line.HEADING, Line.ROW, Line.CELLS, Line.LABEL) and not has_ended(text)
         full = last > index or len(lines[last]) >= FULL_SHARE * width[last]
         blocks.append(Block(kind, text, open=is_open and full))
         index = last + 1
@@ -135,7 +141,7 @@ def _next_of_paragraph(
 ) -> int | None:
     """Index of the line that goes on where `last` ends, past bits of a formula; None where the block is complete."""
     following = last + 1
-    if following >= len(lines) or kinds[following] is Line.FIGURE:
+    if following >= len(lines) or kinds[following] in (Line.FIGURE, Line.CELLS):
         return None
     if kinds[following : following + MIN_PAIRS] == [Line.ROW] * MIN_PAIRS:
         return None  # a table begins, however much its first row looks like text
@@ -206,7 +212,7 @@ def _past_formula(lines: Sequence[str], kinds: Sequence[Line], start: int) -> in
 
 # --- reading order ----------------------------------------------------------------------------------------------------
 
-FLOATS = (Line.NOTE, Line.LABEL, Line.ROW, Line.CAPTION, Line.FIGURE)
+FLOATS = (Line.NOTE, Line.LABEL, Line.ROW, Line.CELLS, Line.CAPTION, Line.FIGURE)
 LABEL_CHARACTERS = 60  # a shorter block without a full stop is a label of a figure
 PROSE_SHARE = 0.4  # of words in lower case; English sentences have some 0.8, labels of figures next to none
 MAX_FLOATS = 80  # blocks between the two halves of a sentence; a figure has up to some 60 labels

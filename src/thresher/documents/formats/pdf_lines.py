@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from thresher.documents.cleaning import FIRST_ROW, ROW
 from thresher.text.terms import STOP_WORDS
 
 
@@ -19,6 +20,7 @@ class Line(StrEnum):
     CAPTION = "caption"
     NOTE = "note"
     ROW = "row"
+    CELLS = "cells"  # a row of a table whose cells are known
     LABEL = "label"  # bits of formulas and of figures that are left out: single symbols, numbers
     FIGURE = "figure"  # text inside a picture
 
@@ -56,6 +58,8 @@ LOWER_WORD = re.compile(r"[a-zß-öø-ÿ]{3,}")
 def classify(line: str) -> Line:
     """What the line looks like by itself."""
     tokens = line.split()
+    if line.startswith((FIRST_ROW, ROW)):
+        return Line.CELLS
     if HEADING.fullmatch(line):
         return Line.HEADING
     if CAPTION.match(line):
@@ -111,7 +115,7 @@ def _has_cells(line: str, kind: Line) -> bool:
 
     Three such lines in a row are a table: of 93 lines of 39 papers that are rows by this alone none is a sentence.
     """
-    if kind in (Line.CAPTION, Line.ROW) or line.endswith(tuple(".!?:;,")) or len(DIGIT.findall(line)) < 2:
+    if kind in (Line.CAPTION, Line.ROW, Line.CELLS) or line.endswith(tuple(".!?:;,")) or len(DIGIT.findall(line)) < 2:
         return False
     tokens = line.split()
     digits = [DIGIT.search(token) is not None for token in tokens]
@@ -219,7 +223,7 @@ def _pieces(lines: Sequence[str], kinds: Sequence[Line], width: int) -> list[boo
 def _is_piece(line: str, kind: Line, small_words: int, below_full: bool, width: int) -> bool:
     """Whether a line is no caption, no row of a table, and no part of a paragraph, which ends below a full line."""
     words = len(line.split())
-    if kind is Line.CAPTION or len(line) > PIECE_CHARACTERS or IN_TEXT.search(line) or is_data_row(line):
+    if kind in (Line.CAPTION, Line.CELLS) or len(line) > PIECE_CHARACTERS or IN_TEXT.search(line) or is_data_row(line):
         return False
     if PANEL.match(line):
         return True

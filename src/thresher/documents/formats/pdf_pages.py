@@ -27,6 +27,7 @@ from pypdf import PdfReader
 from pypdf.errors import PyPdfError
 
 from thresher.documents.cleaning import clean_inline
+from thresher.documents.formats.pdf_glyphs import bind
 from thresher.documents.sources import Limits
 from thresher.errors import DocumentError
 
@@ -51,6 +52,7 @@ def loaded() -> Any:
                 settings = kreuzberg.ExtractionConfig(use_cache=False, disable_ocr=True)
                 with suppress(kreuzberg.KreuzbergError):  # it is no PDF; the library was loaded to find that out
                     kreuzberg.extract_bytes_sync(b"%PDF-", PDF, settings)
+                bind(folder)
         _loaded = True
     return kreuzberg
 
