@@ -119,7 +119,7 @@ def test_another_number_of_chunks_has_no_question_answered_again(place: Workplac
 
 
 def test_where_something_is_certified_every_question_is_answered_again(place: Workplace, tmp_path: Path) -> None:
-    files, _ = begun(place, tmp_path)
+    begun(place, tmp_path)
     with place.collection() as collection:
         collection.files.write(CERTIFICATES, b"{}")
     try:

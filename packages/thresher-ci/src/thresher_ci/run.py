@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -16,10 +16,10 @@ from thresher.errors import UsageError
 from thresher.protocols import in_silence
 from thresher_ci import knowledge
 from thresher_ci.asking import Asker, digest, environment
-from thresher_ci.comparison import compared, unmet_now
+from thresher_ci.comparison import Difference, compared, unmet_now
 from thresher_ci.documents import COLLECTION, LAST, Workplace, contents, files_at, files_of
 from thresher_ci.knowledge import Question
-from thresher_ci.outcome import Checks, Outcome
+from thresher_ci.outcome import Checks, Outcome, holds
 from thresher_ci.report import Report
 
 
@@ -53,6 +53,7 @@ class Job:
                     found = list(unmet_now(questions, new, check, sources))
                 else:
                     found = list(compared(questions, old, new, check))
+                found = list(located(found, collection, place.relative))
             seconds = round(perf_counter() - started, 3)
             report = Report(against, tuple(found), asker.again, seconds, str(self.file))
             place.record(self._state(place), list(new.values()))
@@ -133,6 +134,20 @@ def checks(collection: Collection) -> Checks:
         return next((state for state in ("contradicted", "unverified", "supported") if state in states), "unverified")
 
     return check
+
+
+def located(
+    found: Sequence[Difference], collection: Collection, relative: Callable[[str], str]
+) -> Iterator[Difference]:
+    """The differences; a broken one says where the expected words stand now, or that they stand nowhere."""
+    texts: dict[str, str] = {}
+    for one in found:
+        quote = one.question.expected.quote
+        if one.kind == "broken" and quote:
+            texts = texts or {relative(of.source): collection.document(of.id).text for of in collection.documents()}
+            there = next((source for source, text in texts.items() if holds(text, quote)), "nowhere")
+            one = replace(one, why=f"{one.why}; its words stand {there if there == 'nowhere' else f'in {there}'}")
+        yield one
 
 
 def watched(job: Job, against: str, *, wait: Callable[[], object]) -> Iterator[Report]:
