@@ -10,10 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import thresher
+from thresher.home.places import LocalFiles
+from thresher.models.cross_encoders import BUNDLED_CHECKER, BundledJudge
+from thresher.opened import CERTIFICATES
 from thresher_ci.asking import Asker
-from thresher_ci.documents import Workplace
+from thresher_ci.documents import COLLECTION, Workplace
 from thresher_ci.knowledge import Expected, Question
 from thresher_ci.outcome import Outcome
+from thresher_ci.readings import Readings
 
 BEGINNINGS, ENDINGS = ("Al", "Bren", "Cas", "Dun", "East", "Far"), ("dory", "moor", "wick", "ley")
 
@@ -35,6 +40,11 @@ EDITS = {
     "another day": lambda file: changed(file, "The market", "The fair"),
     "a sentence more": lambda file: changed(file, "The market", "It is old. The market"),
     "a new file": lambda file: file.with_name("added.md").write_text("The mayor of Brenmoor likes Casley.\n"),
+    "a file about another thing": lambda file: file.with_name("bees.md").write_text(
+        "# Bees\n\nA hive has one queen.\n"
+    ),
+    "grown": lambda file: file.write_text(file.read_text() + "\nThe bridge was painted in the spring.\n" * 200),
+    "grown by its subject": lambda file: file.write_text(file.read_text() + f"\nA mayor of {file.stem} is old.\n" * 90),
 }
 
 
@@ -56,6 +66,12 @@ def asked(place: Workplace, known: dict[str, Outcome]) -> tuple[list[Outcome], i
         return list(asker(QUESTIONS)), asker.again
 
 
+def asked_anew(place: Workplace) -> list[Outcome]:
+    """With nothing known, not even what the judge read."""
+    with thresher.open(place.home, COLLECTION) as collection:
+        return list(Asker(collection, "corrective", {}, place.relative, {})(QUESTIONS))
+
+
 def begun(place: Workplace, folder: Path) -> tuple[dict[str, Path], dict[str, Outcome]]:
     """The files of the towns, and what is known of them."""
     for town in TOWNS:
@@ -69,7 +85,7 @@ def begun(place: Workplace, folder: Path) -> tuple[dict[str, Path], dict[str, Ou
 
 
 @given(st.lists(st.tuples(st.sampled_from(sorted(EDITS)), st.sampled_from([*TOWNS, "soup"])), min_size=1, max_size=3))
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_skipped_question_has_the_answer_that_it_has_when_it_is_asked(
     place: Workplace, tmp_path_factory: pytest.TempPathFactory, edits: list[tuple[str, str]]
 ) -> None:
@@ -80,7 +96,7 @@ def test_a_skipped_question_has_the_answer_that_it_has_when_it_is_asked(
             EDITS[edit](folder / f"{town}.md")
     place.show({file.name: file for file in folder.iterdir()})
     taken, _ = asked(place, known)
-    assert taken == asked(place, {})[0]
+    assert taken == asked_anew(place)
 
 
 def test_an_edit_that_cannot_touch_a_question_has_it_skipped(place: Workplace, tmp_path: Path) -> None:
@@ -89,6 +105,41 @@ def test_an_edit_that_cannot_touch_a_question_has_it_skipped(place: Workplace, t
     place.show(files)
     _, again = asked(place, known)
     assert again == 0
+
+
+@pytest.mark.parametrize("edit", ["a file about another thing", "grown"])
+def test_another_number_of_chunks_has_no_question_answered_again(place: Workplace, tmp_path: Path, edit: str) -> None:
+    files, known = begun(place, tmp_path)
+    EDITS[edit](files["soup.md"])
+    place.show({file.name: file for file in tmp_path.iterdir()})
+    outcomes, again = asked(place, known)
+    assert again == 0
+    assert {one.footprint for one in outcomes}.isdisjoint(known)  # but decided anew, by the rarity of now
+    assert outcomes == asked_anew(place)
+
+
+def test_where_something_is_certified_every_question_is_answered_again(place: Workplace, tmp_path: Path) -> None:
+    begun(place, tmp_path)
+    with place.collection() as collection:
+        collection.files.write(CERTIFICATES, b"{}")
+    try:
+        assert [one.footprint for one in asked(place, {})[0]] == [""] * len(QUESTIONS)
+    finally:
+        with place.collection() as collection:
+            collection.files.remove([CERTIFICATES])
+
+
+def test_readings_are_kept_from_run_to_run_and_are_the_same(tmp_path: Path, bundled_models: object) -> None:
+    pair, files = ("Who is it?", ["It is Anna Moor.", "It rains."]), LocalFiles(tmp_path)
+    first, plain = Readings(files), BundledJudge()
+    assert BundledJudge(remember=first).read(*pair) == plain.read(*pair)
+    assert BundledJudge(BUNDLED_CHECKER, remember=first).check(*pair) == BundledJudge(BUNDLED_CHECKER).check(*pair)
+    first.save()
+    judge = BundledJudge(remember=Readings(files))
+    assert judge.read(*pair) == plain.read(*pair)
+    assert judge._loaded is None  # the weights were not needed
+    files.write("readings.json", b'{"half": ')
+    assert BundledJudge(remember=Readings(files)).read(*pair) == plain.read(*pair)
 
 
 def test_another_setting_has_every_question_answered_again(place: Workplace, tmp_path: Path) -> None:

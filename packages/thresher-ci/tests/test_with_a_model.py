@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from thresher_ci.run import Job
 from thresher_testing.llm_server import ScriptedServer
@@ -48,3 +52,26 @@ def test_a_skipped_question_costs_no_call(job: Make, serve: Serve) -> None:
     assert asked >= len(SENTENCES)
     assert with_model(job, server).run().again == 0
     assert len(server.requests) == asked
+
+
+def test_ctrl_c_in_the_middle_records_nothing_and_the_next_run_goes_on(
+    job: Make, handbook: Path, serve: Serve, tmp_path: Path
+) -> None:
+    job().run()
+    ours = [*(tmp_path / "home" / "ci" / "runs").iterdir(), tmp_path / "home" / "ci" / "report.json"]
+    before = {file: file.read_bytes() for file in ours}
+
+    def interrupts(body: Mapping[str, Any]) -> str:
+        os.kill(os.getpid(), signal.SIGINT)
+        return reply(body)
+
+    (handbook / "office.md").unlink()
+    with pytest.raises(KeyboardInterrupt):
+        with_model(job, serve(interrupts)).run()
+    assert {file: file.read_bytes() for file in ours} == before
+    assert {file.name for file in (tmp_path / "home" / "ci" / "runs").iterdir()} == {
+        file.name for file in ours if file.parent.name == "runs"
+    }
+    report = with_model(job, serve(reply)).run("HEAD")
+    assert [one.kind for one in report.differences] == ["unchanged", "unchanged", "broken", "unchanged"]
+    assert report.differences[2].why == "is refused; its words stand nowhere"

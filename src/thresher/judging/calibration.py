@@ -226,7 +226,10 @@ class Entries:
             before = self.read()
         except StoreError:
             before = {}
-        entries = {name: one for name, one in {**before, key: entry}.items() if one is not None}
+        self.write({name: one for name, one in {**before, key: entry}.items() if one is not None})
+
+    def write(self, entries: Mapping[str, Any]) -> None:
+        """Keep these in place of all."""
         self.files.write(self.name, json.dumps(entries, indent=1).encode())
 
     def damaged(self) -> StoreError:

@@ -212,8 +212,10 @@ class Certificates:
     def note(self, recipe: str, question: str, certainty: float | None) -> None:
         """Add a question, a refusal as 0; one that was asked before counts once."""
         asked = hashlib.sha256(question.encode("utf-8", "replace")).hexdigest()[:12]
-        known = {**self.recent(recipe), asked: certainty or 0.0}
-        self._entries(self.asked).put(recipe, dict(list(known.items())[-WINDOW:]))
+        entries = self._entries(self.asked)
+        stored = entries.read()
+        known = {**stored.get(recipe, {}), asked: certainty or 0.0}
+        entries.write({**stored, recipe: dict(list(known.items())[-WINDOW:])})
 
     def _entries(self, name: str) -> Entries:
         return Entries(self.files, name, "is damaged", "remove it, and certify again")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,30 @@ Value = TypeVar("Value")
 BLANK_LINE = re.compile(r"\n\s*\n")
 REMEMBERED = 4096  # readings: the chunks and sentences of a few questions, which several parts read again
 
+Pair = tuple[str, str, str]
+"""Question or claim, title, text."""
+
+
+class Memory(Protocol):
+    """Remembers the readings of a model."""
+
+    def get(self, keys: Iterable[Pair]) -> dict[Pair, Any]:
+        """Those that are known."""
+        ...
+
+    def put(self, values: Mapping[Pair, Any]) -> None:
+        """Remember readings."""
+        ...
+
+
+Remember = Callable[[WeightsFolder, type], Memory]
+"""The memory of a model for one form of its readings."""
+
+
+def for_a_while(model: WeightsFolder, form: type) -> Memory:
+    """The last readings of this process."""
+    return LeastRecentlyUsed(REMEMBERED)
+
 
 class BundledJudge(WeightsFolder):
     """Questions and texts to readings, with a folder that holds onnx/model.onnx and tokenizer.json.
@@ -41,10 +65,11 @@ class BundledJudge(WeightsFolder):
 
     model_file, tool = "onnx/model.onnx", "research/export_judge.py"
 
-    def __init__(self, folder: Path = BUNDLED_JUDGE, *, threads: int | None = None) -> None:
+    def __init__(
+        self, folder: Path = BUNDLED_JUDGE, *, threads: int | None = None, remember: Remember = for_a_while
+    ) -> None:
         super().__init__(folder, threads)
-        self._known: LeastRecentlyUsed[tuple[str, str, str], Reading] = LeastRecentlyUsed(REMEMBERED)
-        self._checked: LeastRecentlyUsed[tuple[str, str, str], SupportReading] = LeastRecentlyUsed(REMEMBERED)
+        self._known, self._checked = remember(self, Reading), remember(self, SupportReading)
 
     def __call__(self, question: str, texts: Sequence[str]) -> list[Score]:
         """One logit per text, in their order."""
@@ -66,22 +91,22 @@ class BundledJudge(WeightsFolder):
 
     def _each(
         self,
-        known_before: LeastRecentlyUsed[tuple[str, str, str], Value],
-        read: Callable[[tuple[str, str, str]], Value],
+        known_before: Memory,
+        read: Callable[[Pair], Value],
         question: str,
         texts: Sequence[str],
         titles: Sequence[str] | None,
     ) -> list[Value]:
         """`read` of each text, remembered, over the cores, which are shared with other questions."""
         keys = [(question, title, text) for title, text in zip(titles or [""] * len(texts), texts, strict=True)]
-        known = known_before.get(keys)
+        known: dict[Pair, Value] = known_before.get(keys)
         # The longest first, so that no thread begins a long text when the others have nothing left to do.
         new = sorted((key for key in dict.fromkeys(keys) if key not in known), key=lambda key: -len(key[2]))
         known |= zip(new, run_each(read, new, threads=self._threads), strict=True)
         known_before.put(known)
         return [known[key] for key in keys]
 
-    def _read(self, key: tuple[str, str, str], allow: Allow) -> Reading:
+    def _read(self, key: Pair, allow: Allow) -> Reading:
         allow()
         text = encodable(key[2])
         readings = []
@@ -90,7 +115,7 @@ class BundledJudge(WeightsFolder):
             readings.append(Reading(float(logits[0, 0]), float(support[0, 0]), *place))
         return max(readings, key=lambda reading: reading.relevance)
 
-    def _check(self, key: tuple[str, str, str], allow: Allow) -> SupportReading:
+    def _check(self, key: Pair, allow: Allow) -> SupportReading:
         allow()
         readings = []
         for (support, denial), _ in self._run(key, CLAIM_TOKENS, ("support", "denial")):
@@ -100,7 +125,7 @@ class BundledJudge(WeightsFolder):
         return max(readings, key=lambda reading: reading.supported)
 
     def _run(
-        self, key: tuple[str, str, str], most: int, outputs: Sequence[str]
+        self, key: Pair, most: int, outputs: Sequence[str]
     ) -> Iterator[tuple[list[NDArray[np.float32]], list[tuple[int, int]]]]:
         """The model's outputs for each window of a text, and where the window's tokens stand in it."""
         question, title, text = (encodable(part) for part in key)

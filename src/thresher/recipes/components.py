@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
     from thresher.judging.calibration import Calibrations
     from thresher.models.chat import ChatModel
-    from thresher.models.cross_encoders import BundledJudge
+    from thresher.models.cross_encoders import BundledJudge, Remember
 
 BUNDLED = "bundled"
 """The name of the encoder, and of the cross-encoder, that come with Thresher."""
@@ -49,6 +49,8 @@ class Models:
 
     own_encoder: Encoder | None = None
     """An encoder of the caller's, used where the settings name it."""
+    remember: Remember | None = None
+    """Where the bundled cross-encoders remember what they read; None for a while, in this process."""
     _kept: dict[Hashable, object] = field(default_factory=dict)
 
     def encoder(self, name: str, settings: EncoderSettings) -> Encoder:
@@ -64,10 +66,11 @@ class Models:
 
     def judge(self, folder: Path | None = None) -> BundledJudge:
         """The bundled cross-encoder, which judges, reranks and reads answers out, or one from another folder."""
-        from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
+        from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge, for_a_while
 
         wanted = folder or BUNDLED_JUDGE
-        return self._keep(partial(BundledJudge, wanted), "judge", wanted)
+        remember = self.remember or for_a_while
+        return self._keep(partial(BundledJudge, wanted, remember=remember), "judge", wanted, remember)
 
     def checker(self) -> BundledJudge:
         """The bundled cross-encoder that checks claims against texts."""

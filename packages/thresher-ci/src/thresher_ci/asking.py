@@ -6,32 +6,33 @@ collection but
 
 - the retrieved passages in their order (their scores of retrieval do not count: the judge scores anew),
 - the documents that these passages come from,
-- the rarity of the question's terms among all chunks.
+- the rarity of the question's terms among all chunks, which is one sign among six of how probable an answer is.
 
-These, the settings, the calibrations, the files of the engine and the day make the footprint. Two runs with equal
-footprints give equal answers, so an answer known under a footprint is taken, and judging and generating are skipped. A
-change of the number of chunks changes every rarity, and so has every question answered again; an edit that leaves it
-has those alone that it touches. A recipe other than `corrective`, another judge and a search outside are never skipped.
+The first two, the settings, the calibrations, the files of the engine and the day are the first half
+of the footprint, rarity is the second. Two runs with equal footprints give equal answers, so an answer known under a
+footprint is taken, and judging and generating are skipped. A change of the number of chunks changes every rarity: where
+the first half is known, the answer is decided anew from what the judge read before (`readings`). No model reads
+anything for it, and it does not count as answered again. A recipe other than `corrective`, another judge, a search
+outside and a collection with a certificate, which any document may void, are never skipped.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-import thresher
 from thresher import Answer, Collection, Hit
 from thresher.indexing.catalog import about
+from thresher.opened import CERTIFICATES
 from thresher.questions import asked_alike, asked_apart
 from thresher_ci.knowledge import Question
 from thresher_ci.outcome import Outcome, outcome_of
+from thresher_ci.readings import engine
 
 SKIPPED = "corrective"
 """The recipe whose footprint is known."""
@@ -39,13 +40,13 @@ SKIPPED = "corrective"
 JUDGES = ("auto", "trained")
 """Of `corrective`: those that read no score of the retrieval."""
 
-FILES = ("*.py", "*.json", "*.onnx")
-"""Of the engine: code, prompts, fitted tables and weights."""
+RARITY = " with rarity "
+"""Between the two halves of a footprint."""
 
 
 @dataclass(slots=True)
 class Asker:
-    """Asks the questions of one collection, and counts those that had to be answered again."""
+    """Asks the questions of one collection, and counts those for which a model had to read or write something."""
 
     collection: Collection
     recipe: str
@@ -59,9 +60,10 @@ class Asker:
 
     def __call__(self, questions: Sequence[Question]) -> Iterator[Outcome]:
         """What became of each question."""
-        return map(self._asked, questions)
+        seen = {known.partition(RARITY)[0] for known in self.known}
+        return (self._asked(question, seen) for question in questions)
 
-    def _asked(self, question: Question) -> Outcome:
+    def _asked(self, question: Question, seen: Set[str]) -> Outcome:
         recipe = question.recipe or self.recipe
         environment = self._environment(recipe)
         footprint = ""
@@ -69,7 +71,7 @@ class Asker:
         with closing(run) as steps:
             for step in steps:
                 if isinstance(step, Answer):
-                    self.again += 1
+                    self.again += footprint.partition(RARITY)[0] not in seen or step.usage.llm_calls > 0
                     return outcome_of(step, footprint, self.relative)
                 if step.name == "retrieve" and environment:
                     footprint = self._footprint(question.question, recipe, environment, step.value.kept)
@@ -81,7 +83,8 @@ class Asker:
         """What an answer depends on besides the documents; empty where that is not known in full."""
         settings = self.collection.settings(recipe, self.settings)
         outside = settings.get("outside") not in (None, "none")
-        if recipe != SKIPPED or outside or settings.get("judge") not in JUDGES:
+        certified = self.collection.files.find(CERTIFICATES) is not None
+        if recipe != SKIPPED or outside or certified or settings.get("judge") not in JUDGES:
             return ""
         return digest([environment(self.collection, recipe, self.settings), date.today().isoformat()])
 
@@ -92,7 +95,7 @@ class Asker:
         ]
         documents = [self._document(id_) for id_ in dict.fromkeys(one.document_id for one in chunks)]
         rarity = self.collection.rarity(wordings(question), recipe=recipe, settings=self.settings)
-        return digest([question, environment, passages, documents, sorted(rarity.items())])
+        return f"{digest([question, environment, passages, documents])}{RARITY}{digest(sorted(rarity.items()))}"
 
     def _document(self, document_id: str) -> str:
         """Fingerprint of a document: its id is a hash of its text, `about` one of everything else."""
@@ -111,16 +114,6 @@ def environment(collection: Collection, recipe: str, settings: Mapping[str, Any]
     """Fingerprint of settings, calibrations and engine."""
     calibrations = collection.files.read("calibrations.json") or b""
     return digest([recipe, collection.settings(recipe, settings), calibrations.decode(), engine()])
-
-
-@cache
-def engine() -> str:
-    """Fingerprint of the installed engine: code, prompts, fitted tables, weights."""
-    found = hashlib.sha256()
-    folder = Path(thresher.__file__).parent
-    for file in sorted(one for pattern in FILES for one in folder.rglob(pattern)):
-        found.update(str(file.relative_to(folder)).encode() + b"\0" + file.read_bytes())
-    return found.hexdigest()
 
 
 def digest(value: Any) -> str:

@@ -5,6 +5,8 @@ sources have the same names in every state and only what differs is read and enc
 
     HOME/ci/documents        the state that was asked last
     HOME/ci/runs             what became of the questions, by the state
+    HOME/ci/readings.json    what the judge read, see `readings`
+    HOME/ci/report.json      what the last run found, for the page of the server
     HOME/collections/ci      the index of `documents`, a collection as any other, so that the home's settings count
 """
 
@@ -20,16 +22,18 @@ import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
-import thresher
 from thresher import Collection
 from thresher.errors import StoreError, UsageError
-from thresher_ci.knowledge import replaced
+from thresher.home.places import LocalFiles, make_folder
+from thresher.recipes.components import Models
 from thresher_ci.outcome import Outcome
+from thresher_ci.readings import Readings
 
 FORMAT = 1
 """Of a recorded run."""
@@ -38,6 +42,8 @@ KEPT = 20
 """Runs that are kept; the oldest go first."""
 
 LAST = "last"
+
+REPORT = "report.json"
 
 COLLECTION = "ci"
 """Of a home: the copied state, indexed."""
@@ -51,15 +57,22 @@ class Workplace:
         self.folder = home.absolute() / "ci"
         self.documents = self.folder / "documents"
         self.runs = self.folder / "runs"
+        self.readings = Readings(LocalFiles(self.folder))
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Inside, no other process works here. Raises StoreError at once where one does."""
-        self.documents.mkdir(parents=True, exist_ok=True)
-        self.runs.mkdir(exist_ok=True)
+        """Inside, no other process works here; what was read there is kept, also of a run that was interrupted.
+
+        Raises StoreError at once where another process works here.
+        """
+        make_folder(self.documents)
+        make_folder(self.runs)
         try:
             with FileLock(self.folder / "lock", timeout=0):
-                yield
+                try:
+                    yield
+                finally:
+                    self.readings.save()
         except Timeout as error:
             what, advice = "another `thresher ci` is at work here", "wait for it"
             raise StoreError(what, subject=str(self.folder), next_step=advice) from error
@@ -70,7 +83,7 @@ class Workplace:
 
     def collection(self) -> Collection:
         """The collection of the copied state."""
-        return thresher.open(self.home, COLLECTION)
+        return Collection(self.home, COLLECTION, models=Models(remember=self.readings))
 
     def show(self, files: Mapping[str, Path]) -> None:
         """Make the copied state that of these files, by their relative paths; what is the same is left alone."""
@@ -93,12 +106,16 @@ class Workplace:
     def record(self, state: str, outcomes: Sequence[Outcome]) -> None:
         """Keep a whole run, as that of a state and as the last one."""
         run = {"format": FORMAT, "state": state, "outcomes": [one.to_dict() for one in outcomes]}
-        text = json.dumps(run, ensure_ascii=False)
         for name in (state, LAST):
-            replaced(self.runs / f"{name}.json", text)
+            LocalFiles(self.runs).write(f"{name}.json", json.dumps(run, ensure_ascii=False).encode())
         kept = sorted(self.runs.glob("*.json"), key=lambda file: file.stat().st_mtime)
         for old in kept[:-KEPT]:
             old.unlink()
+
+    def show_on_page(self, report: Mapping[str, Any], collection: str) -> None:
+        """Keep what the last run found, with the collection whose sentences it quotes."""
+        told = {**report, "collection": collection, "finished": datetime.now(UTC).isoformat(timespec="seconds")}
+        LocalFiles(self.folder).write(REPORT, json.dumps(told, ensure_ascii=False).encode())
 
     def recorded(self, name: str) -> dict[str, Outcome]:
         """The outcomes of a recorded run by their questions. Raises StoreError for one of another version."""

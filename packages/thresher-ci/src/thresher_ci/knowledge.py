@@ -155,20 +155,17 @@ def write(file: Path, questions: Sequence[Question]) -> None:
     added = yaml.safe_dump(listed, allow_unicode=True, sort_keys=False, width=120)
     indent = _indent(before)
     text = before if before.endswith("\n") else before + "\n"
-    replaced(file, text + "".join(f"{indent}{line}\n" for line in added.splitlines()))
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        beside.write_text(text + "".join(f"{indent}{line}\n" for line in added.splitlines()), encoding="utf-8")
+        beside.replace(file)
+    except OSError as error:
+        raise UsageError(f"cannot be written: {error.strerror}", subject=str(file)) from error
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _indent(text: str) -> str:
     """The blanks before the entries of a file."""
     first = next((line for line in text.splitlines() if line.lstrip().startswith("- ")), "  - ")
     return first[: len(first) - len(first.lstrip())]
-
-
-def replaced(file: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(file)
-    finally:
-        beside.unlink(missing_ok=True)

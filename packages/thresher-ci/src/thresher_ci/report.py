@@ -53,7 +53,7 @@ class Report:
         """As JSON; `unchanged` is a count."""
         lists = {kind.replace(" ", "_"): [one.to_dict() for one in self.of(kind)] for kind in LISTED}
         counts = {"unchanged": len(self.of("unchanged")), "answered_again": self.again, "seconds": self.seconds}
-        return {"against": self.against or None, "passed": not self.failed, **lists, **counts}
+        return {"against": self.against or None, "file": self.file, "passed": not self.failed, **lists, **counts}
 
 
 def as_text(report: Report) -> str:

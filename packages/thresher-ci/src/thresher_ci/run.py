@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache
 from pathlib import Path
 from time import perf_counter
@@ -15,10 +16,10 @@ from thresher.errors import UsageError
 from thresher.protocols import in_silence
 from thresher_ci import knowledge
 from thresher_ci.asking import Asker, digest, environment
-from thresher_ci.comparison import compared, unmet_now
-from thresher_ci.documents import LAST, Workplace, contents, files_at, files_of
+from thresher_ci.comparison import Difference, compared, unmet_now
+from thresher_ci.documents import COLLECTION, LAST, Workplace, contents, files_at, files_of
 from thresher_ci.knowledge import Question
-from thresher_ci.outcome import Checks, Outcome
+from thresher_ci.outcome import Checks, Outcome, holds
 from thresher_ci.report import Report
 
 
@@ -52,9 +53,12 @@ class Job:
                     found = list(unmet_now(questions, new, check, sources))
                 else:
                     found = list(compared(questions, old, new, check))
+                found = list(located(found, collection, place.relative))
+            seconds = round(perf_counter() - started, 3)
+            report = Report(against, tuple(found), asker.again, seconds, str(self.file))
             place.record(self._state(place), list(new.values()))
-        seconds = round(perf_counter() - started, 3)
-        return Report(against, tuple(found), asker.again, seconds, str(self.file))
+            place.show_on_page(report.to_dict(), self.collection if self.documents is None else COLLECTION)
+        return report
 
     def _questions(self) -> list[Question]:
         """Those of the file; UsageError with the line for a recipe that there is not."""
@@ -86,12 +90,12 @@ class Job:
         return Asker(collection, self.recipe, self.settings, place.relative, place.known(), self.strict)
 
     def _state(self, place: Workplace, files: Mapping[str, Path] | None = None) -> str:
-        """The name of the run of a state, by default that of now: documents, questions, settings, engine."""
+        """The name of the run of a state, by default that of now: documents, questions, settings, engine, day."""
         if self.documents is None:
             return digest([str(self.home), self.collection])[:32]
         files = files_of(self.documents, without=self.file) if files is None else files
         recipes_of = [(one.question, one.recipe) for one in self._questions()]
-        around = environment(place.collection(), self.recipe, self.settings)
+        around = [environment(place.collection(), self.recipe, self.settings), date.today().isoformat()]
         return digest([contents(files), recipes_of, around])[:32]
 
     # --- the state to compare with
@@ -130,6 +134,20 @@ def checks(collection: Collection) -> Checks:
         return next((state for state in ("contradicted", "unverified", "supported") if state in states), "unverified")
 
     return check
+
+
+def located(
+    found: Sequence[Difference], collection: Collection, relative: Callable[[str], str]
+) -> Iterator[Difference]:
+    """The differences; a broken one says where the expected words stand now, or that they stand nowhere."""
+    texts: dict[str, str] = {}
+    for one in found:
+        quote = one.question.expected.quote
+        if one.kind == "broken" and quote:
+            texts = texts or {relative(of.source): collection.document(of.id).text for of in collection.documents()}
+            there = next((source for source, text in texts.items() if holds(text, quote)), "nowhere")
+            one = replace(one, why=f"{one.why}; its words stand {there if there == 'nowhere' else f'in {there}'}")
+        yield one
 
 
 def watched(job: Job, against: str, *, wait: Callable[[], object]) -> Iterator[Report]:

@@ -41,6 +41,7 @@ ROUTES = (
     "routes.open_webui",
     "routes.page",
     "routes.gaps",
+    "routes.expectations",
 )
 """Modules with a `router`."""
 

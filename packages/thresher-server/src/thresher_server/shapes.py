@@ -152,6 +152,17 @@ class UsageReply(Reply):
     hosts: list[str]
 
 
+class CertifiedReply(Reply):
+    """What the certificate of the recipe says of an answer."""
+
+    state: Literal["holds", "doubtful", "void"]
+    covers: bool = Field(description="whether the statement is about this answer")
+    statement: str
+    threshold: float = Field(description="certainty from which an answer is covered")
+    evidence: str
+    why: str = Field("", description="why it is doubtful or void")
+
+
 class AnswerReply(Reply):
     """An answer, or an abstention with its reason."""
 
@@ -174,6 +185,7 @@ class AnswerReply(Reply):
     answered_by: str | None
     standalone: str | None
     trace: str
+    certificate: CertifiedReply | None = Field(None, description="absent where the recipe has none")
 
 
 class CheckReply(Reply):

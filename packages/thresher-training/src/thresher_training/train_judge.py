@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import MissingExtra
-from thresher.home.places import Home, working_folder
+from thresher.home.places import Home, LocalFiles, working_folder
 from thresher.judging.scorers import JUDGE_FILE, LogOdds, TunedJudge
 from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
 from thresher.models.running import HASH_CHARACTERS
@@ -244,10 +243,4 @@ def _installed(staged: Path, target: Path) -> Path:
 
 
 def _whole(file: Path, value: Any) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        beside.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
-        beside.replace(file)
-    finally:
-        beside.unlink(missing_ok=True)
+    LocalFiles(file.parent).write(file.name, json.dumps(value, ensure_ascii=False).encode())

@@ -1,4 +1,4 @@
-// Thumbs up and down: what a person says of an answer is kept beside its trace, for `calibrate` and `train-judge`.
+// What a person says of an answer is kept beside its trace, for `calibrate`, `train-judge` and `ci record`.
 
 import { call } from "./api.js";
 import { element, iconButton } from "./dom.js";
@@ -16,7 +16,7 @@ export function feedbackForm(answer, before = null) {
       return;
     }
     press(right);
-    status.textContent = text ? "Thank you, kept with the right answer." : "Kept.";
+    status.textContent = text ? "Thank you, kept with the right answer." : right ? "Kept; `thresher ci record` expects this answer from now on." : "Kept.";
     more.replaceChildren(...(right || text ? [] : [correction(send)]));
   };
   const up = iconButton("up", "This is right", () => send(true));

@@ -4,6 +4,7 @@ import "./key.js";
 import { askView } from "./ask.js";
 import { documentsView } from "./documents.js";
 import { element } from "./dom.js";
+import { expectationsView } from "./expectations.js";
 import { gapsView } from "./gaps.js";
 import { closePanel } from "./panel.js";
 import { pastView } from "./past.js";
@@ -15,6 +16,7 @@ const VIEWS = {
   documents: { title: "Documents", show: documentsView },
   past: { title: "Past questions", show: (main, trace) => (trace ? askView(main, trace) : pastView(main)) },
   gaps: { title: "Gaps", show: gapsView },
+  expectations: { title: "Expectations", show: expectationsView },
   settings: { title: "Settings", show: settingsView },
 };
 const main = document.getElementById("main");

@@ -111,6 +111,7 @@ function parts(answer, chunks, { open, suggestions, feedback }) {
   return [
     judged(answer),
     answer.abstained ? refusal(answer, chunks, open, suggestions) : element("div", { class: ["answer", isShort(answer) && "short", answer.state === "doubtful" && "doubtful"].filter(Boolean).join(" ") }, answerText(answer, open)),
+    certified(answer),
     sentenceReport(answer),
     conflicts(answer),
     sources(answer, open),
@@ -128,6 +129,17 @@ function judged(answer) {
   if (!line) return null;
   return element("p", { class: `judged ${MOONS[answer.verdict] ?? ""}` }, answer.verdict ? element("span", { class: "moon", "aria-hidden": "true" }) : null, line,
     answer.citations.some((one) => one.origin === "outside") ? element("span", { class: "outside-tag" }, "answered from outside") : null);
+}
+
+/** What the certificate of the recipe says of the answer; loud where it does not hold. */
+function certified({ certificate }) {
+  if (!certificate) return null;
+  const { state, covers, statement, evidence, threshold, why } = certificate;
+  const stated = `${statement} ${evidence}`;
+  if (state === "void") return element("div", { class: "problem", role: "alert" }, element("p", {}, element("b", {}, "The certificate is void"), `: ${why}.`), element("p", { class: "next" }, `It stated: ${stated}`));
+  const line = `${covers ? "Certified" : `Not under the certificate (certainty below ${threshold.toFixed(2)})`}: ${stated}`;
+  if (state === "doubtful") return element("div", { class: "problem", role: "alert" }, element("p", {}, element("b", {}, "The certificate is in doubt"), `: ${why}.`), element("p", { class: "next" }, line));
+  return element("p", { class: "certified" }, line);
 }
 
 function refusal(answer, chunks, open, suggestions) {

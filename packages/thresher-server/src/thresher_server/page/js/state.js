@@ -35,15 +35,16 @@ export function applyTheme() {
 
 /** Ask the server who we are and what there is. */
 export async function load() {
-  state.session = await call("GET", ["api", "session"]);
+  const session = await call("GET", ["api", "session"]);
   const [recipes, collections] = await Promise.all([call("GET", ["api", "recipes"]), call("GET", ["api", "collections"])]);
   state.recipes = recipes;
   state.collections = collections.collections;
   const names = state.collections.map((one) => one.name);
   const wanted = kept().collection;
-  const { collection, collections: own } = state.session;
+  const { collection, collections: own } = session;
   const usual = own && !own.includes(collection) ? names[0] ?? own[0] ?? collection : collection;
   state.collection = names.includes(wanted) ? wanted : usual;
+  state.session = session; // the last: a view is shown once there is a session
 }
 
 /** Whether the person may do that: read, ask, write or admin. */

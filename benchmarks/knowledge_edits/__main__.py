@@ -1,23 +1,27 @@
 """Which edits does `thresher ci` report? Edits of known effect, made to documents whose answers are known.
 
-    .venv/bin/python -m benchmarks.knowledge_edits                 writes results/knowledge_edits.json
+    .venv/bin/python -m benchmarks.knowledge_edits                       paragraphs of SQuAD, without a chat model
+    .venv/bin/python -m benchmarks.knowledge_edits --set manuals         pages of manuals (after `real_text fetch`)
+    .venv/bin/python -m benchmarks.knowledge_edits --scripted            with the scripted model of benchmarks/speed
     .venv/bin/python -m benchmarks.knowledge_edits --facts 20 --rounds 1 --single 2
 
-The facts are those of benchmarks/planted_conflicts. Each document is a paragraph of SQuAD below the title of its
-article; the paragraphs are those of the facts and the first ones of their articles. What is expected of a question is
-the sentence that SQuAD's answer stands in. A question whose expectation is not met before the edits counts nowhere.
+Each writes its cell of results/knowledge_edits.json. The facts are in `facts`. Each document is a paragraph of SQuAD
+below the title of its article, or a page; the paragraphs are those of the facts and the first ones of their articles.
+What is expected of a question is the sentence that its answer stands in. A question whose expectation is not met before
+the edits counts nowhere.
 
 In a *round* each document gets one edit at most, in turn one of:
 
     delete      the sentence of the answer goes                                            breaks
     contradict  another value stands in the place of the answer                            breaks
     reword      a clause stands in front of the sentence, by rule: its meaning stays       breaks nothing
-    move        the paragraph becomes a section of a document of several articles        breaks nothing
-    tear out    the sentence alone goes to a new file with the same title                  breaks nothing
+    move        the document becomes a section of a document of several articles           breaks nothing
     rename      the file has another name                                                  breaks nothing
+    tear out    the sentence alone goes to a new file with the same title                  may break
 
-`caught` is the share of breaking edits whose question is broken or contradicted, `false alarms` that of the others.
-An edit made alone gives the seconds of a run and the share of the questions that are answered again.
+A sentence that is torn out of its paragraph may lose what `it` or `the problem` refers to; it counts on a line of its
+own. `caught` is the share of breaking edits whose question is broken or contradicted, `false alarms` that of those that
+break nothing. An edit made alone gives the seconds of a run and the share of the questions that are answered again.
 """
 
 from __future__ import annotations
@@ -26,89 +30,34 @@ import argparse
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from benchmarks.machine import CACHE, keep, rows, tell
-from benchmarks.planted_conflicts import answers_of, facts, title_of
-from thresher.text.sentences import sentence_spans
+from benchmarks.knowledge_edits.facts import SETS, Fact, written
+from benchmarks.machine import CACHE, keep, kept, tell
+from benchmarks.speed import model
 from thresher_ci.asking import Asker
 from thresher_ci.comparison import FAILING, Difference, compared
 from thresher_ci.documents import Workplace
-from thresher_ci.knowledge import Expected, Question
+from thresher_ci.knowledge import Question
 from thresher_ci.outcome import Outcome
 from thresher_ci.run import checks
 from thresher_evals.stats import wilson_interval
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 FOLDER = CACHE / "knowledge_edits"
 
 KINDS = ("delete", "contradict", "reword", "move", "tear out", "rename")
 BREAKING = ("delete", "contradict")
-
-BESIDE = 8
-"""Paragraphs of an article besides those of its facts."""
+KEEPING = ("reword", "move", "rename")
 
 COLLECTED = "collected.md"
 """The document that paragraphs move to."""
 
 CLAUSE = "According to the records, "
-
-
-@dataclass(frozen=True)
-class Fact:
-    """A sentence of a document, the question that it answers, and another value for its answer."""
-
-    question: Question
-    file: str
-    title: str
-    text: str
-    start: int
-    end: int
-    answer: int
-    """Offset of the answer in the text."""
-    right: str
-    false: str
-
-    @property
-    def sentence(self) -> str:
-        """That holds the answer."""
-        return self.text[self.start : self.end]
-
-    def with_sentence(self, sentence: str) -> str:
-        """The paragraph with another sentence in its place."""
-        return f"{self.text[: self.start]}{sentence}{self.text[self.end :]}"
-
-
-def planted(number: int) -> tuple[list[Fact], dict[str, str]]:
-    """The first facts, and the documents by the names of their files."""
-    known = {row["id"]: row for row in rows("squad/answered.jsonl")}
-    found: list[Fact] = []
-    documents: dict[str, str] = {}
-    for one in facts()[:number]:
-        row = known[one.id]
-        at, right = row["answers"][0]
-        text, file = row["context"], f"{row['title']}-{row['paragraph']}.md"
-        start, end = next(span for span in sentence_spans(text) if at < span[1])
-        expected = Expected(quote=text[start:end].strip(), source=file)
-        question = Question(one.question, expected)
-        found.append(Fact(question, file, title_of(row), text, start, end, at, right, one.false))
-        assert right in answers_of(row)
-        documents[file] = written(title_of(row), text)
-    titles = {fact.title for fact in found}
-    beside: Counter[str] = Counter()
-    for row in known.values():
-        file, title = f"{row['title']}-{row['paragraph']}.md", title_of(row)
-        if title in titles and file not in documents and beside[title] < BESIDE:
-            beside[title] += 1
-            documents[file] = written(title, row["context"])
-    return found, documents
-
-
-def written(title: str, text: str) -> str:
-    """A document."""
-    return f"# {title}\n\n{text.strip()}\n"
 
 
 def edited(documents: Mapping[str, str], fact: Fact, kind: str) -> dict[str, str]:
@@ -141,9 +90,9 @@ def edited(documents: Mapping[str, str], fact: Fact, kind: str) -> dict[str, str
 class Bench:
     """The documents in a workplace of their own, and the outcomes before any edit."""
 
-    def __init__(self, folder: Path, questions: Sequence[Question]) -> None:
+    def __init__(self, folder: Path, questions: Sequence[Question], settings: Mapping[str, Any]) -> None:
         shutil.rmtree(folder, ignore_errors=True)
-        self.place = Workplace(folder)
+        self.place, self.settings = Workplace(folder), settings
         self.files = folder / "files"
         self.questions = list(questions)
 
@@ -157,7 +106,7 @@ class Bench:
         self.place.show({name: self.files / name for name in documents})
         with self.place.collection() as collection:
             collection.add(self.place.documents, prune=True)
-            asker = Asker(collection, "corrective", {}, self.place.relative, known)
+            asker = Asker(collection, "corrective", self.settings, self.place.relative, known)
             return {one.question: one for one in asker(self.questions)}, asker.again
 
     def compared(self, old: Mapping[str, Outcome], new: Mapping[str, Outcome]) -> dict[str, Difference]:
@@ -172,14 +121,16 @@ def rounds(found: Sequence[Fact], number: int) -> Iterator[list[tuple[Fact, str]
     for shift in range(number):
         edits: dict[str, tuple[Fact, str]] = {}
         for at, fact in enumerate(found):
-            edits.setdefault(fact.file, (fact, KINDS[(at + shift) % len(KINDS)]))
+            kind = KINDS[(at + shift) % len(KINDS)]
+            if fact.false or kind != "contradict":
+                edits.setdefault(fact.file, (fact, kind))
         yield list(edits.values())
 
 
-def measured(number: int, most_rounds: int, single: int) -> dict[str, Any]:
-    """All that is printed."""
-    found, documents = planted(number)
-    bench = Bench(FOLDER, [fact.question for fact in found])
+def measured(name: str, number: int, most_rounds: int, single: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """All that is printed of a set of facts."""
+    found, documents = SETS[name](number)
+    bench = Bench(FOLDER, [fact.question for fact in found], settings)
     begun = perf_counter()
     old, _ = bench.asked(documents, {})
     before = {"documents": len(documents), "questions": len(found), "seconds": round(perf_counter() - begun, 1)}
@@ -198,10 +149,10 @@ def measured(number: int, most_rounds: int, single: int) -> dict[str, Any]:
             if fact.question.question in met:
                 kinds[kind][differences[fact.question.question].kind] += 1
         print({kind: dict(counts) for kind, counts in kinds.items()}, flush=True)
-    alone = []
+    alone, contradicted = [], [fact for fact in found if fact.false]
     for at, kind in enumerate(KINDS * single):
         started = perf_counter()
-        fact = found[at * 7 % len(found)]
+        fact = contradicted[at * 7 % len(contradicted)]
         new, again = bench.asked(edited(documents, fact, kind), known)
         bench.compared(old, new)
         share, seconds = again / len(found), round(perf_counter() - started, 1)
@@ -212,7 +163,7 @@ def measured(number: int, most_rounds: int, single: int) -> dict[str, Any]:
 
 def shares(results: Mapping[str, Any]) -> Iterator[str]:
     """The lines that are printed: caught, false alarms, and what a single edit costs."""
-    for name, kinds in (("caught", BREAKING), ("false alarms", tuple(kind for kind in KINDS if kind not in BREAKING))):
+    for name, kinds in (("caught", BREAKING), ("false alarms", KEEPING), ("broken of", ("tear out",))):
         of_all = [results["kinds"].get(kind, {}) for kind in kinds]
         number = sum(sum(counts.values()) for counts in of_all)
         failing = sum(counts.get(kind, 0) for counts in of_all for kind in FAILING)
@@ -228,18 +179,32 @@ def shares(results: Mapping[str, Any]) -> Iterator[str]:
             yield f"one {kind}: {again:.0%} of the questions answered again, {seconds:.1f} s"
 
 
+def unwaited(body: Mapping[str, Any]) -> Reply:
+    """What the scripted model replies, at once."""
+    return replace(model(body), seconds=0.0)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--set", choices=tuple(SETS), default="squad")
+    parser.add_argument("--scripted", action="store_true", help="with a scripted chat model")
     parser.add_argument("--facts", type=int, default=79)
     parser.add_argument("--rounds", type=int, default=len(KINDS))
     parser.add_argument("--single", type=int, default=3, help="edits of each kind that are made alone")
     given = parser.parse_args()
     tell()
-    results = measured(given.facts, given.rounds, given.single)
+    with ExitStack() as stack:
+        settings: dict[str, Any] = {}
+        if given.scripted:
+            url = stack.enter_context(ScriptedServer(unwaited)).base_url
+            settings = {"llm.base_url": url, "llm.model": "scripted", "llm.cache": True}
+        results = measured(given.set, given.facts, given.rounds, given.single, settings)
     for line in shares(results):
         print(line)
-    keep("knowledge_edits", {**vars(given), **results})
+    cell = f"{given.set}, {'scripted model' if given.scripted else 'no chat model'}"
+    before = kept("knowledge_edits").get("cells", {})
+    keep("knowledge_edits", {"cells": {**before, cell: {**vars(given), **results}}})
 
 
 if __name__ == "__main__":

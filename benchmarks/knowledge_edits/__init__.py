@@ -1,0 +1,1 @@
+"""Which edits does `thresher ci` report?"""
