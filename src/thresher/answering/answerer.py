@@ -63,6 +63,8 @@ class Proposal:
     """The most probable span of the passage."""
     signs: Signs | None = None
     """What the judge read of a passage; None for a cell, an entry and what is not in force."""
+    in_doubt: bool = False
+    """Whether it is shown and never asserted, however probable it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +165,19 @@ class Answerer:
             return any(stretch.holds(document_id, start, end) for stretch in stretches)
 
         places = self.spans(question, tables.text)
+        places = [place for place in places if not tables.is_struck(place.document_id, place.start)]
         found = self._passages(question, places, stretches, allowed)
         others: list[Proposal] = []
+        if (struck := tables.struck(kept)) is not None:
+            others.append(Proposal(self.min_confidence, *struck, leads=False, in_doubt=True))
         if (cell := tables.answer(kept)) is not None:
             others.append(Proposal(self.confidence.cell.lower_bound, *cell, leads=True))
         if any(heads_in(question)):
             named = _named_near(question, stretches, documents)
             found = [one for one in found if not any(_is_listed(cited, named, one.passage) for cited in one.citations)]
-            others += self._entries(question, places, stretches, named)
+            for one in self._entries(question, places, stretches, named):
+                is_struck = any(tables.is_struck(cited.document_id, cited.start) for cited in one.citations)
+                others.append(replace(one, in_doubt=True, leads=False) if is_struck else one)
         return _in_order([*found, *others])
 
     def _passages(
@@ -185,10 +192,10 @@ class Answerer:
             passage = passage_of(stretch, piece, (place.start, place.end), **asked)
             if passage is None or not any(map(allowed, passage.texts)):
                 continue
-            if place.sentence.text.lstrip().startswith("|") and not _stands(place):
-                continue  # the row that is asked for is struck: another row is no answer
             spoken = place if _stands(place) and allowed(place.sentence.text) else None
             proposal = _proposal(passage, spoken, self.confidence.passage.probability(place.signs), place.signs)
+            if _asks_for_struck(question, passage, place):
+                proposal = replace(proposal, in_doubt=True, place=place, leads=False)
             most = proposals[-1].probability if proposals else 1.0
             proposals.append(replace(proposal, probability=min(proposal.probability, most)))
         return proposals
@@ -270,7 +277,9 @@ class Answerer:
         notes = Notes(facts={"proposals": reported, "certainty": certainty})
         if certainty < self.min_confidence:
             return abstention(not_answered(certainty), notes)
-        doubtful = certainty < (self.answered_from if self.certified_from is None else self.certified_from)
+        doubtful = best.in_doubt or certainty < (
+            self.answered_from if self.certified_from is None else self.certified_from
+        )
         hedge = IN_DOUBT if doubtful else "" if best.leads else HERE
         copies = _copies(proposals)
         text, citations = self._shown(question, best, copies[0][1:])
@@ -318,7 +327,8 @@ class Answerer:
     def _certainty(self, best: Proposal) -> float:
         """That what is shown holds the answer: one of three passages, or a cell or an entry in front of them."""
         shown = 0.0 if best.signs is None else self.confidence.answer.probability(best.signs)
-        return max(shown, best.probability)
+        found = max(shown, best.probability)
+        return min(found, self.min_confidence) if best.in_doubt else found
 
     def _rival(self, question: str, best: Proposal, others: Sequence[Proposal]) -> Place | None:
         """The likeliest span outside the best passage that cannot be right where that of the passage is."""
@@ -412,6 +422,19 @@ def _stands(place: Place) -> bool:
     sentence = place.sentence
     first, last = place.start - sentence.start, place.end - sentence.start
     return not any(start < last and first < end for start, end in void_spans(sentence.text))
+
+
+def _asks_for_struck(question: str, passage: Passage, place: Place) -> bool:
+    """Whether a question asks for what is struck: where a place stands, or in a sentence with more of its words."""
+    if place.sentence.text.lstrip().startswith("|") and not _stands(place):
+        return True
+    first, last = place.start - passage.start, place.end - passage.start
+    texts = [(passage.quote[start:end], start < last and first < end) for start, end in passage.sentences]
+    spoken = [text for text, here in texts if here and holds(text)]
+    if not spoken:
+        return not holds(place.sentence.text)
+    asked, struck = term_set(question), [text for text, _ in texts if not holds(text)]
+    return any(all(asked & term_set(text) > asked & term_set(other) for other in spoken) for text in struck)
 
 
 def _best_span(passage: Passage, places: Sequence[Place]) -> Place | None:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from thresher.answering.citations import Sentence, cite
 from thresher.questions import ADDED
-from thresher.structure.answers import answered, form_near, grids_near
+from thresher.structure.answers import answered, form_near, grids_near, struck_out
 from thresher.structure.forms import Form
 from thresher.structure.grid import Cell, Found, Grid
 from thresher.structure.lookup import lacking
@@ -59,7 +59,8 @@ class Tables:
         Every such line must be kept by `holds`; a header that was not is not cited. None where no table answers, or too
         many differ.
         """
-        every: list[tuple[Evidence, Document, Grid | Form]] = [*self.grids, *self._forms()]
+        whole = [one for one in self.grids if not self.is_struck(one[1].id, one[2].start)]
+        every: list[tuple[Evidence, Document, Grid | Form]] = [*whole, *self._forms()]
         added = ADDED.fullmatch(self.question)
         asked = (self.question, added["typed"] if added is not None else "")
         answers = ((piece, document, grid, answered(grid, *asked)) for piece, document, grid in every)
@@ -74,14 +75,27 @@ class Tables:
             found = found[:1]
         if not 1 <= len(found) == len({document.title for _, document, _, _ in found}) <= MOST_DOCUMENTS:
             return None
-        texts, citations = list[str](), list[Citation]()
-        for piece, document, answer, lines in found:
-            places = enumerate(lines, start=len(citations) + 1)
-            cited = [cite(at, Sentence(piece, a, b, document.text[a:b], piece.hit.score)) for at, (a, b) in places]
-            subject = f"{document.title}: " if len(found) > 1 else ""
-            texts.append(subject + answer.text + "".join(f" [{citation.marker}]" for citation in cited))
-            citations += cited
-        return "\n".join(texts), tuple(citations)
+        return _cited(found)
+
+    @cached_property
+    def _struck(self) -> Sequence[tuple[Evidence, Document, Grid, Found]]:
+        found = ((*one, struck_out(one[2], self.question)) for one in self.grids)
+        return [(piece, document, grid, cells) for piece, document, grid, cells in found if cells is not None]
+
+    def is_struck(self, document_id: str, offset: int) -> bool:
+        """Whether a place lies in a table that has struck what is asked for: no other row of it answers."""
+        return any(
+            document.id == document_id and grid.start <= offset < grid.end for _, document, grid, _ in self._struck
+        )
+
+    def struck(self, holds: Holds) -> tuple[str, tuple[Citation, ...]] | None:
+        """The struck cells that are asked for, cited with their rows; None where none are, or in too many documents."""
+        found = [
+            (piece, document, cells, lines)
+            for piece, document, grid, cells in self._struck
+            if (lines := _kept(document, grid, cells, holds))
+        ]
+        return _cited(found) if 1 <= len(found) <= MOST_DOCUMENTS else None
 
     def _forms(self) -> Iterator[tuple[Evidence, Document, Form]]:
         """Each form that evidence stands in, once, with the best piece of evidence for it."""
@@ -94,6 +108,18 @@ class Tables:
 
 CellAnswer = tuple[Evidence, Document, Found, list[Span]]
 """What a table or form says, where it was found, and the lines that it rests on."""
+
+
+def _cited(found: Sequence[CellAnswer]) -> tuple[str, tuple[Citation, ...]]:
+    """Answers one below the other, each behind the title of its document where there are several."""
+    texts, citations = list[str](), list[Citation]()
+    for piece, document, answer, lines in found:
+        places = enumerate(lines, start=len(citations) + 1)
+        cited = [cite(at, Sentence(piece, a, b, document.text[a:b], piece.hit.score)) for at, (a, b) in places]
+        subject = f"{document.title}: " if len(found) > 1 else ""
+        texts.append(subject + answer.text + "".join(f" [{citation.marker}]" for citation in cited))
+        citations += cited
+    return "\n".join(texts), tuple(citations)
 
 
 def _around(document: Document, grid: Grid) -> str:

@@ -62,6 +62,24 @@ def answered(grid: Grid | Form, question: str, typed: str = "") -> Found | None:
     return next((one for one in fitting if not typed or _is_of_named(grid, typed, one)), None)
 
 
+def struck_out(grid: Grid, question: str) -> Found | None:
+    """The cells that a question asks for where they are struck, as they are written; None where none of them is."""
+    if not any(cell.struck for row in (grid.header, *grid.rows) for cell in row):
+        return None
+    for written in (grid.as_written, grid.as_written.transposed):
+        seen = look(written, question)
+        if not seen.named or len(seen.rows) > ROWS_SHOWN:
+            continue
+        column = asked_column(seen)
+        columns = [column] if column is not None else seen.other_columns or range(len(written.header))
+        cells = [(row, at) for row in seen.rows for at in columns if written.rows[row][at].struck]
+        if cells:
+            texts = (f"{written.rows[row][0].text}: {written.header[at].text} {written.rows[row][at].text}"
+                     for row, at in cells)  # fmt: skip
+            return Found(f"{'; '.join(texts)}, struck out", tuple(written.rows[row][at] for row, at in cells))
+    return None
+
+
 def _is_of_named(grid: Grid, typed: str, found: Found) -> bool:
     """Whether an answer has a cell of the rows and columns that a follow-up names itself, if it names any.
 
@@ -168,7 +186,7 @@ def row_cells(seen: Look) -> Found | None:
     if not rows or YES_OR_NO.match(question) or columns == []:
         return None
     names = {column for row in rows for column in _naming(seen, row)}
-    asked = [at for at in _asked(seen, rows) if at not in names] if columns is None else list(columns)
+    asked = [at for at in (_asked(seen, rows) if columns is None else columns) if at not in names]
     if _MUCH.match(question):
         asked = [at for at in asked if all(grid.rows[row][at].number is not None for row in rows)]
     names = _names_apart(grid, rows, names, asked)
