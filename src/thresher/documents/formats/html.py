@@ -13,7 +13,18 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_table
-from thresher.documents.cleaning import RAISED, STRUCK, clean_inline, clean_text, decode, iso_date, with_marks, word_set
+from thresher.documents.cleaning import (
+    RAISED,
+    STRUCK,
+    clean_inline,
+    clean_text,
+    decode,
+    hidden,
+    iso_date,
+    unmarked,
+    with_marks,
+    word_set,
+)
 from thresher.documents.formats.archives import child, children, descendants, opened, xml_of
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
@@ -93,6 +104,8 @@ class PageReader(HTMLParser):
             self.dates.setdefault("time", attributes["datetime"])
         if tag == "script" and attributes.get("type") == "application/ld+json":
             self._linked_data = []
+        if tag in BLOCKS and not self._skipping:
+            self._close_implied(CLOSES.get(tag, frozenset({"p"})))
         if self._skipping or self._is_skipped(tag, attributes):
             if tag == "option" and self._skipping == ["option"]:
                 self._skipping = []  # its end may be left out
@@ -109,7 +122,6 @@ class PageReader(HTMLParser):
         if tag == "sup":
             self._words.append(RAISED)
         if tag in BLOCKS:
-            self._close_implied(CLOSES.get(tag, frozenset({"p"})))
             self._end_block()
         if tag in ("ol", "ul"):
             self._numbers.append(_number(attributes.get("start", ""), 1) - 1 if tag == "ol" else None)
@@ -164,7 +176,8 @@ class PageReader(HTMLParser):
         elif not self._skipping:
             self.hidden_words += len(data.split()) if self._hiding else 0
             text = data if "pre" in self._open else re.sub(r"\s+", " ", data)
-            self._words += [STRUCK, text, STRUCK] if self._striking else [text]
+            words = hidden(text) if self._hiding else [text]
+            self._words += [STRUCK, *words, STRUCK] if self._striking else words
 
     def close(self) -> None:
         """The end of the page: what is still open is complete."""
@@ -209,7 +222,7 @@ class PageReader(HTMLParser):
         if "pre" in self._open or closing == "pre":
             text = clean_text(text)
         else:
-            text = "\n".join(line for line in (clean_inline(part) for part in text.split("\n")) if line)
+            text = "\n".join(line for line in (clean_inline(part) for part in text.split("\n")) if unmarked(line))
         if closing in CELLS and self._tables == 1 and self._rows:
             cell_text = " ".join(part for part in (*self._cell, text) if part)
             self._rows[-1].append(replace(self._spans, text=cell_text))
@@ -217,12 +230,12 @@ class PageReader(HTMLParser):
         elif not text:
             return
         elif closing == "title" or "title" in self._open:
-            self.title = self.title or clean_inline(text)
+            self.title = self.title or unmarked(clean_inline(text))
         elif self._tables and self._rows and not CELLS.isdisjoint(self._open):
             self._cell.append(text)
         elif "head" not in self._open:
             if closing in HEADINGS or (self._open and self._open[-1] in HEADINGS):
-                self.heading = self.heading or clean_inline(text)
+                self.heading = self.heading or unmarked(clean_inline(text))
                 self.assembly.mark("heading", clean_inline(text))
             self.assembly.paragraph(self._mark() + text if "li" in self._open and "\n" not in text else text)
 
