@@ -50,6 +50,36 @@ def asks(question: str) -> bool:
     return bool(opens) and any(word not in _AMOUNT and index_terms(word) for word in words)
 
 
+# --- questions that one passage seldom answers ----------------------------------------------------------------------
+
+_PLURAL = r"(?!\w*(?:ss|us|is)\b)[^\W\d_]{3,}s\b"
+_HELPING = rf"(?:{'|'.join(sorted(_AUXILIARY))}|would|should|may|might|must|shall)\b"
+_SEVERAL = re.compile(
+    rf"\W*(?:\w+ )?(?:which (?:of \w+ )?(?!{_HELPING}){_PLURAL}"
+    rf"|(?:which|what) (?:(?!of\b|{_HELPING})[\w'’-]+ ){{0,3}}(?!{_HELPING}){_PLURAL} (?!is|was|does|has){_HELPING}"
+    rf"|(?:please )?list\b|(?:what|who|which|show|give|tell|name|find)\b.*\ball (?:of )?(?:the )?{_PLURAL})",
+    re.IGNORECASE,
+)
+_SUPERLATIVE = re.compile(r"\b(?:[a-z]{2,}est|(?:the|their|its|our|his|her) (?:most|least|best|worst))\b")
+
+
+def asks_for_several(question: str) -> bool:
+    """Whether a question asks for all of some: a plural behind "which" or "what", "list", or "all".
+
+    >>> [asks_for_several(f"Which {x} closed?") for x in ("piers are", "pier is", "class is", "of the piers are")]
+    [True, False, False, True]
+    """
+    return _SEVERAL.match(question) is not None
+
+
+def superlatives(text: str) -> list[str]:
+    """The words of a text that compare one with all others, in small letters: "oldest", "most" behind "the".
+
+    Nouns that end alike (forest) are among them.
+    """
+    return [found.split()[-1] for found in _SUPERLATIVE.findall(text)]
+
+
 # --- two questions in one ---------------------------------------------------------------------------------------------
 
 _ASKS = r"(?:who|whom|whose|what|which|when|where|why|how)"

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from thresher.answer import not_answered
 from thresher.answering.cells import Tables
 from thresher.answering.citations import NO_EVIDENCE, LocalReading, abstention, cite
+from thresher.answering.partial import Proposal, is_not_compared, is_of_another, is_one_of_several
 from thresher.answering.passage import Passage, Stretch, passage_of, stretches_of
 from thresher.answering.spans import RANK, Confidence, Place, Signs, SpanFinder
 from thresher.protocols import Documents, PairReader
@@ -24,7 +25,7 @@ from thresher.text.marks import holds, void_spans
 from thresher.text.passages import share_of_runs
 from thresher.text.sentences import Span, touched
 from thresher.text.terms import term_set
-from thresher.types import HERE, IN_DOUBT, Alternative, Citation, Document, Evidence, Generation, Notes, Query
+from thresher.types import HERE, IN_DOUBT, NOT_ALL, Alternative, Citation, Document, Evidence, Generation, Notes, Query
 from thresher.verification.conflicts import SHARED, SHARED_WITHIN, are_rivals
 from thresher.verification.contradiction import tells_opposite
 
@@ -45,26 +46,6 @@ REPORTED = 12
 
 Allowed = Callable[[str], bool]
 """Whether a sentence may answer a question."""
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A passage or a cell that may be shown, with its probability to hold the answer."""
-
-    probability: float
-    text: str
-    """Of a cell with its markers, which count on from [1]; of a passage its quote."""
-    citations: tuple[Citation, ...]
-    leads: bool
-    """Whether the words that answer stand first when it is shown."""
-    passage: Passage | None = None
-    """None for a cell."""
-    place: Place | None = None
-    """The most probable span of the passage."""
-    signs: Signs | None = None
-    """What the judge read of a passage; None for a cell, an entry and what is not in force."""
-    in_doubt: bool = False
-    """Whether it is shown and never asserted, however probable it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +252,12 @@ class Answerer:
         self, question: str, proposals: Sequence[Proposal], time: Timed, past: Sequence[Proposal]
     ) -> Generation:
         """The first proposal and those behind it, or an abstention; `past` are those of versions not in force."""
+        copies = _copies(proposals)
+        further = [one for one, *_ in copies[1:]]
         best, *others = proposals
+        several = is_one_of_several(question, best, further)
+        if several or is_not_compared(question, best) or is_of_another(question, best, further, self.judge):
+            best = replace(best, in_doubt=True, leads=False)
         certainty = self._certainty(best)
         reported = [_reported(one) for one in proposals[:REPORTED]]
         notes = Notes(facts={"proposals": reported, "certainty": certainty})
@@ -280,8 +266,7 @@ class Answerer:
         doubtful = best.in_doubt or certainty < (
             self.answered_from if self.certified_from is None else self.certified_from
         )
-        hedge = IN_DOUBT if doubtful else "" if best.leads else HERE
-        copies = _copies(proposals)
+        hedge = NOT_ALL if several else IN_DOUBT if doubtful else "" if best.leads else HERE
         text, citations = self._shown(question, best, copies[0][1:])
         text = f"{hedge.rstrip()}{text}" if text.startswith("\n") else f"{hedge}{text}"
         if (version := time.versions.get(citations[0].document_id)) is not None:

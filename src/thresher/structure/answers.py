@@ -95,11 +95,42 @@ def _is_of_named(grid: Grid, typed: str, found: Found) -> bool:
 
 def _answers(seen: Look, turned: Look) -> Iterator[Found | None]:
     """What each way of reading a table, and the same with rows and columns exchanged, answers."""
+    if (names := _columns_of_kind(seen)) is not None:
+        yield names_of_columns(seen, names)
+        return
     yield looked_up(seen, turned)
     for side in (seen, turned):
         for way in (extreme, difference, total, rows_named) if seen.grid.whole else (difference,):
             yield way(side)
     yield row_cells(seen)
+
+
+_OF_KIND = re.compile(
+    r"\b(?:which|what|list|name|all|every) (?:(?:of|the|all|those|these) )*(?P<kind>[^\W\d_]+)", re.IGNORECASE
+)
+_NUMBERED = re.compile(r"\b(?:\d+|[^\W\d_])\b")
+"""What distinguishes things of one kind: Pier 1, Lift B."""
+
+
+def _columns_of_kind(seen: Look) -> list[int] | None:
+    """The columns of a record that are named by its values, where the question asks for things that columns name.
+
+    "Which piers are closed?" of "Pier 1: closed", "Pier 2: in use": the other columns are what is not asked for.
+    """
+    asked = _OF_KIND.search(seen.question)
+    kind = set(terms_of(asked["kind"])) if asked else set[str]()
+    columns = [at for at, head in enumerate(seen.grid.header) if kind & set(terms_of(head.text))]
+    found = sorted(seen.naming)
+    return found if len(seen.rows) == 1 and found and len(columns) > 1 and set(found) <= set(columns) else None
+
+
+def names_of_columns(seen: Look, columns: Sequence[int]) -> Found | None:
+    """The names of some columns of a whole record; None where they differ by more than a number or letter."""
+    heads = {_NUMBERED.sub("", seen.grid.header[at].text) for at in columns}
+    if seen.lacks() or len(heads) > 1 or not seen.grid.whole:
+        return None
+    cells = tuple(seen.grid.rows[seen.rows[0]][at] for at in columns)
+    return Found(", ".join(seen.grid.header[at].text for at in columns), cells)
 
 
 def _is_dated(cell: Cell) -> bool:
@@ -267,6 +298,8 @@ def _asked(seen: Look, rows: Sequence[int]) -> list[int]:
     if not shared and _PAYING.search(seen.question):
         money = [at for at, head in heads if is_money(seen.grid.unit(head.text)[0])]
         shared = [at for at in money if _PAID.search(heads[at][1].text)] or money
+    if not shared and len(seen.grid.rows) == 1 and not _NAME_ALONE.match(seen.question):
+        return []  # of a list of things and their states the others are not what is asked for
     return shared or [at for at, _ in heads]
 
 
