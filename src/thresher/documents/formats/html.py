@@ -8,6 +8,7 @@ import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
@@ -64,6 +65,9 @@ DESCRIBING = {"author": "author", "description": "description", "keywords": "key
 CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*+=\s*+[\"']?+\s*+([\w.:-]+)", re.IGNORECASE)
 CHARSET_BYTES = 2048  # browsers look no further than 1,024
 HIDING_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
+CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+CODE, PARAMETER = "ac:plain-text-body", "ac:parameter"
+"""As pages of a wiki (Confluence) have code, and what a macro is told besides: of that a page shows the title."""
 MAX_DEPTH = 2000  # no page nests deeper; browsers stop at 512
 MAX_UNCLOSED = 200  # marks of a page's end that are tried once more as text; each try reads on to the end
 
@@ -97,6 +101,7 @@ class PageReader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Open an element."""
+        tag = "pre" if tag == CODE else tag
         attributes = {name: value or "" for name, value in attrs}
         if tag == "meta":
             self._describe(attributes)
@@ -143,6 +148,7 @@ class PageReader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         """Close an element; end tags that close nothing are ignored, as browsers do."""
+        tag = "pre" if tag == CODE else tag
         if tag == "script" and self._linked_data is not None:
             self._read_linked_data("".join(self._linked_data))
             self._linked_data = None
@@ -200,6 +206,8 @@ class PageReader(HTMLParser):
             return not is_opener and NAMES.isdisjoint(self._open)
         if tag == "option":
             return "selected" not in attributes
+        if tag == PARAMETER:
+            return attributes.get("ac:name") != "title"
         if tag == "title" and "svg" in self._open:
             return True
         hides = "hidden" in attributes or HIDING_STYLE.search(attributes.get("style", ""))
@@ -299,7 +307,7 @@ def _span(text: str) -> int:
 def read_markup(text: str, *, tables: int = 0, hidden: bool = True) -> PageReader:
     """The reader after it has read the whole page; `tables` are those of the file before it."""
     reader = PageReader(tables, hidden=hidden)
-    reader.feed(text)
+    reader.feed(CDATA.sub(lambda found: escape(found[1]), text))
     reader.close()
     return reader
 
