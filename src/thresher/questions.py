@@ -50,6 +50,14 @@ def asks(question: str) -> bool:
     return bool(opens) and any(word not in _AMOUNT and index_terms(word) for word in words)
 
 
+def put_instead(question: str) -> frozenset[str]:
+    """The terms of a follow-up with its topic in brackets that says only of what the same is asked: "And children?"."""
+    added = ADDED.fullmatch(question)
+    if added is None or asks(added["typed"]) or (opening := OPENING.match(added["typed"])) is None:
+        return frozenset()
+    return frozenset(index_terms(added["typed"][opening.end() :]))
+
+
 # --- questions that one passage seldom answers ----------------------------------------------------------------------
 
 _PLURAL = r"(?!\w*(?:ss|us|is)\b)[^\W\d_]{3,}s\b"

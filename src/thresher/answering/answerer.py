@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 from thresher.answer import not_answered
 from thresher.answering.cells import Tables
 from thresher.answering.citations import NO_EVIDENCE, LocalReading, abstention, cite
-from thresher.answering.partial import Proposal, is_not_compared, is_of_another, is_one_of_several
+from thresher.answering.partial import Proposal, is_not_compared, is_of_another, is_one_of_several, says_of
 from thresher.answering.passage import Passage, Stretch, passage_of, stretches_of
 from thresher.answering.spans import RANK, Confidence, Place, Signs, SpanFinder
 from thresher.protocols import Documents, PairReader
-from thresher.questions import ADDED, Part, asked_alike, asked_apart
+from thresher.questions import ADDED, Part, asked_alike, asked_apart, put_instead
 from thresher.structure.entries import Entry, Named, answers, as_written, named_in
 from thresher.structure.versions import Timed, asked_time, timed
 from thresher.text.boilerplate import asks, asks_for_questions, asks_for_references, says_nothing
@@ -256,6 +256,10 @@ class Answerer:
         further = [one for one, *_ in copies[1:]]
         best, *others = proposals
         several = is_one_of_several(question, best, further)
+        if best.passage is not None and (instead := put_instead(question)):
+            spoken = best.place is not None and says_of(instead, best.place.sentence.text)
+            said = says_of(instead, f"{best.passage.stretch.title} {best.passage.quote}")
+            best = replace(best, leads=best.leads and spoken, in_doubt=best.in_doubt or not said)
         if several or is_not_compared(question, best) or is_of_another(question, best, further, self.judge):
             best = replace(best, in_doubt=True, leads=False)
         certainty = self._certainty(best)

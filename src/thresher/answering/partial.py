@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from thresher.answering.passage import Passage
@@ -13,7 +13,7 @@ from thresher.questions import asks_for_several, superlatives
 from thresher.structure.entries import FAR
 from thresher.text.entities import whole_names
 from thresher.text.markup import LISTED
-from thresher.text.terms import term_set
+from thresher.text.terms import among, term_set
 from thresher.types import Citation
 
 
@@ -53,6 +53,12 @@ def is_not_compared(question: str, best: Proposal) -> bool:
         return False
     said = [] if best.place is None else superlatives(best.place.sentence.text)
     return not said and set(asked).isdisjoint(superlatives(f"{passage.stretch.title} {passage.quote}".casefold()))
+
+
+def says_of(terms: Collection[str], text: str) -> bool:
+    """Whether a text has one of some terms, or there are none; child stands for children."""
+    there = term_set(text)
+    return not terms or any(among(term, there) for term in terms)
 
 
 def is_of_another(question: str, best: Proposal, others: Sequence[Proposal], reader: PairReader) -> bool:
