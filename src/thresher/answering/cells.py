@@ -24,6 +24,9 @@ TABLE_REACH = 400
 TEXT_REACH = 50_000
 """Characters before and behind a table that may explain a word of the question which it lacks."""
 
+MOST_LINES = 8
+"""Stretches of a table that are cited for what is worked out from all of it."""
+
 MOST_DOCUMENTS = 4
 """That say different things and are shown one below the other, each behind its title; of more none is shown."""
 
@@ -132,8 +135,15 @@ def _within(piece: Evidence, document: Document, grid: Grid) -> bool:
 
 
 def _kept(document: Document, grid: Grid | Form, found: Found, holds: Holds) -> list[Span]:
-    """The lines that an answer cites, its own first; none where one of them that is no header was dropped."""
+    """The lines that an answer cites, its own first; none where one of them that is no header was dropped.
+
+    Of what is worked out from a column some of it must be kept, and the first line and those are cited.
+    """
     above = set() if isinstance(grid, Form) else {cell.start for cell in (*grid.header, *grid.around)}
+    if found.computed:
+        held = [cell for cell in found.cells if holds(document.id, cell.start, cell.end)]
+        some = any(cell.start not in above for cell in held)
+        return _lines(document.text, [*found.cells[:1], *held])[:MOST_LINES] if some else []
     lines = _lines(document.text, [cell for cell in found.cells if cell.start not in above] or found.cells)
     if not all(holds(document.id, *line) for line in lines):
         return []

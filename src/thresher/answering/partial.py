@@ -37,10 +37,18 @@ class Proposal:
     """Whether it is shown and never asserted, however probable it is."""
 
 
+_COUNTED = re.compile(r"\W*(?:in |on |at |to |for )?how many\b", re.IGNORECASE)
+
+
 def is_one_of_several(question: str, best: Proposal, others: Sequence[Proposal]) -> bool:
-    """Whether a question asks for several, and further passages answer it as well or a list goes on behind this one."""
-    if best.passage is None or not asks_for_several(question):
+    """Whether a question asks for several, and further passages answer it too, or a list or table is shown in part.
+
+    Nor is a part of a table counted.
+    """
+    if best.passage is None:
         return False
+    if not asks_for_several(question):
+        return _COUNTED.match(question) is not None and _goes_on(best.passage)
     further = (one for one in others if _is_as_near(one, best) and not _is_in(one, best.passage))
     return next(further, None) is not None or _goes_on(best.passage)
 

@@ -352,7 +352,7 @@ _MEAN = frozenset(terms_of("average mean"))
 _PERIOD_NAMES = frozenset(terms_of("quarter month year half"))
 _FIRST = re.compile(r"(?:is|are|was|were|did|does|do|has|have)\b", re.IGNORECASE)
 NUMBERS_SHOWN = 12
-"""Numbers of a sum that are written out."""
+"""Numbers of a sum, and names of what is counted, that are written out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,7 +380,7 @@ class Series:
     def found(self, text: str, first: Sequence[Cell] = ()) -> Found:
         """An answer made from these numbers."""
         stated = () if self.stated is None else (self.stated,)
-        return Found(text, tuple(dict.fromkeys((*first, *self.cells, *stated))))
+        return Found(text, tuple(dict.fromkeys((*first, *self.cells, *stated))), computed=True)
 
 
 def extreme(seen: Look) -> Found | None:
@@ -507,7 +507,8 @@ def rows_named(seen: Look) -> Found | None:
     if not about_rows or not several or len(asked) > 1 or any(cell.number is not None for cell in cells):
         return None
     named = ", ".join(dict.fromkeys(cell.text for cell in cells))
-    return Found(f"{len(cells)}: {named}" if many else named, tuple(cells))
+    counted = f"{len(cells)}" if len(cells) > NUMBERS_SHOWN else f"{len(cells)}: {named}"
+    return Found(counted if many else named, tuple(cells), computed=True)
 
 
 def _measure(seen: Look) -> int | None:

@@ -119,6 +119,8 @@ class Found:
 
     text: str
     cells: tuple[Cell, ...]
+    computed: bool = False
+    """Whether it is worked out from all cells of a column; then not all of them are cited."""
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
