@@ -75,6 +75,44 @@ def subject_asked(question: str) -> str:
     return found["subject"]
 
 
+def put_instead(question: str) -> frozenset[str]:
+    """The terms of a follow-up with its topic in brackets that says only of what the same is asked: "And children?"."""
+    added = ADDED.fullmatch(question)
+    if added is None or asks(added["typed"]) or (opening := OPENING.match(added["typed"])) is None:
+        return frozenset()
+    return frozenset(index_terms(added["typed"][opening.end() :]))
+
+
+# --- questions that one passage seldom answers ----------------------------------------------------------------------
+
+_PLURAL = r"(?!\w*(?:ss|us|is)\b)[^\W\d_]{3,}s\b"
+_HELPING = rf"(?:{'|'.join(sorted(_AUXILIARY))}|would|should|may|might|must|shall)\b"
+_SEVERAL = re.compile(
+    rf"\W*(?:\w+ )?(?:which (?:of \w+ )?(?!{_HELPING}){_PLURAL}"
+    rf"|(?:which|what) (?:(?!of\b|{_HELPING})[\w'’-]+ ){{0,3}}(?!{_HELPING}){_PLURAL} (?!is|was|does|has){_HELPING}"
+    rf"|(?:please )?list\b|(?:what|who|which|show|give|tell|name|find)\b.*\ball (?:of )?(?:the )?{_PLURAL})",
+    re.IGNORECASE,
+)
+_SUPERLATIVE = re.compile(r"\b(?:[a-z]{2,}est|(?:the|their|its|our|his|her) (?:most|least|best|worst))\b")
+
+
+def asks_for_several(question: str) -> bool:
+    """Whether a question asks for all of some: a plural behind "which" or "what", "list", or "all".
+
+    >>> [asks_for_several(f"Which {x} closed?") for x in ("piers are", "pier is", "class is", "of the piers are")]
+    [True, False, False, True]
+    """
+    return _SEVERAL.match(question) is not None
+
+
+def superlatives(text: str) -> list[str]:
+    """The words of a text that compare one with all others, in small letters: "oldest", "most" behind "the".
+
+    Nouns that end alike (forest) are among them.
+    """
+    return [found.split()[-1] for found in _SUPERLATIVE.findall(text)]
+
+
 # --- two questions in one ---------------------------------------------------------------------------------------------
 
 _ASKS = r"(?:who|whom|whose|what|which|when|where|why|how)"

@@ -91,7 +91,7 @@ class Table:
     rows: tuple[tuple[int, int], ...]
 
 
-MarkKind = Literal["heading", "sheet", "part", "path", "table", "row", "cells", "line", "card"]
+MarkKind = Literal["heading", "sheet", "part", "hidden", "columns", "path", "table", "row", "cells", "line", "card"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,8 @@ class Mark:
 
     start: int
     kind: MarkKind
-    """Of `row`, `cells` and `line` the name is that of the first one; each line of the text is one further."""
+    """Of `row`, `cells` and `line` the name is that of the first one; each line of the text is one further. Of `hidden`
+    it is what a program does not show, "" where it shows everything again, of `columns` the hidden ones of a sheet."""
     name: str
 
 
@@ -631,6 +632,9 @@ HERE = "Here: "
 
 IN_DOUBT = "In doubt, the nearest passage: "
 """Before passages that are not probable enough to be shown as the answer."""
+
+NOT_ALL = "In doubt, the nearest passages may not be all: "
+"""Before passages that each may answer a question for several."""
 
 State = Literal["answered", "doubtful", "refused"]
 """What became of a question: an answer is shown, the nearest passages are shown and assert nothing, or nothing is."""

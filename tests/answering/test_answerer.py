@@ -295,3 +295,14 @@ def test_the_name_above_a_text_is_no_sentence_to_mark() -> None:
     shown = answerer(document(text), reader=ShortFirst())(Query("max_jobs?", "max_jobs?"), [piece(text)]).text
     assert "max_jobs (integer)" in shown
     assert "**It is typically 100.**" in shown
+
+
+def test_a_follow_up_to_another_thing_is_not_answered_with_what_the_first_was_asked() -> None:
+    text = "An adult pays 11 euros. Children pay 4 euros. The ferry runs daily."
+    reader = Overlapping("11 euros", certainty=0.9)
+    answer = answerer(document(text), reader=reader)
+    given = answer(Query(asked := "And children? (What does an adult pay?)", asked), [piece(text)])
+    assert "**Children pay 4 euros.**" in given.text
+    assert not given.text.startswith("11 euros")
+    other = answer(Query(asked := "And students? (What does an adult pay?)", asked), [piece(text)])
+    assert other.doubtful

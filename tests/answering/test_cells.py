@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.answering.tables import OTHER, RESULTS, piece
+from tests.answering.tables import OTHER, RESULTS, documents, piece
 from thresher.answering.cells import Holds, Tables
 from thresher.types import Citation, Document, Evidence
 
@@ -59,3 +59,13 @@ def test_what_the_table_cannot_answer_has_no_cell() -> None:
 
 def test_of_a_document_that_is_gone_no_table_is_read() -> None:
     assert answer("What was revenue in Q3?", piece("| Q1 | 14.2 | 11.0 |"), known=()) is None
+
+
+def test_a_sum_is_worked_out_from_all_rows_where_one_of_the_table_was_kept_and_cites_that() -> None:
+    row = piece("| Q1 | 14.2 | 11.0 |")
+    tables = Tables("What is the total revenue?", [row], documents([RESULTS.id]))
+    found = tables.answer(lambda _, start, end: row.start <= start and end <= row.end)
+    assert found is not None
+    assert found[0].startswith("14.2 + 15.8 + 17.9 = ")
+    assert [cited.quote for cited in found[1]] == ["| Q1 | 14.2 | 11.0 |"]
+    assert tables.answer(lambda *_: False) is None

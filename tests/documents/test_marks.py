@@ -9,12 +9,14 @@ import docx
 import openpyxl
 import pptx
 import pytest
-from docx.oxml import parse_xml
+from docx.oxml import OxmlElement, parse_xml
 from openpyxl.styles import Font
 from reportlab.pdfgen import canvas
 
 from tests.documents.making import read_one, save, saved
+from thresher.documents.sources import Limits
 from thresher.structure.locators import locate
+from thresher.types import Document
 
 RAISED = [
     ("It houses 35<2> trams.", "It houses 35 [2] trams."),
@@ -203,14 +205,116 @@ def test_boxes_of_a_page_are_read_with_their_state(kind: str, tmp_path: Path) ->
     assert read_one(save(tmp_path, "a.html", page)).text == "Hull: ☐ wood ☑ steel"
 
 
-def test_a_hidden_slide_is_cited_as_hidden_and_the_others_are_not(tmp_path: Path) -> None:
+def place(document: Document, words: str) -> str:
+    start = document.text.index(words)
+    return locate(document, start, start + len(words))
+
+
+def test_a_hidden_slide_and_its_notes_are_cited_as_hidden_and_the_others_are_not(tmp_path: Path) -> None:
     deck = pptx.Presentation()
     for name in ("first", "second", "third"):
         slide = deck.slides.add_slide(deck.slide_layouts[5])
         slide.shapes.title.text = name
         if name == "second":
             slide._element.set("show", "0")
+            slide.notes_slide.notes_text_frame.text = "spoken"
     document = read_one(save(tmp_path, "a.pptx", saved(deck)))
-    starts = [document.text.index(name) for name in ("first", "second", "third")]
-    places = [locate(document, start, start + 3) for start in starts]
-    assert places == ["slide 1", "slide 2, hidden slide", "slide 3"]
+    places = [place(document, name) for name in ("first", "second", "spoken", "third")]
+    assert places == ["slide 1", "slide 2, hidden slide", "slide 2, notes, hidden slide", "slide 3"]
+
+
+def test_a_shape_that_is_switched_off_is_cited_as_hidden(tmp_path: Path) -> None:
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[5])
+    slide.shapes.title.text = "shown"
+    box = slide.shapes.add_textbox(0, 0, 10, 10)
+    box.text_frame.text = "secret"
+    box._element.nvSpPr.cNvPr.set("hidden", "1")
+    slide.shapes.add_textbox(0, 0, 10, 10).text_frame.text = "open"
+    document = read_one(save(tmp_path, "a.pptx", saved(deck)))
+    assert [place(document, word) for word in ("shown", "secret", "open")] == [
+        "slide 1",
+        "slide 1, hidden shape",
+        "slide 1",
+    ]
+
+
+def sheets() -> bytes:
+    book = openpyxl.Workbook()
+    prices, wages, boats = book.active, book.create_sheet("Wages"), book.create_sheet("Boats")
+    prices.title, wages.sheet_state = "Prices", "hidden"
+    for sheet, rows in (
+        (prices, (["Item", "Price", "Cost"], ["Rope", 12, 7], ["Chain", 30, 21], ["Hook", 5, 2])),
+        (wages, (["Name", "Wage"], ["Ina", 4100], ["Tor", 3900])),
+        (boats, (["Town", "Boats"], ["Arn", 4], ["Bol", 9])),
+    ):
+        for row in rows:
+            sheet.append(row)
+    prices.row_dimensions[3].hidden = True
+    prices.column_dimensions["C"].hidden = True
+    return saved(book)
+
+
+@pytest.mark.parametrize(
+    ("words", "where"),
+    [
+        ("| Rope | 12 | 7 |", "sheet “Prices”, cells A2:C2, hidden column C"),
+        ("| Rope | 12", "sheet “Prices”, cells A2:B2"),
+        ("| Chain | 30", "sheet “Prices”, hidden row, cells A3:B3"),
+        ("| Hook | 5", "sheet “Prices”, cells A4:B4"),
+        ("Chain | 30 | 21 |\n| Hook | 5", "sheet “Prices”, in part hidden row, cells A3:B4"),
+        ("| Ina | 4100 |", "sheet “Wages”, hidden sheet, cells A2:B2"),
+        ("| Bol | 9 |", "sheet “Boats”, cells A3:B3"),
+    ],
+)
+def test_hidden_rows_columns_and_sheets_are_cited_as_hidden(words: str, where: str, tmp_path: Path) -> None:
+    assert place(read_one(save(tmp_path, "a.xlsx", sheets())), words) == where
+
+
+def test_hidden_rows_and_columns_are_left_out_where_that_is_set(tmp_path: Path) -> None:
+    document = read_one(save(tmp_path, "a.xlsx", sheets()), limits=Limits(hidden=False))
+    assert "| Item | Price |\n| Rope | 12 |\n| Hook | 5 |" in document.text
+    assert "hidden" not in place(document, "Rope")
+
+
+def test_hidden_words_of_word_are_cited_as_hidden(tmp_path: Path) -> None:
+    made = docx.Document()
+    made.add_heading("Offer", 1)
+    paragraph = made.add_paragraph("The price is 400.")
+    paragraph.add_run(" Our cost is 250.").font.hidden = True
+    paragraph.add_run(" It holds until May.")
+    made.add_paragraph().add_run("The discount is 30.").font.hidden = True
+    made.add_paragraph("Delivery is free.")
+    table = made.add_table(3, 2)
+    for row, texts in zip(table.rows, (("Part", "Stock"), ("Valve", "14"), ("Pump", "3")), strict=True):
+        for cell, text in zip(row.cells, texts, strict=True):
+            cell.text = text
+    table.rows[2]._tr.get_or_add_trPr().append(OxmlElement("w:hidden"))
+    document = read_one(save(tmp_path, "a.docx", saved(made)))
+    assert document.text.startswith("Offer\n\nThe price is 400. Our cost is 250. It holds until May.\n\nThe discount")
+    assert place(document, "The price is 400.") == "under “Offer”"
+    assert place(document, "Our cost is 250.") == "hidden text, under “Offer”"
+    assert place(document, "The price is 400. Our cost") == "in part hidden text, under “Offer”"
+    assert place(document, "The discount is 30.") == "hidden text, under “Offer”"
+    assert place(document, "Delivery is free.") == "under “Offer”"
+    assert place(document, "| Valve | 14 |") == "table 1, row 2, under “Offer”"
+    assert place(document, "| Pump | 3 |") == "hidden text, table 1, row 3, under “Offer”"
+
+
+@pytest.mark.parametrize(
+    ("words", "where"),
+    [
+        ("The bus leaves at nine.", ""),
+        ("The guide is paid.", "hidden text"),
+        ("Bring a coat.", ""),
+        ("Code 4711.", "hidden text"),
+        ("See you.", ""),
+        ("| Mill | 9:10 |", "table 1, row 2"),
+        ("| Ford | 9:25 |", "hidden text, table 1, row 3"),
+    ],
+)
+def test_hidden_words_of_a_page_are_cited_as_hidden(words: str, where: str, tmp_path: Path) -> None:
+    page = """<p>The bus leaves at nine.</p><div style="display:none"><p>The guide is paid.</p></div>
+<p>Bring a coat. <span style="visibility:hidden">Code 4711.</span> See you.</p>
+<table><tr><th>Stop<th>Time<tr><td>Mill<td>9:10<tr hidden><td>Ford<td>9:25</table>"""
+    assert place(read_one(save(tmp_path, "a.html", page)), words) == where

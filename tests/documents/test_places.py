@@ -67,7 +67,7 @@ def deck() -> bytes:
         hidden = ", hidden slide" if made % 7 == 5 else ""
         slide.placeholders[1].text = f"Here «slide {at}{hidden}»"
         if made % 3 == 1:
-            slide.notes_slide.notes_text_frame.text = f"Say that «slide {at}, notes»"
+            slide.notes_slide.notes_text_frame.text = f"Say that «slide {at}, notes{hidden}»"
         if made % 4 == 2:
             table = slide.shapes.add_table(3, 2, 0, 0, 914400, 914400).table
             for cell in range(6):

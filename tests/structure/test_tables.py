@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from tests.structure.test_grid import grid
-from thresher.structure.answers import answered
+from thresher.structure.answers import answered, struck_out
 from thresher.structure.lookup import lacking
 
 RESULTS = grid(
@@ -291,3 +291,26 @@ def test_a_column_with_a_short_name_is_named_by_its_words_in_full() -> None:
     assert found is not None
     assert found.text == "2022-09-10"
     assert answered(releases, "What is the end of Buster?") is None
+
+
+HIRE = grid(
+    "Tool hire\n\n",
+    "| Tool | Rent | Shelf |\n| Drill | 11 | A |\n| Sander | ~~14~~ | B |\n| ~~Saw~~ | ~~9~~ | C |",
+    is_exact=False,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("What is the rent of the sander?", "Sander: Rent ~~14~~, struck out"),
+        ("How much is the saw?", "~~Saw~~: Tool ~~Saw~~; ~~Saw~~: Rent ~~9~~, struck out"),
+        ("What is the rent of the drill?", None),
+        ("On which shelf is the sander?", None),
+    ],
+)
+def test_a_struck_cell_is_found_where_a_question_asks_for_it(question: str, shown: str | None) -> None:
+    found = struck_out(HIRE, question)
+    assert (found and found.text) == shown
+    if shown is not None:
+        assert answered(HIRE, question) is None

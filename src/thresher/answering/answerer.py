@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 from thresher.answer import not_answered
 from thresher.answering.cells import Tables
 from thresher.answering.citations import NO_EVIDENCE, LocalReading, abstention, cite
+from thresher.answering.partial import Proposal, is_not_compared, is_of_another, is_one_of_several, says_of
 from thresher.answering.passage import Passage, Stretch, passage_of, stretches_of
 from thresher.answering.spans import RANK, Confidence, Place, Signs, SpanFinder
 from thresher.protocols import Documents, PairReader
-from thresher.questions import ADDED, Part, asked_alike, asked_apart
+from thresher.questions import ADDED, Part, asked_alike, asked_apart, put_instead
 from thresher.structure.entries import Entry, Named, answers, as_written, named_in
 from thresher.structure.versions import Timed, asked_time, timed
 from thresher.text.boilerplate import asks, asks_for_questions, asks_for_references, asks_what_it_does, says_nothing
@@ -24,7 +25,7 @@ from thresher.text.marks import holds, void_spans
 from thresher.text.passages import share_of_runs
 from thresher.text.sentences import Span, touched
 from thresher.text.terms import term_set
-from thresher.types import HERE, IN_DOUBT, Alternative, Citation, Document, Evidence, Generation, Notes, Query
+from thresher.types import HERE, IN_DOUBT, NOT_ALL, Alternative, Citation, Document, Evidence, Generation, Notes, Query
 from thresher.verification.conflicts import SHARED, SHARED_WITHIN, are_rivals
 from thresher.verification.contradiction import tells_opposite
 
@@ -45,24 +46,6 @@ REPORTED = 12
 
 Allowed = Callable[[str], bool]
 """Whether a sentence may answer a question."""
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A passage or a cell that may be shown, with its probability to hold the answer."""
-
-    probability: float
-    text: str
-    """Of a cell with its markers, which count on from [1]; of a passage its quote."""
-    citations: tuple[Citation, ...]
-    leads: bool
-    """Whether the words that answer stand first when it is shown."""
-    passage: Passage | None = None
-    """None for a cell."""
-    place: Place | None = None
-    """The most probable span of the passage."""
-    signs: Signs | None = None
-    """What the judge read of a passage; None for a cell, an entry and what is not in force."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +146,19 @@ class Answerer:
             return any(stretch.holds(document_id, start, end) for stretch in stretches)
 
         places = self.spans(question, tables.text)
+        places = [place for place in places if not tables.is_struck(place.document_id, place.start)]
         found = self._passages(question, places, stretches, allowed)
         others: list[Proposal] = []
+        if (struck := tables.struck(kept)) is not None:
+            others.append(Proposal(self.min_confidence, *struck, leads=False, in_doubt=True))
         if (cell := tables.answer(kept)) is not None:
             others.append(Proposal(self.confidence.cell.lower_bound, *cell, leads=True))
         if any(heads_in(question)):
             named = _named_near(question, stretches, documents)
             found = [one for one in found if not any(_is_listed(cited, named, one.passage) for cited in one.citations)]
-            others += self._entries(question, places, stretches, named)
+            for one in self._entries(question, places, stretches, named):
+                is_struck = any(tables.is_struck(cited.document_id, cited.start) for cited in one.citations)
+                others.append(replace(one, in_doubt=True, leads=False) if is_struck else one)
         return _in_order([*found, *others])
 
     def _passages(
@@ -189,10 +177,10 @@ class Answerer:
             passage = passage_of(stretch, piece, (place.start, place.end), **asked)
             if passage is None or not any(map(allowed, passage.texts)):
                 continue
-            if place.sentence.text.lstrip().startswith("|") and not _stands(place):
-                continue  # the row that is asked for is struck: another row is no answer
             spoken = place if _stands(place) and allowed(place.sentence.text) else None
             proposal = _proposal(passage, spoken, self.confidence.passage.probability(place.signs), place.signs)
+            if _asks_for_struck(question, passage, place):
+                proposal = replace(proposal, in_doubt=True, place=place, leads=False)
             most = proposals[-1].probability if proposals else 1.0
             proposals.append(replace(proposal, probability=min(proposal.probability, most)))
         return proposals
@@ -268,15 +256,25 @@ class Answerer:
         self, question: str, proposals: Sequence[Proposal], time: Timed, past: Sequence[Proposal]
     ) -> Generation:
         """The first proposal and those behind it, or an abstention; `past` are those of versions not in force."""
+        copies = _copies(proposals)
+        further = [one for one, *_ in copies[1:]]
         best, *others = proposals
+        several = is_one_of_several(question, best, further)
+        if best.passage is not None and (instead := put_instead(question)):
+            spoken = best.place is not None and says_of(instead, best.place.sentence.text)
+            said = says_of(instead, f"{best.passage.stretch.title} {best.passage.quote}")
+            best = replace(best, leads=best.leads and spoken, in_doubt=best.in_doubt or not said)
+        if several or is_not_compared(question, best) or is_of_another(question, best, further, self.judge):
+            best = replace(best, in_doubt=True, leads=False)
         certainty = self._certainty(best)
         reported = [_reported(one) for one in proposals[:REPORTED]]
         notes = Notes(facts={"proposals": reported, "certainty": certainty})
         if certainty < self.min_confidence:
             return abstention(not_answered(certainty), notes)
-        doubtful = certainty < (self.answered_from if self.certified_from is None else self.certified_from)
-        hedge = IN_DOUBT if doubtful else "" if best.leads else HERE
-        copies = _copies(proposals)
+        doubtful = best.in_doubt or certainty < (
+            self.answered_from if self.certified_from is None else self.certified_from
+        )
+        hedge = NOT_ALL if several else IN_DOUBT if doubtful else "" if best.leads else HERE
         text, citations = self._shown(question, best, copies[0][1:])
         text = f"{hedge.rstrip()}{text}" if text.startswith("\n") else f"{hedge}{text}"
         if (version := time.versions.get(citations[0].document_id)) is not None:
@@ -322,7 +320,8 @@ class Answerer:
     def _certainty(self, best: Proposal) -> float:
         """That what is shown holds the answer: one of three passages, or a cell or an entry in front of them."""
         shown = 0.0 if best.signs is None else self.confidence.answer.probability(best.signs)
-        return max(shown, best.probability)
+        found = max(shown, best.probability)
+        return min(found, self.min_confidence) if best.in_doubt else found
 
     def _rival(self, question: str, best: Proposal, others: Sequence[Proposal]) -> Place | None:
         """The likeliest span outside the best passage that cannot be right where that of the passage is."""
@@ -416,6 +415,19 @@ def _stands(place: Place) -> bool:
     sentence = place.sentence
     first, last = place.start - sentence.start, place.end - sentence.start
     return not any(start < last and first < end for start, end in void_spans(sentence.text))
+
+
+def _asks_for_struck(question: str, passage: Passage, place: Place) -> bool:
+    """Whether a question asks for what is struck: where a place stands, or in a sentence with more of its words."""
+    if place.sentence.text.lstrip().startswith("|") and not _stands(place):
+        return True
+    first, last = place.start - passage.start, place.end - passage.start
+    texts = [(passage.quote[start:end], start < last and first < end) for start, end in passage.sentences]
+    spoken = [text for text, here in texts if here and holds(text)]
+    if not spoken:
+        return not holds(place.sentence.text)
+    asked, struck = term_set(question), [text for text, _ in texts if not holds(text)]
+    return any(all(asked & term_set(text) > asked & term_set(other) for other in spoken) for text in struck)
 
 
 def _best_span(passage: Passage, places: Sequence[Place]) -> Place | None:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from thresher.answering.citations import Sentence, cite
 from thresher.questions import ADDED
-from thresher.structure.answers import answered, form_near, grids_near
+from thresher.structure.answers import answered, form_near, grids_near, struck_out
 from thresher.structure.forms import Form
 from thresher.structure.grid import Cell, Found, Grid
 from thresher.structure.lookup import lacking
@@ -23,6 +23,9 @@ TABLE_REACH = 400
 
 TEXT_REACH = 50_000
 """Characters before and behind a table that may explain a word of the question which it lacks."""
+
+MOST_LINES = 8
+"""Stretches of a table that are cited for what is worked out from all of it."""
 
 MOST_DOCUMENTS = 4
 """That say different things and are shown one below the other, each behind its title; of more none is shown."""
@@ -59,7 +62,8 @@ class Tables:
         Every such line must be kept by `holds`; a header that was not is not cited. None where no table answers, or too
         many differ.
         """
-        every: list[tuple[Evidence, Document, Grid | Form]] = [*self.grids, *self._forms()]
+        whole = [one for one in self.grids if not self.is_struck(one[1].id, one[2].start)]
+        every: list[tuple[Evidence, Document, Grid | Form]] = [*whole, *self._forms()]
         added = ADDED.fullmatch(self.question)
         asked = (self.question, added["typed"] if added is not None else "")
         answers = ((piece, document, grid, answered(grid, *asked)) for piece, document, grid in every)
@@ -74,14 +78,27 @@ class Tables:
             found = found[:1]
         if not 1 <= len(found) == len({document.title for _, document, _, _ in found}) <= MOST_DOCUMENTS:
             return None
-        texts, citations = list[str](), list[Citation]()
-        for piece, document, answer, lines in found:
-            places = enumerate(lines, start=len(citations) + 1)
-            cited = [cite(at, Sentence(piece, a, b, document.text[a:b], piece.hit.score)) for at, (a, b) in places]
-            subject = f"{document.title}: " if len(found) > 1 else ""
-            texts.append(subject + answer.text + "".join(f" [{citation.marker}]" for citation in cited))
-            citations += cited
-        return "\n".join(texts), tuple(citations)
+        return _cited(found)
+
+    @cached_property
+    def _struck(self) -> Sequence[tuple[Evidence, Document, Grid, Found]]:
+        found = ((*one, struck_out(one[2], self.question)) for one in self.grids)
+        return [(piece, document, grid, cells) for piece, document, grid, cells in found if cells is not None]
+
+    def is_struck(self, document_id: str, offset: int) -> bool:
+        """Whether a place lies in a table that has struck what is asked for: no other row of it answers."""
+        return any(
+            document.id == document_id and grid.start <= offset < grid.end for _, document, grid, _ in self._struck
+        )
+
+    def struck(self, holds: Holds) -> tuple[str, tuple[Citation, ...]] | None:
+        """The struck cells that are asked for, cited with their rows; None where none are, or in too many documents."""
+        found = [
+            (piece, document, cells, lines)
+            for piece, document, grid, cells in self._struck
+            if (lines := _kept(document, grid, cells, holds))
+        ]
+        return _cited(found) if 1 <= len(found) <= MOST_DOCUMENTS else None
 
     def _forms(self) -> Iterator[tuple[Evidence, Document, Form]]:
         """Each form that evidence stands in, once, with the best piece of evidence for it."""
@@ -96,6 +113,18 @@ CellAnswer = tuple[Evidence, Document, Found, list[Span]]
 """What a table or form says, where it was found, and the lines that it rests on."""
 
 
+def _cited(found: Sequence[CellAnswer]) -> tuple[str, tuple[Citation, ...]]:
+    """Answers one below the other, each behind the title of its document where there are several."""
+    texts, citations = list[str](), list[Citation]()
+    for piece, document, answer, lines in found:
+        places = enumerate(lines, start=len(citations) + 1)
+        cited = [cite(at, Sentence(piece, a, b, document.text[a:b], piece.hit.score)) for at, (a, b) in places]
+        subject = f"{document.title}: " if len(found) > 1 else ""
+        texts.append(subject + answer.text + "".join(f" [{citation.marker}]" for citation in cited))
+        citations += cited
+    return "\n".join(texts), tuple(citations)
+
+
 def _around(document: Document, grid: Grid) -> str:
     return document.text[slice(*widened(document.text, grid.start, grid.end, TEXT_REACH))]
 
@@ -106,8 +135,15 @@ def _within(piece: Evidence, document: Document, grid: Grid) -> bool:
 
 
 def _kept(document: Document, grid: Grid | Form, found: Found, holds: Holds) -> list[Span]:
-    """The lines that an answer cites, its own first; none where one of them that is no header was dropped."""
+    """The lines that an answer cites, its own first; none where one of them that is no header was dropped.
+
+    Of what is worked out from a column some of it must be kept, and the first line and those are cited.
+    """
     above = set() if isinstance(grid, Form) else {cell.start for cell in (*grid.header, *grid.around)}
+    if found.computed:
+        held = [cell for cell in found.cells if holds(document.id, cell.start, cell.end)]
+        some = any(cell.start not in above for cell in held)
+        return _lines(document.text, [*found.cells[:1], *held])[:MOST_LINES] if some else []
     lines = _lines(document.text, [cell for cell in found.cells if cell.start not in above] or found.cells)
     if not all(holds(document.id, *line) for line in lines):
         return []

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, groupby, pairwise
 from typing import Any
 
-from thresher.documents.cleaning import clean_inline, clean_text
+from thresher.documents.cleaning import HIDDEN, SHOWN, clean_inline, clean_text, unmarked
 from thresher.errors import DocumentError
 from thresher.types import Mark, MarkKind, Metadata, Page, Table
 
 PARAGRAPH = "\n\n"
+HIDDEN_TEXT, HIDDEN_ROW = "hidden text", "hidden row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +74,13 @@ class Assembly:
 
     def mark(self, kind: MarkKind, name: str, *, ahead: int = 0) -> None:
         """What is added from now on stands there in the file, or what begins `ahead` characters on."""
-        self._marks.append(Mark(self._next() + ahead, kind, name))
+        self._marks.append(Mark(self._next() + ahead, kind, unmarked(name)))
 
     def paragraph(self, *texts: str) -> None:
         """Add each text as a block, cleaned; blank ones are left out."""
         for text in texts:
-            if cleaned := clean_text(text):
-                self._append(cleaned)
+            if unmarked(cleaned := clean_text(text)):
+                self._append(self._showing(cleaned))
 
     def table(
         self,
@@ -88,19 +89,21 @@ class Assembly:
         number: int = 0,
         name: Callable[[int], tuple[MarkKind, str]] | None = None,
         at: Sequence[int] = (),
+        hidden: Collection[int] = (),
     ) -> None:
         """Add a table, one line a row, the header first; rows without any text are left out.
 
         `number` is that of the table in its file, 0 where it has none. `at` are the positions of the rows in the file,
-        from 0, where they are not those in `rows`. `name` says what a row is in the file, from its position; a row is
-        its number from 1 where it has no name.
+        from 0, where they are not those in `rows`, and `hidden` those that a program does not show. `name` says what a
+        row is in the file, from its position; a row is its number from 1 where it has no name.
         """
         numbered = zip(at or range(len(rows)), rows, strict=True)
         kept = [(position, pipe_row(row)) for position, row in numbered if any(map(clean_inline, row))]
         if not kept:
             return
-        lines = [line for _, line in kept]
-        start = self._append("\n".join(lines))
+        text = self._showing("\n".join(line for _, line in kept))
+        lines = text.split("\n")
+        start = self._append(text)
         table = table_over(lines, start)
         self._tables.append(table)
         if number:
@@ -110,7 +113,11 @@ class Assembly:
             kind, called = name(position) if name else ("row", str(position + 1))
             if position != before + 1 or kind == "path":
                 self._marks.append(Mark(begin, kind, called))
+            if (position in hidden) != (before in hidden):
+                self._marks.append(Mark(begin, "hidden", HIDDEN_ROW if position in hidden else ""))
             before = position
+        if before in hidden:
+            self.mark("hidden", "")
 
     def tables_in(self, tables: Iterable[Table], text: str) -> None:
         """Tables that stand in the block that was added last; offsets are in its text."""
@@ -124,6 +131,18 @@ class Assembly:
         start = self._append(other.text)
         self._tables += [_moved(table, start) for table in other.tables]
         self._marks += [replace(mark, start=mark.start + start) for mark in other.marks]
+
+    def _showing(self, text: str) -> str:
+        """A block without the marks of what is hidden, which become marks of the document."""
+        if HIDDEN not in text:
+            return text
+        shown = 0
+        for piece in re.split(f"([{HIDDEN}{SHOWN}])", text):
+            if piece in (HIDDEN, SHOWN):
+                self._marks.append(Mark(self._next() + shown, "hidden", HIDDEN_TEXT if piece == HIDDEN else ""))
+            else:
+                shown += len(piece)
+        return unmarked(text)
 
     def _append(self, text: str) -> int:
         start = self._next()
@@ -196,13 +215,14 @@ def add_grid(
     *,
     number: int = 0,
     name: Callable[[int], tuple[MarkKind, str]] | None = None,
+    hidden: Collection[int] = (),
 ) -> None:
     """Add a table whose rows have a cell in each column that it spans, its titles before it; see `Assembly.table`."""
     titles, rows = grid_rows(full)
     assembly.paragraph(*titles)
     if rows:
         behind = range(len(full) - len(rows) + 1, len(full))
-        assembly.table(rows, number=number, name=name, at=(len(titles), *behind))
+        assembly.table(rows, number=number, name=name, at=(len(titles), *behind), hidden=hidden)
 
 
 def grid_rows(full: Sequence[Sequence[Cell]]) -> tuple[list[str], list[Sequence[str]]]:

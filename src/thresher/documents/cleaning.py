@@ -58,6 +58,8 @@ RAISED = "\0"
 """Stands before raised text while the characters of a block are gathered."""
 STRUCK = "\1"
 """Stands before and behind text that is struck, until then."""
+HIDDEN, SHOWN = "\ufdd0", "\ufdd1"
+"""Around text that a program does not show, until `Assembly` knows where it stands; no text has these characters."""
 _POWER = re.compile(rf"(?:(?<![\d.,])(?:10|2(?={RAISED}\d\d))|(?<=[=×·*/(]\s)\d+|(?<=[=×·*/(])\d+){RAISED}(?=[-−+]?\d)")
 _OF_FORMULA = re.compile(rf"(?<=\d){RAISED}(?=[-−+]\d|\d{{1,3}}\s?[=×·*+^])")
 _NOTE = re.compile(rf"(?<=\d){RAISED}(\d{{1,3}})(?!\d)|(?<=[^\W\d_]{{4}}){RAISED}(\d{{1,3}})(?![\w.])")
@@ -70,10 +72,21 @@ def with_marks(text: str) -> str:
     word of four letters it is a note and stands apart, so that it never changes a number: a note that is read as a
     power would. Shorter words are units: `m2`.
     """
+    text = text.replace(SHOWN + HIDDEN, "")
     struck_through = re.sub(rf"{STRUCK}([^{STRUCK}]*){STRUCK}", lambda found: struck(found[1]), _joined_strikes(text))
     apart = re.sub(rf"(?<=\d){RAISED}(?=\d+{RAISED}?[/⁄])", " ", struck_through.replace(STRUCK, ""))
     powers = _OF_FORMULA.sub("^", _POWER.sub(lambda found: found[0].replace(RAISED, "^"), apart))
     return _NOTE.sub(lambda found: f" [{found[1] or found[2]}]", powers).replace(RAISED, "")
+
+
+def hidden(text: str) -> list[str]:
+    """Hidden text between its marks; blank text has none."""
+    return [HIDDEN, text, SHOWN] if text.strip() else [text]
+
+
+def unmarked(text: str) -> str:
+    """Text without the marks of what is hidden."""
+    return text.replace(HIDDEN, "").replace(SHOWN, "")
 
 
 def _joined_strikes(text: str) -> str:

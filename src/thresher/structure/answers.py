@@ -64,6 +64,24 @@ def answered(grid: Grid | Form, question: str, typed: str = "") -> Found | None:
     return next((one for one in fitting if not typed or _is_of_named(grid, typed, one)), None)
 
 
+def struck_out(grid: Grid, question: str) -> Found | None:
+    """The cells that a question asks for where they are struck, as they are written; None where none of them is."""
+    if not any(cell.struck for row in (grid.header, *grid.rows) for cell in row):
+        return None
+    for written in (grid.as_written, grid.as_written.transposed):
+        seen = look(written, question)
+        if not seen.named or len(seen.rows) > ROWS_SHOWN:
+            continue
+        column = asked_column(seen)
+        columns = [column] if column is not None else seen.other_columns or range(len(written.header))
+        cells = [(row, at) for row in seen.rows for at in columns if written.rows[row][at].struck]
+        if cells:
+            texts = (f"{written.rows[row][0].text}: {written.header[at].text} {written.rows[row][at].text}"
+                     for row, at in cells)  # fmt: skip
+            return Found(f"{'; '.join(texts)}, struck out", tuple(written.rows[row][at] for row, at in cells))
+    return None
+
+
 def _is_of_named(grid: Grid, typed: str, found: Found) -> bool:
     """Whether an answer has a cell of the rows and columns that a follow-up names itself, if it names any.
 
@@ -79,11 +97,42 @@ def _is_of_named(grid: Grid, typed: str, found: Found) -> bool:
 
 def _answers(seen: Look, turned: Look) -> Iterator[Found | None]:
     """What each way of reading a table, and the same with rows and columns exchanged, answers."""
+    if (names := _columns_of_kind(seen)) is not None:
+        yield names_of_columns(seen, names)
+        return
     yield looked_up(seen, turned)
     for side in (seen, turned):
         for way in (extreme, difference, total, rows_named) if seen.grid.whole else (difference,):
             yield way(side)
     yield row_cells(seen)
+
+
+_OF_KIND = re.compile(
+    r"\b(?:which|what|list|name|all|every) (?:(?:of|the|all|those|these) )*(?P<kind>[^\W\d_]+)", re.IGNORECASE
+)
+_NUMBERED = re.compile(r"\b(?:\d+|[^\W\d_])\b")
+"""What distinguishes things of one kind: Pier 1, Lift B."""
+
+
+def _columns_of_kind(seen: Look) -> list[int] | None:
+    """The columns of a record that are named by its values, where the question asks for things that columns name.
+
+    "Which piers are closed?" of "Pier 1: closed", "Pier 2: in use": the other columns are what is not asked for.
+    """
+    asked = _OF_KIND.search(seen.question)
+    kind = set(terms_of(asked["kind"])) if asked else set[str]()
+    columns = [at for at, head in enumerate(seen.grid.header) if kind & set(terms_of(head.text))]
+    found = sorted(seen.naming)
+    return found if len(seen.rows) == 1 and found and len(columns) > 1 and set(found) <= set(columns) else None
+
+
+def names_of_columns(seen: Look, columns: Sequence[int]) -> Found | None:
+    """The names of some columns of a whole record; None where they differ by more than a number or letter."""
+    heads = {_NUMBERED.sub("", seen.grid.header[at].text) for at in columns}
+    if seen.lacks() or len(heads) > 1 or not seen.grid.whole:
+        return None
+    cells = tuple(seen.grid.rows[seen.rows[0]][at] for at in columns)
+    return Found(", ".join(seen.grid.header[at].text for at in columns), cells)
 
 
 def _is_dated(cell: Cell) -> bool:
@@ -170,7 +219,7 @@ def row_cells(seen: Look) -> Found | None:
     if not rows or YES_OR_NO.match(question) or columns == []:
         return None
     names = {column for row in rows for column in _naming(seen, row)}
-    asked = [at for at in _asked(seen, rows) if at not in names] if columns is None else list(columns)
+    asked = [at for at in (_asked(seen, rows) if columns is None else columns) if at not in names]
     if _MUCH.match(question):
         asked = [at for at in asked if all(grid.rows[row][at].number is not None for row in rows)]
     names = _names_apart(grid, rows, names, asked)
@@ -251,6 +300,8 @@ def _asked(seen: Look, rows: Sequence[int]) -> list[int]:
     if not shared and _PAYING.search(seen.question):
         money = [at for at, head in heads if is_money(seen.grid.unit(head.text)[0])]
         shared = [at for at in money if _PAID.search(heads[at][1].text)] or money
+    if not shared and len(seen.grid.rows) == 1 and not _NAME_ALONE.match(seen.question):
+        return []  # of a list of things and their states the others are not what is asked for
     return shared or [at for at, _ in heads]
 
 
@@ -303,7 +354,7 @@ _MEAN = frozenset(terms_of("average mean"))
 _PERIOD_NAMES = frozenset(terms_of("quarter month year half"))
 _FIRST = re.compile(r"(?:is|are|was|were|did|does|do|has|have)\b", re.IGNORECASE)
 NUMBERS_SHOWN = 12
-"""Numbers of a sum that are written out."""
+"""Numbers of a sum, and names of what is counted, that are written out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +382,7 @@ class Series:
     def found(self, text: str, first: Sequence[Cell] = ()) -> Found:
         """An answer made from these numbers."""
         stated = () if self.stated is None else (self.stated,)
-        return Found(text, tuple(dict.fromkeys((*first, *self.cells, *stated))))
+        return Found(text, tuple(dict.fromkeys((*first, *self.cells, *stated))), computed=True)
 
 
 def extreme(seen: Look) -> Found | None:
@@ -458,7 +509,8 @@ def rows_named(seen: Look) -> Found | None:
     if not about_rows or not several or len(asked) > 1 or any(cell.number is not None for cell in cells):
         return None
     named = ", ".join(dict.fromkeys(cell.text for cell in cells))
-    return Found(f"{len(cells)}: {named}" if many else named, tuple(cells))
+    counted = f"{len(cells)}" if len(cells) > NUMBERS_SHOWN else f"{len(cells)}: {named}"
+    return Found(counted if many else named, tuple(cells), computed=True)
 
 
 def _measure(seen: Look) -> int | None:

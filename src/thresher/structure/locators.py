@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from thresher.text.markup import BAR
 from thresher.types import Document, Mark, MarkKind
@@ -18,8 +18,6 @@ _ITEM = re.compile(
     r"[ \t]+(?=\S)"
 )
 _PARAGRAPHS = re.compile(r"\n\s*\n")
-HIDDEN_SLIDE = "hidden slide"
-"""The part of a presentation that is not shown; a citation that ends in one names it too."""
 LIST = 4_000
 """Characters of a list above an item that are counted, and below it that are looked at."""
 
@@ -43,8 +41,7 @@ def locate(document: Document, start: int, end: int) -> str:
         pieces.append(f"sheet “{here['sheet'].name}”")
     if "part" in here and here["part"].name:
         pieces.append(here["part"].name)
-    elif "part" in there and there["part"].name == HIDDEN_SLIDE:
-        pieces.append(HIDDEN_SLIDE)
+    pieces += _hidden(document, here, start, last)
     if "path" in here:
         first, final = here["path"].name, there["path"].name
         pieces.append(first if first == final else f"{first} to {final}")
@@ -55,6 +52,17 @@ def locate(document: Document, start: int, end: int) -> str:
     if document.kind not in DATA:
         pieces += [*_item(document.text, start, last), *_heading(document.text, here, start)]
     return ", ".join(pieces)
+
+
+def _hidden(document: Document, here: Mapping[MarkKind, Mark], start: int, last: int) -> list[str]:
+    """What of a span a program does not show: `hidden row`, or `in part hidden text`."""
+    first = here.get("hidden", Mark(start, "hidden", ""))
+    marks = [first, *(mark for mark in document.marks if mark.kind == "hidden" and start < mark.start <= last)]
+    ends = [*(mark.start for mark in marks[1:]), last + 1]
+    spans = ((mark.name, document.text[max(start, mark.start) : end]) for mark, end in zip(marks, ends, strict=True))
+    names = [name for name, text in spans if re.search(r"\w", text)]
+    found = next(filter(None, names), "")
+    return [f"in part {found}" if "" in names else found] if found else []
 
 
 def _numbered(what: str, first: int, final: int | None) -> str:
@@ -84,7 +92,11 @@ def _in_table(
         if "cells" not in here:
             return []
         cells = _cell(document.text, here["cells"], start), _cell(document.text, there["cells"], last)
-        return [f"cell {cells[0]}" if cells[0] == cells[1] else f"cells {cells[0]}:{cells[1]}"]
+        names = here["columns"].name.split() if "columns" in here else []
+        first, final = (column_number(cell.rstrip("0123456789")) for cell in cells)
+        hidden = [name for name in names if first <= column_number(name) <= final]
+        columns = [f"hidden column{'s' * (len(hidden) > 1)} {', '.join(hidden)}"] if hidden else []
+        return [f"cell {cells[0]}" if cells[0] == cells[1] else f"cells {cells[0]}:{cells[1]}", *columns]
     if "row" in here and here["row"].start >= table.start:
         first, final = _counted(document, here["row"], start), _counted(document, there["row"], last)
     else:

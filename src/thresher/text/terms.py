@@ -86,10 +86,10 @@ def rarity_from(frequencies: Mapping[str, int], documents: int) -> dict[str, flo
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether one term is the other's beginning: own and owner, speak and speaker, region and regional."""
+    """Whether one word is the other's beginning: own and owner, speak and speaker; not pump and pump2."""
     short, long = sorted((one, other), key=len)
     rest = long.removeprefix(short)
-    if rest == long or not short.isalpha():
+    if rest == long or not long.isalpha():
         return False
     return rest in ("er", "or", "ed", "ing") if len(short) == 3 else len(short) > 3 >= len(rest)
 

@@ -89,3 +89,12 @@ def test_a_book_is_read_chapter_by_chapter(tmp_path: Path) -> None:
     assert (document.kind, document.title, document.date) == ("epub", "On Flails", "1999-05-05")
     assert document.text.startswith("Chapter one\n\nIt was night one.\n\n| k | v |\n| 1 | one |\n\nChapter two")
     assert document.metadata["author"] == "Zed"
+
+
+def test_code_of_a_wiki_page_is_kept_with_its_lines(tmp_path: Path) -> None:
+    page = """<p>Run this:</p><ac:structured-macro ac:name="code"><ac:parameter ac:name="language">bash</ac:parameter>
+<ac:parameter ac:name="title">Restart</ac:parameter><ac:plain-text-body><![CDATA[stop queue
+if [ $a > 2 ]; then echo "<b>"; fi]]></ac:plain-text-body></ac:structured-macro>
+<p>See <ac:link><ac:plain-text-link-body><![CDATA[the runbook]]></ac:plain-text-link-body></ac:link> too.</p>"""
+    text = read_one(save(tmp_path, "a.html", page)).text
+    assert text == 'Run this:\n\nRestart\n\nstop queue\nif [ $a > 2 ]; then echo "<b>"; fi\n\nSee the runbook too.'

@@ -8,12 +8,24 @@ import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_table
-from thresher.documents.cleaning import RAISED, STRUCK, clean_inline, clean_text, decode, iso_date, with_marks, word_set
+from thresher.documents.cleaning import (
+    RAISED,
+    STRUCK,
+    clean_inline,
+    clean_text,
+    decode,
+    hidden,
+    iso_date,
+    unmarked,
+    with_marks,
+    word_set,
+)
 from thresher.documents.formats.archives import child, children, descendants, opened, xml_of
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
@@ -53,6 +65,9 @@ DESCRIBING = {"author": "author", "description": "description", "keywords": "key
 CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*+=\s*+[\"']?+\s*+([\w.:-]+)", re.IGNORECASE)
 CHARSET_BYTES = 2048  # browsers look no further than 1,024
 HIDING_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
+CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+CODE, PARAMETER = "ac:plain-text-body", "ac:parameter"
+"""As pages of a wiki (Confluence) have code, and what a macro is told besides: of that a page shows the title."""
 MAX_DEPTH = 2000  # no page nests deeper; browsers stop at 512
 MAX_UNCLOSED = 200  # marks of a page's end that are tried once more as text; each try reads on to the end
 
@@ -86,6 +101,7 @@ class PageReader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Open an element."""
+        tag = "pre" if tag == CODE else tag
         attributes = {name: value or "" for name, value in attrs}
         if tag == "meta":
             self._describe(attributes)
@@ -93,6 +109,8 @@ class PageReader(HTMLParser):
             self.dates.setdefault("time", attributes["datetime"])
         if tag == "script" and attributes.get("type") == "application/ld+json":
             self._linked_data = []
+        if tag in BLOCKS and not self._skipping:
+            self._close_implied(CLOSES.get(tag, frozenset({"p"})))
         if self._skipping or self._is_skipped(tag, attributes):
             if tag == "option" and self._skipping == ["option"]:
                 self._skipping = []  # its end may be left out
@@ -109,7 +127,6 @@ class PageReader(HTMLParser):
         if tag == "sup":
             self._words.append(RAISED)
         if tag in BLOCKS:
-            self._close_implied(CLOSES.get(tag, frozenset({"p"})))
             self._end_block()
         if tag in ("ol", "ul"):
             self._numbers.append(_number(attributes.get("start", ""), 1) - 1 if tag == "ol" else None)
@@ -131,6 +148,7 @@ class PageReader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         """Close an element; end tags that close nothing are ignored, as browsers do."""
+        tag = "pre" if tag == CODE else tag
         if tag == "script" and self._linked_data is not None:
             self._read_linked_data("".join(self._linked_data))
             self._linked_data = None
@@ -164,7 +182,8 @@ class PageReader(HTMLParser):
         elif not self._skipping:
             self.hidden_words += len(data.split()) if self._hiding else 0
             text = data if "pre" in self._open else re.sub(r"\s+", " ", data)
-            self._words += [STRUCK, text, STRUCK] if self._striking else [text]
+            words = hidden(text) if self._hiding else [text]
+            self._words += [STRUCK, *words, STRUCK] if self._striking else words
 
     def close(self) -> None:
         """The end of the page: what is still open is complete."""
@@ -187,6 +206,8 @@ class PageReader(HTMLParser):
             return not is_opener and NAMES.isdisjoint(self._open)
         if tag == "option":
             return "selected" not in attributes
+        if tag == PARAMETER:
+            return attributes.get("ac:name") != "title"
         if tag == "title" and "svg" in self._open:
             return True
         hides = "hidden" in attributes or HIDING_STYLE.search(attributes.get("style", ""))
@@ -209,7 +230,7 @@ class PageReader(HTMLParser):
         if "pre" in self._open or closing == "pre":
             text = clean_text(text)
         else:
-            text = "\n".join(line for line in (clean_inline(part) for part in text.split("\n")) if line)
+            text = "\n".join(line for line in (clean_inline(part) for part in text.split("\n")) if unmarked(line))
         if closing in CELLS and self._tables == 1 and self._rows:
             cell_text = " ".join(part for part in (*self._cell, text) if part)
             self._rows[-1].append(replace(self._spans, text=cell_text))
@@ -217,12 +238,12 @@ class PageReader(HTMLParser):
         elif not text:
             return
         elif closing == "title" or "title" in self._open:
-            self.title = self.title or clean_inline(text)
+            self.title = self.title or unmarked(clean_inline(text))
         elif self._tables and self._rows and not CELLS.isdisjoint(self._open):
             self._cell.append(text)
         elif "head" not in self._open:
             if closing in HEADINGS or (self._open and self._open[-1] in HEADINGS):
-                self.heading = self.heading or clean_inline(text)
+                self.heading = self.heading or unmarked(clean_inline(text))
                 self.assembly.mark("heading", clean_inline(text))
             self.assembly.paragraph(self._mark() + text if "li" in self._open and "\n" not in text else text)
 
@@ -286,7 +307,7 @@ def _span(text: str) -> int:
 def read_markup(text: str, *, tables: int = 0, hidden: bool = True) -> PageReader:
     """The reader after it has read the whole page; `tables` are those of the file before it."""
     reader = PageReader(tables, hidden=hidden)
-    reader.feed(text)
+    reader.feed(CDATA.sub(lambda found: escape(found[1]), text))
     reader.close()
     return reader
 

@@ -15,7 +15,6 @@ from thresher.documents.formats.archives import Part, attribute, child, children
 from thresher.documents.formats.number_formats import shown_number
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
-from thresher.structure.locators import HIDDEN_SLIDE
 
 NOTES_LABEL = "Notes:"
 NUMBERS = frozenset({"sldNum", "dt", "hdr", "ftr", "sldImg"})  # placeholders of notes that repeat what every page has
@@ -47,6 +46,7 @@ class SlidesReader:
         self.heading = ""
         self.hidden = 0
         self._keeps_hidden = hidden
+        self._hiding = False  # the slide that is read
         self._authors: dict[str, str] = {}
         self._tables = 0
 
@@ -67,8 +67,9 @@ class SlidesReader:
         self._tables = 0
         if hidden and not self._keeps_hidden:
             return
-        if hidden:
-            self.assembly.mark("part", HIDDEN_SLIDE)
+        self._hiding = hidden
+        if hidden or self.hidden:
+            self.assembly.mark("hidden", "hidden slide" if hidden else "")
         self._shapes(child(slide, "cSld", "spTree"), part)
         for notes in part.related("notesSlide"):
             self._aside("notes", [NOTES_LABEL, *filter(str.strip, map(clean_text, self._noted(notes.root)))])
@@ -97,8 +98,11 @@ class SlidesReader:
     def _shapes(self, tree: Element | None, part: Part) -> None:
         for shape in tree if tree is not None else ():
             name = local(shape)
-            if name in ("grpSp", "sp", "cxnSp") and self._is_hidden(shape):
+            hides = name in ("grpSp", "sp", "cxnSp") and _is_hidden(shape)
+            if hides and not self._keeps_hidden:
                 continue
+            if hides and not self._hiding:
+                self.assembly.mark("hidden", "hidden shape")
             if name == "grpSp":
                 self._shapes(shape, part)
             elif name == "AlternateContent":
@@ -107,11 +111,8 @@ class SlidesReader:
                 self._text(child(shape, "txBody"))
             elif name == "graphicFrame":
                 self._frame(shape, part)
-
-    def _is_hidden(self, shape: Element) -> bool:
-        """Whether a shape is switched off, as in the list of what a slide holds."""
-        named = next((each for each in shape if local(each).startswith("nv")), None)
-        return attribute(child(named, "cNvPr"), "hidden") in ("1", "true") and not self._keeps_hidden
+            if hides and not self._hiding:
+                self.assembly.mark("hidden", "")
 
     def _text(self, body: Element | None) -> None:
         lines = [clean_text(line) for line in paragraphs_of(body)]
@@ -128,6 +129,12 @@ class SlidesReader:
         for kind, name in (("chart", "id"), ("relIds", "dm")):
             for each in descendants(frame, kind):
                 add_drawing(self.assembly, part, attribute(each, name), kind)
+
+
+def _is_hidden(shape: Element) -> bool:
+    """Whether a shape is switched off, as in the list of what a slide holds."""
+    named = next((each for each in shape if local(each).startswith("nv")), None)
+    return attribute(child(named, "cNvPr"), "hidden") in ("1", "true")
 
 
 def paragraphs_of(body: Element | None) -> Iterator[str]:

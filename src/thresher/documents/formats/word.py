@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_grid, add_tabbed
-from thresher.documents.cleaning import RAISED, STRUCK, clean_inline, clean_text, with_marks, word_set
+from thresher.documents.cleaning import RAISED, STRUCK, clean_inline, clean_text, unmarked, with_marks, word_set
+from thresher.documents.cleaning import hidden as as_hidden
 from thresher.documents.formats.archives import (
     Part,
     attribute,
@@ -117,7 +118,7 @@ class WordReader:
                 self._end_tabbed(tabbed)
                 labelled = f"{label} {text}" if label else text
                 if heads and text.strip():
-                    self.heading = self.heading or clean_inline(labelled)
+                    self.heading = self.heading or unmarked(clean_inline(labelled))
                     self.assembly.mark("heading", clean_inline(labelled))
                 self.assembly.paragraph(labelled)
             if line.notes or line.boxes or line.drawings:
@@ -187,7 +188,7 @@ class WordReader:
         for row in rows:
             skipped = whole(attribute(child(row, "trPr", "gridBefore"), "val"))
             laid = [Cell() for _ in range(min(skipped, MAX_COLUMNS))]
-            head = is_on(child(row, "trPr", "tblHeader"))
+            head, hidden = (is_on(child(row, "trPr", name)) for name in ("tblHeader", "hidden"))
             for element in _inside(row, "tc"):
                 properties = child(element, "tcPr")
                 span = whole(attribute(child(properties, "gridSpan"), "val"), 1)
@@ -195,7 +196,7 @@ class WordReader:
                 cell = above.pop(column, None)
                 if merged is None or attribute(merged, "val") == "restart" or cell is None:
                     paragraphs = list(_inside(element, "p", "tbl"))
-                    found = [self._line(paragraph) for paragraph in paragraphs]
+                    found = [self._line(paragraph, hidden=hidden) for paragraph in paragraphs]
                     lines += found
                     texts = map(self._labelled, paragraphs, found)
                     cell = Cell(clean_inline("\n".join(texts)), 1, 1 if merged is None else 2, head)
@@ -215,10 +216,10 @@ class WordReader:
         label = self._label(paragraph, self._style(paragraph)) if line.text.strip() else ""
         return f"{label} {line.text}" if label else line.text
 
-    def _line(self, paragraph: Element) -> Paragraph:
+    def _line(self, paragraph: Element, *, hidden: bool = False) -> Paragraph:
         style = self._style(paragraph)
         line = Paragraph(struck=style.struck)
-        self._inline(paragraph, line, hidden=style.hidden)
+        self._inline(paragraph, line, hidden=hidden or style.hidden)
         return line
 
     def _inline(self, element: Element, line: Paragraph, *, hidden: bool) -> None:
@@ -279,7 +280,7 @@ class WordReader:
         if hidden:
             self.hidden_words += len(text.split())
         if self._keeps_hidden or not hidden:
-            line.parts.append(text)
+            line.parts += as_hidden(text) if hidden else [text]
 
     def _alternative(self, element: Element, line: Paragraph, *, hidden: bool) -> None:
         """The first of several ways to say one thing that says something."""

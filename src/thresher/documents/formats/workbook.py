@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_grid
-from thresher.documents.cleaning import RAISED, STRUCK, clean_inline, with_marks
+from thresher.documents.cleaning import RAISED, STRUCK, clean_inline, hidden, with_marks
 from thresher.documents.formats.archives import (
     Part,
     attribute,
@@ -36,6 +36,7 @@ from thresher.text.marks import struck
 MOST_FORMULAS = 5  # named of those that have no value
 MOST_IN_SHEET = 4_000_000  # of a sheet; some 300 MiB of memory
 MOST_IN_TABLE = 16_000_000  # empty ones included, of which few files have many; some 1.2 GiB
+MOST_COLUMNS = 16_384  # of a sheet
 MOST_MERGED = 100_000  # cells that one cell stands for
 FAR = 8  # empty columns in a row that no table has within
 _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
@@ -61,6 +62,8 @@ class Sheet:
 
     cells: Cells = field(default_factory=dict)
     uncomputed: list[str] = field(default_factory=list)  # formulas that have no value
+    hidden_rows: set[int] = field(default_factory=set)
+    hidden_columns: set[int] = field(default_factory=set)
 
 
 def read_workbook(file: RawFile) -> Parsed:
@@ -78,16 +81,23 @@ def read_workbook(file: RawFile) -> Parsed:
                 continue
             found = part.targets[identifier][1]
             names.append(name)
-            if entry.get("state", "visible") != "visible":
+            is_hidden = entry.get("state", "visible") != "visible"
+            if is_hidden:
                 hidden.append(name)
                 if not file.limits.hidden:
                     continue
-            sheet = _sheet(found, book)
+            sheet = _sheet(found, book, hidden=file.limits.hidden)
             uncomputed += [f"{name}!{cell}" for cell in sheet.uncomputed]
+            if is_hidden:  # all of it is
+                sheet.hidden_rows, sheet.hidden_columns = set(), set()
             inner = Assembly()
             for corners in tables_of(sheet.cells):
-                _add_table(inner, sheet.cells, *corners)
+                _add_table(inner, sheet, *corners)
             _beside(inner, found)
+            if hidden:
+                assembly.mark("hidden", "hidden sheet" if is_hidden else "")
+            if sheet.hidden_columns or any(mark.kind == "columns" for mark in assembly.marks):
+                assembly.mark("columns", " ".join(map(column_name, sorted(sheet.hidden_columns))))
             if inner and name:
                 assembly.mark("sheet", name)
                 assembly.paragraph(name)
@@ -138,7 +148,8 @@ def _rich(item: Element) -> str:
     return with_marks("".join(parts))
 
 
-def _sheet(part: Part, book: Book) -> Sheet:
+def _sheet(part: Part, book: Book, *, hidden: bool) -> Sheet:
+    """With `hidden`, the cells of rows and columns that are not shown are kept too."""
     sheet = Sheet()
     merged: list[Range] = []
     row = column = 0
@@ -148,17 +159,25 @@ def _sheet(part: Part, book: Book) -> Sheet:
             if event == "start":
                 if tag == "row":
                     row, column = whole(element.get("r", ""), row + 1), 0
+                    if element.get("hidden") in ("1", "true"):
+                        sheet.hidden_rows.add(row)
+                elif tag == "col" and element.get("hidden") in ("1", "true"):
+                    last = min(whole(element.get("max", "")), MOST_COLUMNS)
+                    sheet.hidden_columns |= set(range(whole(element.get("min", "")), last + 1))
             elif tag == "row":
                 element.clear()
             elif tag == "c":
                 reference = _REFERENCE.fullmatch(element.get("r", ""))
                 column = column_number(reference[1]) if reference else column + 1
+                if not hidden and (row in sheet.hidden_rows or column in sheet.hidden_columns):
+                    continue
                 if text := _shown(element, book):
                     _put(sheet.cells, (row, column), Cell(text))
                 elif child(element, "f") is not None and not _value(element):
                     sheet.uncomputed.append(f"{column_name(column)}{row}")
             elif tag == "mergeCell" and (ends := _RANGE.fullmatch(element.get("ref", ""))):
                 merged.append((int(ends[2]), column_number(ends[1]), int(ends[4]), column_number(ends[3])))
+    sheet.hidden_columns &= {column for _, column in sheet.cells}
     for top, left, bottom, right in merged:
         rows, columns = bottom - top + 1, right - left + 1
         if (top, left) in sheet.cells and rows * columns <= MOST_MERGED:
@@ -220,8 +239,9 @@ def _beside(assembly: Assembly, part: Part) -> None:
 # --- where the tables of a sheet lie ----------------------------------------------------------------------------------
 
 
-def _add_table(assembly: Assembly, cells: Cells, top: int, left: int, bottom: int, right: int) -> None:
+def _add_table(assembly: Assembly, sheet: Sheet, top: int, left: int, bottom: int, right: int) -> None:
     """Add a table, the labels above it before it; a single cell is a paragraph."""
+    cells = sheet.cells
     if (bottom - top + 1) * (right - left + 1) > MOST_IN_TABLE:
         what = f"a table of a sheet has more than {MOST_IN_TABLE:,} cells, empty ones included"
         raise DocumentError(what, next_step="delete stray cells far from its tables, or split it")
@@ -234,9 +254,15 @@ def _add_table(assembly: Assembly, cells: Cells, top: int, left: int, bottom: in
             begins = all(cell is not cells.get(before) for before in ((number, column - 1), (number - 1, column)))
             if cell.text and begins:
                 assembly.mark("cells", f"{column_name(column)}{number}")
-                assembly.paragraph(cell.text)
+                is_hidden = number in sheet.hidden_rows or column in sheet.hidden_columns
+                assembly.paragraph("".join(hidden(cell.text)) if is_hidden else cell.text)
     first = top + labels
-    add_grid(assembly, rows[labels:], name=lambda at: ("cells", f"{column_name(left)}{first + at}"))
+    add_grid(
+        assembly,
+        rows[labels:],
+        name=lambda at: ("cells", f"{column_name(left)}{first + at}"),
+        hidden={row - first for row in sheet.hidden_rows},
+    )
 
 
 def _is_label(row: Sequence[Cell]) -> bool:

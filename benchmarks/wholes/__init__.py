@@ -1,0 +1,1 @@
+"""Questions whose nearest passage is not the whole answer."""
