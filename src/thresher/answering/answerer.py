@@ -12,8 +12,17 @@ from typing import Any, ClassVar
 from thresher.answer import not_answered
 from thresher.answering.cells import Tables
 from thresher.answering.citations import NO_EVIDENCE, LocalReading, abstention, cite
-from thresher.answering.partial import Proposal, is_not_compared, is_of_another, is_one_of_several, says_of
-from thresher.answering.passage import Passage, Stretch, passage_of, stretches_of
+from thresher.answering.passage import (
+    Passage,
+    Proposal,
+    Stretch,
+    is_not_compared,
+    is_of_another,
+    is_one_of_several,
+    passage_of,
+    says_of,
+    stretches_of,
+)
 from thresher.answering.spans import RANK, Confidence, Place, Signs, SpanFinder
 from thresher.protocols import Documents, PairReader
 from thresher.questions import ADDED, Part, asked_alike, asked_apart, put_instead
