@@ -69,7 +69,7 @@ def failures(failed: Sequence[DocumentError]) -> None:
         alike.setdefault((error.what, error.next_step), []).append(error)
     for first, *others in alike.values():
         complain(
-            f"not read: {first}" + (f"; and {len(others)} more like it (with --json all of them)" if others else "")
+            f"not read: {first}" + (f"; and {len(others)} more like it (all of them with --json)" if others else "")
         )
 
 
