@@ -76,8 +76,9 @@ def in_several_files() -> int:
 
 
 def size(*patterns: str) -> str:
-    """Lines and files of the Python files of this checkout, what is fetched or made aside."""
-    files = [file for pattern in patterns for file in ROOT.glob(pattern) if ".cache" not in file.parts]
+    """Lines and files of the tracked files that match."""
+    listed = subprocess.run(["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, text=True, check=True)
+    files = [ROOT / name for name in listed.stdout.split("\0") if name]
     return f"{sum(len(file.read_text(encoding='utf-8').splitlines()) for file in files)} lines, {len(files)} files"
 
 
@@ -88,10 +89,10 @@ def main() -> None:
             entered_by(["index", "note.md"], Path(temporary))
             print(" > ".join(name.removeprefix("thresher.") for name in entered_by(["ask", QUESTION], Path(temporary))))
             return
-    print("engine:", size("src/thresher/**/*.py"))
-    print("other distributions:", size("packages/*/src/**/*.py"))
-    print("tests:", size("tests/**/*.py", "packages/*/tests/**/*.py"))
-    print("benchmarks and research:", size("benchmarks/**/*.py", "research/**/*.py"))
+    print("engine:", size("src/thresher/*.py"))
+    print("other distributions:", size("packages/*/src/*.py"))
+    print("tests:", size("tests/*.py", "packages/*/tests/*.py"))
+    print("benchmarks and research:", size("benchmarks/*.py", "research/*.py"))
     print(
         "settings of all recipes:", len({key for name in recipes.names() for key in keys(recipes.get(name).settings)})
     )

@@ -160,8 +160,10 @@ LONGEST_CHAIN = 13
 
 
 def test_no_file_imports_itself_round_about_even_late() -> None:
+    sources = sorted(PACKAGE.parents[1].glob("packages/*/src/*/"))
+    assert {EVALS, PACKAGE.parents[1] / "packages/thresher-bucket/src/thresher_bucket"} < set(sources)
     try:
-        TopologicalSorter(imports_between(PACKAGE, EVALS, late=True)).prepare()
+        TopologicalSorter(imports_between(PACKAGE, *sources, late=True)).prepare()
     except CycleError as cycle:
         pytest.fail(" -> ".join(cycle.args[1]))
 

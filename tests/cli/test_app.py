@@ -64,6 +64,18 @@ def test_index_tells_what_it_did_and_what_it_could_not_read(run: Run, notes: Pat
     assert run("index", tmp_path / "missing.txt", *home).code == 1
 
 
+def test_files_that_are_not_read_for_one_reason_are_one_line(run: Run, tmp_path: Path) -> None:
+    for name in ("a.gif", "b.gif", "c.gif"):
+        (tmp_path / name).write_bytes(b"GIF89a" + bytes(20))
+    (tmp_path / "empty.pdf").write_bytes(b"")
+    ran = run("index", tmp_path, "--home", tmp_path / "home")
+    more = "; and 2 more like it (all of them with --json)"
+    lines = [line for line in ran.err.splitlines() if line.startswith("not read: ")]
+    assert len(lines) == 2
+    assert any("is a picture" in line and line.endswith(more) for line in lines)
+    assert "4 not read" in ran.out
+
+
 def test_documents_status_and_doctor_have_their_keys(run: Run, indexed: Path) -> None:
     home = ("--home", indexed)
     documents = run("documents", *home, "--json").json
@@ -427,6 +439,16 @@ def test_completion_is_told_for_each_shell_and_answers(run: Run, monkeypatch: py
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("_THRESHER_COMPLETE", "complete_bash")
     assert run().out.split() == ["crag-paper", "crag-code"]
+
+
+def test_chat_names_the_collection_in_the_command_that_explains(
+    run: Run, indexed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed(monkeypatch, f"{QUESTION}\n")
+    ran = run("chat", "--home", indexed)
+    told = next(line for line in ran.err.splitlines() if "thresher explain" in line)
+    explained = run(*told.partition("thresher ")[2].split())
+    assert (explained.code, str(indexed) in told) == (0, True)
 
 
 def test_chat_carries_the_subject_to_the_next_question(

@@ -63,9 +63,14 @@ def megabytes(number: int) -> str:
 
 
 def failures(failed: Sequence[DocumentError]) -> None:
-    """One line on stderr for each input that could not be read."""
+    """One line on stderr for each reason why inputs could not be read; files that share it are counted."""
+    alike: dict[tuple[str, str], list[DocumentError]] = {}
     for error in failed:
-        complain(f"not read: {error}")
+        alike.setdefault((error.what, error.next_step), []).append(error)
+    for first, *others in alike.values():
+        complain(
+            f"not read: {first}" + (f"; and {len(others)} more like it (all of them with --json)" if others else "")
+        )
 
 
 def not_configured(settings: Mapping[str, Any]) -> None:

@@ -284,7 +284,7 @@ def chat(
                 continue
             history.append(answer)
             remember(target, answer.trace)
-            target.show(answer, say_answer)
+            target.show(answer, partial(say_answer, options=target.options))
             sys.stdout.flush()
 
 

@@ -22,9 +22,9 @@ from typing import Any
 from thresher.errors import StoreAway, StoreError
 from thresher.home.places import check_name, held_too_long
 from thresher.protocols import StoredFile
-from thresher_bucket import settings
-from thresher_bucket.folder import BucketFolder
-from thresher_bucket.settings import BucketSettings
+from thresher_bucket.address import BucketAddress
+from thresher_bucket.lease import Tag, held_by
+from thresher_bucket.settings import BucketSettings, forget_options, options_of
 
 CONNECT_SECONDS = 3.0
 """Connection timeout; a data centre away connecting takes a tenth of a second."""
@@ -36,9 +36,6 @@ RETRIES = 2
 """Tries after the first: enough for a restart behind a load balancer, in three times `timeout_seconds` at most."""
 
 _log = logging.getLogger(__name__)
-
-Tag = Mapping[str, str]
-"""Version of an object's content, in its store's terms."""
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------
@@ -101,44 +98,24 @@ class Bucket:
 
 
 _opened: dict[str, Bucket] = {}
-_options: dict[str, BucketSettings] = {}
-_said: dict[str, Mapping[str, Any]] = {}
 _opening = Lock()
-
-
-def say(folder: BucketFolder, given: Mapping[str, Any]) -> None:
-    """Apply values of `BucketSettings` given in a call to the bucket of a folder."""
-    with _opening:
-        if given.items() <= _said.get(folder.bucket, {}).items():
-            return
-        _said[folder.bucket] = {**_said.get(folder.bucket, {}), **given}
-        _opened.pop(folder.bucket, None)
-        _options.pop(folder.bucket, None)
 
 
 def forget_all() -> None:
     """Open every bucket anew at its next use, by the environment at that time."""
     with _opening:
-        for known in (_opened, _options, _said):
-            known.clear()
+        _opened.clear()
+    forget_options()
 
 
-def bucket_of(folder: BucketFolder) -> Bucket:
-    """The bucket of a folder, opened and tested once in a process. Raises StoreError."""
+def bucket_of(folder: BucketAddress) -> Bucket:
+    """The bucket of a folder, opened and tested once in a process, and again with other settings. Raises StoreError."""
     options = options_of(folder)
     with _opening:
-        if folder.bucket not in _opened:
+        if folder.bucket not in _opened or _opened[folder.bucket].options != options:
             store = _connected(folder, options)
             _opened[folder.bucket] = Bucket(store, options, _tried(folder, store))
         return _opened[folder.bucket]
-
-
-def options_of(folder: BucketFolder) -> BucketSettings:
-    """The settings of a folder's bucket: given in a call, else in the settings of its home."""
-    with _opening:
-        if folder.bucket not in _options:
-            _options[folder.bucket] = settings.around(folder).model_copy(update=_said.get(folder.bucket, {}))
-        return _options[folder.bucket]
 
 
 def allows_http() -> bool:
@@ -147,7 +124,7 @@ def allows_http() -> bool:
     return any(endpoint.startswith("http://") for endpoint in endpoints)
 
 
-def _connected(folder: BucketFolder, options: BucketSettings) -> Any:
+def _connected(folder: BucketAddress, options: BucketSettings) -> Any:
     from obstore.store import AzureStore, GCSStore, S3Store
 
     scheme, _, name = folder.bucket.partition("://")
@@ -173,7 +150,7 @@ def _connected(folder: BucketFolder, options: BucketSettings) -> Any:
                 return S3Store(name, **how)
 
 
-def _tried(folder: BucketFolder, store: Any) -> bool | None:
+def _tried(folder: BucketAddress, store: Any) -> bool | None:
     """Whether the bucket keeps old versions. Raises StoreError if its conditional puts do not work."""
     import obstore
     from obstore.exceptions import AlreadyExistsError, PreconditionError
@@ -211,7 +188,7 @@ def _refused(error: type[Exception], put: Callable[[], object]) -> bool:
 class BucketFiles:
     """The files of a folder in a bucket (implements `Files`)."""
 
-    def __init__(self, folder: BucketFolder) -> None:
+    def __init__(self, folder: BucketAddress) -> None:
         self.folder = folder
 
     def read(self, name: str) -> bytes | None:
@@ -303,8 +280,6 @@ class BucketFiles:
         """The lock of that name, exclusive on all machines; it ends with its holder."""
         from filelock import Timeout
 
-        from thresher_bucket.lease import held_by
-
         held = held_by(self, name)
         try:
             held.acquire(seconds)
@@ -381,7 +356,7 @@ class RememberedFiles(BucketFiles):
     Taking a lock empties the cache: content read under it is about to be written.
     """
 
-    def __init__(self, folder: BucketFolder) -> None:
+    def __init__(self, folder: BucketAddress) -> None:
         super().__init__(folder)
         self._known: dict[str, tuple[float, bytes | None]] = {}
 

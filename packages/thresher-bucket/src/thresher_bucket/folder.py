@@ -1,4 +1,4 @@
-"""Folders of buckets and their addresses."""
+"""Folders of buckets, as homes of collections."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from thresher.errors import UsageError
+from thresher_bucket.address import BucketAddress
 
 if TYPE_CHECKING:
     from thresher.protocols import Store
@@ -17,41 +18,13 @@ SCHEMES = ("s3", "gs", "az")
 
 
 @dataclass(frozen=True, slots=True)
-class BucketFolder:
-    """A folder of a bucket (implements `RemoteFolder`); its address contains no secret."""
-
-    address: str
-
-    def __truediv__(self, name: str) -> BucketFolder:
-        return BucketFolder(f"{self.address}/{name}")
-
-    def __str__(self) -> str:
-        return self.address
+class BucketFolder(BucketAddress):
+    """A folder of a bucket (implements `RemoteFolder`)."""
 
     @property
     def kind(self) -> str:
         """The kind of storage."""
         return "bucket"
-
-    @property
-    def name(self) -> str:
-        """The last part of the address."""
-        return self.address.rpartition("/")[2]
-
-    @property
-    def parent(self) -> BucketFolder:
-        """The folder above."""
-        return BucketFolder(self.address.rpartition("/")[0])
-
-    @property
-    def bucket(self) -> str:
-        """The address of the bucket."""
-        return "/".join(self.address.split("/")[:3])
-
-    @property
-    def prefix(self) -> str:
-        """Common prefix of all names in the folder, without a slash at the end."""
-        return "/".join(self.address.split("/")[3:])
 
     def files(self) -> BucketFiles:
         """Its files."""

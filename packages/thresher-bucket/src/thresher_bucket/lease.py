@@ -14,15 +14,43 @@ import os
 import random
 import socket
 import time
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from secrets import token_hex
 from threading import Event, Lock, RLock, Thread
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from thresher.errors import StoreError
+from thresher.protocols import StoredFile
 
-if TYPE_CHECKING:
-    from thresher_bucket.files import BucketFiles, Tag
+Tag = Mapping[str, str]
+"""Version of an object's content, in its store's terms."""
+
+
+class Objects(Protocol):
+    """What a lease needs of the files of a bucket (`thresher_bucket.files`)."""
+
+    def where(self, name: str) -> str:
+        """The address of a file."""
+
+    def find(self, name: str) -> StoredFile | None:
+        """Metadata of a file; None if there is no such file."""
+
+    def read_tagged(self, name: str) -> tuple[bytes, Tag] | None:
+        """The content with its tag; None if there is no such file."""
+
+    def create_tagged(self, name: str, content: bytes) -> Tag | None:
+        """Write a new file and return its tag; None if it exists."""
+
+    def swap(self, name: str, content: bytes, tag: Tag) -> Tag | None:
+        """Replace a file that still has this tag, and return the new tag; None if it changed or is gone."""
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file, old or new."""
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files; missing ones are ignored."""
+
 
 LEASE_SECONDS = 20.0
 """Renewed four times in this time; others wait so long for a killed writer."""
@@ -47,7 +75,7 @@ def _clock() -> float:
 class HeldObject:
     """A lock object of a bucket, shared by the threads of this process."""
 
-    def __init__(self, files: BucketFiles, name: str, *, seconds: float = LEASE_SECONDS) -> None:
+    def __init__(self, files: Objects, name: str, *, seconds: float = LEASE_SECONDS) -> None:
         self._files = files
         self._name = name
         self._seconds = seconds
@@ -209,7 +237,7 @@ _held: dict[str, HeldObject] = {}
 _finding = Lock()
 
 
-def held_by(files: BucketFiles, name: str) -> HeldObject:
+def held_by(files: Objects, name: str) -> HeldObject:
     """The lock object of that name, one for the whole process."""
     with _finding:
         return _held.setdefault(files.where(name), HeldObject(files, name))

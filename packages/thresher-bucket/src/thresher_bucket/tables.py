@@ -11,19 +11,21 @@ from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from weakref import WeakSet
 
 from thresher.errors import StoreError
 from thresher.stores.lance import LanceChunkTable, LanceStore
 from thresher.stores.lance_memory import Memory
 from thresher.stores.lance_table import LanceRecords, LanceTable, store_error, store_errors
+from thresher_bucket.address import BucketAddress
 from thresher_bucket.files import CONNECT_SECONDS, RETRIES, BucketFiles, allows_http, bucket_of, error_of
-from thresher_bucket.folder import BucketFolder
 from thresher_bucket.lease import HeldObject, held_by
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from thresher.protocols import RemoteFolder
 
 LEASE = "{}.lease"
 """Lease object beside the tables: of the committer, and of upkeep."""
@@ -45,19 +47,20 @@ class BucketLanceStore(LanceStore):
 
     in_our_words = staticmethod(_in_our_words)
 
-    def __init__(self, folder: BucketFolder, *, memory: Memory | None = None, ann_rows: int | None = None) -> None:
+    def __init__(self, folder: BucketAddress, *, memory: Memory | None = None, ann_rows: int | None = None) -> None:
         # The path is only a name: this machine has no such folder.
         super().__init__(Path(str(folder)), memory=memory, ann_rows=ann_rows)
-        self._address: BucketFolder = folder
+        self._address = cast("RemoteFolder", folder)
+        self._bucket = folder
         self._tables_opened: WeakSet[LanceTable] = WeakSet()
         self._seen_at = -float("inf")
 
     @property
     def exists(self) -> bool:
         """Whether anything was ever stored here; true is cached for some seconds."""
-        bucket = bucket_of(self._address)
+        bucket = bucket_of(self._bucket)
         if monotonic() - self._seen_at > bucket.options.seconds_behind:
-            if BucketFiles(self._address).is_empty():
+            if BucketFiles(self._bucket).is_empty():
                 return False
             self._seen_at = monotonic()
         return True
@@ -77,11 +80,11 @@ class BucketLanceStore(LanceStore):
         return self._guarded(super().records(name, key=key, columns=columns))
 
     def _lease(self, name: str) -> HeldObject:
-        return held_by(BucketFiles(self._address.parent), LEASE.format(name))
+        return held_by(BucketFiles(self._bucket.parent), LEASE.format(name))
 
     @cached_property
     def _database(self) -> Any:
-        options = bucket_of(self._address).options
+        options = bucket_of(self._bucket).options
         with store_errors(str(self._address), _in_our_words):
             return self._connected(timedelta(seconds=options.seconds_behind), _storage_options(options.timeout_seconds))
 

@@ -6,13 +6,10 @@ every request with its status; a route logs what only it knows (a trace, sources
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import secrets
-from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from ipaddress import ip_address
@@ -31,12 +28,9 @@ from thresher.links import file_name
 from thresher.recipes.settings import FrontSettings
 from thresher.settings import resolved
 from thresher_server import telemetry
-from thresher_server.problems import Problem
+from thresher_server.admission import Admission
 from thresher_server.security.keys import Keys
 from thresher_server.settings import ServerSettings, ServiceSettings
-
-RETRY_SECONDS = 2
-"""A question takes about half a second on a quiet core, so a queue moves within two seconds."""
 
 
 class Audit:
@@ -64,33 +58,6 @@ class Audit:
                 os.write(file, line.encode())
             finally:
                 os.close(file)
-
-
-class Admission:
-    """Admits `concurrency` questions and queues `queue` more in order of arrival; raises Problem 429 for others.
-
-    `what` names them in the message. Belongs to one event loop.
-    """
-
-    def __init__(self, concurrency: int, queue: int, what: str = "questions") -> None:
-        self._what = what
-        self._free = asyncio.Semaphore(concurrency)
-        self._most = concurrency + queue
-        self.inside = 0
-        """Questions that run or wait."""
-
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Wait for a turn, held inside the block."""
-        if self.inside >= self._most:
-            after = {"Retry-After": str(RETRY_SECONDS)}
-            raise Problem(429, f"too many {self._what} at once", next_step="come back in a moment", headers=after)
-        self.inside += 1
-        try:
-            async with self._free:
-                yield
-        finally:
-            self.inside -= 1
 
 
 @dataclass(slots=True)

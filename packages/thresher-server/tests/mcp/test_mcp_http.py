@@ -17,9 +17,9 @@ from mcp_agents import BUILT, MODES, acted_at, structure_of, text_of, tool_names
 from mcp_types import CallToolResult
 
 from tests.servers.own import Running, filled, running
+from thresher_server.admission import Admission
 from thresher_server.mcp.desk import with_tool_errors
 from thresher_server.security.keys import ANYBODY, OPERATOR, READ_ONLY, Caller, Keys, Offer, Scope
-from thresher_server.service import Admission
 from thresher_testing.llm_server import Reply, ScriptedServer
 
 INITIALIZE = {

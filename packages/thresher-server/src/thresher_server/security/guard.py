@@ -29,9 +29,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from thresher_server.admission import RETRY_SECONDS
 from thresher_server.problems import Problem
 from thresher_server.security.access import identify
-from thresher_server.service import RETRY_SECONDS, Service, is_loopback
+from thresher_server.service import Service, is_loopback
 
 HEAD_SECONDS = 15.0
 """From the connection, or the first bytes of a later request, to the whole head."""
