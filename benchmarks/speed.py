@@ -33,13 +33,14 @@ from thresher.answering.checked_answer import NOT_FOUND
 from thresher.collection import Collection
 from thresher.correction.search_query import MOST_WORDS
 from thresher.judging.llm_scorers import THRESHOLD
+from thresher.models.replies import TOP_GRADE
 from thresher.text.terms import STOP_WORDS, index_terms
 from thresher.types import Step
 from thresher_evals import runner
 from thresher_evals.asker import CollectionAsker
 from thresher_evals.dataset import Dataset
 from thresher_evals.datasets import registry as datasets
-from thresher_testing.llm_server import Reply, ScriptedServer
+from thresher_testing.llm_server import NO_LOGPROBS, Reply, ScriptedServer
 
 # --- what a question costs: the scripted model ------------------------------------------------------------------------
 
@@ -65,6 +66,8 @@ ENOUGH = 0.5
 
 def model(body: Mapping[str, Any]) -> Reply:
     """The reply to any prompt of the engine, after `CALL_SECONDS`."""
+    if body.get("logprobs"):
+        return NO_LOGPROBS
     system, user = (message["content"] for message in body["messages"])
     if "response_format" in body:
         text = json.dumps(reply_object(body["response_format"]["json_schema"]["schema"]["properties"], system, user))
@@ -79,6 +82,8 @@ def model(body: Mapping[str, Any]) -> Reply:
 
 def reply_object(fields: Mapping[str, Any], system: str, user: str) -> dict[str, Any]:
     """The JSON that was asked for."""
+    if all(name.isdigit() for name in fields):
+        return {name: round(TOP_GRADE * score) for name, score in zip(fields, scores(user), strict=True)}
     if "scores" in fields:
         return {"scores": [gap(user)] if system == THRESHOLD.system else scores(user)}
     if "query" in fields:

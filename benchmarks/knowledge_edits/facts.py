@@ -1,8 +1,8 @@
 """The facts that are edited: a sentence of a document, the question that it answers, and another value for its answer.
 
-Those of SQuAD are those of benchmarks/planted_conflicts. Those of the manuals are questions of benchmarks/real_text with
-one expected value that one sentence of its page states, and no other one of it: what is deleted is gone. A value with a
-number has another number as its false value; of other values nothing is contradicted.
+Those of SQuAD are those of benchmarks/planted_conflicts. Those of the manuals are questions of benchmarks/real_text
+with one expected value that one sentence of its page alone states: what is deleted is gone. A value with a number has
+another number as its false value; of other values nothing is contradicted.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
+import lancedb
 import pytest
 
 import thresher
@@ -110,6 +111,21 @@ def test_a_run_is_compared_with_another_home(job: Make, handbook: Path, tmp_path
         older.add(handbook)
     edit(handbook / "leave.md", "25 days", "28 days")
     assert kinds(job().run(str(tmp_path / "older"))) == ["contradicted", "unchanged", "unchanged", "unchanged"]
+
+
+def test_a_home_of_another_version_is_refused_and_nothing_is_recorded(
+    job: Make, handbook: Path, tmp_path: Path
+) -> None:
+    with thresher.open(tmp_path / "older") as older:
+        older.add(handbook)
+    database = lancedb.connect(tmp_path / "older" / "collections" / "default" / "lance")
+    for name in database.list_tables().tables:
+        table = database.open_table(name)
+        if "packed" in table.schema.names:
+            table.drop_columns(["packed"])
+    with pytest.raises(StoreError, match="another version of Thresher"):
+        job().run(str(tmp_path / "older"))
+    assert list((tmp_path / "home" / "ci" / "runs").iterdir()) == []
 
 
 def test_a_document_that_cannot_be_read_is_named(job: Make, handbook: Path) -> None:

@@ -6,14 +6,14 @@ collection but
 
 - the retrieved passages in their order (their scores of retrieval do not count: the judge scores anew),
 - the documents that these passages come from,
-- the rarity of the question's terms among all chunks, which is one sign among six of how probable an answer is.
+- the rarity of the question's terms among all chunks, in two of the six signs of how probable an answer is.
 
-The first two, the settings, the calibrations, the files of the engine and the day are the first half
-of the footprint, rarity is the second. Two runs with equal footprints give equal answers, so an answer known under a
-footprint is taken, and judging and generating are skipped. A change of the number of chunks changes every rarity: where
-the first half is known, the answer is decided anew from what the judge read before (`readings`). No model reads
-anything for it, and it does not count as answered again. A recipe other than `corrective`, another judge, a search
-outside and a collection with a certificate, which any document may void, are never skipped.
+The first two, the settings, the calibrations, the files of the engine and the day are the first half of the footprint,
+rarity is the second. Two runs with equal footprints give equal answers, so an answer known under a footprint is taken,
+and judging and generating are skipped. A change of the number of chunks changes every rarity: where the first half is
+known, the answer is decided anew from what the judge read before (`readings`); a model reads only what is looked at for
+the first time. That does not count as answered again. A recipe other than `corrective`, another judge, a search outside and a collection
+with a certificate, which any document may void, are never skipped.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ RARITY = " with rarity "
 
 @dataclass(slots=True)
 class Asker:
-    """Asks the questions of one collection, and counts those for which a model had to read or write something."""
+    """Asks the questions of one collection, and counts those whose passages, documents or settings are new."""
 
     collection: Collection
     recipe: str
