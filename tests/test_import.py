@@ -50,6 +50,17 @@ def test_the_package_can_be_run_as_a_module() -> None:
     assert "corrective" in done.stdout
 
 
+def test_a_command_lists_tables_without_the_rest_client_of_lancedb(tmp_path: Path) -> None:
+    code = (
+        "from thresher.cli.app import without_rest_client\nwithout_rest_client()\nimport lancedb, sys\n"
+        f"database = lancedb.connect({str(tmp_path)!r})\ndatabase.create_table('one', [{{'text': 'a'}}])\n"
+        "page = database.list_tables(page_token=None)\nassert 'urllib3' not in sys.modules\n"
+        "print(page.tables, page.page_token)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "['one'] None\n"
+
+
 @pytest.mark.slow
 def test_commands_enter_no_more_files_than_their_budgets(tmp_path: Path) -> None:
     entered = {name: len(entered_by(arguments, tmp_path)) for name, (arguments, _) in COMMANDS.items()}
