@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import ask, violations, visiting
+from browsing import PHONE, ask, violations, visiting
 from playwright.sync_api import Browser, Page, expect
 
+import thresher
 from tests.servers.own import running
 from thresher_testing.llm_server import Reply, ScriptedServer
 
@@ -183,3 +184,23 @@ def test_a_follow_up_says_how_it_was_understood_and_can_be_asked_as_written(page
     expect(page.locator(".turn")).to_have_count(3)
     expect(page.locator(".turn").nth(2).locator(".answer, .refusal")).to_have_count(1)
     expect(page.locator(".turn").nth(2).locator(".standalone")).to_be_empty()
+
+
+def test_the_marked_sentence_of_a_long_passage_is_in_view_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "wall.md").write_text(
+        "# The wall\n\n"
+        + "The log of the harbour office was read by hand and compared with the gauge. " * 9
+        + "\n\n## What follows\n\nThe present wall is 6.8 metres high.\n"
+    )
+    with thresher.open(tmp_path / "home") as collection:
+        collection.add(tmp_path / "wall.md")
+    with running(tmp_path / "home") as one, visiting(browser, one.url, viewport=PHONE) as page:
+        ask(page, "How high is the present wall?")
+        marked = page.locator(".answer strong").first
+        expect(marked).to_contain_text("6.8 metres")
+        field = page.get_by_label("Your question").bounding_box()
+        expect(page.get_by_role("heading", name="How high is the present wall?")).to_be_visible()
+        found = marked.bounding_box()
+        assert found is not None
+        assert field is not None
+        assert 0 < found["y"] + found["height"] < field["y"]

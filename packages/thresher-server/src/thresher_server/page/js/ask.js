@@ -61,6 +61,8 @@ function conversation() {
     fresh.hidden = false;
     one.node.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
     const answer = await one.done;
+    const marked = one.node.querySelector(".answer strong");
+    if (marked && marked.getBoundingClientRect().bottom > form.node.getBoundingClientRect().top) marked.scrollIntoView({ block: "nearest" }); // on a phone it stands below
     if (answer && goesOn) said.push([answer.standalone ?? question, answer.text]);
     await one.all;
     form.busy(false);
