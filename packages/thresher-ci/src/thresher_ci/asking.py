@@ -12,8 +12,8 @@ The first two, the settings, the calibrations, the files of the engine and the d
 rarity is the second. Two runs with equal footprints give equal answers, so an answer known under a footprint is taken,
 and judging and generating are skipped. A change of the number of chunks changes every rarity: where the first half is
 known, the answer is decided anew from what the judge read before (`readings`); a model reads only what is looked at for
-the first time. That does not count as answered again. A recipe other than `corrective`, another judge, a search outside and a collection
-with a certificate, which any document may void, are never skipped.
+the first time. That does not count as answered again. A recipe other than `corrective`, another judge, a search outside
+and a collection with a certificate, which any document may void, are never skipped.
 """
 
 from __future__ import annotations
