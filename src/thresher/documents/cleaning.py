@@ -21,6 +21,8 @@ from thresher.text.marks import struck
 BREAK = "\x02"  # the hyphen at a line end, where the extractor says it is one (PDFium writes U+0002)
 FIRST_ROW, ROW = "\ufdd0", "\ufdd1"  # which Unicode keeps for such use
 """Begin a line that is a row of a table, in the lines of a page; the first one begins a table."""
+HEAD, PLAIN = "\ufdd2", "\ufdd3"
+"""Begin a line that is set as a heading, and one that reads like a heading and is set as text."""
 LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 # U+200C and U+200D are not here: Indic scripts, Persian and emoji need them.
@@ -156,7 +158,7 @@ PAGE_NUMBER = re.compile(r"(?:page )?[-–—]? ?(\d{1,5}) ?[-–—]?(?: ?(?:of
 
 
 def _form(line: str) -> str:
-    return re.sub(r"\d+", "#", " ".join(line.split()))
+    return re.sub(r"\d+", "#", " ".join(line.lstrip(HEAD + PLAIN).split()))
 
 
 def _bare_number(line: str) -> int | None:

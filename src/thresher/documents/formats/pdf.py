@@ -22,6 +22,8 @@ from thresher.documents.cleaning import (
     BOILERPLATE,
     BREAK,
     FIRST_ROW,
+    HEAD,
+    PLAIN,
     ROW,
     clean_inline,
     iso_date,
@@ -270,7 +272,7 @@ class Front:
 def read_front(lines: Sequence[str], *, stated: str, headings: Iterable[str], lower: Mapping[str, int]) -> Front:
     """The front of the page with these lines; `stated` is the metadata's title, `headings` are set large."""
     text = [*takewhile(lambda line: not line.startswith((FIRST_ROW, ROW)), lines)]
-    tidy = [clean_inline(line.replace(BREAK, "-")) for line in text]
+    tidy = [clean_inline(line.lstrip(HEAD + PLAIN).replace(BREAK, "-")) for line in text]
     confirmed = bool(stated) and _stands_in(stated, tidy[:TITLE_WITHIN])
     wanted = (stated, *headings) if confirmed else tuple(headings)
     span = next((span for each in wanted if (span := _lines_of(each, tidy))), None) or _by_words(tidy, lower)

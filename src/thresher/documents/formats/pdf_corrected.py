@@ -10,6 +10,7 @@ from itertools import groupby, pairwise
 from thresher.documents.assembly import grid_rows, pipe_row
 from thresher.documents.cleaning import BREAK, FIRST_ROW, RAISED, ROW, with_marks
 from thresher.documents.formats.pdf_glyphs import Glyphs, glyphs_of
+from thresher.documents.formats.pdf_headings import marked_lines
 from thresher.documents.formats.pdf_order import (
     FROM_RIGHT,
     Boxes,
@@ -25,6 +26,7 @@ WIDE_BREAK = re.compile(
     r"(?<=[\u3001-\u9fff\uf900-\ufaff\uff01-\uff60])(\s*\r?\n\s*)(?=[\u3001-\u9fff\uf900-\ufaff\uff01-\uff60])"
 )
 """A line end between two characters of scripts that may run from top to bottom."""
+TITLE_WITHIN = 15  # lines from the top of the first page, which are looked at one by one
 HYPHEN = "\ufffe"
 """What PDFium has for the hyphen at a line end."""
 
@@ -39,36 +41,46 @@ def with_places(data: bytes, pages: Sequence[str]) -> tuple[list[str], bool]:
     before: Ruled | None = None
     with closing(glyphs_of(data)) as all_glyphs:
         for text, glyphs in zip(pages, all_glyphs, strict=False):
-            corrected, before = _corrected(text, glyphs, before)
+            corrected, before = _corrected(text, glyphs, before, first=not read)
             read.append(corrected)
             written |= glyphs.has_written
     return [*read, *pages[len(read) :]], written or len(read) < len(pages)
 
 
-def _corrected(text: str, glyphs: Glyphs, before: Ruled | None) -> tuple[str, Ruled | None]:
+def _corrected(text: str, glyphs: Glyphs, before: Ruled | None, *, first: bool) -> tuple[str, Ruled | None]:
     """The text of a page, and the table that ends it; as it is where PDFium reads other characters."""
     figures = list(raised_figures(glyphs))
-    raised = {first for first, _, _ in figures}
+    raised = {begin for begin, _, _ in figures}
     tables = tables_of(glyphs, before, lambda some: _read(glyphs, some, raised))
-    ordered = FROM_RIGHT.search(text) or WIDE_BREAK.search(text)
-    places = glyphs.positions(text) if figures or tables or ordered else None
+    places = glyphs.positions(text)
     if places is None:
         return text, None
     pieces = list(text)
-    if ordered:
-        _reorder(pieces, text, {place: at for at, place in places.items()}, glyphs)
-    for first, last, goes_on in figures:
-        pieces[places[first]] = RAISED + pieces[places[first]]
-        if goes_on and (end := re.compile(r"[ \t]*\r?\n[ \t]*").match(text, places[last] + 1)):
+    at = {place: one for one, place in places.items()}
+    inside = {places[one] for table in tables for one in table.glyphs if one in places}
+    for start, mark in marked_lines(text, glyphs, at):
+        if start not in inside:
+            if mark != " ":
+                pieces[start] = mark + pieces[start]
+            elif (
+                not first or text.count("\n", 0, start) > TITLE_WITHIN
+            ):  # the lines of a title are looked at one by one
+                end = len(text[:start].rstrip())
+                pieces[end:start] = [" ", *[""] * (start - end - 1)]
+    if FROM_RIGHT.search(text) or WIDE_BREAK.search(text):
+        _reorder(pieces, text, at, glyphs)
+    for begin, last, goes_on in figures:
+        pieces[places[begin]] = RAISED + pieces[places[begin]]
+        if goes_on and (gap := re.compile(r"[ \t]*\r?\n[ \t]*").match(text, places[last] + 1)):
             # PDFium ends a line at some raised figures.
-            pieces[end.start() : end.end()] = [" ", *[""] * (end.end() - end.start() - 1)]
+            pieces[gap.start() : gap.end()] = [" ", *[""] * (gap.end() - gap.start() - 1)]
     for table in tables:
-        at = sorted(places[one] for one in table.glyphs if one in places)
-        for here, following in pairwise(at):
-            inside = range(here, following if not text[here + 1 : following].strip(f"\r\n\t {BREAK}") else here + 1)
-            pieces[inside.start : inside.stop] = [""] * len(inside)
-        pieces[at[-1]] = ""
-        pieces[at[0]] = _lines(table)
+        held = sorted(places[one] for one in table.glyphs if one in places)
+        for here, following in pairwise(held):
+            behind = following if not text[here + 1 : following].strip(f"\r\n\t {BREAK}") else here + 1
+            pieces[here:behind] = [""] * (behind - here)
+        pieces[held[-1]] = ""
+        pieces[held[0]] = _lines(table)
     corrected = "".join(pieces)
     ending = next((table for table in tables[-1:] if ends_page(table, glyphs.boxes)), None)
     return with_marks(corrected) if figures else corrected, ending

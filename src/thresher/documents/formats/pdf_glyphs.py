@@ -29,6 +29,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "FPDFText_GetText": (_INT, _POINTER, _INT, _INT, _POINTER),
     "FPDFText_GetUnicode": (ctypes.c_uint, _POINTER, _INT),
     "FPDFText_GetFontSize": (_DOUBLE, _POINTER, _INT),
+    "FPDFText_GetFontInfo": (ctypes.c_ulong, _POINTER, _INT, ctypes.c_char_p, ctypes.c_ulong, _TO(_INT)),
     "FPDFText_GetMatrix": (_INT, _POINTER, _INT, _TO(_FLOAT)),
     "FPDFText_GetCharOrigin": (_INT, _POINTER, _INT, _TO(_DOUBLE), _TO(_DOUBLE)),
     "FPDFText_GetLooseCharBox": (_INT, _POINTER, _INT, _TO(_FLOAT)),
@@ -47,6 +48,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
 """What is used of the library: what each function returns, and what it takes."""
 _NO_SHAPE = re.compile("[\\s\0-\x1f\x7f-\x9f\u00ad\ufffe]+")
 """What kreuzberg writes otherwise than PDFium: space, and signs without a shape."""
+_SHAPE = re.compile("[^\\s\0-\x1f\x7f-\x9f\u00ad\ufffe]")
 
 
 WRITTEN = (3, 20)  # types of annotations: text over the page, a field of a form
@@ -54,6 +56,7 @@ PATH = 2  # the type of an object that is drawn
 THIN = 3.0  # points; what is drawn thinner is a line
 SHORTEST_LINE = 5.0  # points
 MOST_OBJECTS = 20_000  # of a page; one with more is a drawing
+LONGEST_NAME = 128  # bytes, of a font
 SAMPLE = 40  # characters that tell which way the text of a page runs
 
 Box = tuple[float, float, float, float]
@@ -144,13 +147,33 @@ class Glyphs:
         self._library.FPDFText_GetMatrix(self._text, at, matrix)
         return float(self._library.FPDFText_GetFontSize(self._text, at) * (matrix[2] ** 2 + matrix[3] ** 2) ** 0.5)
 
+    def font(self, at: int) -> str:
+        """The name of its font."""
+        name, flags = ctypes.create_string_buffer(LONGEST_NAME), _INT()
+        self._library.FPDFText_GetFontInfo(self._text, at, name, LONGEST_NAME, flags)
+        return name.value.decode("utf-8", "replace")
+
     def positions(self, text: str) -> dict[int, int] | None:
         """Where each character with a shape stands in kreuzberg's text of the page; None where the two differ."""
-        units = [(at, unit) for at, one in enumerate(text) for unit in _units(one) if not _NO_SHAPE.match(unit)]
-        mine = [(at, one) for at, one in enumerate(self.characters) if not _NO_SHAPE.match(one)]
-        if [one for _, one in units] != [one for _, one in mine]:
+        if _NO_SHAPE.sub("", text).translate(_UNITS) != _NO_SHAPE.sub("", self.characters):
             return None
-        return {at: place for (at, _), (place, _) in zip(mine, units, strict=True)}
+        placed: list[int] = []
+        for found in _SHAPE.finditer(text):
+            placed += [found.start()] * (1 if found[0] <= "\uffff" else 2)
+        return dict(zip((found.start() for found in _SHAPE.finditer(self.characters)), placed, strict=True))
+
+
+class _Units(dict[int, str]):
+    """Characters beyond U+FFFF as UTF-16 has them: two each."""
+
+    def __missing__(self, code: int) -> str:
+        if code <= 0xFFFF:
+            return chr(code)
+        high, low = divmod(code - 0x10000, 0x400)
+        return chr(0xD800 + high) + chr(0xDC00 + low)
+
+
+_UNITS = _Units()
 
 
 def _sides(library: Any, drawn: int) -> list[Box]:
@@ -177,14 +200,6 @@ def _sides(library: Any, drawn: int) -> list[Box]:
         (right, bottom, right, top),
     )
     return list(corners)
-
-
-def _units(one: str) -> str:
-    """A character as UTF-16 has it: those beyond U+FFFF are two."""
-    if one <= "\uffff":
-        return one
-    high, low = divmod(ord(one) - 0x10000, 0x400)
-    return chr(0xD800 + high) + chr(0xDC00 + low)
 
 
 _library: Any = None

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from thresher.documents.cleaning import BREAK, WORD, join_broken_word
+from thresher.documents.cleaning import BREAK, HEAD, PLAIN, WORD, join_broken_word
 from thresher.documents.formats.pdf_lines import (
     HEADING,
     LOWER_WORD,
@@ -98,7 +98,8 @@ def reflow(lines: Sequence[str], words: Mapping[str, int], *, form: bool = False
     """The blocks of one page, in order; of a `form` two lines of fields are two blocks."""
     lines = tidy(lines)
     kinds = classify_all(lines)
-    lines = [_whole(line, words) if kind is Line.CELLS else line for line, kind in zip(lines, kinds, strict=True)]
+    marked = zip(lines, kinds, strict=True)
+    lines = [_whole(line, words) if kind is Line.CELLS else line.lstrip(HEAD + PLAIN) for line, kind in marked]
     figures = {run.first: run.last for run in figure_lines(lines, kinds)}
     for first, last in figures.items():
         kinds[first : last + 1] = [Line.FIGURE] * (last - first + 1)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from thresher.documents.cleaning import FIRST_ROW, ROW
+from thresher.documents.cleaning import FIRST_ROW, HEAD, PLAIN, ROW
 from thresher.text.terms import STOP_WORDS
 
 
@@ -60,6 +60,11 @@ def classify(line: str) -> Line:
     tokens = line.split()
     if line.startswith((FIRST_ROW, ROW)):
         return Line.CELLS
+    if line.startswith(HEAD):
+        return Line.HEADING
+    if line.startswith(PLAIN):
+        kind = classify(line[1:])
+        return Line.TEXT if kind is Line.HEADING else kind
     if HEADING.fullmatch(line):
         return Line.HEADING
     if CAPTION.match(line):
