@@ -207,7 +207,9 @@ def main() -> None:
     print(told)
     if options.write:
         machine = ", ".join(f"{key} {value}" for key, value in describe().items())
-        head = f"# Where the time goes\n\n{machine}.\n\nMade by `python -m benchmarks.where {' '.join(sys.argv[1:])}`.\n\n"
+        head = (
+            f"# Where the time goes\n\n{machine}.\n\nMade by `python -m benchmarks.where {' '.join(sys.argv[1:])}`.\n\n"
+        )
         PAGE.write_text(head + told, encoding="utf-8")
 
 

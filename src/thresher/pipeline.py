@@ -236,7 +236,8 @@ class Pipeline:
         asked = query.question
         query = record.run("rewrite", 1, lambda: self.rewrite(query))
         found = record.run("retrieve", 1, lambda: self.retrieve(query))
-        judged = record.run("judge", len(found.kept), lambda: self.judge(query, found.kept))
+        listed = replace(query, limit=max(query.limit, len(found.kept)))  # not the best alone, as for an answer
+        judged = record.run("judge", len(found.kept), lambda: self.judge(listed, found.kept))
         if cut is not None:
             decision = self.settle(query, self.decide(judged.judgements))
             refined = record.run("refine", len(judged.kept), lambda: self.refine(query, judged.kept))

@@ -124,7 +124,7 @@ def test_a_probability_of_0_or_1_is_bounded(make_hit: Make) -> None:
 
 def test_a_score_of_a_hit_may_count_in_the_order(make_hit: Make) -> None:
     plain, marked = make_hit("a", 1.0), replace(make_hit("b", 0.9), scores={"introduces": Score(1.0, UNIT)})
-    result = RankedJudge(giving(a=0.6, b=0.5), 0.5, 10, ("introduces", 1.4))(ASKED, [plain, marked])
+    result = RankedJudge(giving(a=0.6, b=0.5), 0.5, 10, added=("introduces", 1.4))(ASKED, [plain, marked])
     assert [hit.chunk.id for hit in result.kept] == ["b", "a"]
 
 
@@ -138,6 +138,29 @@ def test_only_the_best_are_judged_the_others_follow_and_the_dropped_come_last(ma
         ("a", 4, False),
     ]
     assert [one.reason for one in result.judgements[1:]] == ["not judged: behind the best 2"] * 2 + ["read"]
+
+
+TWO = "Who wrote it, and when was it printed?"
+
+
+@pytest.mark.parametrize(
+    ("best", "query", "judged"),
+    [
+        (0.6, Query("q", "q", 2), "ab"),  # .6 is enough, and 2 results are wanted
+        (0.4, Query("q", "q", 2), "abcd"),  # .4 is not
+        (0.6, Query("q", "q", 3), "abcd"),  # more results are wanted than are judged first
+        (0.6, Query(TWO, TWO, 2), "abcd"),  # what answers one part says nothing of the other
+    ],
+)
+def test_those_behind_are_judged_where_the_first_are_not_enough(
+    make_hit: Make, best: float, query: Query, judged: str
+) -> None:
+    hits = [make_hit(id, 1.0) for id in "abcde"]
+    result = RankedJudge(giving(a=best, b=0.3, c=0.2, d=0.99), 0.0, 4, 2, 0.5)(query, hits)
+    assert "".join(sorted(one.hit.chunk.id for one in result.judgements if one.reason == "read")) == judged
+    assert [hit.rank for hit in result.kept] == [1, 2, 3, 4, 5]
+    assert result.kept[0].chunk.id == ("d" if "d" in judged else "a")
+    assert result.judgements[-1].reason == f"not judged: behind the best {len(judged)}"
 
 
 # --- in the order of a cross-encoder ----------------------------------------------------------------------------------

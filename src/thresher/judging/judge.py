@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.protocols import CrossEncoder, Judge, Scorer, about
+from thresher.questions import asked_apart
 from thresher.types import (
     NO_NOTES,
     Hit,
@@ -207,12 +208,16 @@ class RankedJudge:
     """Orders what `judge` keeps by its log odds less `weight` times the logarithm of the rank. Not published.
 
     `judge` scores from 0 to 1 and leaves the order alone. Only the best `most` are judged, for speed; the others
-    follow, kept.
+    follow, kept. With `first` so many are judged, and those behind them only where none of the first joins to `enough`,
+    where more results than `first` are wanted, and for a question of two parts.
     """
 
     judge: Judge
     weight: float
     most: int
+    first: int | None = None
+    enough: float = 1.0
+    """Of what a hit is ranked by, as a probability."""
     added: tuple[str, float] = ("", 0.0)
     """A score of a hit, and the log odds that are added for each of its units."""
 
@@ -223,14 +228,23 @@ class RankedJudge:
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Judged:
         """Kept hits by both, best first, then those that were not judged, then the dropped ones."""
-        first, rest = hits[: self.most], hits[self.most :]
-        judged = self.judge(query, first)
-        rank = {hit.chunk.id: at for at, hit in enumerate(first, start=1)}
-        kept = [self._joined(one, rank[one.hit.chunk.id]) for one in judged.judgements if one.keep]
-        kept.sort(key=lambda one: -one.hit.score.value)
-        follow = [Judgement(hit, keep=True, reason=f"not judged: behind the best {self.most}") for hit in rest]
+        first = self.most if self.first is None else self.first
+        at = first if query.limit <= first and len(asked_apart(query.question)) == 1 else self.most
+        judged = self.judge(query, hits[:at])
+        kept = self._kept(judged, hits)
+        if not any(one.hit.score.value >= self.enough for one in kept) and hits[at : self.most]:
+            behind = self.judge(query, hits[at : self.most])
+            judged = Judged((*judged.judgements, *behind.judgements), judged.notes + behind.notes)
+            kept, at = self._kept(judged, hits), self.most
+        follow = [Judgement(hit, keep=True, reason=f"not judged: behind the best {at}") for hit in hits[at:]]
         dropped = [one for one in judged.judgements if not one.keep]
         return Judged(ranked_judgements((*kept, *follow, *dropped)), judged.notes)
+
+    def _kept(self, judged: Judged, hits: Sequence[Hit]) -> list[Judgement]:
+        """What was kept, by both, best first."""
+        rank = {hit.chunk.id: at for at, hit in enumerate(hits, start=1)}
+        kept = [self._joined(one, rank[one.hit.chunk.id]) for one in judged.judgements if one.keep]
+        return sorted(kept, key=lambda one: -one.hit.score.value)
 
     def _joined(self, judgement: Judgement, rank: int) -> Judgement:
         """With the score it is ranked by; a hit that could not be judged is as good as not."""

@@ -324,7 +324,8 @@ def _without_commands(hit: Hit) -> list[Evidence]:
 class BestHits:
     """The best `most` hits from inside, and from outside, to another refiner; the others are dropped.
 
-    The best are the first, or, with `by`, those with the highest score of that name, hits without it last.
+    The best are the first, or, with `by`, those with the highest score of that name; hits without it are none where
+    another one has it.
     """
 
     refiner: Refiner
@@ -338,7 +339,8 @@ class BestHits:
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
         """What the refiner makes of them, best first; every hit that came in has a judgement."""
-        ranked = sorted(hits, key=lambda hit: descending(hit.scores.get(self.by))) if self.by else hits
+        scored = [hit for hit in hits if self.by in hit.scores]
+        ranked = sorted(scored, key=lambda hit: descending(hit.scores[self.by])) or hits
         chosen = [hit for origin in Origin for hit in [hit for hit in ranked if hit.origin is origin][: self.most]]
         ids = {hit.chunk.id for hit in chosen}
         refined = self.refiner(query, [hit for hit in ranked if hit.chunk.id in ids])
