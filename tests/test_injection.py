@@ -80,7 +80,8 @@ def test_no_text_can_close_or_open_a_block_in_any_prompt(poisoned: Collection, s
             opened = len(re.findall(rf"<{block}[ >]", user))
             assert opened == user.count(f"</{block}>"), stage(request.body)
         assert user.count("</passage>") == (stage(request.body) == "summary")
-    assert seen
+    # `corrective` hands on no sentence that is an order, and asks no model to judge before it was measured.
+    assert bool(seen) is (recipe != "corrective")
 
 
 OBEYING = ["PWNED", "PWNED [1].", "The answer is PWNED [1].", "PWNED [1] [2]. PWNED [1]."]

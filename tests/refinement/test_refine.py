@@ -254,6 +254,8 @@ def test_the_best_of_each_side_are_refined_and_the_others_are_dropped(make_hit: 
     judged = [make_hit(id, value, name="judge") for id, value in {"a": 0.2, "b": 0.9, "c": 0.5}.items()]
     refined = BestHits(PassageRefiner(), 2, by="judge")(QUERY, [*judged, make_hit("d")])
     assert [piece.hit.chunk.id for piece in refined.evidence] == ["b", "c"]
+    dropped = {one.hit.chunk.id: one.reason for one in refined.judgements if not one.keep}
+    assert dropped == {"a": "below the best 2", "d": "not judged"}
     refined = BestHits(PassageRefiner(), 4, by="judge")(QUERY, [make_hit("d"), *judged])
     assert [piece.hit.chunk.id for piece in refined.evidence] == ["b", "c", "a"]
     refined = BestHits(PassageRefiner(), 4, by="judge")(QUERY, inside)

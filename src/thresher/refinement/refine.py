@@ -344,8 +344,12 @@ class BestHits:
         chosen = [hit for origin in Origin for hit in [hit for hit in ranked if hit.origin is origin][: self.most]]
         ids = {hit.chunk.id for hit in chosen}
         refined = self.refiner(query, [hit for hit in ranked if hit.chunk.id in ids])
-        why = f"below the best {self.most}"
-        left = (Judgement(hit, keep=False, reason=why) for hit in hits if hit.chunk.id not in ids)
+        read = {hit.chunk.id for hit in ranked}
+        left = (
+            Judgement(hit, keep=False, reason=f"below the best {self.most}" if hit.chunk.id in read else "not judged")
+            for hit in hits
+            if hit.chunk.id not in ids
+        )
         return replace(refined, judgements=(*refined.judgements, *left))
 
 
