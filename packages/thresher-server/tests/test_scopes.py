@@ -36,6 +36,7 @@ NEEDED = {
         f"GET {DOCUMENT}/text",
         f"GET {DOCUMENT}/file",
         f"POST {HERE}/search",
+        "GET /api/expectations/last",
         "GET /metrics",
         "POST /dify/retrieval",
         "POST /retrieval",

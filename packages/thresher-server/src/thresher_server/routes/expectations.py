@@ -11,7 +11,7 @@ from pydantic import Field
 from thresher.home.places import files_at
 from thresher_server.naming import READING, Served
 from thresher_server.problems import Problem, replies
-from thresher_server.security.access import Known, check
+from thresher_server.security.access import Reader, check
 from thresher_server.security.keys import Scope
 from thresher_server.shapes import Reply
 
@@ -57,7 +57,7 @@ class RunReply(Reply):
 
 
 @router.get("/last", summary="The last run of thresher ci", responses=replies(404), dependencies=[READING])
-def last(caller: Known, service: Served) -> RunReply:
+def last(caller: Reader, service: Served) -> RunReply:
     """What the last run found, for who may read the collection that was asked."""
     content = files_at(service.home).below(FOLDER).read(REPORT)
     if content is None:
