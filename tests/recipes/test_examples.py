@@ -218,7 +218,7 @@ def two_papers(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_the_blogs_own_question_is_not_answered_with_learning_rates(two_papers: Collection, recipe: str) -> None:
     answer = two_papers.ask(TRANSFORMER, recipe=recipe)
     assert "5e-5" not in answer.text
-    if recipe != "ecrag-literal":  # as printed: no scale of its verdict is fitted
+    if recipe not in ("ecrag-literal", "chunkrag-v1"):  # as printed: they show what mentions a transformer
         assert answer.state != "answered" or "attention" in answer.text
 
 

@@ -20,10 +20,11 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from thresher.answer import Answer
 from thresher.types import ClaimState
-from thresher_server.admission import Admission
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
+
+    from thresher_server.admission import Admission
 
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 """Bounds of the histograms: a step takes milliseconds on this machine and many seconds with a chat model."""

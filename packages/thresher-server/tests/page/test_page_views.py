@@ -82,7 +82,7 @@ def test_everything_is_done_with_the_keyboard_alone(page: Page) -> None:
     page.locator(".sources").wait_for()
     for _ in range(40):
         page.keyboard.press("Shift+Tab")
-        if page.evaluate("document.activeElement.classList.contains('cite')"):
+        if page.evaluate("document.activeElement.matches('.cite[data-marker=\"1\"]')"):
             break
     page.keyboard.press("Enter")
     expect(page.locator(".page-status")).to_contain_text("the sentence is marked")

@@ -7,6 +7,7 @@ import { stretchesOf } from "./quotes.js";
 const VENDOR = new URL("../vendor/", import.meta.url);
 const LEGIBLE = 620; // pixels that a page is drawn wide at least, on a screen as narrow as a phone's
 const ZOOM = 1.25; // from one size to the next
+const MOST_AHEAD = 3;
 const MOST_PIXELS = 2; // of the drawing for one of the screen: more costs memory and shows nothing
 
 let library = null;
@@ -69,9 +70,19 @@ export async function pagesView(body, path, place, quote) {
     drawing = drawing.then(draw);
   };
   body.replaceChildren(element("div", { class: "page-bar" }, before, status, after, element("span", { class: "zoom" }, smaller, larger)), room);
+  current = await pageOf(file, current, quote);
   const found = await draw();
   if (found) marks.firstElementChild.scrollIntoView({ block: "center", inline: "start" });
   else if (quote) body.insertBefore(element("blockquote", { class: "unmarked" }, quote), room);
+}
+
+/** The first page from `first` on that has a quote, or `first`: a passage may begin pages before its sentence. */
+async function pageOf(file, first, quote) {
+  for (let number = first; quote && number <= Math.min(first + MOST_AHEAD, file.numPages); number++) {
+    const { items } = await (await file.getPage(number)).getTextContent();
+    if (stretchesOf(items.map((one) => one.str), quote).length) return number;
+  }
+  return first;
 }
 
 /** Draw what a pen would: a stroke over each line of the quote. False where it was not found. */

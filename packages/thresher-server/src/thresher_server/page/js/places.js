@@ -32,8 +32,8 @@ export const isOnWeb = ({ origin, url, source }) => origin === "outside" && !lin
 /** The place in a collection; of one without an address by its source. Null where the document is gone. */
 export async function placed(cited, collection) {
   const place = linked(cited.url);
-  if (place) return place;
+  if (place) return { ...place, mark: cited.mark };
   const { documents } = await call("GET", ["api", "collections", collection, "documents"], { parameters: { words: fileName(cited.source), limit: 200 } });
   const found = documents.find((one) => one.source === cited.source || one.also?.includes(cited.source));
-  return found ? { collection, document: found.id, start: cited.start, end: cited.end, page: cited.page } : null;
+  return found ? { collection, document: found.id, start: cited.start, end: cited.end, page: cited.page, mark: cited.mark } : null;
 }

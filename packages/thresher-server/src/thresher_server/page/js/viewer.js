@@ -18,7 +18,7 @@ export async function viewer(room, place, level = "h2") {
   const asPages = async () => {
     const { pagesView } = await import("./pages_view.js");
     try {
-      await pagesView(body, [...path, "file"], place, quote);
+      await pagesView(body, [...path, "file"], place, await marked(path, place) || quote);
     } catch (error) {
       body.replaceChildren();
       await asText();
@@ -44,4 +44,9 @@ export async function viewer(room, place, level = "h2") {
 function heading(about, place, level) {
   const facts = [about.kind, about.pages ? counted(about.pages, "page") : `${number(about.characters)} characters`, about.date, place.page ? `opened on page ${place.page}` : null];
   return element("header", { class: "viewer-head" }, element(level, {}, titleOf(about)), element("p", { class: "hint" }, [fileName(about.source), ...facts].filter(Boolean).join(" · ")));
+}
+
+/** The sentence of a passage that answers, or "". */
+async function marked(path, { mark }) {
+  return mark ? (await call("GET", [...path, "text"], { parameters: { start: mark[0], end: mark[1] } })).text : "";
 }
