@@ -420,11 +420,10 @@ def understood(
     """The reading of a question that the evidence decides for; the same query for one that stands alone."""
     if not history:
         return query
-    from thresher.retrieval.follow_up import Evidence, FollowUp
+    from thresher.retrieval.follow_up import FollowUp, PassageFinder
 
-    return FollowUp(Evidence(pipeline.retrieve, parts.models.judge()), parts.language_model(settings.llm))(
-        query, history
-    )
+    passages = PassageFinder(pipeline.retrieve, parts.models.judge())
+    return FollowUp(passages, parts.language_model(settings.llm))(query, history)
 
 
 def polite(question: str, recipe: str, line: str) -> Answer:

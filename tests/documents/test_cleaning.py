@@ -6,6 +6,15 @@ from hypothesis import strategies as st
 
 from tests.documents.making import within
 from thresher.documents.cleaning import (
+    BREAK,
+    FIRST_ROW,
+    HEAD,
+    HIDDEN,
+    PLAIN,
+    RAISED,
+    ROW,
+    SHOWN,
+    STRUCK,
     clean_text,
     iso_date,
     join_broken_word,
@@ -189,3 +198,8 @@ def test_dates_are_read_as_documents_write_them(written: str, date: str | None) 
 def test_what_is_no_date_is_none_and_never_an_error(text: str) -> None:
     found = iso_date(text)
     assert found is None or found[:4].isdigit()
+
+
+def test_no_two_marks_that_readers_leave_in_a_text_are_the_same_character() -> None:
+    marks = (BREAK, FIRST_ROW, ROW, HEAD, PLAIN, HIDDEN, SHOWN, RAISED, STRUCK)
+    assert len(set(marks)) == len(marks)

@@ -11,7 +11,7 @@ from thresher.errors import BudgetSpent, ProviderError
 from thresher.filters import holds
 from thresher.protocols import LanguageModel
 from thresher.questions import cannot_stand_alone
-from thresher.retrieval.follow_up import MOST_ADDED, Evidence, FollowUp, Turn, in_its_place, with_topic
+from thresher.retrieval.follow_up import MOST_ADDED, FollowUp, PassageFinder, Turn, in_its_place, with_topic
 from thresher.testing.fakes import ScriptedModel
 from thresher.types import PROBABILITY, Chunk, Hit, Judged, Judgement, Query, Reading, Score
 
@@ -36,7 +36,7 @@ class Judge:
         return [Reading(math.log(one / (1 - one)), 0.0, 0, 1, 1.0) for one in each]
 
 
-def evidence(likely: Likely, *titles: str) -> Evidence:
+def evidence(likely: Likely, *titles: str) -> PassageFinder:
     """A collection of one passage a title."""
     chunks = [Chunk(title, title, f"{title}.html", title, 0, 5, title, None) for title in titles or ("BERT",)]
     hits = [Hit(chunk, Score(1.0, PROBABILITY), rank) for rank, chunk in enumerate(chunks, start=1)]
@@ -47,11 +47,11 @@ def evidence(likely: Likely, *titles: str) -> Evidence:
         )
         return Judged(tuple(Judgement(hit, keep=True) for hit in found))
 
-    return Evidence(retrieve, Judge(likely))
+    return PassageFinder(retrieve, Judge(likely))
 
 
-def spent(after: int) -> Evidence:
-    """Evidence whose budget ends after so many searches."""
+def spent(after: int) -> PassageFinder:
+    """A finder whose budget ends after so many searches."""
     left = iter(range(after))
 
     def retrieve(query: Query) -> Judged:
@@ -59,7 +59,7 @@ def spent(after: int) -> Evidence:
             raise BudgetSpent("seconds")
         return Judged(())
 
-    return Evidence(retrieve, Judge(lambda *_: 0.0))
+    return PassageFinder(retrieve, Judge(lambda *_: 0.0))
 
 
 the_longer = evidence(lambda question, title: len(question) / 1000)
@@ -256,7 +256,8 @@ def test_a_title_is_added_as_far_as_there_is_room() -> None:
     found = evidence(lambda question, title: 0.9, "word " * 1000)
     assert len(found.best(Query("Who wrote it?", "x")).title) == MOST_ADDED
     assert (
-        Evidence(lambda query: Judged(()), Judge(lambda *_: 1.0)).best(Query("Who wrote it?", "x")).probability == 0.0
+        PassageFinder(lambda query: Judged(()), Judge(lambda *_: 1.0)).best(Query("Who wrote it?", "x")).probability
+        == 0.0
     )
 
 

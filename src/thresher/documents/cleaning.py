@@ -23,6 +23,8 @@ FIRST_ROW, ROW = "\ufdd0", "\ufdd1"  # which Unicode keeps for such use
 """Begin a line that is a row of a table, in the lines of a page; the first one begins a table."""
 HEAD, PLAIN = "\ufdd2", "\ufdd3"
 """Begin a line that is set as a heading, and one that reads like a heading and is set as text."""
+HIDDEN, SHOWN = "\ufdd4", "\ufdd5"
+"""Around text that a program does not show, until `Assembly` knows where it stands."""
 LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 # U+200C and U+200D are not here: Indic scripts, Persian and emoji need them.
@@ -60,8 +62,6 @@ RAISED = "\0"
 """Stands before raised text while the characters of a block are gathered."""
 STRUCK = "\1"
 """Stands before and behind text that is struck, until then."""
-HIDDEN, SHOWN = "\ufdd0", "\ufdd1"
-"""Around text that a program does not show, until `Assembly` knows where it stands; no text has these characters."""
 _POWER = re.compile(rf"(?:(?<![\d.,])(?:10|2(?={RAISED}\d\d))|(?<=[=×·*/(]\s)\d+|(?<=[=×·*/(])\d+){RAISED}(?=[-−+]?\d)")
 _OF_FORMULA = re.compile(rf"(?<=\d){RAISED}(?=[-−+]\d|\d{{1,3}}\s?[=×·*+^])")
 _NOTE = re.compile(rf"(?<=\d){RAISED}(\d{{1,3}})(?!\d)|(?<=[^\W\d_]{{4}}){RAISED}(\d{{1,3}})(?![\w.])")

@@ -92,11 +92,12 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
     learned = calibration(settings, parts, scorer.name)
     fits = learned.encoder == parts.encoder(settings).name
     lower, upper = bounds(settings, learned)
-    used = mapping(learned, fits=fits) + weight_note(measured_weight(learned, parts.language_model(settings.llm)))
+    model = parts.language_model(settings.llm)
+    used = mapping(learned, fits=fits) + weight_note(measured_weight(learned, model))
     judging = partial(judging_scorer, settings, learned, lower, upper)
 
     # A chat model writes from all chunks that are good, not from the best.
-    first = None if parts.language_model(settings.llm) else FIRST_JUDGED
+    first = None if model else FIRST_JUDGED
 
     def judge(there: Components) -> Judge:
         scored = ScoringJudge(judging(there), Fixed(settings.min_probability), order=False)

@@ -161,7 +161,7 @@ def _beside_the_same(said: str, before: str) -> list[str]:
     return [other.sub(lambda _: new[0], before, count=1)] if other.search(before) else []
 
 
-class Found(NamedTuple):
+class BestPassage(NamedTuple):
     """The best of the passages that were found for a question: its probability to answer, and where it stands."""
 
     probability: float
@@ -170,22 +170,22 @@ class Found(NamedTuple):
     text: str
 
 
-NOTHING = Found(0.0, "", "", "")
+NOTHING = BestPassage(0.0, "", "", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class PassageFinder:
     """What the collection has for a reading of a question."""
 
     retrieve: Retriever
     judge: PairReader
 
-    def best(self, query: Query) -> Found:
+    def best(self, query: Query) -> BestPassage:
         """The best passage that is found for a query."""
         chunks = [hit.chunk for hit in self.retrieve(query).kept[:JUDGED]]
         read = self.judge.read(query.question, [one.text for one in chunks], [one.title for one in chunks])
         each = (
-            Found(one.probability, chunk.document_id, chunk.title[:MOST_ADDED], chunk.text)
+            BestPassage(one.probability, chunk.document_id, chunk.title[:MOST_ADDED], chunk.text)
             for one, chunk in zip(read, chunks, strict=True)
         )
         return max(each, key=lambda one: one.probability, default=NOTHING)
@@ -200,7 +200,7 @@ class FollowUp:
     typed with the topic in brackets.
     """
 
-    evidence: Evidence
+    passages: PassageFinder
     model: LanguageModel | None = None
 
     def __call__(self, query: Query, history: Sequence[Turn]) -> Query:
@@ -215,10 +215,10 @@ class FollowUp:
         except BudgetSpent:
             return query
 
-    def _topic(self, query: Query, history: Sequence[Turn]) -> Found:
+    def _topic(self, query: Query, history: Sequence[Turn]) -> BestPassage:
         """The passage that answered the question before, or those that it followed up on; or nothing."""
         for before, _ in reversed(history[-TURNS:]):
-            found = self.evidence.best(replace(query, question=before, search=before))
+            found = self.passages.best(replace(query, question=before, search=before))
             if found.title and found.probability >= ANSWERED:
                 return found
             if not cannot_stand_alone(_parted(before)[0]):
@@ -228,10 +228,10 @@ class FollowUp:
     def _within_topic(self, query: Query, history: Sequence[Turn], sent: str) -> Query:
         """A question that stands alone, asked of the document before if that answers it and another would."""
         topic = self._topic(query, history)
-        if not topic.title or _same_document(self.evidence.best(query), topic):
+        if not topic.title or _same_document(self.passages.best(query), topic):
             return query
         within = _asked_of(topic, query, sent)
-        here = self.evidence.best(within)
+        here = self.passages.best(within)
         if here.probability < IN_TOPIC or missing_name(f"- {query.question}", here.text):
             return query
         facts = {"asked": query.question, "standalone_by": "topic", "likelihoods": [None, here.probability]}
@@ -255,7 +255,7 @@ class FollowUp:
                 topic = self._topic(query, history)
                 if topic.title and asks(question):
                     others.append(_asked_of(topic, query, sent))
-            typed, *likely = map(self.evidence.best, (query, *others))
+            typed, *likely = map(self.passages.best, (query, *others))
             of_topic = [at for at, one in enumerate(likely) if points(question) and _same_document(one, topic)]
             at = max(of_topic or range(len(others)), key=lambda at: likely[at].probability - (CLEARLY if at else 0.0))
             other, added = others[at], likely[at].probability
@@ -270,7 +270,7 @@ class FollowUp:
             return replace(query, notes=query.notes + Notes(lacks, facts={"other": other.standalone, **facts}))
         return replace(other, asked=question, notes=query.notes + Notes(lacks, facts=facts))
 
-    def _alone(self, query: Query, typed: Found, topic: Found) -> bool:
+    def _alone(self, query: Query, typed: BestPassage, topic: BestPassage) -> bool:
         """Whether a likelier reading as typed is another topic: the document before does not answer what was typed.
 
         A pronoun goes on with the topic; what asks nothing ("and XLNet?") leaves it for a document of that name.
@@ -282,7 +282,7 @@ class FollowUp:
             return False
         if _same_document(typed, topic) or not topic.title:
             return True
-        return self.evidence.best(_asked_of(topic, query, "")).probability < IN_TOPIC
+        return self.passages.best(_asked_of(topic, query, "")).probability < IN_TOPIC
 
     def _worded(self, question: str, history: Sequence[Turn]) -> tuple[str, tuple[str, ...]]:
         """The model's words, empty where it has none, and what was done without."""
@@ -295,11 +295,11 @@ class FollowUp:
         return reply.value, ()
 
 
-def _same_document(one: Found, other: Found) -> bool:
+def _same_document(one: BestPassage, other: BestPassage) -> bool:
     return one.document_id == other.document_id != ""
 
 
-def _asked_of(topic: Found, query: Query, sent: str) -> Query:
+def _asked_of(topic: BestPassage, query: Query, sent: str) -> Query:
     """The query of the document of the topic alone, whose title says what a pronoun stands for.
 
     `sent` is what may leave this machine in its place.

@@ -7,7 +7,7 @@ import { stretchesOf } from "./quotes.js";
 const VENDOR = new URL("../vendor/", import.meta.url);
 const LEGIBLE = 620; // pixels that a page is drawn wide at least, on a screen as narrow as a phone's
 const ZOOM = 1.25; // from one size to the next
-const MOST_AHEAD = 3;
+const MOST_AHEAD = 3; // pages from where a passage begins to its sentence
 const MOST_PIXELS = 2; // of the drawing for one of the screen: more costs memory and shows nothing
 
 let library = null;

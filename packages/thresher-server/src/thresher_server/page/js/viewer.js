@@ -9,7 +9,8 @@ import { textView } from "./text_view.js";
 export async function viewer(room, place, level = "h2") {
   const path = ["api", "collections", place.collection, "documents", place.document];
   const about = await call("GET", path);
-  const quote = place.end > place.start ? (await call("GET", [...path, "text"], { parameters: { start: place.start, end: place.end } })).text : "";
+  const [start, end] = place.mark ?? [place.start, place.end]; // of a passage the sentence that answers
+  const quote = end > start ? (await call("GET", [...path, "text"], { parameters: { start, end } })).text : "";
   const body = element("div", { class: "viewer-body" });
   const kinds = element("div", { class: "segments", role: "group", "aria-label": "Show as" });
   room.replaceChildren(heading(about, place, level), kinds, body);
@@ -18,7 +19,7 @@ export async function viewer(room, place, level = "h2") {
   const asPages = async () => {
     const { pagesView } = await import("./pages_view.js");
     try {
-      await pagesView(body, [...path, "file"], place, await marked(path, place) || quote);
+      await pagesView(body, [...path, "file"], place, quote);
     } catch (error) {
       body.replaceChildren();
       await asText();
@@ -44,9 +45,4 @@ export async function viewer(room, place, level = "h2") {
 function heading(about, place, level) {
   const facts = [about.kind, about.pages ? counted(about.pages, "page") : `${number(about.characters)} characters`, about.date, place.page ? `opened on page ${place.page}` : null];
   return element("header", { class: "viewer-head" }, element(level, {}, titleOf(about)), element("p", { class: "hint" }, [fileName(about.source), ...facts].filter(Boolean).join(" · ")));
-}
-
-/** The sentence of a passage that answers, or "". */
-async function marked(path, { mark }) {
-  return mark ? (await call("GET", [...path, "text"], { parameters: { start: mark[0], end: mark[1] } })).text : "";
 }
