@@ -19,6 +19,11 @@ _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]\d+(?![^\W_])|[^\W\d_]+")
 _PERIOD = re.compile(
     r"\b(?:(first|second|third|fourth|1st|2nd|3rd|4th)\s+(quarter|half)|(quarter|half)\s+([1-4]))\b", re.I
 )
+_MAY_DO = re.compile(
+    r"(?<!\b(?:in|of|by|on|to) )(?<!\b(?:for|mid|end) )(?<!\b(?:from|this|last|next) )(?<!\b(?:since|until|after) )"
+    r"(?<!\bbefore )\bmay\b"
+)
+"""The verb, in small letters: "How long may a guest stay?", but not "in may"."""
 _QUARTERS = ("January to March", "April to June", "July to September", "October to December")
 _IN_BRACKETS = re.compile(r"[(\[].*?[)\]]")
 YES_OR_NO = re.compile(r"\s*(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will)\b", re.I)
@@ -68,7 +73,7 @@ class Words:
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     """Terms in order, each with the word it is from: stems, numbers and Q3 or M8 whole, single capital letters."""
-    text = re.sub(r"['’]s\b", "", _PERIOD.sub(_short_period, text))
+    text = re.sub(r"['’]s\b", "", _MAY_DO.sub("", _PERIOD.sub(_short_period, text)))
     for number, months in enumerate(_QUARTERS, start=1):
         text = text.replace(months, f"Q{number}")
     for match in _TOKEN.finditer(text):
