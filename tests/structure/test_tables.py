@@ -74,6 +74,12 @@ PHONES = grid(
 PRICES = grid(
     "Prices\n\n", "| Product | Price 2023 | Price net | Price gross |\n| Lamp | 12 | 9 | 11 |\n| Chair | 44 | 36 | 43 |"
 )
+FORM = grid(
+    "Settings of the relay\n\nHoldOpen Setting\n\n",
+    """| Description: | Set timeout values for the handshake, the headers and the body that a client sends to a relay |
+| Default: | HoldOpen Off |
+| Context: | gate, yard |""",
+)
 TICKETS = grid(
     "",
     """| Ticket | Status | Owner | Hours |
@@ -98,6 +104,7 @@ TABLES = {
     **{"results": RESULTS, "branches": BRANCHES, "litres": LITRES, "measures": MEASURES, "claims": CLAIMS},
     **{"rates": RATES, "wins": WINS, "allowances": ALLOWANCES, "parts": PARTS, "codes": CODES, "segments": SEGMENTS},
     **{"loans": LOANS, "phones": PHONES, "prices": PRICES, "tickets": TICKETS, "energy": ENERGY, "sales": SALES},
+    "form": FORM,
     "taxed": grid("", "| Lamp | Price | VAT rate |\n|---|---|---|\n| Oak | 30 | 9 |\n| Reed | 12 | 20 |"),
     **{"rooms": ROOMS, "models": grid("", "| Model | Layers |\n| ViT-Base | 12 |\n| ViT-Huge | 32 |")},
 }
@@ -115,6 +122,8 @@ TABLES = {
         ("loans", "New loans in the second quarter?", "910"),
         ("measures", "What was the revenue in 2023?", "6 EUR"),
         ("codes", "What is E1?", "motor too hot"),
+        ("form", "What is the default of HoldOpen?", "HoldOpen Off"),
+        ("form", "In which contexts may HoldOpen be used?", "gate, yard"),
         ("codes", "What does E2 mean?", "oil level low"),
         # persons, places and years by the words of the question
         ("branches", "Who manages the North branch?", "Ines Cole"),
@@ -211,6 +220,9 @@ def test_a_table_answers_what_it_says(table: str, question: str, answer: str) ->
         ("segments", "What did the new boats cost?"),
         ("segments", "What was the profit of Charter?"),
         ("segments", "Revenue of the refit segment in Q3 2021?"),
+        # of a word in the text beside a label, and what a value does
+        ("form", "timeout default"),
+        ("form", "What does HoldOpen Off do?"),
         # what no table says: yes or no, steps, reasons, definitions
         ("allowances", "Is the hotel limit in Norway more than 100?"),
         ("litres", "How do I plant tomatoes?"),

@@ -174,7 +174,8 @@ def look(grid: Grid, question: str) -> Look:
     columns = _columns_named(grid, words, by_rows, question)
     explained = by_rows.union(*(match.places for match in columns))
     units = [grid.unit(head.text)[0] for head in grid.header]
-    texts = [grid.title, *(cell.text for cell in (*grid.around, *grid.header)), *units]
+    heads = [head.text for head in grid.header if not _is_sentence(grid, head)]
+    texts = [grid.title, *(cell.text for cell in grid.around), *heads, *units]
     context = {term for text in texts for term in terms_of(text)}
     context |= set(terms_of(_PAYING)) if any(map(is_money, units)) else set()
     left = tuple(
@@ -222,6 +223,11 @@ NAME_TERMS = 8
 """Terms of a cell that can be named; a longer one is a sentence."""
 
 
+def _is_sentence(grid: Grid, head: Cell) -> bool:
+    """Whether the first row of labels and values has a text beside its label, which is no name of a column."""
+    return len(grid.header) == 2 and len(terms_of(head.text)) > NAME_TERMS
+
+
 def _places(words: Words, terms: Sequence[str]) -> frozenset[int] | None:
     found = words.of(terms)
     joined = ["".join(terms).casefold()] if found is None and len(terms) == 2 else []
@@ -236,6 +242,8 @@ def _columns_named(grid: Grid, words: Words, taken: frozenset[int], question: st
     """
     found = []
     for column, head in enumerate(grid.header):
+        if _is_sentence(grid, head):
+            continue
         terms = terms_of(_IN_BRACKETS.sub(" ", head.text)) or terms_of(head.text)
         there = {
             term: at
