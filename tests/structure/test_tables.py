@@ -105,6 +105,7 @@ TABLES = {
     **{"rates": RATES, "wins": WINS, "allowances": ALLOWANCES, "parts": PARTS, "codes": CODES, "segments": SEGMENTS},
     **{"loans": LOANS, "phones": PHONES, "prices": PRICES, "tickets": TICKETS, "energy": ENERGY, "sales": SALES},
     "form": FORM,
+    "idle": grid("IdleTime\n\n", "| Description: | Hold open time of idle links |\n| Default: | IdleTime 300 |"),
     "taxed": grid("", "| Lamp | Price | VAT rate |\n|---|---|---|\n| Oak | 30 | 9 |\n| Reed | 12 | 20 |"),
     **{"rooms": ROOMS, "models": grid("", "| Model | Layers |\n| ViT-Base | 12 |\n| ViT-Huge | 32 |")},
 }
@@ -222,6 +223,7 @@ def test_a_table_answers_what_it_says(table: str, question: str, answer: str) ->
         ("segments", "Revenue of the refit segment in Q3 2021?"),
         # of a word in the text beside a label, and what a value does
         ("form", "timeout default"),
+        ("idle", "hold open default"),
         ("form", "What does HoldOpen Off do?"),
         # what no table says: yes or no, steps, reasons, definitions
         ("allowances", "Is the hotel limit in Norway more than 100?"),

@@ -174,7 +174,7 @@ def look(grid: Grid, question: str) -> Look:
     columns = _columns_named(grid, words, by_rows, question)
     explained = by_rows.union(*(match.places for match in columns))
     units = [grid.unit(head.text)[0] for head in grid.header]
-    heads = [head.text for head in grid.header if not _is_sentence(grid, head)]
+    heads = [head.text for head in grid.header if not _is_value(grid, head)]
     texts = [grid.title, *(cell.text for cell in grid.around), *heads, *units]
     context = {term for text in texts for term in terms_of(text)}
     context |= set(terms_of(_PAYING)) if any(map(is_money, units)) else set()
@@ -223,9 +223,10 @@ NAME_TERMS = 8
 """Terms of a cell that can be named; a longer one is a sentence."""
 
 
-def _is_sentence(grid: Grid, head: Cell) -> bool:
-    """Whether the first row of labels and values has a text beside its label, which is no name of a column."""
-    return len(grid.header) == 2 and len(terms_of(head.text)) > NAME_TERMS
+def _is_value(grid: Grid, head: Cell) -> bool:
+    """Whether the first row is a label and a value as the others are: the value is no name of a column."""
+    label, *others = grid.header
+    return [head] == others and (label.text.endswith(":") or len(terms_of(head.text)) > NAME_TERMS)
 
 
 def _places(words: Words, terms: Sequence[str]) -> frozenset[int] | None:
@@ -242,7 +243,7 @@ def _columns_named(grid: Grid, words: Words, taken: frozenset[int], question: st
     """
     found = []
     for column, head in enumerate(grid.header):
-        if _is_sentence(grid, head):
+        if _is_value(grid, head):
             continue
         terms = terms_of(_IN_BRACKETS.sub(" ", head.text)) or terms_of(head.text)
         there = {
