@@ -56,6 +56,11 @@ class Question:
     """Empty for the recipe of the run."""
     asked_by: str = ""
 
+    @property
+    def key(self) -> str:
+        """Equal for questions that a file may have once only."""
+        return " ".join(self.question.casefold().split())
+
     def to_yaml(self) -> dict[str, Any]:
         """As it stands in the file."""
         named = {"recipe": self.recipe, "asked_by": self.asked_by}
@@ -95,10 +100,10 @@ class _Reader:
         lines: dict[str, int] = {}
         for entry in entries.value:
             question = self._question(entry)
-            key = " ".join(question.question.casefold().split())
-            if key in lines:
-                raise self._wrong(entry, f"the question stands in line {lines[key]} already: {question.question}")
-            lines[key] = question.line
+            if question.key in lines:
+                line = lines[question.key]
+                raise self._wrong(entry, f"the question stands in line {line} already: {question.question}")
+            lines[question.key] = question.line
             yield question
 
     def _question(self, node: yaml.Node) -> Question:
