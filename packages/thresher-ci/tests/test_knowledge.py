@@ -13,14 +13,14 @@ from thresher_ci.recording import record
 
 WRONG = [
     ("questions: []", 1, "one question at least"),
-    ("questions:\n  - expect: refused", 2, "`question` is missing"),
-    ("questions:\n  - question: Who?", 2, "`expect` is missing"),
-    ("questions:\n  - question: Who?\n    expect: maybe", 3, "`expect` is 'maybe'"),
-    ("questions:\n  - question: Who?\n    expect: {quote: Words.}", 3, "`source` is missing beside `quote`"),
-    ("questions:\n  - question: Who?\n    expect: {source: a.md}", 3, "either a `quote`"),
-    ("questions:\n  - question: Who?\n    expect: {value: ''}", 3, "`value` must be a text"),
-    ("questions:\n  - question: Who?\n    expect: refused\n    by: Mara", 4, "unknown field `by`"),
-    ("questions:\n  - question: Who?\n    expect: refused\nmore: 1", 4, "unknown field `more`"),
+    ("questions:\n  - expect: refused", 2, '"question" is missing'),
+    ("questions:\n  - question: Who?", 2, '"expect" is missing'),
+    ("questions:\n  - question: Who?\n    expect: maybe", 3, "\"expect\" is 'maybe'"),
+    ("questions:\n  - question: Who?\n    expect: {quote: Words.}", 3, '"source" is missing beside "quote"'),
+    ("questions:\n  - question: Who?\n    expect: {source: a.md}", 3, 'either a "quote"'),
+    ("questions:\n  - question: Who?\n    expect: {value: ''}", 3, '"value" must be a text'),
+    ("questions:\n  - question: Who?\n    expect: refused\n    by: Mara", 4, 'unknown field "by"'),
+    ("questions:\n  - question: Who?\n    expect: refused\nmore: 1", 4, 'unknown field "more"'),
 ]
 
 

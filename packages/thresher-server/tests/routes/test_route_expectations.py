@@ -90,7 +90,7 @@ def test_it_takes_the_scope_to_write_and_the_name_of_the_key_is_kept(home: Path,
 def test_a_file_that_cannot_be_read_stops_the_start_and_later_the_reply_says_so(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "knowledge.yaml"
     file.write_text("questions:\n  - question: Who?\n", encoding="utf-8")
-    with pytest.raises(UsageError, match=r"line 2: `expect` is missing"), running(home, server__knowledge=str(file)):
+    with pytest.raises(UsageError, match=r'line 2: "expect" is missing'), running(home, server__knowledge=str(file)):
         pass
     file.unlink()
     with running(home, server__knowledge=str(file)) as one:
