@@ -18,6 +18,7 @@ from thresher.collection import Collection
 from thresher.errors import StoreError, UsageError
 from thresher.judging.certificate import Certificate, NotCertified
 from thresher.types import IN_DOUBT
+from thresher_testing.llm_server import ScriptedServer
 
 PLACES = ("Aberfeld", "Brunnau", "Corvale", "Dornwick", "Elmsted", "Farrow", "Gratz", "Hallow")
 QUESTIONS = [f"When was the mill of {place} founded?" for place in PLACES]
@@ -118,6 +119,32 @@ def test_an_answer_below_the_threshold_is_in_doubt_and_its_replay_too(certified:
     assert answer.text.startswith(IN_DOUBT)
     assert answer.certificate.line.startswith("Not under the certificate (certainty below 0.98): at most 50 %")
     assert certified.replay(answer.trace)[1] == []
+
+
+def test_what_a_chat_model_says_is_as_certain_as_its_least_supported_sentence(mills: Collection) -> None:
+    def quoting(body: Any) -> str:
+        evidence = body["messages"][-1]["content"]
+        asked = next(place for place in PLACES if f"mill of {place} founded" in evidence)
+        return f"The mill of {asked} was founded in {1500 + PLACES.index(asked)} [1]."
+
+    with ScriptedServer(quoting) as server:
+        settings = {**FEW, "llm.base_url": server.base_url, "llm.model": "quoting"}
+        for question in QUESTIONS:
+            answer = mills.ask(question, settings=settings)
+            assert (answer.answered_by, answer.certainty) == ("model", None)
+            mills.feedback(answer, right=True)
+        made = mills.certify(0.5, settings=settings)
+        assert isinstance(made, Certificate)
+        assert made.answered == len(QUESTIONS)
+        answer = mills.ask(QUESTIONS[0], settings=settings)
+        assert answer.certificate is not None
+        assert (answer.state, answer.certificate.covers) == ("answered", True)
+        assert [*mills.certificates.recent("corrective").values()] == [answer.sentences[0].support]
+        mills.certificates.put(replace(made, threshold=1.0))
+        below = mills.ask(QUESTIONS[1], settings=settings)
+        assert below.certificate is not None
+        assert (below.state, below.certificate.covers) == ("doubtful", False)
+        assert [*mills.certificates.recent("corrective").values()] == [below.sentences[0].support]
 
 
 def test_it_is_void_when_what_it_names_changes(certified: Collection) -> None:
@@ -233,7 +260,7 @@ def test_a_file_with_several_faults_is_refused_with_every_line(
     assert ran.code == 2
     for fault in (
         "labels.jsonl: line 2 is no JSON",
-        "line 3 has no `right` that is true or false",
+        'line 3 has no "right" that is true or false',
         "line 4 is of a question made by a rule or a model: those are easier than people's and certify nothing",
         "line 5 is a question with known answers and no person's label of what was shown",
         'write {"question": "...", "answer": "the text that was shown", "right": true} on every line',
@@ -311,4 +338,4 @@ def test_made_questions_are_not_asked_for_labels(mills: Collection, file: Callab
     ran = typed("label", file({"question": "Who?", "chunk_id": "c1"}, {"question": " "}), "--home", mills.home)
     assert ran.code == 2
     assert "line 1 is of a question made by a rule or a model" in ran.err
-    assert "line 2 has no `question`" in ran.err
+    assert 'line 2 has no "question"' in ran.err

@@ -2,7 +2,8 @@
 
     .venv/bin/python -m benchmarks.knowledge_edits                       paragraphs of SQuAD, without a chat model
     .venv/bin/python -m benchmarks.knowledge_edits --set manuals         pages of manuals (after `real_text fetch`)
-    .venv/bin/python -m benchmarks.knowledge_edits --scripted            with the scripted model of benchmarks/speed
+    .venv/bin/python -m benchmarks.knowledge_edits --scripted            with a scripted chat model
+    .venv/bin/python -m benchmarks.knowledge_edits --set three           three files of 300 changed, 200 questions
     .venv/bin/python -m benchmarks.knowledge_edits --facts 20 --rounds 1 --single 2
 
 Each writes its cell of results/knowledge_edits.json. The facts are in `facts`. Each document is a paragraph of SQuAD
@@ -21,7 +22,11 @@ In a *round* each document gets one edit at most, in turn one of:
 
 A sentence that is torn out of its paragraph may lose what `it` or `the problem` refers to; it counts on a line of its
 own. `caught` is the share of breaking edits whose question is broken or contradicted, `false alarms` that of those that
-break nothing. An edit made alone gives the seconds of a run and the share of the questions that are answered again.
+break nothing. An edit made alone gives the seconds of a run and the share of the questions that are answered again;
+so do three edits at once, of `--set three`.
+
+The scripted model reads without fault: it quotes the sentence of its evidence that shares most words with the one that
+is expected, and finds nothing where that shares less than half of them.
 """
 
 from __future__ import annotations
@@ -29,16 +34,19 @@ from __future__ import annotations
 import argparse
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
-from benchmarks.knowledge_edits.facts import SETS, Fact, written
+from benchmarks.knowledge_edits.facts import SETS, Fact, paragraphs, written
 from benchmarks.machine import CACHE, keep, kept, tell
-from benchmarks.speed import model
+from benchmarks.speed import ENOUGH, inside, model, shared
+from thresher.answering.chat_model import SYSTEM
+from thresher.answering.checked_answer import NOT_FOUND
+from thresher.text.sentences import sentence_spans
 from thresher_ci.asking import Asker
 from thresher_ci.comparison import FAILING, Difference, compared
 from thresher_ci.documents import Workplace
@@ -116,6 +124,11 @@ class Bench:
             return {one.question.question: one for one in found}
 
 
+def folder_of(name: str, settings: Mapping[str, Any]) -> Path:
+    """The workplace of a set."""
+    return FOLDER / f"{name}{'-scripted' if settings else ''}"
+
+
 def rounds(found: Sequence[Fact], number: int) -> Iterator[list[tuple[Fact, str]]]:
     """The edits of each round: one of a document at most, the kinds in turn, another one in each round."""
     for shift in range(number):
@@ -130,7 +143,7 @@ def rounds(found: Sequence[Fact], number: int) -> Iterator[list[tuple[Fact, str]
 def measured(name: str, number: int, most_rounds: int, single: int, settings: Mapping[str, Any]) -> dict[str, Any]:
     """All that is printed of a set of facts."""
     found, documents = SETS[name](number)
-    bench = Bench(FOLDER, [fact.question for fact in found], settings)
+    bench = Bench(folder_of(name, settings), [fact.question for fact in found], settings)
     begun = perf_counter()
     old, _ = bench.asked(documents, {})
     before = {"documents": len(documents), "questions": len(found), "seconds": round(perf_counter() - begun, 1)}
@@ -161,6 +174,31 @@ def measured(name: str, number: int, most_rounds: int, single: int, settings: Ma
     return {"before": before, "kinds": {kind: dict(counts) for kind, counts in kinds.items()}, "alone": alone}
 
 
+def three_changed(single: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What a run costs after a sentence was deleted, one reworded and one file renamed."""
+    found, documents = paragraphs(200, 300)
+    bench = Bench(folder_of("three", settings), [fact.question for fact in found], settings)
+    begun = perf_counter()
+    old, _ = bench.asked(documents, {})
+    before = {"documents": len(documents), "questions": len(found), "seconds": round(perf_counter() - begun, 1)}
+    print(before, flush=True)
+    known = {one.footprint: one for one in old.values() if one.footprint}
+    alone, step = [], len(found) // (3 * single)
+    for at in range(single):
+        after = dict(documents)
+        for fact, kind in zip(found[3 * at * step :: step], ("delete", "reword", "rename"), strict=False):
+            after = edited(after, fact, kind)
+        started, spent = perf_counter(), process_time()
+        new, again = bench.asked(after, known)
+        kinds = Counter(one.kind for one in bench.compared(old, new).values())
+        took = {"seconds": round(perf_counter() - started, 1), "CPU seconds": round(process_time() - spent, 1)}
+        alone.append(
+            {"kind": "three files", "answered_again": round(again / len(found), 3), **took, "found": dict(kinds)}
+        )
+        print(alone[-1], flush=True)
+    return {"before": before, "kinds": {}, "alone": alone}
+
+
 def shares(results: Mapping[str, Any]) -> Iterator[str]:
     """The lines that are printed: caught, false alarms, and what a single edit costs."""
     for name, kinds in (("caught", BREAKING), ("false alarms", KEEPING), ("broken of", ("tear out",))):
@@ -171,7 +209,7 @@ def shares(results: Mapping[str, Any]) -> Iterator[str]:
         if share.value is not None:
             within = f"{share.value:.1%} ({share.low:.1%} to {share.high:.1%})"
             yield f"{name} ({', '.join(kinds)}): {failing} of {number}, {within}"
-    for kind in KINDS:
+    for kind in (*KINDS, "three files"):
         of_kind = [one for one in results["alone"] if one["kind"] == kind]
         if of_kind:
             again = sum(one["answered_again"] for one in of_kind) / len(of_kind)
@@ -180,14 +218,32 @@ def shares(results: Mapping[str, Any]) -> Iterator[str]:
 
 
 def unwaited(body: Mapping[str, Any]) -> Reply:
-    """What the scripted model replies, at once."""
+    """What the scripted model of benchmarks/speed replies, at once."""
     return replace(model(body), seconds=0.0)
+
+
+def faultless(found: Sequence[Fact]) -> Callable[[Mapping[str, Any]], Reply]:
+    """A model that quotes what is sought, where its evidence has it."""
+    sought = {fact.question.question: fact.sentence for fact in found}
+
+    def reply(body: Mapping[str, Any]) -> Reply:
+        system, user = (message["content"] for message in body["messages"])
+        wanted = sought.get(user.rpartition("Question: ")[2].strip())
+        if wanted is None or not system.startswith(SYSTEM):
+            return unwaited(body)
+        texts = enumerate(inside("evidence", user), start=1)
+        quotes = [(text[slice(*span)], number) for number, text in texts for span in sentence_spans(text)]
+        best, number = max(quotes, key=lambda quote: shared(wanted, quote[0]), default=("", 0))
+        read = " ".join(best.split()).rstrip(".")
+        return Reply(f"{read} [{number}]." if shared(wanted, best) >= ENOUGH else NOT_FOUND)
+
+    return reply
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--set", choices=tuple(SETS), default="squad")
+    parser.add_argument("--set", choices=(*SETS, "three"), default="squad")
     parser.add_argument("--scripted", action="store_true", help="with a scripted chat model")
     parser.add_argument("--facts", type=int, default=79)
     parser.add_argument("--rounds", type=int, default=len(KINDS))
@@ -197,9 +253,13 @@ def main() -> None:
     with ExitStack() as stack:
         settings: dict[str, Any] = {}
         if given.scripted:
-            url = stack.enter_context(ScriptedServer(unwaited)).base_url
+            found, _ = paragraphs(200, 300) if given.set == "three" else SETS[given.set](given.facts)
+            url = stack.enter_context(ScriptedServer(faultless(found))).base_url
             settings = {"llm.base_url": url, "llm.model": "scripted", "llm.cache": True}
-        results = measured(given.set, given.facts, given.rounds, given.single, settings)
+        if given.set == "three":
+            results = three_changed(given.single, settings)
+        else:
+            results = measured(given.set, given.facts, given.rounds, given.single, settings)
     for line in shares(results):
         print(line)
     cell = f"{given.set}, {'scripted model' if given.scripted else 'no chat model'}"

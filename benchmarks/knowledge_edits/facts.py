@@ -80,6 +80,23 @@ def planted(number: int) -> tuple[list[Fact], dict[str, str]]:
     return found, documents
 
 
+def paragraphs(questions: int, files: int) -> tuple[list[Fact], dict[str, str]]:
+    """Questions of SQuAD with the sentences of their answers, and more paragraphs than they are about."""
+    rows_of = [*rows("squad/answered.jsonl"), *rows("squad/questions_only.jsonl")]
+    texts = {f"{row['title']}-{row['paragraph']}.md": (title_of(row), row["context"]) for row in rows_of}
+    kept = dict(list(texts.items())[:files])
+    found: dict[str, Fact] = {}
+    for row in rows_of:
+        file, answers = f"{row['title']}-{row['paragraph']}.md", row.get("answers")
+        if file in kept and answers and row["question"] not in found:
+            (at, right), text = answers[0], row["context"]
+            start, end = next(span for span in sentence_spans(text) if at < span[1])
+            question = Question(row["question"], Expected(quote=text[start:end].strip(), source=file))
+            found[row["question"]] = Fact(question, file, title_of(row), text, start, end, at, right, "")
+    every = list(found.values())
+    return every[:: len(every) // questions][:questions], {name: written(*one) for name, one in kept.items()}
+
+
 def written(title: str, text: str) -> str:
     """A document."""
     return f"# {title}\n\n{text.strip()}\n"

@@ -245,9 +245,9 @@ class OpenCollection:
         from thresher.recipes.certify import asserted, settled
 
         if not void:
-            answer = settled(answer, certificate)
+            certainty, answer = asserted(answer), settled(answer, certificate)
             with suppress(StoreError):  # a home that cannot be written to
-                self.certificates.note(certificate.recipe, answer.standalone or answer.question, asserted(answer))
+                self.certificates.note(certificate.recipe, answer.standalone or answer.question, certainty)
         recent = [] if void else list(self.certificates.recent(certificate.recipe).values())
         return replace(answer, certificate=certificate.said(void, recent, covers=answer.state == "answered"))
 

@@ -48,7 +48,7 @@ def test_wrong_usage_is_exit_2_and_names_the_line(example: Path, run: Run) -> No
     (example / "knowledge.yaml").write_text("questions:\n  - question: Who?\n", encoding="utf-8")
     ran = run("ci", "--documents", str(example / "handbook"), *options(example))
     assert ran.code == 2
-    assert "knowledge.yaml, line 2: `expect` is missing" in ran.err
+    assert 'knowledge.yaml, line 2: "expect" is missing' in ran.err
 
 
 def test_only_a_confirmed_answer_is_recorded(example: Path, run: Run) -> None:
@@ -80,3 +80,23 @@ def test_answers_that_rest_on_a_document_are_listed(example: Path, run: Run) -> 
     run("ask", "When does the office open?", *home)
     assert "When does the office open?" in run("holding", "office.md", *home).out
     assert "no stored answer rests on" in run("holding", "travel.md", *home).out
+
+
+def test_what_cannot_be_asked_is_exit_2_and_breaks_nothing(example: Path, run: Run) -> None:
+    asking = ("ci", "--documents", str(example / "handbook"), *options(example))
+    assert run(*asking).code == 0
+    last = example / ".thresher" / "ci" / "runs" / "last.json"
+    last.write_text(last.read_text(encoding="utf-8").replace('"format": 1', '"format": 0'), encoding="utf-8")
+    ran = run(*asking, "--against", "last")
+    assert (ran.code, "was recorded by another version" in ran.err) == (2, True)
+    (example / "empty" / "collections").mkdir(parents=True)
+    ran = run(*asking, "--against", str(example / "empty"))
+    assert (ran.code, "holds no documents yet" in ran.err) == (2, True)
+
+
+def test_a_field_that_is_also_an_option_is_named_as_it_stands_in_the_file(example: Path, run: Run) -> None:
+    (example / "knowledge.yaml").write_text(
+        "questions:\n  - question: Who?\n    recipe: ''\n    expect: refused\n", "utf-8"
+    )
+    ran = run("ci", "--documents", str(example / "handbook"), *options(example))
+    assert (ran.code, 'line 3: "recipe" must be a text' in ran.err) == (2, True)

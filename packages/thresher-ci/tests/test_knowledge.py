@@ -9,17 +9,18 @@ import yaml
 
 from thresher.errors import UsageError
 from thresher_ci.knowledge import SCHEMA, Expected, Question, read, write
+from thresher_ci.recording import record
 
 WRONG = [
     ("questions: []", 1, "one question at least"),
-    ("questions:\n  - expect: refused", 2, "`question` is missing"),
-    ("questions:\n  - question: Who?", 2, "`expect` is missing"),
-    ("questions:\n  - question: Who?\n    expect: maybe", 3, "`expect` is 'maybe'"),
-    ("questions:\n  - question: Who?\n    expect: {quote: Words.}", 3, "`source` is missing beside `quote`"),
-    ("questions:\n  - question: Who?\n    expect: {source: a.md}", 3, "either a `quote`"),
-    ("questions:\n  - question: Who?\n    expect: {value: ''}", 3, "`value` must be a text"),
-    ("questions:\n  - question: Who?\n    expect: refused\n    by: Mara", 4, "unknown field `by`"),
-    ("questions:\n  - question: Who?\n    expect: refused\nmore: 1", 4, "unknown field `more`"),
+    ("questions:\n  - expect: refused", 2, '"question" is missing'),
+    ("questions:\n  - question: Who?", 2, '"expect" is missing'),
+    ("questions:\n  - question: Who?\n    expect: maybe", 3, "\"expect\" is 'maybe'"),
+    ("questions:\n  - question: Who?\n    expect: {quote: Words.}", 3, '"source" is missing beside "quote"'),
+    ("questions:\n  - question: Who?\n    expect: {source: a.md}", 3, 'either a "quote"'),
+    ("questions:\n  - question: Who?\n    expect: {value: ''}", 3, '"value" must be a text'),
+    ("questions:\n  - question: Who?\n    expect: refused\n    by: Mara", 4, 'unknown field "by"'),
+    ("questions:\n  - question: Who?\n    expect: refused\nmore: 1", 4, 'unknown field "more"'),
 ]
 
 
@@ -72,3 +73,11 @@ def test_a_value_that_yaml_takes_for_a_number_is_its_words(tmp_path: Path) -> No
     file = tmp_path / "knowledge.yaml"
     file.write_text("questions:\n- question: How many?\n  expect: {value: 007}\n", encoding="utf-8")
     assert read(file)[0].expected.value == "007"
+
+
+def test_a_question_that_stands_there_in_other_case_or_spacing_is_not_recorded_again(tmp_path: Path) -> None:
+    file = tmp_path / "knowledge.yaml"
+    answer = {"question": "Who rebuilt  the lamp?", "abstained": True, "citations": ()}
+    assert len(record(file, [answer])) == 1
+    assert record(file, [{**answer, "question": "who rebuilt the lamp?"}]) == []
+    assert len(read(file)) == 1

@@ -179,3 +179,30 @@ def test_it_runs_again_when_a_document_changes(job: Make, handbook: Path) -> Non
 
     first, second = islice(watched(job(), "", wait=change), 2)
     assert (first.failed, second.failed) == (False, True)
+
+
+def test_watching_goes_on_after_a_file_was_wrong_for_a_moment(job: Make, handbook: Path) -> None:
+    file, told = handbook.parent / "knowledge.yaml", list[str]()
+    right = file.read_text(encoding="utf-8")
+    states = iter([f"{right}  - question:\n", f"{right}\n"])
+
+    def change() -> None:
+        file.write_text(next(states), encoding="utf-8")
+
+    first, second = islice(watched(job(tell=told.append), "", wait=change), 2)
+    assert (first.failed, second.failed) == (False, False)
+    assert len(told) == 1
+    assert '"question" must be a text' in told[0] or '"expect" is missing' in told[0]
+    file.write_text("questions: []", encoding="utf-8")
+    with pytest.raises(UsageError, match="one question at least"):
+        next(watched(job(), "", wait=change))
+
+
+def test_a_source_that_is_gone_is_named_where_its_words_moved(job: Make, handbook: Path) -> None:
+    (handbook / "travel.md").rename(handbook / "trips.md")
+    edit(
+        handbook.parent / "knowledge.yaml",
+        "{value: 140 euros}",
+        "{source: travel.md, quote: A hotel may cost 140 euros}",
+    )
+    assert job().run().of("moved")[0].why == "was expected in travel.md; travel.md is gone"

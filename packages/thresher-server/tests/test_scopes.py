@@ -72,6 +72,7 @@ NEEDED = {
         f"DELETE {DOCUMENT}",
         f"POST {DOCUMENT}/reindex",
         f"POST {HERE}/calibrate",
+        f"POST {TRACE}/expectation",
     },
     Scope.ADMIN: {"POST /api/collections", f"PATCH {HERE}", f"DELETE {HERE}", f"POST {HERE}/copy"},
 }

@@ -67,8 +67,8 @@ def label_fault(row: Any) -> str:
     if "right" not in row and ("answers" in row or "answerable" in row):
         return "is a question with known answers and no person's label of what was shown"
     if type(row.get("right")) is not bool:
-        return "has no `right` that is true or false"
-    return "" if isinstance(row.get("answer"), str) else "has no `answer`, the text that was labelled"
+        return 'has no "right" that is true or false'
+    return "" if isinstance(row.get("answer"), str) else 'has no "answer", the text that was labelled'
 
 
 def question_fault(row: Any) -> str:
@@ -78,7 +78,7 @@ def question_fault(row: Any) -> str:
     if row.get("made_by", "person") != "person" or row.keys() & MADE_KEYS:
         return MADE
     asked = row.get("question")
-    return "" if isinstance(asked, str) and asked.strip() else "has no `question`"
+    return "" if isinstance(asked, str) and asked.strip() else 'has no "question"'
 
 
 def asked_again(
@@ -105,9 +105,15 @@ def asked_again(
 
 
 def asserted(answer: Answer) -> float | None:
-    """The certainty of an answer; None for a refusal, and where a model's own answer is in doubt at any threshold."""
-    in_doubt = answer.answered_by == "model" and answer.state == "doubtful"
-    return None if answer.abstained or in_doubt else answer.certainty
+    """The certainty of an answer; None for a refusal, and where a model's own answer is in doubt at any threshold.
+
+    What a model says is as certain as the least supported of its sentences.
+    """
+    if answer.abstained or (answer.answered_by == "model" and answer.state == "doubtful"):
+        return None
+    if answer.certainty is None:
+        return min((sentence.support for sentence in answer.sentences), default=None)
+    return answer.certainty
 
 
 def said(text: str) -> str:
@@ -221,6 +227,6 @@ class Wanted:
 
 def settled(answer: Answer, certificate: Certificate) -> Answer:
     """The answer in doubt where its certainty is below the threshold."""
-    if answer.state == "answered" and not certificate.reached(answer.certainty):
+    if answer.state == "answered" and not certificate.reached(asserted(answer)):
         return replace(answer, state="doubtful")
     return answer

@@ -12,7 +12,7 @@ import typer
 
 from thresher.cli import output
 from thresher.cli.options import FAILED, RecipeName, Strict, Target, on_collection
-from thresher.errors import UsageError
+from thresher.errors import ThresherError, UsageError
 from thresher.tracing.explain import counted
 from thresher_ci import recording
 from thresher_ci.knowledge import Question
@@ -49,7 +49,7 @@ def ci(
     recipe: RecipeName = None,
     strict: Strict = None,
 ) -> None:
-    """Ask what is expected; exit 0 when nothing broke, 1 when something did, 2 for wrong usage."""
+    """Ask what is expected; exit 0 when nothing broke, 1 when something did, 2 where it could not be asked."""
     if context.invoked_subcommand is not None:
         return
     chosen = (target.recipe(recipe), target.settings, target.strict(strict))
@@ -68,7 +68,10 @@ def ci(
         except KeyboardInterrupt:
             output.complain("no longer watching")
         return
-    report = job.run(against)
+    try:
+        report = job.run(against)
+    except ThresherError as error:  # 1 says that an answer broke
+        raise UsageError(error.what, subject=error.subject, next_step=error.next_step) from error
     show(report)
     if report.failed:
         raise typer.Exit(FAILED)

@@ -51,16 +51,17 @@ def unmet_now(
 ) -> Iterator[Difference]:
     """Against no other state: broken is what does not meet its expectation, moved what stands in another source.
 
-    An expected source that is not among `sources` is gone, which is why it broke.
+    An expected source that is not among `sources` is gone.
     """
     for question in questions:
         now, expected = new[question.question], question.expected
+        is_gone = expected.source and not any(_is(source, expected) for source in sources)
+        gone = f"; {expected.source} is gone" if is_gone else ""
         if why := unmet(expected, now, check):
-            gone = expected.source and not any(_is(source, expected) for source in sources)
-            said = f"{why}; {expected.source} is gone" if gone else why
-            yield Difference("broken", question, said, None, now.lead, met=False)
+            yield Difference("broken", question, f"{why}{gone}", None, now.lead, met=False)
         elif expected.source and not any(_is(place.source, expected) for place in now.shown):
-            yield Difference("moved", question, f"was expected in {expected.source}", None, now.lead, met=True)
+            why = f"was expected in {expected.source}{gone}"
+            yield Difference("moved", question, why, None, now.lead, met=True)
         else:
             yield Difference("unchanged", question, "", None, now.lead, met=True)
 

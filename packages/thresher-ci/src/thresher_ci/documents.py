@@ -162,7 +162,8 @@ def files_at(folder: Path, ref: str, *, without: Path) -> Iterator[dict[str, Pat
     """The same at a git ref, in a folder that goes with the context. Raises UsageError for a ref that is none."""
     commit = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     if commit is None:
-        raise UsageError("is no git ref here, no home and no recorded run", subject=f"`against` {ref}")
+        what, advice = "is no git ref here, no home and no recorded run", f"see git -C {folder} log"
+        raise UsageError(what, subject=f"`against` {ref}", next_step=advice)
     prefix = (_git(folder, "rev-parse", "--show-prefix") or b"").decode().strip().rstrip("/")
     top = (_git(folder, "rev-parse", "--show-toplevel") or b"").decode().strip()
     packed = _git(Path(top), "archive", f"{commit.decode().strip()}:{prefix}")

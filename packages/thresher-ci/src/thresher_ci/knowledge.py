@@ -56,6 +56,11 @@ class Question:
     """Empty for the recipe of the run."""
     asked_by: str = ""
 
+    @property
+    def key(self) -> str:
+        """Equal for questions that a file may have once only."""
+        return " ".join(self.question.casefold().split())
+
     def to_yaml(self) -> dict[str, Any]:
         """As it stands in the file."""
         named = {"recipe": self.recipe, "asked_by": self.asked_by}
@@ -91,21 +96,21 @@ class _Reader:
         top = self._fields(node, {"questions"}, "the file")
         entries = top.get("questions")
         if not isinstance(entries, yaml.SequenceNode) or not entries.value:
-            raise self._wrong(entries or node, "`questions` must be a list with one question at least")
+            raise self._wrong(entries or node, '"questions" must be a list with one question at least')
         lines: dict[str, int] = {}
         for entry in entries.value:
             question = self._question(entry)
-            key = " ".join(question.question.casefold().split())
-            if key in lines:
-                raise self._wrong(entry, f"the question stands in line {lines[key]} already: {question.question}")
-            lines[key] = question.line
+            if question.key in lines:
+                line = lines[question.key]
+                raise self._wrong(entry, f"the question stands in line {line} already: {question.question}")
+            lines[question.key] = question.line
             yield question
 
     def _question(self, node: yaml.Node) -> Question:
         fields = self._fields(node, {"question", "expect", "recipe", "asked_by"}, "a question")
         for name in ("question", "expect"):
             if name not in fields:
-                raise self._wrong(node, f"`{name}` is missing")
+                raise self._wrong(node, f'"{name}" is missing')
         texts = {name: self._text(name, one) for name, one in fields.items() if name != "expect"}
         return Question(expected=self._expected(fields["expect"]), line=_line(node), **texts)
 
@@ -113,13 +118,13 @@ class _Reader:
         if isinstance(node, yaml.ScalarNode):
             if node.value != REFUSED:
                 wanted = f"it must be {REFUSED}, a source and a quote, or a value"
-                raise self._wrong(node, f"`expect` is '{node.value}'; {wanted}")
+                raise self._wrong(node, f"\"expect\" is '{node.value}'; {wanted}")
             return Expected()
-        fields = self._fields(node, {"source", "quote", "value"}, "`expect`")
+        fields = self._fields(node, {"source", "quote", "value"}, '"expect"')
         if ("quote" in fields) == ("value" in fields):
-            raise self._wrong(node, "`expect` must have either a `quote`, with its `source`, or a `value`")
+            raise self._wrong(node, '"expect" must have either a "quote", with its "source", or a "value"')
         if "quote" in fields and "source" not in fields:
-            raise self._wrong(node, "`source` is missing beside `quote`")
+            raise self._wrong(node, '"source" is missing beside "quote"')
         return Expected(**{name: self._text(name, one) for name, one in fields.items()})
 
     def _fields(self, node: yaml.Node | None, known: set[str], what: str) -> dict[str, yaml.Node]:
@@ -128,16 +133,16 @@ class _Reader:
         fields: dict[str, yaml.Node] = {}
         for key, value in node.value:
             if key.value not in known:
-                raise self._wrong(key, f"unknown field `{key.value}` of {what}; there are: {', '.join(sorted(known))}")
+                raise self._wrong(key, f'unknown field "{key.value}" of {what}; there are: {", ".join(sorted(known))}')
             if key.value in fields:
-                raise self._wrong(key, f"`{key.value}` stands twice")
+                raise self._wrong(key, f'"{key.value}" stands twice')
             fields[key.value] = value
         return fields
 
     def _text(self, name: str, node: yaml.Node) -> str:
         """A text, also one that YAML would take for a number: `value: 25` means the words."""
         if not isinstance(node, yaml.ScalarNode) or not node.value.strip():
-            raise self._wrong(node, f"`{name}` must be a text")
+            raise self._wrong(node, f'"{name}" must be a text')
         return str(node.value).strip()
 
     def _wrong(self, node: yaml.Node | None, what: str) -> UsageError:

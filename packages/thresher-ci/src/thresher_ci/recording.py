@@ -30,12 +30,13 @@ def record(
     file: Path, answers: Sequence[Mapping[str, Any]], *, documents: str = "", asked_by: str = ""
 ) -> list[Question]:
     """Append to the file what is expected of each answer; questions that stand there already are left out."""
-    there = {one.question.casefold() for one in read(file)} if file.exists() else set()
+    there = {one.key for one in read(file)} if file.exists() else set()
     new: dict[str, Question] = {}
     for answer in answers:
-        question = answer.get("standalone") or answer["question"]
-        if question.casefold() not in there:
-            new[question.casefold()] = Question(question, expected_of(answer, documents), asked_by=asked_by)
+        asked = answer.get("standalone") or answer["question"]
+        question = Question(asked, expected_of(answer, documents), asked_by=asked_by)
+        if question.key not in there:
+            new[question.key] = question
     if new:
         write(file, list(new.values()))
     return list(new.values())

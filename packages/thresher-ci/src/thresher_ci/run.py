@@ -12,7 +12,7 @@ from typing import Any
 
 import thresher
 from thresher import Collection, recipes
-from thresher.errors import UsageError
+from thresher.errors import ThresherError, UsageError
 from thresher.protocols import in_silence
 from thresher_ci import knowledge
 from thresher_ci.asking import Asker, digest, environment
@@ -151,12 +151,22 @@ def located(
 
 
 def watched(job: Job, against: str, *, wait: Callable[[], object]) -> Iterator[Report]:
-    """A run, and another whenever the expectations or a document changed; `wait` passes the time between two looks."""
+    """A run, and another whenever the expectations or a document changed; `wait` passes the time between two looks.
+
+    Raises what is wrong with the first run; later it is told, as a file may be half written.
+    """
     seen: object = None
     while True:
         files = {} if job.documents is None else files_of(job.documents, without=job.file)
         states = [(file, file.stat().st_mtime_ns) for file in (job.file, *files.values()) if file.exists()]
         if states != seen:
-            seen = states
-            yield job.run(against)
+            first, seen = seen is None, states
+            try:
+                report = job.run(against)
+            except ThresherError as error:
+                if first:
+                    raise
+                job.tell(str(error))
+            else:
+                yield report
         wait()

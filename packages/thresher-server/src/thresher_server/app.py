@@ -45,7 +45,7 @@ ROUTES = (
 )
 """Modules with a `router`."""
 
-MOUNTS: tuple[str, ...] = ("jobs.worker", "mcp.server", "routes.page")
+MOUNTS: tuple[str, ...] = ("jobs.worker", "mcp.server", "routes.page", "routes.expectations")
 """Modules with `mount(app, service)`: a factory of a context manager for the lifetime of the app, or None."""
 
 HOME_VARIABLE = "THRESHER_SERVER_HOME"

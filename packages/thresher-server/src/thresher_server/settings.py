@@ -37,6 +37,9 @@ class ServerSettings(Frozen):
     timeout_seconds: float = Field(120.0, gt=0, description="seconds that a question may take, its wait included")
     drain_seconds: float = Field(30.0, ge=0, description="seconds that open questions have to end when it stops")
     audit: bool = Field(True, description="keep who asked and who changed what, in server/audit.jsonl of the home")
+    knowledge: str = Field(
+        "", description="file of expectations of `thresher ci` that the page adds confirmed answers to; none if empty"
+    )
     chat_events: bool = Field(
         False,
         description="send Open WebUI's `event` beside chat chunks to every client, not only where its headers are",

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from browsing import ask, violations, visiting
+from browsing import PHONE, ask, violations, visiting
 from playwright.sync_api import Browser, expect
 
 import thresher
@@ -53,6 +53,7 @@ def test_an_answer_confirmed_on_the_page_is_expected_and_the_run_that_breaks_it_
         page.get_by_role("link", name="Ask", exact=True).click()
         expect(page.get_by_label("Your question")).to_be_focused()
         ask(page, HOTEL)
+        expect(page.get_by_role("button", name="Expect this")).to_have_count(0)
         page.get_by_role("button", name="This is right").click()
         expect(page.get_by_text("`thresher ci record` expects this answer")).to_be_visible()
         with thresher.open(home) as collection:
@@ -69,6 +70,33 @@ def test_an_answer_confirmed_on_the_page_is_expected_and_the_run_that_breaks_it_
         expect(broken).to_contain_text("travel.md")
         shot(page, "expectations")
         assert violations(page) == []
+
+
+def test_expect_this_writes_the_answer_to_the_file_of_the_server(browser: Browser, handbook: Path) -> None:
+    home, knowledge = handbook.parent / "home", handbook.parent / "knowledge.yaml"
+    with running(home, server__knowledge=str(knowledge)) as one:
+        with visiting(browser, one.url) as page:
+            ask(page, HOTEL)
+            page.get_by_role("button", name="Expect this").click()
+            expect(
+                page.get_by_text("Expected from now on: “A hotel may cost 140 euros a night.” (travel.md).")
+            ).to_be_visible()
+            expect(page.get_by_role("button", name="This is right")).to_have_attribute("aria-pressed", "true")
+            shot(page, "expect-desk")
+            assert violations(page) == []
+            page.get_by_role("button", name="Expect this").click()
+            expect(page.get_by_text("Expected before, nothing is written")).to_be_visible()
+            page.get_by_role("link", name="Expectations").click()
+            expect(page.get_by_text("becomes an expectation with “Expect this”")).to_be_visible()
+        with visiting(browser, one.url, viewport=PHONE) as page:
+            ask(page, DOGS)
+            page.get_by_role("button", name="Expect this").click()
+            expect(page.get_by_text("Expected from now on: a refusal.")).to_be_visible()
+            shot(page, "expect-phone")
+            assert violations(page) == []
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert [(one.question, one.expected.is_refusal) for one in read(knowledge)] == [(HOTEL, False), (DOGS, True)]
+    assert not Job(knowledge, home, "default", handbook, "corrective", {}).run().failed
 
 
 def test_the_certificate_stands_below_its_answer_and_is_loud_when_void(browser: Browser, handbook: Path) -> None:

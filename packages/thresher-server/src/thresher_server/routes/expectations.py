@@ -1,18 +1,26 @@
-"""The last run of `thresher ci`: which of the expected answers broke."""
+"""What is expected of answers: the file that confirmed ones are written to, and the last run of `thresher ci`.
+
+The file is `server.knowledge`; thresher-ci, which knows its form, is needed for that alone.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, FastAPI
+from filelock import FileLock
 from pydantic import Field
 
-from thresher.home.places import files_at
+from thresher.errors import MissingExtra
+from thresher.home.places import files_at, make_folder, working_folder
 from thresher_server.naming import READING, Served
 from thresher_server.problems import Problem, replies
 from thresher_server.security.access import Reader, check
-from thresher_server.security.keys import Scope
+from thresher_server.security.keys import Caller, Scope
+from thresher_server.service import Service
 from thresher_server.shapes import Reply
 
 router = APIRouter(prefix="/api/expectations", tags=["traces"])
@@ -67,3 +75,48 @@ def last(caller: Reader, service: Served) -> RunReply:
     told: dict[str, Any] = json.loads(content)
     check(caller, Scope.READ, told["collection"])
     return RunReply(**told)
+
+
+class ExpectedReply(Reply):
+    """What is expected from now on of the answer to a question."""
+
+    question: str
+    written: bool = Field(description="false where the file has the question already")
+    source: str = Field(description="empty for a refusal")
+    quote: str = Field(description="empty for a refusal")
+
+
+def mount(app: FastAPI, service: Service) -> None:
+    """Refuse to start without thresher-ci where a file of expectations is set, or with one that cannot be read."""
+    if service.settings.knowledge:
+        _check_knowledge(Path(service.settings.knowledge))
+
+
+def _check_knowledge(file: Path) -> None:
+    try:
+        from thresher_ci import knowledge
+    except ModuleNotFoundError as error:
+        raise MissingExtra("thresher-ci", distribution="thresher-ci") from error
+    if file.exists():
+        knowledge.read(file)
+
+
+def expect(service: Service, caller: Caller, stored: Mapping[str, Any]) -> ExpectedReply:
+    """Write what is expected of a stored answer from now on. Raises Problem 404 without a file, and UsageError."""
+    if not service.settings.knowledge:
+        what, advice = "was not given to this server", "start it with --set server.knowledge=knowledge.yaml"
+        raise Problem(404, what, subject="a file of expectations", next_step=advice)
+    from thresher_ci.recording import expected_of, record
+
+    folder = working_folder(service.home) / "server"
+    make_folder(folder)
+    asked_by = caller.name if caller.id else ""  # a key has a name; whoever comes without one has none
+    with FileLock(folder / "knowledge.lock"):
+        written = record(Path(service.settings.knowledge), [stored], asked_by=asked_by)
+    expected = expected_of(stored)
+    return ExpectedReply(
+        question=stored.get("standalone") or stored["question"],
+        written=bool(written),
+        source=expected.source,
+        quote=expected.quote,
+    )

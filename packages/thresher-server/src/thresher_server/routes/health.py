@@ -64,6 +64,8 @@ class Session(Reply):
     """The model that writes answers; null if none is configured."""
     max_upload_bytes: int
     max_question_characters: int
+    expects: bool
+    """Whether confirmed answers can be written to a file of expectations."""
 
 
 @router.get("/api/session", summary="The caller, and what the server offers", responses=replies())
@@ -81,4 +83,5 @@ def session(caller: Known, service: Served) -> Session:
         chat_model=configured.llm.model if configured.llm.configured else None,
         max_upload_bytes=int(service.settings.max_upload_megabytes * MEBIBYTE),
         max_question_characters=service.settings.max_question_characters,
+        expects=bool(service.settings.knowledge),
     )

@@ -1,4 +1,4 @@
-"""Past questions: list, explain, replay, feedback."""
+"""Past questions: list, explain, replay, feedback, expect."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from thresher.errors import StoreError, UsageError
 from thresher_server.asking import worked
 from thresher_server.naming import READING, Opened, Served
 from thresher_server.problems import Problem, replies
-from thresher_server.security.access import Asker, Askers
+from thresher_server.routes.expectations import ExpectedReply, expect
+from thresher_server.security.access import Asker, Askers, Writer
 from thresher_server.security.keys import Caller
 from thresher_server.service import Service
 from thresher_server.shapes import Body, ExplainReply, FeedbackReply, ReplayReply, Reply, TraceLine
@@ -92,6 +93,21 @@ async def feedback(
     label = await worked(service, lambda: collection.feedback(trace, body.right, body.answer, by=caller.identity))
     service.audit.write(caller.name, "feedback", collection=collection.name, trace=trace, right=body.right)
     return FeedbackReply(right=label.right, answer=label.answer)
+
+
+@router.post("/{trace}/expectation", summary="Expect an answer from now on")
+async def expected(caller: Writer, collection: Opened, trace: TraceId, service: Served) -> ExpectedReply:
+    """The caller confirms the answer: it is written to the file of expectations, and labelled as right."""
+    _asked(service, caller, collection, trace)
+
+    def confirm() -> ExpectedReply:
+        reply = expect(service, caller, collection.stored(trace))
+        collection.feedback(trace, True, by=caller.identity)
+        return reply
+
+    reply = await worked(service, confirm)
+    service.audit.write(caller.name, "expect", collection=collection.name, trace=trace)
+    return reply
 
 
 def _asked(service: Service, caller: Caller, collection: Collection, trace: str) -> datetime:

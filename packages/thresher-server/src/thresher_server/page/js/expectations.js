@@ -3,6 +3,7 @@
 import { call } from "./api.js";
 import { askAgain } from "./ask.js";
 import { element, icon } from "./dom.js";
+import { expects } from "./feedback.js";
 import { counted, day, number, seconds } from "./words.js";
 
 const LISTS = [["broken", "Broken"], ["contradicted", "Contradicted"], ["newly_answered", "Newly answered"], ["moved", "Moved"]];
@@ -12,7 +13,7 @@ const FAILING = ["broken", "contradicted"];
 export async function expectationsView(main) {
   const body = element("div", {}, element("p", { class: "loading", role: "status" }, "Looking for the last run…"));
   main.replaceChildren(element("div", { class: "view" }, element("h1", {}, "Expectations"),
-    element("p", { class: "lead" }, "Which expected answers does a change break? An answer that you mark as right becomes an expectation with ", element("code", {}, "thresher ci record"), "; ", element("code", {}, "thresher ci"), " asks them all."), body));
+    element("p", { class: "lead" }, "Which expected answers does a change break? ", expects() ? "An answer becomes an expectation with “Expect this”; " : ["An answer that you mark as right becomes an expectation with ", element("code", {}, "thresher ci record"), "; "], element("code", {}, "thresher ci"), " asks them all."), body));
   const run = await call("GET", ["api", "expectations", "last"]).catch((error) => {
     if (error.status === 404) return null;
     throw error;
