@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 from thresher.judging.calibration import Calibration
 from thresher.judging.judge import ORDER, Fixed, RankedJudge, ScoringJudge
 from thresher.judging.scorers import BandedScorer, CalibratedScorer, EachPartScorer
-from thresher.judging.verdicts import Calibrated, in_light_of_question
+from thresher.judging.verdicts import Calibrated
 from thresher.pipeline import Pipeline
 from thresher.protocols import Judge, LanguageModel, Retriever, Scorer
 from thresher.recipes import cuts
@@ -117,7 +117,6 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         verify=verifier(settings, parts),
         meter=parts.meter,
         degraded=degraded,
-        settle=in_light_of_question,
     )
 
 
