@@ -56,18 +56,24 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A file or URL to take in; `documents` reads it, yields its documents and, as values, rows that failed."""
+    """A file or URL to take in."""
 
     source: str
     sha256: str
     root: str
-    documents: Callable[[], Iterator[Document | DocumentError | Prepared]]
+    documents: ReadFile
     given: str = ""
     """What the caller added to its metadata, as JSON: a change of it is a change of the file."""
     extraction: int | None = None
     """Which version of the extraction reads it."""
     elsewhere: Callable[[], ReadFile] | None = None
     """Gives what reads it in another process; None for what is read here alone: rows, and kinds of a program's own."""
+    ahead: Callable[[], Iterator[Prepared]] | None = None
+    """Gives what workers made of it."""
+
+    def prepared(self) -> Iterator[Prepared]:
+        """Its documents in their order, with the chunks that were made ahead; a file that cannot be read raises."""
+        return (Prepared([one]) for one in self.documents()) if self.ahead is None else self.ahead()
 
 
 def prepare(part: Part, configs: Sequence[IndexConfig]) -> Prepared:
@@ -137,7 +143,7 @@ class Ahead:
                 yield item
             else:
                 taken = chain([first], pieces)  # noqa: B031 - the first is put back in front
-                yield replace(item, documents=lambda taken=taken: _documents(taken))  # type: ignore[misc]
+                yield replace(item, ahead=lambda taken=taken: _prepared(taken))  # type: ignore[misc]
 
     def _bounded(self, pieces: Iterable[_Piece]) -> Iterator[_Piece]:
         """The pieces in their order, begun while there is room."""
@@ -168,7 +174,6 @@ class Ahead:
         characters, failed = 0, None
         try:
             for row in item.documents():
-                assert not isinstance(row, Prepared)
                 found.append(row)
                 characters += len(row.text) if isinstance(row, Document) else 0
                 if characters >= self._workers.part_characters:
@@ -185,7 +190,7 @@ class Ahead:
         return replace(piece, prepared=self._workers.submit(Part(documents=documents))) if documents else piece
 
 
-def _documents(pieces: Iterable[_Piece]) -> Iterator[Prepared | DocumentError]:
+def _prepared(pieces: Iterable[_Piece]) -> Iterator[Prepared]:
     """What came of the pieces of one file. Of rows whose worker died, and died again, there is an error alone."""
     for piece in pieces:
         prepared = Prepared()
@@ -200,7 +205,7 @@ def _documents(pieces: Iterable[_Piece]) -> Iterator[Prepared | DocumentError]:
             lost = DocumentError(error.what, subject=f"{piece.item.source}{which}", next_step=error.next_step)
             if not piece.found:
                 raise lost from error
-            yield lost
+            yield Prepared([lost])
         for failed in (prepared.failed, piece.failed):
             if failed is not None:
                 raise failed

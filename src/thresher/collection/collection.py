@@ -19,12 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Never, TypeVar, Unpack
 
 from thresher import recipes
 from thresher.answer import Answer
-from thresher.deadline import within
-from thresher.errors import BudgetSpent, Cancelled, StoreError, UnknownSetting, UsageError, WrongType, check_type
-from thresher.filters import holds, parse, resolve
-from thresher.indexing.catalog import DocumentRecord, Place
-from thresher.models.usage import Exchanges, Meter
-from thresher.opened import (
+from thresher.collection.opened import (
     AskOptions,
     OpenCollection,
     check_number,
@@ -35,6 +30,11 @@ from thresher.opened import (
     turn,
     understood,
 )
+from thresher.deadline import within
+from thresher.errors import BudgetSpent, Cancelled, StoreError, UnknownSetting, UsageError, WrongType, check_type
+from thresher.filters import holds, parse, resolve
+from thresher.indexing.catalog import DocumentRecord, Place
+from thresher.models.usage import Exchanges, Meter
 from thresher.pipeline import as_is as whole
 from thresher.plugins import required
 from thresher.protocols import Counting, in_silence
@@ -44,11 +44,11 @@ from thresher.tracing.traces import Request, replay
 from thresher.types import Check, Document, Evidence, Metadata, Public, SearchResult, Step
 
 if TYPE_CHECKING:
+    from thresher.collection.forgetting import Forgetting
     from thresher.correction.providers import WebSearch
-    from thresher.forgetting import Forgetting
     from thresher.indexing.doctor import Finding
     from thresher.indexing.ingest import Report
-    from thresher.inputs import IndexProgress
+    from thresher.indexing.inputs import IndexProgress
     from thresher.judging.calibration import Calibration
     from thresher.judging.certificate import Certificate, NotCertified
     from thresher.recipes.certify import AnswerLabel
@@ -100,8 +100,10 @@ class Collection(OpenCollection):
         if not sources:
             raise UsageError("nothing was given to add", next_step="give files, folders or addresses")
         check_type("metadata", metadata or {}, Mapping, "a mapping of names to values")
+        from thresher.documents.sources import Limits
         from thresher.indexing.ingest import Ingest
-        from thresher.inputs import Inputs, described, workers
+        from thresher.indexing.inputs import Inputs
+        from thresher.recipes.making import described, workers
 
         arguments = [str(source) for source in sources]
         parts = replace(self._parts(), announce=announce)
@@ -116,7 +118,7 @@ class Collection(OpenCollection):
             metadata or {},
             self.home,
             progress,
-            around.reading,
+            Limits(**around.reading.model_dump()),
             stop,
             public_only=public_only,
         )
@@ -143,7 +145,7 @@ class Collection(OpenCollection):
         """
         from thresher.documents.cleaning import has_half_pair
         from thresher.indexing.ingest import Ingest
-        from thresher.inputs import incoming_text
+        from thresher.indexing.inputs import incoming_text
 
         for name, given in (("text", text), ("source", source), ("title", title)):
             check_type(name, given, str, "a text")
@@ -195,7 +197,7 @@ class Collection(OpenCollection):
 
     def purge_deleted(self, name: str) -> list[str]:
         """Purge the sources of a file name that were deleted or replaced before. UnknownSetting where there is none."""
-        from thresher.links import file_name
+        from thresher.collection.links import file_name
 
         check_type("name", name, str, "the name of a file, or a source")
         forgetting = self._forgetting
@@ -213,7 +215,7 @@ class Collection(OpenCollection):
 
     @property
     def _forgetting(self) -> Forgetting:
-        from thresher.forgetting import Forgetting
+        from thresher.collection.forgetting import Forgetting
 
         return Forgetting(self.home, self._existing(), self.files, self.traces, self.labels, self._replies)
 

@@ -11,10 +11,12 @@ import pytest
 import thresher
 from thresher import recipes
 from thresher.collection import Collection
+from thresher.documents.sources import Limits
 from thresher.errors import ThresherError, UsageError, WrongType
+from thresher.indexing.inputs import IndexProgress, Inputs
 from thresher.indexing.prepare import Incoming, Part
-from thresher.inputs import IndexProgress, Inputs, Making, described, prepared
 from thresher.recipes.components import Components, Models
+from thresher.recipes.making import Making, described, prepared
 from thresher.settings import ReadingSettings
 from thresher.testing.fakes import HashEncoder
 from thresher.types import Document
@@ -80,7 +82,8 @@ def test_processes_make_the_collection_that_one_process_makes(tmp_path: Path, fo
 def test_what_was_read_counts_while_its_chunks_come(tmp_path: Path, folder: Path) -> None:
     said: list[IndexProgress] = []
     rows = folder / "rows.jsonl"
-    reading = Inputs([str(rows)], [], [], None, {}, tmp_path / "home", said.append, ReadingSettings())
+    limits = Limits(**ReadingSettings().model_dump())
+    reading = Inputs([str(rows)], [], [], None, {}, tmp_path / "home", said.append, limits)
     for item in reading.incoming():
         assert isinstance(item, Incoming)
         assert len(list(item.documents())) == 41

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar
 
 from thresher import recipes
 from thresher.answer import Answer
+from thresher.collection.links import Links
 from thresher.errors import (
     StoreError,
     UnknownSetting,
@@ -28,7 +29,6 @@ from thresher.home import folders, places
 from thresher.indexing.catalog import Place
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
-from thresher.links import Links
 from thresher.models.usage import Exchanges, Meter
 from thresher.pipeline import Pipeline
 from thresher.protocols import Home, in_silence
@@ -306,7 +306,7 @@ class OpenCollection:
         """A value with sources under their shown names."""
         if self._source_name is None:
             return value
-        from thresher.links import renamed
+        from thresher.collection.links import renamed
 
         return renamed(value, self._source_name)
 
