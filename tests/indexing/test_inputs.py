@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 
 def held(collection: Collection) -> dict[str, Any]:
     """Everything of a collection but the time: documents, and chunks with their vectors."""
-    store = collection._store
+    store = collection.opened.store
     found: dict[str, Any] = {
         row["name"]: sorted(
             (chunk.id, chunk.label, chunk.source, chunk.title, chunk.text, chunk.start, vector.tobytes())

@@ -155,7 +155,7 @@ def test_a_web_search_of_ones_own_is_where_a_question_may_look_and_is_played_bac
     assert collection.traces.request(answer.trace).outside == "web:localhost"
     assert collection.replay(answer.trace)[1] == []
     with pytest.raises(NotRecorded, match="was not stored with the answer"):
-        collection._stored_place("web:localhost").search("words", limit=1)  # type: ignore[union-attr, misc]
+        collection.opened.stored_outside("web:localhost").search("words", limit=1)  # type: ignore[union-attr, misc]
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from thresher.collection.asking import AskOptions
     from thresher.collection.collection import Collection
-    from thresher.collection.opened import AskOptions
 
 __all__ = ["AskOptions", "Collection"]
 
@@ -17,7 +17,7 @@ def __getattr__(name: str) -> Any:
 
         return Collection
     if name == "AskOptions":
-        from thresher.collection.opened import AskOptions
+        from thresher.collection.asking import AskOptions
 
         return AskOptions
     raise AttributeError(f"module 'thresher.collection' has no attribute {name!r}")
