@@ -172,6 +172,20 @@ def test_ask_answers_in_words_for_a_person(run: Run, indexed: Path) -> None:
     assert "no chat model is configured" in run("status", "--home", indexed).out
 
 
+def test_several_recipes_answer_one_question_each_under_its_name(run: Run, indexed: Path) -> None:
+    both = ("--recipe", "rag", "--recipe", "corrective", "--recipe", "rag")
+    ran = run("ask", QUESTION, *both, "--home", indexed)
+    lines = ran.out.splitlines()
+    named = [at for at, line in enumerate(lines) if line.startswith("--- ")]
+    assert [lines[at] for at in named] == ["--- rag", "--- corrective"]
+    assert [lines[at + 1] for at in named] == ["1531 [1]", "1531 [1]"]
+    answers = [json.loads(line) for line in run("ask", QUESTION, *both, "--home", indexed, "--json").out.splitlines()]
+    assert [one["recipe"] for one in answers] == ["rag", "corrective"]
+    assert run("explain", "--home", indexed, "--json").json["recipe"] == "corrective"
+    refused = run("ask", QUESTION, "--recipe", "rag", "--recipe", "rga", "--home", indexed)
+    assert (refused.code, refused.out) == (2, "")
+
+
 def test_a_stream_tells_a_models_sentences_and_shows_a_refusal_once(
     run: Run, indexed: Path, serve: Callable[..., ScriptedServer]
 ) -> None:

@@ -83,6 +83,15 @@ RecipeName = Annotated[
         autocompletion=recipe_names,
     ),
 ]
+RecipeNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--recipe",
+        metavar="NAME",
+        help="Which recipe, see `thresher recipes`; `corrective` where nothing says more (repeatable).",
+        autocompletion=recipe_names,
+    ),
+]
 Where = Annotated[
     str | None,
     typer.Option("--where", metavar="FILTER", help="Filter on metadata, e.g. \"kind = 'pdf' AND page <= 3\"."),

@@ -8,6 +8,7 @@ import pydoc
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -16,7 +17,17 @@ import typer
 
 from thresher.answer import Answer, marks_places
 from thresher.cli import output
-from thresher.cli.options import FAILED, REFUSED, Question, RecipeName, Strict, Target, Where, on_collection
+from thresher.cli.options import (
+    FAILED,
+    REFUSED,
+    Question,
+    RecipeName,
+    RecipeNames,
+    Strict,
+    Target,
+    Where,
+    on_collection,
+)
 from thresher.errors import ThresherError, UsageError
 from thresher.text.markup import blocks, flat, plain, shown, unescaped
 from thresher.tracing.explain import (
@@ -79,7 +90,7 @@ def search(
 def ask(
     target: Target,
     question: Question,
-    recipe: RecipeName = None,
+    recipe: RecipeNames = None,
     outside: Outside = None,
     where: Where = None,
     after: Annotated[
@@ -99,51 +110,69 @@ def ask(
     budget_seconds: Annotated[float | None, typer.Option("--budget-seconds", min=0.0, help="Seconds at most.")] = None,
     max_tokens: MaxTokens = None,
 ) -> None:
-    """Answer a question from the documents, with citations, or say why not."""
+    """Answer a question from the documents, with citations, or say why not; by each recipe where several are named."""
     from thresher.protocols import in_silence
 
-    generated = refused = found = False
-
-    def on_sentence(sentence: str) -> None:
-        if generated:
-            return  # of an answer that was not written sentence by sentence: it is shown whole
-        target.show({"sentence": sentence}, lambda shown: output.say(f"sentence  {shown['sentence'].strip()}"))
-        sys.stdout.flush()
-
-    chosen = target.recipe(recipe)
     settings = target.settings if mode is None else {**target.settings, "answer.mode": mode}
+    answers = list[Answer]()
     with target.open() as collection:
-        by_model = collection.settings(chosen, settings)["llm.model"]
+        recipes = list(dict.fromkeys(recipe or [target.recipe(None)]))
+        by_model = [bool(collection.settings(name, settings)["llm.model"]) for name in recipes]
         history = [] if after is None else collection.traces.conversation(trace_of(after, target))
-        run = collection.run(
-            " ".join(question),
-            on_sentence=on_sentence if stream and by_model else in_silence,
-            history=history,
-            recipe=chosen,
-            outside=outside,
-            where=where,
-            settings=settings,
-            strict=target.strict(strict),
-            budget_calls=budget_calls,
-            budget_tokens=budget_tokens,
-            budget_seconds=budget_seconds,
-            max_tokens=max_tokens,
-        )
+        for name, streamed in zip(recipes, by_model, strict=True):
+            if len(recipes) > 1 and not target.json:
+                output.say(("\n" if answers else "") + f"--- {name}")
+            watched = _Watched(target, filtered=bool(where), stream=stream)
+            run = collection.run(
+                " ".join(question),
+                on_sentence=watched.sentence if stream and streamed else in_silence,
+                history=history,
+                recipe=name,
+                outside=outside,
+                where=where,
+                settings=settings,
+                strict=target.strict(strict),
+                budget_calls=budget_calls,
+                budget_tokens=budget_tokens,
+                budget_seconds=budget_seconds,
+                max_tokens=max_tokens,
+            )
+            answers.append(watched.to_its_end(run))
+    if exit_code and all(answer.abstained for answer in answers):
+        raise typer.Exit(REFUSED)
+
+
+@dataclass(slots=True)
+class _Watched:
+    """A question that is being answered, as a person or a program sees it."""
+
+    target: Target
+    filtered: bool
+    stream: bool
+    generated: bool = False
+
+    def sentence(self, text: str) -> None:
+        """Show a sentence of a model; none of an answer that was not written sentence by sentence."""
+        if not self.generated:
+            self.target.show({"sentence": text}, lambda shown: output.say(f"sentence  {shown['sentence'].strip()}"))
+            sys.stdout.flush()
+
+    def to_its_end(self, run: Iterator[Step | Answer]) -> Answer:
+        """Show each step of a stream, and the answer, which this shell remembers."""
+        found = False
         for step in run:
             if not isinstance(step, Step):
-                target.show(step, partial(say_answer, options=target.options))
-                refused = step.abstained
-                if where and not found and not target.json:
+                self.target.show(step, partial(say_answer, options=self.target.options))
+                if self.filtered and not found and not self.target.json:
                     output.complain(NOTHING_MATCHES)
-                remember(target, step.trace)
-                continue
-            generated = generated or step.name == "generate"
+                remember(self.target, step.trace)
+                return step
+            self.generated = self.generated or step.name == "generate"
             found = found or (step.name == "retrieve" and step.kept > 0)
-            if stream:
-                target.show(step, _say_step)
+            if self.stream:
+                self.target.show(step, _say_step)
                 sys.stdout.flush()  # a program that reads it waits for each line too
-    if refused and exit_code:
-        raise typer.Exit(REFUSED)
+        raise AssertionError("a run ends with its answer")
 
 
 @on_collection(reads_settings=False)
