@@ -291,7 +291,7 @@ class Asking:
             raise UsageError("the text is empty", next_step="give an answer, a draft or a report to check")
         (configured, front), parts = self.opened.resolved(recipe, settings), self.opened.parts()
         configured = without_model(configured)
-        holds = checker(configured, parts, EVEN)
+        holds = checker(parts, EVEN)
         if evidence is not None:
             given = passages(evidence)
             return checked(text, replace(holds, documents=lambda ids: {}), lambda claim: given, unplaced)
