@@ -253,7 +253,8 @@ def chat_model(
     """The chat model, if one is configured; replies are `kept` whatever `settings.cache`."""
     if not (settings.base_url and settings.model):
         return None
-    from thresher.models.chat import ChatModel, ReplyCache
+    from thresher.models.chat import ChatModel
+    from thresher.models.reply_cache import ReplyCache
     from thresher.models.transport import shared_rate
 
     return ChatModel(
