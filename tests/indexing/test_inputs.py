@@ -14,7 +14,7 @@ from thresher.collection import Collection
 from thresher.documents.sources import Limits
 from thresher.errors import ThresherError, UsageError, WrongType
 from thresher.indexing.inputs import IndexProgress, Inputs
-from thresher.indexing.prepare import Incoming, Part
+from thresher.indexing.prepare import Incoming, WorkUnit
 from thresher.recipes.components import Components, Models
 from thresher.recipes.making import Making, described, prepared
 from thresher.settings import ReadingSettings
@@ -111,7 +111,7 @@ def test_a_process_that_would_cut_otherwise_refuses(tmp_path: Path) -> None:
 
 def test_what_travels_says_how_to_cut() -> None:
     text = WORDS.format(1) * 20
-    part = Part(documents=[Document("an id", "a.txt", "", text, "text")])
+    part = WorkUnit(documents=[Document("an id", "a.txt", "", text, "text")])
     whole, small = (prepared(making(HashEncoder(16), **{"chunk.size": size}), part).chunks for size in (5000, 200))
     assert (whole, small > 5) == (1, True)
 

@@ -124,16 +124,16 @@ class Asking:
             has_sentences = True
             tell(sentence)
 
-        outside = options.get("outside") or settings.outside
-        place = opened.outside(outside)
-        links = self._links(front.public_url, place)
+        wanted = options.get("outside") or settings.outside
+        outside = opened.outside(wanted)
+        links = self._links(front.public_url, outside)
         listening = in_silence if tell is in_silence else on_sentence
-        parts = opened.parts(meter or Meter.of(options), outside=place, on_sentence=listening)
+        parts = opened.parts(meter or Meter.of(options), outside=outside, on_sentence=listening)
         certified = self._certificate(settings, parts, options)
         request = Request(
             recipe.name,
             flat_public(settings),
-            place.given if place else None,
+            outside.given if outside else None,
             options.get("where"),
             date.today().isoformat(),
             exchanges={},  # as far as they are known before the question is asked
@@ -144,7 +144,7 @@ class Asking:
         )
         lacks = []
         if not recipe.corrects and options.get("outside") not in (None, "none"):
-            there = place.given if place else outside
+            there = outside.given if outside else wanted
             lacks.append(f"correct: {recipe.name} never goes outside; {there} was not looked in")
         pipeline, query = self._prepared(question, request, recipe, settings, parts, lacks)
         for step in pipeline.run(query, strict=options.get("strict", False)):
@@ -219,13 +219,13 @@ class Asking:
 
     def _again(self, question: str, request: Request) -> Answer:
         opened, recipe = self.opened, recipes.get(request.recipe)
-        place = opened.stored_outside(request.outside)
-        parts = opened.parts(outside=place, exchanges=Exchanges(request.exchanges))
+        outside = opened.stored_outside(request.outside)
+        parts = opened.parts(outside=outside, exchanges=Exchanges(request.exchanges))
         given = own(recipe.settings, request.settings)
         gone = ", ".join(sorted(request.settings.keys() - given.keys()))
         lacks = [f"replay: settings of then that there are no more were left out: {gone}"] if gone else []
         pipeline, query = self._prepared(question, request, recipe, recipe.configured(given), parts, lacks)
-        return self._links(request.public_url, place).answer(pipeline.answer(query))
+        return self._links(request.public_url, outside).answer(pipeline.answer(query))
 
     # --- searched
 
@@ -268,8 +268,8 @@ class Asking:
         from thresher.recipes.evidence import gathered
 
         configured, front = self.opened.resolved(recipe, settings)
-        place = self.opened.outside(outside or configured.outside)
-        parts, linked = self.opened.parts(outside=place), self._links(front.public_url, place).hit
+        source = self.opened.outside(outside or configured.outside)
+        parts, linked = self.opened.parts(outside=source), self._links(front.public_url, source).hit
         pipeline, query = self.opened.pipeline(recipe, configured, parts), self.query(question, limit, where)
         return self.opened.named(gathered(pipeline, query, parts, linked, refined=refined, strict=strict))
 

@@ -111,11 +111,11 @@ class Maintenance:
                 "has no documents to ask", subject=f"collection {self.opened.name}", next_step="call `add(PATH)`"
             )
         configured = self.opened.configured(recipe, settings)
-        place = self.opened.outside(configured.outside)
+        outside = self.opened.outside(configured.outside)
         of = terms(configured, self.opened.parts())  # what changes while the questions are asked makes it void
 
         def ask(question: str) -> Answer:
-            pipeline = self.opened.pipeline(recipe, configured, self.opened.parts(outside=place))
+            pipeline = self.opened.pipeline(recipe, configured, self.opened.parts(outside=outside))
             return pipeline.answer(self.asking.query(question))
 
         spoken, gone = self._labelled_answers()

@@ -1,8 +1,8 @@
-"""Parts of documents prepared in other processes, as this one would prepare them.
+"""Documents prepared in other processes, as this one would prepare them.
 
-A `Making` travels with every part: the settings of recipes, resolved here, so that neither the environment nor a
-`thresher.toml` over there counts. A process makes its configs of it once. They must have the same fingerprints as those
-here; with another Thresher, or other weights, they have not.
+A `Making` travels with every unit of work: the settings of recipes, resolved here, so that neither the environment nor
+a `thresher.toml` over there counts. A process makes its configs of it once. They must have the same fingerprints as
+those here; with another Thresher, or other weights, they have not.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from thresher.errors import ThresherError, UsageError, check_type
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.prepare import Part, Prepared, Workers, prepare
+from thresher.indexing.prepare import Prepared, Workers, WorkUnit, prepare
 from thresher.recipes.components import Components, Models
 from thresher.recipes.registry import Recipe
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from thresher.recipes.settings import RecipeSettings
 
 AHEAD = 2
-"""Parts for each process that are under way or wait for the committer: one is worked on, one is at hand."""
+"""Units of work for each process that are under way or wait for the committer: one is worked on, one is at hand."""
 
 
 @contextmanager
 def workers(processes: int, on: str | None, making: Callable[[], bytes]) -> Iterator[Workers | None]:
-    """Who prepares parts, ended at the end; None for this process alone. `making` gives a `Making` as it travels."""
+    """Who prepares documents, ended at the end; None for this process alone. `making` gives a `Making` as it travels."""
     check_type("processes", processes, int, "a whole number from 1")
     if processes == 1 and on is None:
         yield None
@@ -90,9 +90,9 @@ def described(
         ) from error
 
 
-def prepared(making: bytes, part: Part) -> Prepared:
-    """A part, prepared as `making` says."""
-    return prepare(part, _configs(making))
+def prepared(making: bytes, unit: WorkUnit) -> Prepared:
+    """A unit, prepared as `making` says."""
+    return prepare(unit, _configs(making))
 
 
 @cache
