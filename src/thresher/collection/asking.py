@@ -144,8 +144,7 @@ class Asking:
         )
         lacks = []
         if not recipe.corrects and options.get("outside") not in (None, "none"):
-            there = outside.given if outside else wanted
-            lacks.append(f"correct: {recipe.name} never goes outside; {there} was not looked in")
+            lacks.append(stays_inside(recipe, outside.given if outside else str(wanted)))
         pipeline, query = self._prepared(question, request, recipe, settings, parts, lacks)
         for step in pipeline.run(query, strict=options.get("strict", False)):
             if not isinstance(step, Answer):
@@ -224,6 +223,8 @@ class Asking:
         given = own(recipe.settings, request.settings)
         gone = ", ".join(sorted(request.settings.keys() - given.keys()))
         lacks = [f"replay: settings of then that there are no more were left out: {gone}"] if gone else []
+        if not recipe.corrects and request.outside not in (None, request.settings.get("outside")):
+            lacks.insert(0, stays_inside(recipe, str(request.outside)))
         pipeline, query = self._prepared(question, request, recipe, recipe.configured(given), parts, lacks)
         return self._links(request.public_url, outside).answer(pipeline.answer(query))
 
@@ -303,6 +304,11 @@ class Asking:
 
         links = self._links(front.public_url)
         return self.opened.named(links.check(checked(text, holds, found, quotes(parts).placed)))
+
+
+def stays_inside(recipe: recipes.Recipe, outside: str) -> str:
+    """What a question lacks that was to look outside by a recipe that never does."""
+    return f"correct: {recipe.name} never goes outside; {outside} was not looked in"
 
 
 def streamed(

@@ -30,7 +30,7 @@ AHEAD = 2
 
 @contextmanager
 def workers(processes: int, on: str | None, making: Callable[[], bytes]) -> Iterator[Workers | None]:
-    """Who prepares documents, ended at the end; None for this process alone. `making` gives a `Making` as it travels."""
+    """Who prepares documents, ended at the end; None for this process alone. `making` gives the `Making` as bytes."""
     check_type("processes", processes, int, "a whole number from 1")
     if processes == 1 and on is None:
         yield None
