@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from thresher.collection.asking import AskOptions
+    from thresher.collection.asking import DEFAULT_LIMIT, AskOptions
     from thresher.collection.collection import Collection
+else:
 
-__all__ = ["AskOptions", "Collection"]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "Collection":
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module 'thresher.collection' has no attribute {name!r}")
+        from thresher.collection.asking import DEFAULT_LIMIT, AskOptions
         from thresher.collection.collection import Collection
 
-        return Collection
-    if name == "AskOptions":
-        from thresher.collection.asking import AskOptions
+        return {"AskOptions": AskOptions, "Collection": Collection, "DEFAULT_LIMIT": DEFAULT_LIMIT}[name]
 
-        return AskOptions
-    raise AttributeError(f"module 'thresher.collection' has no attribute {name!r}")
+
+__all__ = ["DEFAULT_LIMIT", "AskOptions", "Collection"]
