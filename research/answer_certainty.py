@@ -4,7 +4,8 @@
     python -m research.answer_certainty fit PROPOSALS [--write]
 
 Questions are asked offline with `corrective`; the trace has every proposal with its signs. The sets: the 150 questions
-of benchmarks/questions and the dev part of benchmarks/real_text, marked by their rules; SQuAD 2.0 and Natural
+of benchmarks/questions and the dev part of benchmarks/real_text, marked by their rules; for cells alone, questions of
+WikiTableQuestions and TAT-QA, ten tables a collection; SQuAD 2.0 and Natural
 Questions, where a passage is right that holds a gold answer, and a span that is one or shares half of its words with
 one. Of the public sets the questions of the training and tune fifths are asked.
 
@@ -25,12 +26,15 @@ import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 import thresher
+from benchmarks import table_cells
 from benchmarks.machine import CACHE, DATA
 from benchmarks.questions import rules
 from benchmarks.questions.rules import Mark
@@ -59,6 +63,9 @@ SHARED = 0.5
 """Word F1 with a gold answer from which a span is right."""
 DISTRACTORS = 1_500
 """Passages of Wikipedia beside those that the questions are about."""
+
+TABLES, A_COLLECTION, A_TABLE = 60, 10, 6
+"""Tables of each set, tables asked together, and questions to each at most."""
 
 EVERYTHING = {"lower": 0.0, "min_probability": 0.0, "answer": {"min_confidence": 0.0}}
 """Settings with which no passage is held back."""
@@ -121,6 +128,7 @@ def sets(home: Path, questions: Path, real: Path) -> Iterator[Iterator[Row]]:
     """The rows of every set, one set after another; what is not indexed yet is."""
     draw = random.Random(SEED)
     dev = [one for one in real_questions.load() if one.part == "dev"]
+    yield cells()
     with thresher.open(real, "real_text") as collection:
         yield rows_of("real_text", collection, [(one.id, one.question, by_rule(one)) for one in dev])
 
@@ -150,6 +158,39 @@ def sets(home: Path, questions: Path, real: Path) -> Iterator[Iterator[Row]]:
     for name, chosen in by_collection.items():
         with thresher.open(questions, name) as collection:
             yield rows_of("questions", collection, [(one.id, one.question, by_rule(one)) for one in chosen])
+
+
+def cells() -> Iterator[Row]:
+    """The cells that are proposed for questions to tables which nobody wrote for Thresher."""
+    for name in table_cells.SETS:
+        by_table = defaultdict[str, list[Row]](list)
+        for row in table_cells.rows_of(name):
+            by_table[row["passage"]].append(row)
+        chosen = sorted(by_table, key=lambda passage: sha256(passage.encode()).hexdigest())[:TABLES]
+        for at in range(0, len(chosen), A_COLLECTION):
+            together = chosen[at : at + A_COLLECTION]
+            with TemporaryDirectory() as home, thresher.open(home) as collection:
+                for number, passage in enumerate(together):
+                    collection.add_text(
+                        table_cells.as_markdown(passage), source=f"{number}.md", title=f"Table {number}"
+                    )
+                asked = [
+                    (f"{at}-{place}-{number}", row["question"], by_table_row(row))
+                    for place, passage in enumerate(together)
+                    for number, row in enumerate(by_table[passage][:A_TABLE])
+                ]
+                for row in rows_of(name, collection, asked):
+                    yield {**row, "proposals": [one for one in row["proposals"] if one["kind"] == "cell"]}
+
+
+def by_table_row(row: Row) -> Right:
+    """The answers of a question to a table; nothing is right where it has none."""
+
+    def is_right(_kind: str, text: str) -> bool:
+        said = re.sub(r" \[\d+\]", "", text)
+        return row["answerable"] and table_cells.is_right(said, row["answers"])
+
+    return is_right
 
 
 def written(folder: Path, texts: dict[str, tuple[str, str]]) -> Path:

@@ -84,6 +84,8 @@ def test_a_model_that_fails_leaves_an_answer_by_quoting_and_says_so(
     server = serve(reply)
     answer = ask(server, llm__timeout_seconds=0.3)
     assert "1531" in answer.text
+    assert answer.text.startswith("Without the chat model (")
+    assert told in answer.text
     assert "The Kõpu lighthouse was built in 1531." in answer.citations[0].quote
     (lack,) = answer.degraded
     assert lack.startswith("generate: scripted at http://127.0.0.1")

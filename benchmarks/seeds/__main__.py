@@ -21,6 +21,7 @@ from benchmarks.seeds import answers, examples, hallucinations, page, rows, swee
 
 MEASURING: Mapping[str, Callable[[], rows.Measured]] = {
     "crag-variants": answers.crag_variants,
+    "crag-robustness": answers.crag_robustness,
     "redundancy": sweeps.redundancy,
     "relevance": sweeps.relevance,
     "evaluator": sweeps.evaluator,

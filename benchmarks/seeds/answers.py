@@ -1,15 +1,15 @@
-"""CRAG's tables 2, 3, 5 and 6: variants of `crag` asked the same questions, with nobody's chat model."""
+"""CRAG's tables 2, 3, 5, 6 and 11, and figure 3: variants of `crag` on the same questions, without a chat model."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks import machine
 from benchmarks.commands import HOME, thresher
 from benchmarks.seeds.pool import pool
-from benchmarks.seeds.rows import Lines, Measured, Provenance
+from benchmarks.seeds.rows import Lines, Measured, Provenance, Values
 from thresher_evals.judges.judgements import judged_rows
 from thresher_evals.metrics.registry import parse
 
@@ -19,6 +19,9 @@ TIMED = 40
 
 RECIPES = ("rag", "crag", "corrective")
 ACTIONS = tuple(f"crag[actions=without-{which}]" for which in ("correct", "incorrect", "ambiguous"))
+ALONE = tuple(f"crag[actions=only-{which}]" for which in ("correct", "incorrect", "ambiguous"))
+FOUND = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)
+"""Shares of the questions whose documents can be found inside."""
 WITHOUT_REFINEMENT, WITHOUT_REWRITING, WITHOUT_SELECTION = (
     "crag[refine.of=none]",
     "crag[search.style=question]",
@@ -36,10 +39,11 @@ DATA = (
 
 
 def crag_variants() -> Measured:
-    """Every variant of tables 2, 3 and 5 in one run, on the same questions."""
+    """Every variant of tables 2, 3, 5 and 11 in one run, on the same questions."""
     asked = (
         "crag",
         *ACTIONS,
+        *ALONE,
         WITHOUT_REFINEMENT,
         WITHOUT_REWRITING,
         WITHOUT_SELECTION,
@@ -49,6 +53,17 @@ def crag_variants() -> Measured:
     )
     lines = run("crag-variants", asked, QUESTIONS, MEASURES, "--together")
     return Measured("crag-variants", Provenance.now(), DATA, lines)
+
+
+def crag_robustness() -> Measured:
+    """Figure 3: the same questions while fewer and fewer of their documents can be found inside."""
+    lines: dict[str, Mapping[str, Values]] = {}
+    for share in FOUND:
+        found = run(
+            "crag-robustness", RECIPES, QUESTIONS, ("match", "abstained"), "--together", "--degrade", f"{share:g}"
+        )
+        lines |= {f"{recipe} {share:g}": values for recipe, values in found.items()}
+    return Measured("crag-robustness", Provenance.now(), DATA, lines)
 
 
 def crag_costs() -> Measured:

@@ -11,13 +11,16 @@ from typing import Any
 import thresher
 from benchmarks import machine
 from benchmarks.commands import HOME
+from benchmarks.seeds.hallucinations import Inventing
 from benchmarks.seeds.rows import Measured, Provenance
+from benchmarks.speakers.questions import Question as Sentences
 from benchmarks.studies import retrieved as ecrag
 from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.types import Hit
 from thresher_evals.dataset import Question
 from thresher_evals.datasets.registry import load
+from thresher_testing.llm_server import ScriptedServer
 
 LIBRARY = {
     "decision-trees": "A decision tree splits the training data at the threshold of one feature. Gini impurity "
@@ -38,9 +41,39 @@ ELSEWHERE = {
 }
 """The second collection, in the place of the blog's web search."""
 
+NEWS = {
+    "news": "In October 2026 two laboratories published language models that state their sources. The news of last "
+    "month in AI was that both may be used without a fee."
+}
+"""Beside the text on transformers, for the blog's second question."""
+
 BLOG = "What is a transformer in deep learning?"
 CONTROL = "What does pruning remove from a decision tree?"
 """The blog has no question that its library answers; a system that refuses everything would pass without one."""
+RECENT = "recent AI news"
+
+SPOKEN = (
+    Sentences(
+        "transformer",
+        "",
+        BLOG,
+        gold="A transformer is a neural network for sequences that is built on self-attention.",
+        paraphrase="A transformer is an ensemble of neural networks whose layers vote like the trees of a forest.",
+        holds=(("self-attention",),),
+    ),
+    Sentences(
+        "news",
+        "",
+        RECENT,
+        gold="Two laboratories published language models that state their sources.",
+        paraphrase="A new version of XGBoost was the news.",
+        holds=(("two laboratories",),),
+    ),
+)
+"""What the scripted model says: the first sentence where its evidence holds it, else the second, of its own making."""
+
+WITH_A_MODEL = (("rag", False), ("crag", False), ("crag", True), ("corrective", False), ("corrective", True))
+"""Recipe, and whether it looks outside: the order of the blog's tale, then ours."""
 
 ASKED = ("rag", "hybrid", "ecrag", "chunkrag", "crag", "corrective")
 ABROAD = "blog-elsewhere"
@@ -75,7 +108,7 @@ def blog() -> Measured:
     """The blog's question put to its library, alone and with somewhere else to look."""
     with TemporaryDirectory(prefix="thresher-seeds-") as folder:
         home = Path(folder) / "home"
-        taken_in(Path(folder), home, ABROAD, ELSEWHERE)
+        taken_in(Path(folder), home, ABROAD, {**ELSEWHERE, **NEWS})
         library = taken_in(Path(folder), home, "blog", LIBRARY)
         found = [
             {"recipe": recipe, "question": question, "outside": outside, **shown(answer)}
@@ -84,8 +117,25 @@ def blog() -> Measured:
             for recipe in ASKED
             for answer in (library.ask(question, recipe=recipe, outside=outside),)
         ]
-    settings = "a library of four texts on decision trees, random forests, XGBoost and models at large; no chat model"
+        found += with_a_model(library)
+    settings = (
+        "a library of four texts on decision trees, random forests, XGBoost and models at large; no chat model, and, "
+        "where it is named, a scripted one that makes up what its evidence does not hold"
+    )
     return Measured("blog", Provenance.now(), settings, found=found)
+
+
+def with_a_model(library: Collection) -> Iterator[dict[str, Any]]:
+    """Both questions of the blog with the scripted model: what is answered, and what was searched for outside."""
+    with ScriptedServer(Inventing(SPOKEN)) as server:
+        model = {"llm.base_url": server.base_url, "llm.model": "scripted"}
+        for question in (BLOG, RECENT):
+            for recipe, looks in WITH_A_MODEL:
+                outside = f"collection:{ABROAD}" if looks else "none"
+                answer = library.ask(question, recipe=recipe, outside=outside, settings=model)
+                words = next(step.detail.get("words") for step in answer.steps if step.name == "correct")
+                told = {"recipe": recipe, "question": question, "outside": outside, **shown(answer)}
+                yield {**told, "by a model": True, "searched for": words}
 
 
 def taken_in(folder: Path, home: Path, name: str, texts: Mapping[str, str]) -> Collection:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from textwrap import shorten
 from typing import Any
 
-from benchmarks.seeds.examples import ASKED, BLOG, CONTROL, LIMIT, REPORT, SEARCHED
+from benchmarks.seeds.examples import ASKED, BLOG, CONTROL, LIMIT, RECENT, REPORT, SEARCHED, WITH_A_MODEL
 from benchmarks.seeds.rows import Measured
 from benchmarks.seeds.sections import NOTHING, Cell, Section, needed, printed, stored_footing, table
 from benchmarks.seeds.stored import column
@@ -27,14 +27,15 @@ def blog() -> Iterator[Section]:
         "and searches the web.",
         "An example, not a measurement: the blog has no experiment and no library to download.",
         trees,
-        "What a chat model makes of the wrong context, which is what the example is about, needs one.",
+        "A chat model of today; the scripted one makes up what its evidence does not hold, as the blog tells it.",
     )
     yield Section(
         "The rewriting of “recent AI news”",
         "A question that implies recency gets a time in its search words: “AI news last month”.",
         "An example, not a measurement.",
-        not_here="Search words are written by a chat model; without one the question itself is searched for. "
-        "`tests/correction/test_search_query.py` has the prompt and what is made of replies.",
+        news,
+        "The web as it was, and a chat model's own words: the scripted one repeats the question, and the engine adds "
+        "the month.",
     )
 
 
@@ -44,7 +45,7 @@ def trees() -> str:
     lines: list[list[Cell]] = [
         [one["question"], place(one), f"`{one['recipe']}`", one["verdict"], ", ".join(one["handed on"]), answer(one)]
         for one in measured.found
-        if one["question"] == BLOG or one["outside"] == "none"
+        if not one.get("by a model") and (one["question"] == BLOG or one["outside"] == "none")
     ]
     header = ["question", "looks outside", "recipe", "verdict", "handed on", "answer"]
     return (
@@ -52,8 +53,34 @@ def trees() -> str:
         f"transformers stands for the web. “{CONTROL}” is asked beside it: whoever refuses everything would pass "
         f"otherwise.\n\n{table(header, lines)}\n\n{one_of_each(measured, len(ASKED))}\n\nA verdict of {NOTHING} is "
         "that of a recipe that has none: what keeps it from inventing here is that it can only quote, and that an "
-        "answer which is hardly right is withheld."
+        "answer which is hardly right is withheld.\n\n"
+        f"With the scripted model the tale is the blog's: plain RAG shows what was made up, with a citation; CRAG "
+        f"refuses, and answers once it was corrected.\n\n{spoken(measured, BLOG)}"
     )
+
+
+def news() -> str:
+    """What becomes of the question about recent news, with the words that were searched for."""
+    measured = needed("blog")
+    shows = "The library and the second collection, which has last month's news, with the scripted model."
+    return f"{shows}\n\n{spoken(measured, RECENT)}\n\n{one_of_each(measured, len({name for name, _ in WITH_A_MODEL}))}"
+
+
+def spoken(measured: Measured, question: str) -> str:
+    """The rows of a question that the scripted model answered."""
+    lines: list[list[Cell]] = [
+        [
+            f"`{one['recipe']}`",
+            place(one),
+            one["verdict"],
+            one["searched for"],
+            ", ".join(one["handed on"]),
+            answer(one),
+        ]
+        for one in measured.found
+        if one.get("by a model") and one["question"] == question
+    ]
+    return table(["recipe", "looks outside", "verdict", "searched for", "handed on", "answer"], lines)
 
 
 def place(one: Mapping[str, Any]) -> str:

@@ -220,13 +220,13 @@ def test_without_evidence_the_model_is_not_asked(answer: Answers) -> None:
 
 
 @pytest.mark.parametrize("error", [ProviderError("cannot be reached", subject="m"), BudgetSpent("nothing left")])
-def test_a_model_that_fails_is_replaced_by_quoting_visibly(answer: Answers, error: Exception) -> None:
+def test_a_model_that_fails_is_replaced_by_quoting_visibly(answer: Answers, error: ProviderError | BudgetSpent) -> None:
     def fail(system: str, user: str) -> str:
         raise error
 
     draft = answer(ScriptedModel(fail), fallback=reading)
     assert draft.notes.degraded == (f"generate: {error}; answered by quoting",)
-    assert (draft.text, draft.answered_by) == ("the reader's answer", "reader")
+    assert (draft.text, draft.answered_by) == (f"Without the chat model ({error.what}):\nthe reader's answer", "reader")
 
 
 def test_style_and_rules_stand_in_the_system_prompt() -> None:

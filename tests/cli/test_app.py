@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import pty
 import signal
 import subprocess
 import sys
@@ -45,7 +47,7 @@ def has_keys(told: dict[str, Any], form: str) -> bool:
 def process(*arguments: object, **more: Any) -> subprocess.Popen[str]:
     """The installed command in a process of its own."""
     command = [str(Path(sys.executable).with_name("thresher")), *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+    return subprocess.Popen(command, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **more})
 
 
 # --- documents --------------------------------------------------------------------------------------------------------
@@ -213,6 +215,27 @@ def test_a_stream_reaches_a_program_while_the_model_still_writes(
         assert asking.stdout.readline().startswith("rewrite")
         read.set()
         assert "1531" in asking.stdout.read()
+
+
+@pytest.mark.slow
+def test_a_person_sees_that_a_model_is_awaited(indexed: Path, serve: Callable[..., ScriptedServer]) -> None:
+    seen = threading.Event()
+
+    def write(request: Any) -> str:
+        return "The Kõpu lighthouse was built in 1531 [1]." if seen.wait(20) else "Nobody was told."
+
+    server = serve(write)
+    model = ("--set", "llm.model=slow-one", "--set", f"llm.base_url={server.base_url}", "--recipe", "rag")
+    ours, theirs = pty.openpty()
+    with process("ask", QUESTION, "--home", indexed, *model, stderr=theirs) as asking:
+        told = ""
+        while "waiting for slow-one" not in told:
+            told += os.read(ours, 1_000).decode()
+        seen.set()
+        assert asking.stdout is not None
+        assert "1531" in asking.stdout.read()
+    os.close(theirs)
+    os.close(ours)
 
 
 def test_ask_takes_a_server_a_budget_and_strict(run: Run, indexed: Path, serve: Callable[..., ScriptedServer]) -> None:

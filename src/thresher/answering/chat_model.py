@@ -138,7 +138,8 @@ class GroundedGenerator:
             if not answer.cited.text:
                 offline = self.fallback(query, evidence)
                 lack = Notes((f"generate: {error}; answered by quoting",))
-                return replace(offline, notes=offline.notes + lack, answered_by="reader")
+                text = offline.text if offline.abstained else f"{without_a_model(error)}\n{offline.text}"
+                return replace(offline, text=text, notes=offline.notes + lack, answered_by="reader")
             notes += Notes((f"generate: {error}; the answer ends here",))
         return answer.generation(notes)
 
@@ -187,6 +188,17 @@ class ParametricGenerator:
         if is_not_found(reply):
             return abstention("The model does not know.", notes)
         return Generation(reply.strip(), notes=notes)
+
+
+MOST_TOLD = 80
+"""Characters of a failure in an answer; the trace has all of it."""
+
+
+def without_a_model(error: ProviderError | BudgetSpent) -> str:
+    """The line above an answer that was read out of the documents because the model failed."""
+    why = " ".join(error.what.split())
+    why = why if len(why) <= MOST_TOLD else f"{why[:MOST_TOLD].rstrip()}…"
+    return f"Without the chat model ({why}):"
 
 
 def prompt(question: str, evidence: Sequence[Evidence]) -> str:

@@ -188,6 +188,21 @@ def indexing() -> Iterator[Callable[[IndexProgress], None]]:
         )
 
 
+@contextmanager
+def waiting(model: str) -> Iterator[None]:
+    """Shows a person which chat model is awaited, and since how many seconds; nothing where there is none."""
+    if not (model and sys.stderr.isatty()):
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    text = TextColumn("waiting for {task.description}", markup=False)
+    with Progress(SpinnerColumn(), text, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as line:
+        line.add_task(shown(shortened(model, FILE_CHARACTERS)), total=None)
+        yield
+
+
 class Completing:
     """Says on stderr, at once and then now and then, that a chunk table is being made from the stored text."""
 

@@ -117,15 +117,15 @@ def ask(
     answers = list[Answer]()
     with target.open() as collection:
         recipes = list(dict.fromkeys(recipe or [target.recipe(None)]))
-        by_model = [bool(collection.settings(name, settings)["llm.model"]) for name in recipes]
+        models = [collection.settings(name, settings)["llm.model"] for name in recipes]
         history = [] if after is None else collection.traces.conversation(trace_of(after, target))
-        for name, streamed in zip(recipes, by_model, strict=True):
+        for name, model in zip(recipes, models, strict=True):
             if len(recipes) > 1 and not target.json:
                 output.say(("\n" if answers else "") + f"--- {name}")
-            watched = _Watched(target, filtered=bool(where), stream=stream)
+            watched = _Watched(target, model or "", filtered=bool(where), stream=stream)
             run = collection.run(
                 " ".join(question),
-                on_sentence=watched.sentence if stream and streamed else in_silence,
+                on_sentence=watched.sentence if stream and model else in_silence,
                 history=history,
                 recipe=name,
                 outside=outside,
@@ -147,6 +147,8 @@ class _Watched:
     """A question that is being answered, as a person or a program sees it."""
 
     target: Target
+    model: str
+    """Name of the chat model that is asked; "" for none."""
     filtered: bool
     stream: bool
     generated: bool = False
@@ -158,21 +160,25 @@ class _Watched:
             sys.stdout.flush()
 
     def to_its_end(self, run: Iterator[Step | Answer]) -> Answer:
-        """Show each step of a stream, and the answer, which this shell remembers."""
+        """Show each step of a stream, and the answer, which this shell remembers; a person sees what is awaited."""
+        answer: Answer | None = None
         found = False
-        for step in run:
-            if not isinstance(step, Step):
-                self.target.show(step, partial(say_answer, options=self.target.options))
-                if self.filtered and not found and not self.target.json:
-                    output.complain(NOTHING_MATCHES)
-                remember(self.target, step.trace)
-                return step
-            self.generated = self.generated or step.name == "generate"
-            found = found or (step.name == "retrieve" and step.kept > 0)
-            if self.stream:
-                self.target.show(step, _say_step)
-                sys.stdout.flush()  # a program that reads it waits for each line too
-        raise AssertionError("a run ends with its answer")
+        with output.waiting("" if self.stream else self.model):
+            for step in run:
+                if not isinstance(step, Step):
+                    answer = step
+                    continue
+                self.generated = self.generated or step.name == "generate"
+                found = found or (step.name == "retrieve" and step.kept > 0)
+                if self.stream:
+                    self.target.show(step, _say_step)
+                    sys.stdout.flush()  # a program that reads it waits for each line too
+        assert answer is not None
+        self.target.show(answer, partial(say_answer, options=self.target.options))
+        if self.filtered and not found and not self.target.json:
+            output.complain(NOTHING_MATCHES)
+        remember(self.target, answer.trace)
+        return answer
 
 
 @on_collection(reads_settings=False)
@@ -279,7 +285,7 @@ def chat(
     history: list[Answer] = []
     chosen = target.recipe(recipe)
     with target.open() as collection:
-        collection.settings(chosen, target.settings)  # what is wrong is refused before anything is asked
+        model = collection.settings(chosen, target.settings)["llm.model"]  # what is wrong is refused before all else
         collection.documents()
         if output.on_terminal():
             output.say(HELP)
@@ -299,15 +305,16 @@ def chat(
                     output.say(HELP)
                     continue
             try:
-                answer = collection.ask(
-                    line,
-                    recipe=chosen,
-                    outside=outside,
-                    where=where,
-                    settings=target.settings,
-                    strict=target.strict(strict),
-                    history=history,
-                )
+                with output.waiting(model or ""):
+                    answer = collection.ask(
+                        line,
+                        recipe=chosen,
+                        outside=outside,
+                        where=where,
+                        settings=target.settings,
+                        strict=target.strict(strict),
+                        history=history,
+                    )
             except ThresherError as error:  # the next question may fare better
                 output.complain(f"thresher: {error}")
                 continue

@@ -57,7 +57,8 @@ def answered(grid: Grid | Form, question: str, typed: str = "") -> Found | None:
     if isinstance(grid, Form):
         return filled_in(grid, question)
     seen = look(grid, question)
-    if _EXPLAINED.match(question) or (_DEFINED.match(question) and not any(match.whole for match in seen.named)):
+    is_name = any(match.whole and match.column == 0 for match in seen.named)
+    if _EXPLAINED.match(question) or (_DEFINED.match(question) and not is_name):
         return None
     found = (one for one in _answers(seen, look(grid.transposed, question)) if one is not None)
     fitting = (one for one in found if not (asks_total(question) and _is_dated(one.cells[0])))
@@ -182,13 +183,15 @@ def asked_column(seen: Look) -> int | None:
     """The one column that is asked for: named, or of the question word's kind, or the only one beside the names."""
     if named := seen.other_columns:
         return named[0] if len(named) == 1 else None
-    naming = seen.naming
-    others = [at for at in range(len(seen.grid.header)) if at not in naming]
+    naming, width = seen.naming, len(seen.grid.header)
+    if width == len(naming) == 2:
+        return 1  # a value has the name of what it is for: "Default: HoldOpen Off"
+    others = [at for at in range(width) if at not in naming]
     for asks, names in _KINDS:
         if asks.search(seen.question):
             fitting = [at for at in others if names.search(seen.grid.header[at].text)]
             return fitting[0] if len(fitting) == 1 else None
-    return others[0] if len(others) == 1 and len(seen.grid.header) == 2 else None
+    return others[0] if len(others) == 1 and width == 2 else None
 
 
 # --- rows without one column ------------------------------------------------------------------------------------------

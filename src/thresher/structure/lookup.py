@@ -19,6 +19,11 @@ _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]\d+(?![^\W_])|[^\W\d_]+")
 _PERIOD = re.compile(
     r"\b(?:(first|second|third|fourth|1st|2nd|3rd|4th)\s+(quarter|half)|(quarter|half)\s+([1-4]))\b", re.I
 )
+_MAY_DO = re.compile(
+    r"(?<!\b(?:in|of|by|on|to) )(?<!\b(?:for|mid|end) )(?<!\b(?:from|this|last|next) )(?<!\b(?:since|until|after) )"
+    r"(?<!\bbefore )\bmay\b"
+)
+"""The verb, in small letters: "How long may a guest stay?", but not "in may"."""
 _QUARTERS = ("January to March", "April to June", "July to September", "October to December")
 _IN_BRACKETS = re.compile(r"[(\[].*?[)\]]")
 YES_OR_NO = re.compile(r"\s*(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will)\b", re.I)
@@ -68,7 +73,7 @@ class Words:
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     """Terms in order, each with the word it is from: stems, numbers and Q3 or M8 whole, single capital letters."""
-    text = re.sub(r"['’]s\b", "", _PERIOD.sub(_short_period, text))
+    text = re.sub(r"['’]s\b", "", _MAY_DO.sub("", _PERIOD.sub(_short_period, text)))
     for number, months in enumerate(_QUARTERS, start=1):
         text = text.replace(months, f"Q{number}")
     for match in _TOKEN.finditer(text):
@@ -169,7 +174,8 @@ def look(grid: Grid, question: str) -> Look:
     columns = _columns_named(grid, words, by_rows, question)
     explained = by_rows.union(*(match.places for match in columns))
     units = [grid.unit(head.text)[0] for head in grid.header]
-    texts = [grid.title, *(cell.text for cell in (*grid.around, *grid.header)), *units]
+    heads = [head.text for head in grid.header if not _is_sentence(grid, head)]
+    texts = [grid.title, *(cell.text for cell in grid.around), *heads, *units]
     context = {term for text in texts for term in terms_of(text)}
     context |= set(terms_of(_PAYING)) if any(map(is_money, units)) else set()
     left = tuple(
@@ -217,6 +223,11 @@ NAME_TERMS = 8
 """Terms of a cell that can be named; a longer one is a sentence."""
 
 
+def _is_sentence(grid: Grid, head: Cell) -> bool:
+    """Whether the first row of labels and values has a text beside its label, which is no name of a column."""
+    return len(grid.header) == 2 and len(terms_of(head.text)) > NAME_TERMS
+
+
 def _places(words: Words, terms: Sequence[str]) -> frozenset[int] | None:
     found = words.of(terms)
     joined = ["".join(terms).casefold()] if found is None and len(terms) == 2 else []
@@ -231,6 +242,8 @@ def _columns_named(grid: Grid, words: Words, taken: frozenset[int], question: st
     """
     found = []
     for column, head in enumerate(grid.header):
+        if _is_sentence(grid, head):
+            continue
         terms = terms_of(_IN_BRACKETS.sub(" ", head.text)) or terms_of(head.text)
         there = {
             term: at
