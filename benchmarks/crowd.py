@@ -148,7 +148,7 @@ def row(told: Told, collection: Collection) -> dict[str, Any]:
     expected = {source: token for source, token in told.last.items() if source not in told.deleted}
     held = {record.id for record in records}
     chunks = {
-        one for table in collection.tables() for one in collection._store.open(table["name"]).document_ids()
+        one for table in collection.tables() for one in collection.opened.store.open(table["name"]).document_ids()
     }  # the store has no public door for this
     purged = {told.last[source] for source in told.deleted if source in told.last}
     return {

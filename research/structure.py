@@ -1,7 +1,9 @@
 """The size of the code, and how much of it a command enters: `python -m research.structure`, a line a number.
 
 Lines are all lines of Python files. A command enters the files of ours that Python has loaded when it ends; with `path`
-the files of a question are listed in the order in which it enters them.
+the files of a question are listed in the order in which it enters them. A crossing is a call, or the next step of a
+generator, from a file of the engine into another while a question about a table is answered: the first one of a process
+and, `again`, the second.
 """
 
 from __future__ import annotations
@@ -33,6 +35,33 @@ sys.exit(main(sys.argv[1:]))
 
 QUESTION = "Has the cellar light?"
 
+TABLE = """
+| Boat | Fee a day | Deposit |
+| --- | --- | --- |
+| Dinghy | 4 EUR | 20 EUR |
+| Yacht | 18 EUR | 150 EUR |
+"""
+
+CROSSED = """
+import sys, thresher
+from pathlib import Path
+root, home = str(Path(thresher.__file__).parent), sys.argv[1]
+with thresher.open(home) as collection:
+    collection.add(f'{home}/fees.md')
+    for _ in range(2):
+        crossings, files = 0, set()
+        def count(frame, event, _):
+            global crossings
+            into, out = frame.f_code.co_filename, frame.f_back and frame.f_back.f_code.co_filename
+            if event == 'call' and into.startswith(root):
+                files.add(into)
+                crossings += out is not None and out.startswith(root) and out != into
+        sys.setprofile(count)
+        collection.ask('What is the deposit for a yacht?')
+        sys.setprofile(None)
+        print(crossings, 'in', len(files), 'files')
+"""
+
 COMMANDS = {
     "--help": (["--help"], 20),
     "first index": (["index", "note.md"], 66),
@@ -56,6 +85,13 @@ def entered_by(arguments: list[str], folder: Path) -> list[str]:
     )
     (listed,) = [line for line in done.stderr.splitlines() if line.startswith("LOADED ")]
     return listed.removeprefix("LOADED ").split()
+
+
+def crossings(folder: Path) -> list[str]:
+    """The crossings of a question and of the same one again, each with the number of files that run."""
+    (folder / "fees.md").write_text(TABLE, encoding="utf-8")
+    asked = [sys.executable, "-c", CROSSED, str(folder)]
+    return subprocess.run(asked, cwd=folder, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
 def names_defined(tree: ast.Module) -> Iterator[str]:
@@ -101,6 +137,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         for name, (arguments, most) in COMMANDS.items():
             print(f"files entered by {name}:", len(entered_by(arguments, Path(temporary))), f"of {most}")
+    with tempfile.TemporaryDirectory() as temporary:
+        first, again = crossings(Path(temporary))
+    print(f"crossings of file borders by a question: {first}; again: {again}")
 
 
 if __name__ == "__main__":

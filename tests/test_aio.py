@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import thresher
-from thresher.aio import AsyncCollection
 from thresher.answer import Answer
 from thresher.collection import Collection
+from thresher.collection.aio import AsyncCollection
 from thresher.errors import Cancelled, UsageError
 from thresher.models.usage import Meter
 from thresher.pipeline import SLOTS

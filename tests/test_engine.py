@@ -26,7 +26,7 @@ def test_a_collection_is_opened_once_shares_the_models_and_is_closed_when_it_is_
 ) -> None:
     old = engine.collection("boats")
     assert engine.collection("boats") is old
-    assert old._models is engine.collection("trains")._models
+    assert old.opened.models is engine.collection("trains").opened.models
     assert engine.collections.names == ["boats"]
     engine.forget("boats")
     engine.collections.rename("boats", "ships")

@@ -10,8 +10,8 @@ import pytest
 import thresher
 from tests.conftest import Run
 from tests.indexing.making import bytes_holding
+from thresher.collection.forgetting import FILE
 from thresher.errors import UnknownSetting, UsageError
-from thresher.forgetting import FILE
 from thresher.indexing.store import DocumentStore
 
 SECRET = "confidentialia"

@@ -124,6 +124,7 @@ def test_a_place_that_is_none_is_refused_before_anything_is_asked(library: Colle
 def test_a_recipe_that_never_goes_outside_says_so(library: Collection, recipe: str) -> None:
     answer = library.ask(INSIDE, recipe=recipe, outside=ARCHIVE)
     assert f"correct: {recipe} never goes outside; {ARCHIVE} was not looked in" in answer.degraded
+    assert library.replay(answer.trace)[1] == []
 
 
 def test_where_to_look_outside_may_be_a_setting_which_the_argument_wins_over(library: Collection) -> None:

@@ -11,7 +11,6 @@ import pytest
 from thresher.answer import Answer
 from thresher.deadline import watch
 from thresher.errors import BudgetSpent, Degraded
-from thresher.judging.verdicts import in_light_of_question
 from thresher.models.usage import Meter
 from thresher.pipeline import SLOTS, Pipeline, as_is, keep_all, select
 from thresher.types import (
@@ -77,7 +76,7 @@ def corrective(pipeline: Callable[..., Pipeline], make_hit: Make) -> Callable[..
         return Refined(evidence, judgements)
 
     def make(verdict: Verdict | None) -> Pipeline:
-        return pipeline(judge=judge, decide=lambda judged: Decision(verdict, 0.7), correct=correct, refine=refine)
+        return pipeline(judge=judge, decide=lambda *given: Decision(verdict, 0.7), correct=correct, refine=refine)
 
     return make
 
@@ -145,7 +144,7 @@ def test_an_abstention_for_want_of_evidence_says_why_in_the_step_that_abstains(
     def generate(query: Query, evidence: Sequence[Evidence]) -> Generation:
         return Generation("", abstained=True, reason="There is nothing.")
 
-    parts = {"decide": lambda judged: Decision(Verdict.INCORRECT, reason="the best is below 0.3"), "generate": generate}
+    parts = {"decide": lambda *given: Decision(Verdict.INCORRECT, reason="the best is below 0.3"), "generate": generate}
     answer = pipeline(**parts, correct=lambda query, decision: Correction(outcome="nothing")).answer(QUERY)
     assert answer.reason == "Nothing in your documents answers this. Nothing was found outside either."
     details = {step.name: step.detail for step in answer.steps}
@@ -170,15 +169,13 @@ def test_an_abstention_names_the_language_of_a_question_that_is_not_english(pipe
 # --- verdicts ---------------------------------------------------------------------------------------------------------
 
 
-def test_what_becomes_of_a_decision_in_the_light_of_the_question_is_the_recipes(
-    corrective: Callable[..., Pipeline],
-) -> None:
-    as_the_scores_say = corrective(Verdict.CORRECT)
-    of_a_word = replace(as_the_scores_say, settle=in_light_of_question)
-    word = Query("refunds", "refunds")
-    assert as_the_scores_say.answer(word).verdict == Verdict.CORRECT
-    assert of_a_word.answer(word).verdict == Verdict.AMBIGUOUS
-    assert of_a_word.answer(QUERY).verdict == Verdict.CORRECT
+def test_a_decider_is_given_the_question(corrective: Callable[..., Pipeline]) -> None:
+    def decide(query: Query, judged: Sequence[Judgement]) -> Decision:
+        return Decision(Verdict.CORRECT if len(query.question.split()) > 1 else Verdict.AMBIGUOUS)
+
+    asking = replace(corrective(Verdict.CORRECT), decide=decide)
+    assert asking.answer(Query("refunds", "refunds")).verdict == Verdict.AMBIGUOUS
+    assert asking.answer(QUERY).verdict == Verdict.CORRECT
 
 
 def test_a_chunk_found_inside_and_outside_is_selected_once(make_hit: Make) -> None:
@@ -230,7 +227,7 @@ def test_what_a_verdict_leaves_out_was_dropped_by_the_decision(corrective: Calla
 
 def test_a_chunk_that_came_back_from_outside_was_not_dropped(pipeline: Callable[..., Pipeline], make_hit: Make) -> None:
     again = Correction((Judgement(make_hit("a", origin=Origin.OUTSIDE), keep=True),))
-    answer = pipeline(decide=lambda judged: Decision(Verdict.INCORRECT), correct=lambda query, decision: again).answer(
+    answer = pipeline(decide=lambda *given: Decision(Verdict.INCORRECT), correct=lambda query, decision: again).answer(
         QUERY
     )
     fates = {fate.hit.chunk.id: fate.kept for fate in answer.chunks}

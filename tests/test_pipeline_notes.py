@@ -216,7 +216,7 @@ def test_every_degradation_reaches_the_answer(
         rewrite=lambda query: replace(query, notes=engine.notes("rewrite")),
         retrieve=engine.retriever(retrieval),
         judge=engine.judge(judging),
-        decide=lambda judged: Decision(Verdict.AMBIGUOUS, notes=Notes(("<decide>",))),
+        decide=lambda query, judged: Decision(Verdict.AMBIGUOUS, notes=Notes(("<decide>",))),
         correct=engine.corrector(),
         refine=engine.refiner(refinement),
         generate=engine.generator(),

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from thresher.errors import UnknownSetting, WorkerDied
+from thresher.indexing.processes import Processes
 from thresher.models.running import SHARE, usable_cores
-from thresher.processes import Processes
 
 SECONDS = 60.0
 
@@ -109,7 +109,7 @@ def test_closing_ends_the_processes_in_the_middle_of_a_call(tmp_path: Path) -> N
 
 def test_a_process_ends_with_who_asked(tmp_path: Path) -> None:
     code = (
-        "import sys, time\nfrom pathlib import Path\nfrom thresher.processes import Processes\n"
+        "import sys, time\nfrom pathlib import Path\nfrom thresher.indexing.processes import Processes\n"
         "from tests.test_processes import wait_for\nasking = Processes(1)\n"
         f"asking.submit(wait_for, Path({str(tmp_path / 'never')!r}))\ntime.sleep({SECONDS})"
     )

@@ -47,7 +47,7 @@ def measure(materials: Materials, done: Set[str]) -> Iterator[Row]:
         query = pipeline.rewrite(Query(question.question, question.question, materials.settings.limit))
         found = pipeline.retrieve(query)
         judged = pipeline.judge(query, found.kept)
-        decision = pipeline.decide(judged.judgements)
+        decision = pipeline.decide(query, judged.judgements)
         below: dict[str, list[dict[str, Any]]] = {}
         for judgement in sorted(judged.judgements, key=lambda one: one.hit.scores["l2"].value):
             below.setdefault(judgement.hit.chunk.parent_id or "", []).append(describe(judgement))

@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from thresher.aio import AsyncCollection
     from thresher.answer import Answer
     from thresher.collection import Collection
-    from thresher.engine import Engine
+    from thresher.collection.aio import AsyncCollection
+    from thresher.collection.engine import Engine
     from thresher.errors import (
         BudgetSpent,
         Cancelled,
@@ -99,9 +99,9 @@ __all__ = [
 
 _HOMES = {
     "answer": ["Answer"],
-    "aio": ["AsyncCollection"],
-    "collection": ["Collection"],
-    "engine": ["Engine"],
+    "collection.aio": ["AsyncCollection"],
+    "collection.collection": ["Collection"],
+    "collection.engine": ["Engine"],
     "home.collections": ["Collections"],
     "recipes": ["Recipe"],
     "recipes.rerank": ["Reranker", "rerank"],
@@ -117,7 +117,7 @@ def open(home: str | Home = ".thresher", collection: str = "default", *, encoder
 
     `encoder` is one of your own (`thresher.protocols.Encoder`), instead of what the setting `encoder` names.
     """
-    from thresher.engine import Engine
+    from thresher.collection.engine import Engine
 
     return Engine(home, encoder=encoder).collection(collection)
 
@@ -126,7 +126,7 @@ def aopen(
     home: str | Home = ".thresher", collection: str = "default", *, encoder: Encoder | None = None
 ) -> AsyncCollection:
     """A collection for `async with`: questions are awaited, and end when they are cancelled."""
-    from thresher.aio import AsyncCollection
+    from thresher.collection.aio import AsyncCollection
 
     return AsyncCollection(open(home, collection, encoder=encoder))
 

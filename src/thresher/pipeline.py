@@ -69,14 +69,9 @@ def keep_all(query: Query, hits: Sequence[Hit]) -> Judged:
     return Judged(tuple(Judgement(hit, keep=True) for hit in hits))
 
 
-def always_correct(judged: Sequence[Judgement]) -> Decision:
+def always_correct(query: Query, judged: Sequence[Judgement]) -> Decision:
     """Do not decide: whatever was retrieved is taken to be enough."""
     return Decision(verdict=None, reason="this recipe does not decide")
-
-
-def as_decided(query: Query, decision: Decision) -> Decision:
-    """The scores alone decide, whatever was asked."""
-    return decision
 
 
 def never(query: Query, decision: Decision) -> Correction:
@@ -145,8 +140,6 @@ class Pipeline:
     verify: Verifier = unverified
     degraded: tuple[str, ...] = ()
     """What the recipe names but could not be given, known before the run."""
-    settle: Callable[[Query, Decision], Decision] = as_decided
-    """What becomes of a decision, which knows scores alone, in the light of the question."""
     only_correct: bool = False
     """Whether a question is refused unless its verdict is correct (`answer.mode=strict`)."""
 
@@ -173,7 +166,7 @@ class Pipeline:
         decision = yield from record.step(
             "decide",
             len(judged.kept),
-            lambda: self.settle(query, self.decide(judged.judgements)),
+            lambda: self.decide(query, judged.judgements),
             Decision(None, reason=NO_TIME),
         )
         correction = yield from record.step("correct", 1, lambda: self.correct(query, decision), Correction())
@@ -239,11 +232,11 @@ class Pipeline:
         listed = replace(query, limit=max(query.limit, len(found.kept)))  # not the best alone, as for an answer
         judged = record.run("judge", len(found.kept), lambda: self.judge(listed, found.kept))
         if cut is not None:
-            decision = self.settle(query, self.decide(judged.judgements))
+            decision = self.decide(query, judged.judgements)
             refined = record.run("refine", len(judged.kept), lambda: self.refine(query, judged.kept))
             spans = tuple(cut(query, refined.evidence))
             if [span.text for span in spans] != [piece.text for piece in refined.evidence]:
-                decision = self.settle(query, self.decide(self.judge(query, _handed(spans)).judgements))
+                decision = self.decide(query, self.judge(query, _handed(spans)).judgements)
             worth = (decision.verdict, decision.confidence, sum(span.tokens for span in spans), decision.reason)
             dropped = tuple(judgement for judgement in judged.judgements if not judgement.keep)
             return SearchResult(asked, self.recipe, (), record.degraded, spans, *worth, dropped)

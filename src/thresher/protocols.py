@@ -401,7 +401,7 @@ class Judge(Protocol):
 class Decider(Protocol):
     """What the judged hits are worth together."""
 
-    def __call__(self, judged: Sequence[Judgement]) -> Decision: ...
+    def __call__(self, query: Query, judged: Sequence[Judgement]) -> Decision: ...
 
 
 class Corrector(Protocol):

@@ -115,9 +115,10 @@ def fields(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Fiel
             yield f"{prefix}{name}", field
 
 
-def keys(model: type[BaseModel]) -> Iterator[str]:
+@cache
+def keys(model: type[BaseModel]) -> tuple[str, ...]:
     """All dotted keys of a settings model."""
-    return (key for key, _ in fields(model))
+    return tuple(key for key, _ in fields(model))
 
 
 def descriptions(model: type[BaseModel]) -> dict[str, str]:
@@ -172,13 +173,14 @@ def resolved(
     preset: Mapping[str, Any] | None = None,
     home: Home | None = None,
     known: Iterable[str] = (),
+    around: Sequence[Layer] | None = None,
 ) -> Model:
     """The settings of a recipe, by the precedence at the top of this file. Raises UsageError in one line.
 
     `known` are the keys that a `thresher.toml` and the environment may hold: those of every recipe. Without a `home`
-    neither is read.
+    neither is read; `around` is what was read of them already.
     """
-    return stacked(model, layers(model, given, preset=preset, home=home, known=known))
+    return stacked(model, layers(model, given, preset=preset, home=home, known=known, around=around))
 
 
 def around(model: type[Model], home: Home) -> Model:
@@ -199,11 +201,13 @@ def layers(
     preset: Mapping[str, Any] | None = None,
     home: Home | None = None,
     known: Iterable[str] = (),
+    around: Sequence[Layer] | None = None,
 ) -> list[Layer]:
     """What a model is given besides its defaults, the stronger the later; arguments as of `resolved`."""
     given = dict(dotted(given))
     check_known(given, keys(model))
-    around = [] if home is None else ambient(known, home)
+    if around is None:
+        around = [] if home is None else ambient(known, home)
     own_of = [Layer(layer.origin, own(model, layer.values)) for layer in around]
     return _without_strays([Layer("preset", preset or {}), *own_of, Layer("given", given)])
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from thresher.cli.output import SECONDS_BETWEEN_LINES, Pace
-from thresher.inputs import IndexProgress
+from thresher.indexing.inputs import IndexProgress
 
 File = tuple[str, int, int]
 """Name, bytes, chunks."""

@@ -133,7 +133,7 @@ def test_a_file_of_this_machine_is_an_original_only_where_its_bytes_are_the_reco
 def test_a_forged_row_is_refused(exported: Path, tmp_path: Path) -> None:
     with thresher.open(tmp_path / "home") as collection:
         collection.add(exported / "tides.txt")
-        table = collection._store.record_table("documents")
+        table = collection.opened.store.record_table("documents")
         [row] = table.get([collection.documents()[0].id]).values()
         forged = {**row, "text": "The tide rises by 9 metres.", "places": row["places"].replace("tides", "gone")}
         table.merge([forged])

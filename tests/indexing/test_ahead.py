@@ -25,7 +25,7 @@ from tests.indexing.making import (
 from thresher.errors import DocumentError, WorkerDied
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Ingest, Report
-from thresher.indexing.prepare import Incoming, Part, Prepared, Workers, prepare
+from thresher.indexing.prepare import Incoming, Prepared, Workers, WorkUnit, prepare
 from thresher.indexing.store import DocumentStore
 from thresher.types import Document
 from thresher_testing.memory_store import MemoryStore
@@ -41,11 +41,11 @@ class Prepares:
         self._configs = configs
         self.part_characters = part_characters
         self._threads = ThreadPoolExecutor(MOST)
-        self.parts: list[Part] = []
+        self.parts: list[WorkUnit] = []
         self.under_way = self.most_under_way = 0
-        self.dies: Callable[[Part], bool] = lambda part: False
+        self.dies: Callable[[WorkUnit], bool] = lambda part: False
 
-    def submit(self, part: Part) -> Future[Prepared]:
+    def submit(self, part: WorkUnit) -> Future[Prepared]:
         self.parts.append(part)
         self.under_way += 1
         self.most_under_way = max(self.most_under_way, self.under_way)

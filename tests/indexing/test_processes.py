@@ -98,7 +98,7 @@ def workers_of(pid: int) -> list[int]:
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == pid and b"thresher.processes" in (folder / "cmdline").read_bytes():
+            if parent == pid and b"thresher.indexing.processes" in (folder / "cmdline").read_bytes():
                 found.append(int(folder.name))
     return found
 

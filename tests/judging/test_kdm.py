@@ -223,7 +223,8 @@ def test_a_question_outside_the_library_is_routed_outside(
     known = Statistics.of([text.split() for text in CORPUS])
     bm25 = [known.bm25(question.split(), text.split()) for text in CORPUS]
     result = judged(cosines, bm25, ceiling=known.ceiling(question.split()))
-    decision = ThreeWay(Bounds(0.3, 0.5, "code", KDM), ABSOLUTE)(result.judgements)
+    decide = ThreeWay(Bounds(0.3, 0.5, "code", KDM), ABSOLUTE)
+    decision = decide(Query(question, question), result.judgements)
     assert decision.verdict == verdict
     assert "best absolute confidence" in decision.reason
 

@@ -21,7 +21,6 @@ from thresher.judging.verdicts import (
     RestrictedDecider,
     Survivors,
     ThreeWay,
-    in_light_of_question,
 )
 from thresher.pipeline import always_correct
 from thresher.protocols import Decider
@@ -32,7 +31,6 @@ from thresher.types import (
     T5,
     UNIT,
     Chunk,
-    Decision,
     Hit,
     Judgement,
     Query,
@@ -44,6 +42,7 @@ from thresher.types import (
 BLOG = Bounds(0.3, 0.7)
 ROUTING = ThreeWay(Bounds(0.3, 0.5, "code", KDM), ABSOLUTE)
 CALIBRATED = Calibrated(0.2, 0.8, separated=True)
+QUERY = Query("When are refunds paid?", "refunds")
 
 
 def judged(*values: float | None, scale: Scale = UNIT, name: str = "relevance") -> list[Judgement]:
@@ -107,11 +106,11 @@ def test_scores_of_another_range_are_refused() -> None:
 
 @pytest.mark.parametrize("decide", [ThreeWay(BLOG), ROUTING, CALIBRATED, Survivors()])
 def test_an_empty_retrieval_is_incorrect_and_without_any_score_one_cannot_tell(decide: Decider) -> None:
-    decision = decide([])
+    decision = decide(QUERY, [])
     assert (decision.verdict, decision.confidence) == (Verdict.INCORRECT, None)
     assert decision.reason == "nothing was retrieved"
     if decide != Survivors():
-        decision = decide(judged(None, None))
+        decision = decide(QUERY, judged(None, None))
         assert (decision.verdict, decision.confidence) == (Verdict.AMBIGUOUS, None)
         assert decision.reason.startswith("cannot tell: none of 2 chunks")
         assert decision.notes.facts["unscored"] == 2
@@ -131,15 +130,15 @@ def test_an_empty_retrieval_is_incorrect_and_without_any_score_one_cannot_tell(d
 def test_three_verdicts_by_two_bounds(
     operators: Operators, values: Sequence[float | None], verdict: Verdict, reason: str
 ) -> None:
-    decision = ThreeWay(Bounds(0.3, 0.7, operators))(judged(*values))
+    decision = ThreeWay(Bounds(0.3, 0.7, operators))(QUERY, judged(*values))
     assert (decision.verdict, decision.reason, decision.confidence) == (verdict, reason, None)
     assert decision.notes.facts["unscored"] == values.count(None)
 
 
 def test_routing_is_internal_from_the_upper_bound_and_external_below_the_lower_one() -> None:
     verdicts = {0.5: "correct", 0.4999: "ambiguous", 0.3: "ambiguous", 0.2999: "incorrect"}
-    assert {best: ROUTING(judged(0.0, best, scale=KDM, name=ABSOLUTE)).verdict for best in verdicts} == verdicts
-    assert ROUTING(judged(0.9, scale=KDM)).verdict == Verdict.AMBIGUOUS  # another score is not looked at
+    assert {best: ROUTING(QUERY, judged(0.0, best, scale=KDM, name=ABSOLUTE)).verdict for best in verdicts} == verdicts
+    assert ROUTING(QUERY, judged(0.9, scale=KDM)).verdict == Verdict.AMBIGUOUS  # another score is not looked at
 
 
 @pytest.mark.parametrize(
@@ -155,7 +154,7 @@ def test_routing_is_internal_from_the_upper_bound_and_external_below_the_lower_o
     ],
 )
 def test_a_calibrated_verdict_may_be_that_one_cannot_tell(best: float, separated: bool, verdict: Verdict) -> None:
-    decision = Calibrated(0.2, 0.8, separated, mapping="here")(judged(0.05, best, None, scale=PROBABILITY))
+    decision = Calibrated(0.2, 0.8, separated, mapping="here")(QUERY, judged(0.05, best, None, scale=PROBABILITY))
     assert (decision.verdict, decision.confidence) == (verdict, best)
     assert f"best probability {best:.3g}" in decision.reason
     assert decision.notes.facts == {"best": best, "lower": 0.2, "upper": 0.8, "unscored": 1, "mapping": "here"}
@@ -163,7 +162,7 @@ def test_a_calibrated_verdict_may_be_that_one_cannot_tell(best: float, separated
 
 def test_what_survived_the_judge_may_decide() -> None:
     first, second, third = judged(0.1, 0.2, 0.9)
-    some, none = Survivors()([first, second, third]), Survivors()([second])
+    some, none = Survivors()(QUERY, [first, second, third]), Survivors()(QUERY, [second])
     assert (some.verdict, some.reason) == (Verdict.CORRECT, "2 of 3 chunks stayed")
     assert (none.verdict, none.reason) == (Verdict.INCORRECT, "none of 1 chunks stayed")
 
@@ -175,23 +174,24 @@ def test_what_survived_the_judge_may_decide() -> None:
 def test_a_verdict_is_replaced_as_the_actions_say_and_keeps_its_reason(
     actions: Actions, verdict: Verdict, best: float
 ) -> None:
-    usual, decision = ThreeWay(BLOG)(judged(best)), RestrictedDecider(ThreeWay(BLOG), actions)(judged(best))
+    usual = ThreeWay(BLOG)(QUERY, judged(best))
+    decision = RestrictedDecider(ThreeWay(BLOG), actions)(QUERY, judged(best))
     assert decision.verdict == INSTEAD[actions].get(verdict, verdict)
     assert decision.reason.startswith(usual.reason)
     assert (decision == usual) == (decision.verdict == verdict)
 
 
 def test_an_empty_retrieval_is_not_incorrect_where_that_verdict_is_taken_away_and_none_is_left_alone() -> None:
-    assert RestrictedDecider(ThreeWay(BLOG), "without-incorrect")([]).verdict == Verdict.AMBIGUOUS
-    assert RestrictedDecider(always_correct, "only-incorrect")(judged(0.9)).verdict is None
+    assert RestrictedDecider(ThreeWay(BLOG), "without-incorrect")(QUERY, []).verdict == Verdict.AMBIGUOUS
+    assert RestrictedDecider(always_correct, "only-incorrect")(QUERY, judged(0.9)).verdict is None
 
 
-@pytest.mark.parametrize("verdict", [None, *Verdict])
+@pytest.mark.parametrize("best", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("question", ["refunds", "When are refunds paid?"])
-def test_one_word_is_at_most_ambiguous(question: str, verdict: Verdict | None) -> None:
-    usual = Decision(verdict, 0.9, "best relevance 0.9 is above 0.7")
-    decision = in_light_of_question(Query(question, question), usual)
-    if question == "refunds" and verdict is Verdict.CORRECT:
+def test_a_question_of_one_word_is_at_most_ambiguous(question: str, best: float) -> None:
+    usual = CALIBRATED(QUERY, judged(best, scale=PROBABILITY))
+    decision = CALIBRATED(Query(question, question), judged(best, scale=PROBABILITY))
+    if question == "refunds" and usual.verdict is Verdict.CORRECT:
         assert (decision.verdict, decision.confidence) == (Verdict.AMBIGUOUS, 0.9)
         assert decision.reason == f"{usual.reason}, and one word is no question"
     else:
@@ -218,10 +218,10 @@ def test_learned_bounds_lie_on_the_scale_of_the_recipe_and_are_in_order() -> Non
 
 def test_the_verdict_is_the_recipes_and_the_confidence_the_calibrations() -> None:
     decide = RestrictedDecider(ThreeWay(BLOG), "all")
-    decision = ConfidentDecider(decide, LEARNED, "this collection's")(judged(0.2, 0.8))
+    decision = ConfidentDecider(decide, LEARNED, "this collection's")(QUERY, judged(0.2, 0.8))
     assert (decision.verdict, decision.confidence) == (Verdict.CORRECT, LEARNED.probability(0.8))
     assert decision.notes.facts["mapping"] == "this collection's"
-    assert ConfidentDecider(decide, LEARNED, "")([]).confidence is None
+    assert ConfidentDecider(decide, LEARNED, "")(QUERY, []).confidence is None
     assert bounded(decide) == ThreeWay(BLOG)
     assert bounded(Survivors()) is None
     assert best_score(ThreeWay(Bounds(-0.99, 0.59, "paper", T5)), judged(-0.5, 0.5, scale=T5)) == 0.75

@@ -101,7 +101,7 @@ class Watched:
                 collection.doctor()
             found = {record.source: collection.document(record.id).text for record in collection.documents()}
             for row in collection.tables():
-                chunks = set(collection._store.open(row["name"]).document_ids())
+                chunks = set(collection.opened.store.open(row["name"]).document_ids())
                 assert chunks <= {record.id for record in collection.documents()}, "a chunk without its document"
             for trace, _ in collection.traces.asked():
                 collection.traces.load(trace)

@@ -12,8 +12,9 @@ import pytest
 
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError
 from thresher.home.places import LocalFiles
-from thresher.models.chat import ChatModel, ReplyCache
+from thresher.models.chat import ChatModel
 from thresher.models.replies import scores_schema
+from thresher.models.reply_cache import ReplyCache
 from thresher.models.running import in_parallel
 from thresher.models.transport import Rate
 from thresher.models.usage import Exchanges, Meter

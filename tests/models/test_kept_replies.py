@@ -10,7 +10,7 @@ import pytest
 
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError, TooLong
 from thresher.home.places import LocalFiles
-from thresher.models.chat import FOLDERS, ReplyCache
+from thresher.models.reply_cache import FOLDERS, ReplyCache
 from thresher.models.running import in_parallel
 from thresher.models.usage import Exchanges, content_hash
 

@@ -14,6 +14,7 @@ from tests.recipes.scripting import Judge, blocks, stage, stages, user_of, using
 from thresher import recipes
 from thresher.answer import Answer
 from thresher.collection import Collection
+from thresher.collection.asking import Asking
 from thresher.settings import check_known, flat, keys
 from thresher.types import Origin, Verdict
 from thresher_evals.asker import parse_variant
@@ -82,7 +83,7 @@ def test_every_variant_of_the_page_can_be_run(variant: str, collection: Collecti
     told = {key: value for key, value in flat(configured).items() if value != usual[key]}
     assert set(told) <= set(one.settings)
     assert all(recipe.describe(configured)["slots"].values())
-    recipe.index_config(configured, collection._parts())
+    recipe.index_config(configured, collection.opened.parts())
 
 
 # --- actions ----------------------------------------------------------------------------------------------------------
@@ -185,8 +186,10 @@ def test_without_rewriting_the_question_itself_is_searched_for(both: Collection,
 def test_flat_retrieval_finds_subchunks_of_chunks_that_the_summaries_would_not_lead_to(both: Collection) -> None:
     def looked_into(variant: str) -> tuple[set[str], list[Any]]:
         one = parse_variant(variant)
-        pipeline = both._pipeline(one.recipe, both._configured(one.recipe, one.settings), both._parts())
-        found = pipeline.retrieve(both._query(QUESTION, 1, None))
+        pipeline = both.opened.pipeline(
+            one.recipe, both.opened.configured(one.recipe, one.settings), both.opened.parts()
+        )
+        found = pipeline.retrieve(Asking(both.opened).query(QUESTION, 1))
         return {hit.chunk.document_id for hit in found.kept}, list(found.notes.facts["chunks"])
 
     documents, chunks = looked_into("ecrag[coarse=1]")

@@ -52,7 +52,7 @@ def test_parts_fill_the_slots_that_they_are_named_by(collection: Collection) -> 
     def retrieve(query: Query) -> Judged:
         return keep_all(query, collection.search(query.question, recipe="rag", limit=1).hits)
 
-    def decide(judged: Sequence[Judgement]) -> Decision:
+    def decide(query: Query, judged: Sequence[Judgement]) -> Decision:
         return Decision(Verdict.CORRECT, reason="one is enough")
 
     def generate(query: Query, evidence: Sequence[Any]) -> Generation:
@@ -63,6 +63,13 @@ def test_parts_fill_the_slots_that_they_are_named_by(collection: Collection) -> 
     assert (answer.text, answer.recipe, len(answer.chunks)) == ("1 piece", "mine", 1)
     assert not any(lack.startswith("generate") for lack in answer.degraded)
     assert collection.search(QUESTION, recipe=mine).hits[0].rank == 1
+
+
+def test_a_decider_may_leave_the_question_out(collection: Collection) -> None:
+    mine = recipes.derive("crag", decide=lambda judged: Decision(Verdict.INCORRECT, reason=f"{len(judged)} of them"))
+    assert collection.search(QUESTION, recipe=mine, max_tokens=100).verdict is Verdict.INCORRECT
+    with pytest.raises(UsageError, match=r"cannot be called with \(query, judged\)"):
+        recipes.derive("crag", decide=lambda: None)
 
 
 def test_settings_of_a_derived_recipe_are_defaults_that_a_question_may_change(collection: Collection) -> None:
@@ -148,7 +155,7 @@ def test_a_web_search_of_ones_own_is_where_a_question_may_look_and_is_played_bac
     assert collection.traces.request(answer.trace).outside == "web:localhost"
     assert collection.replay(answer.trace)[1] == []
     with pytest.raises(NotRecorded, match="was not stored with the answer"):
-        collection._stored_place("web:localhost").search("words", limit=1)  # type: ignore[union-attr, misc]
+        collection.opened.stored_outside("web:localhost").search("words", limit=1)  # type: ignore[union-attr, misc]
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from thresher.answer import Answer
 from thresher.chunking.semantic import theta_of
 from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer
 from thresher.collection import Collection
+from thresher.collection.asking import Asking
 from thresher.pipeline import Pipeline
 from thresher.types import Chunk, Document, Judged, Verdict
 from thresher_testing.llm_server import ScriptedServer
@@ -30,13 +31,13 @@ SENTENCES = [f"Sentence number {at} is about the harbour in the bay." for at in 
 
 def made(collection: Collection, recipe: str, settings: Settings | None = None) -> Pipeline:
     """The pipeline of a recipe as these settings make it."""
-    return collection._pipeline(recipe, collection._configured(recipe, settings), collection._parts())
+    return collection.opened.pipeline(recipe, collection.opened.configured(recipe, settings), collection.opened.parts())
 
 
 def cut(recipe: str, text: str, settings: Settings, collection: Collection, *, level: str = "chunk") -> list[Chunk]:
     """The chunks a recipe makes of a text."""
     found = recipes.get(recipe)
-    layout = found.index_config(found.configured(settings), collection._parts())
+    layout = found.index_config(found.configured(settings), collection.opened.parts())
     assert layout is not None
     return [one for one in layout.chunker(Document("d", "d.txt", "", text, "text")) if one.level == level]
 
@@ -46,12 +47,12 @@ def texts(chunks: Sequence[Chunk]) -> list[str]:
 
 
 def retrieved(collection: Collection, recipe: str, settings: Settings, question: str = QUESTION) -> Judged:
-    return made(collection, recipe, settings).retrieve(collection._query(question, 5, None))
+    return made(collection, recipe, settings).retrieve(Asking(collection.opened).query(question))
 
 
 def judged(collection: Collection, recipe: str, settings: Settings, question: str = QUESTION) -> Judged:
     pipeline = made(collection, recipe, settings)
-    query = collection._query(question, 5, None)
+    query = Asking(collection.opened).query(question)
     return pipeline.judge(query, pipeline.retrieve(query).kept)
 
 
@@ -178,7 +179,7 @@ def test_x10_the_absolute_confidence_routes_by_two_bounds(
 )
 def test_x18_what_is_encoded_of_a_chunk_is_a_setting(collection: Collection, settings: Settings, kind: type) -> None:
     found = recipes.get("ecrag")
-    layout = found.index_config(found.configured(settings), replace(collection._parts(), indexing=True))
+    layout = found.index_config(found.configured(settings), replace(collection.opened.parts(), indexing=True))
     assert layout is not None
     assert isinstance(layout.summarizer, kind)
 
@@ -195,7 +196,7 @@ def test_what_redundancy_leaves_is_sorted_by_its_similarity_to_the_searched_word
     question = "a railway, a lighthouse and ripe Gouda cheese for months"
     found = retrieved(collection, "chunkrag", {"chunk.theta": -1}, question)
     texts = [hit.chunk.text for hit in found.kept]
-    encoder = collection._parts().encoder(recipes.get("chunkrag").configured({}))
+    encoder = collection.opened.parts().encoder(recipes.get("chunkrag").configured({}))
     cosines = encoder.encode(texts) @ encoder.encode_query(question)
     assert len(texts) > 2
     assert [hit.score.value for hit in found.kept] == pytest.approx(sorted(cosines, reverse=True))
@@ -389,7 +390,7 @@ def test_the_title_stands_in_front_of_a_chunk_unless_a_preset_is_as_printed(
     collection: Collection, recipe: str
 ) -> None:
     found = recipes.get(recipe)
-    layout = found.index_config(found.configured({}), collection._parts())
+    layout = found.index_config(found.configured({}), collection.opened.parts())
     assert layout is not None
     assert layout.titled is (found.preset_of is None)
 

@@ -7,6 +7,7 @@ import pytest
 from tests.recipes.scripting import holding
 from thresher import recipes
 from thresher.collection import Collection
+from thresher.collection.asking import Asking
 from thresher.errors import UnknownSetting
 from thresher.pipeline import SLOTS
 
@@ -92,9 +93,9 @@ def test_what_is_set_is_what_the_parts_say_of_themselves(recipe: str, setting: s
 def test_what_is_shown_of_a_recipe_is_what_runs(recipe: str, collection: Collection) -> None:
     found = recipes.get(recipe)
     settings = found.configured({})
-    runs = collection._pipeline(recipe, settings, collection._parts())
+    runs = collection.opened.pipeline(recipe, settings, collection.opened.parts())
     shown = found.describe(settings)["slots"]
-    running = runs.describe(found.index_config(settings, collection._parts()))
+    running = runs.describe(found.index_config(settings, collection.opened.parts()))
     assert {slot for slot in shown if shown[slot] != running[slot]} <= {"correct"}  # no place outside was given
 
 
@@ -114,8 +115,12 @@ def retrieval(recipe: str, **settings: Any) -> str:
 def considered(collection: Collection, recipe: str, limit: int, **settings: Any) -> list[int]:
     """How many candidates each list gave."""
     given = {"rerank": "none", **{key.replace("__", "."): value for key, value in settings.items()}}
-    pipeline = collection._pipeline(recipe, collection._configured(recipe, given), collection._parts())
-    return list(pipeline.retrieve(collection._query("lighthouse railway gouda", limit, None)).notes.facts["lists"])
+    pipeline = collection.opened.pipeline(
+        recipe, collection.opened.configured(recipe, given), collection.opened.parts()
+    )
+    return list(
+        pipeline.retrieve(Asking(collection.opened).query("lighthouse railway gouda", limit)).notes.facts["lists"]
+    )
 
 
 def test_a_literal_recipe_keeps_eight_four_and_five_whatever_is_asked_for(many: Collection) -> None:

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import thresher
+from thresher.collection.opened import CERTIFICATES
 from thresher.home.places import LocalFiles
 from thresher.models.cross_encoders import BUNDLED_CHECKER, BundledJudge
-from thresher.opened import CERTIFICATES
 from thresher_ci.asking import Asker
 from thresher_ci.documents import COLLECTION, Workplace
 from thresher_ci.knowledge import Expected, Question

@@ -145,7 +145,7 @@ def test_two_tenants_have_collections_of_one_name(dsn: str, roles: tuple[str, st
             collection.add(tmp_path / role / "note.md", recipe="rag", settings=settings)
             found = collection.search("key word", recipe="rag", settings=settings).hits
             assert [role in hit.chunk.text for hit in found] == [True]
-        collection._store._store.drop()  # type: ignore[attr-defined]
+        collection.opened.store._store.drop()  # type: ignore[attr-defined]
 
 
 @pytest.mark.slow

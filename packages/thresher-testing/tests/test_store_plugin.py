@@ -122,7 +122,7 @@ from thresher.testing.fakes import HashEncoder
 with thresher.open({str(tmp_path / "home")!r}, encoder=HashEncoder()) as collection:
     print("cupboard" in sys.modules)
     collection.add({str(tmp_path / "notes.md")!r}, recipe="rag", settings={{"store": "cupboard"}})
-    print(len(collection.search("lamp", recipe="rag").hits), type(collection._store._store).__name__)
+    print(len(collection.search("lamp", recipe="rag").hits), type(collection.opened.store._store).__name__)
     try:
         thresher.open({str(tmp_path / "other")!r}).add("x", recipe="rag", settings={{"store": "broken"}})
     except thresher.UsageError as error:

@@ -15,7 +15,7 @@ from thresher.errors import StoreError
 from thresher.tracing.explain import counted
 
 if TYPE_CHECKING:
-    from thresher.engine import Engine
+    from thresher.collection.engine import Engine
     from thresher.recipes import Recipe
 
 COLLECTION = "demo"
@@ -41,7 +41,7 @@ def samples(name: str) -> Path:
 
 def demo(home: Home = None, json: AsJson = False) -> None:
     """Index a small handbook; answer a question, and compare plain RAG with correction on one it does not answer."""
-    from thresher.engine import Engine
+    from thresher.collection.engine import Engine
 
     target = target_of(home, COLLECTION, {}, json)
     with Engine(target.home, completing=output.Completing()) as engine:

@@ -125,9 +125,9 @@ class Target:
 
     def open(self) -> Collection:
         """The collection, telling on stderr when it completes an index."""
-        from thresher.engine import Engine
+        from thresher.collection import Collection
 
-        return Engine(self.home, completing=output.Completing()).collection(self.collection)
+        return Collection(self.home, self.collection, completing=output.Completing())
 
     def show(self, result: Any, in_words: Callable[[Any], None]) -> None:
         """Print the result of a command, as JSON or in words."""

@@ -14,7 +14,7 @@ from thresher.text.markup import json_text, shown
 from thresher.tracing.explain import shortened
 
 if TYPE_CHECKING:
-    from thresher.inputs import IndexProgress
+    from thresher.indexing.inputs import IndexProgress
 
 
 def on_terminal() -> bool:

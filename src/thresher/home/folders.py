@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from thresher.errors import StoreError, UsageError, check_type
+from thresher.errors import StoreError, UsageError
 from thresher.home import places
-from thresher.home.places import COLLECTIONS, make_folder
+from thresher.home.places import COLLECTIONS, check_collection_name, make_folder
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import Home
 from thresher.stores import registry
@@ -32,13 +32,6 @@ class Summary:
     documents: int
     bytes: int
     """On disk, traces included."""
-
-
-def check_name(name: str) -> None:
-    """Raise UsageError for what cannot be the name of a collection."""
-    check_type("name", name, str, "the name of a collection")
-    if not name.isprintable() or not name or name.startswith(".") or any(mark in name for mark in "/\\"):
-        raise UsageError("is not a collection name", subject=repr(name), next_step="use letters, digits, - and _")
 
 
 def names(home: Home) -> list[str]:
@@ -68,7 +61,7 @@ def on_this_machine(home: Home, name: str) -> Path:
 
 def free(home: Path, name: str) -> Path:
     """The folder of a collection that is not there yet."""
-    check_name(name)
+    check_collection_name(name)
     folder = home / COLLECTIONS / name
     if registry.recorded(folder) is not None:
         raise UsageError("is there already", subject=f"collection {name}", next_step="choose another name, or drop it")
@@ -97,7 +90,7 @@ def changing(home: Path, name: str) -> Iterator[Path]:
 
 def existing(home: Home, name: str) -> Home:
     """The folder of a collection. Raises StoreError where there is none, naming those there are."""
-    check_name(name)
+    check_collection_name(name)
     folder = home / COLLECTIONS / name
     if registry.recorded(folder) is None:
         there = ", ".join(names(home)) or "none"

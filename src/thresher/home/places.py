@@ -249,6 +249,13 @@ def held_too_long(subject: str, seconds: float) -> StoreError:
     )
 
 
+def check_collection_name(name: str) -> None:
+    """Raise UsageError for what cannot be the name of a collection."""
+    check_type("name", name, str, "the name of a collection")
+    if not name.isprintable() or not name or name.startswith(".") or any(mark in name for mark in "/\\"):
+        raise UsageError("is not a collection name", subject=repr(name), next_step="use letters, digits, - and _")
+
+
 def check_name(name: str) -> None:
     """Raise UsageError for what cannot be the name of a file: it leads out, or hides."""
     if "\0" in name or any(part == "" or part.startswith(".") for part in name.split("/")):

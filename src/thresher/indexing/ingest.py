@@ -161,8 +161,8 @@ class Ingest:
         held: dict[Place, str] = {}
         failures = len(self._report.failed)
         try:
-            for found in item.documents():
-                self._collect(found, held)
+            for prepared in item.prepared():
+                self._collect(prepared, held)
         except DocumentError as error:
             self._report.failed.append(error)
         if len(self._report.failed) > failures:
@@ -182,9 +182,8 @@ class Ingest:
         known = None if self._reread else self._files.get(item.source)
         return known is not None and (known["sha256"], known["given"]) == (item.sha256, item.given)
 
-    def _collect(self, found: Document | DocumentError | Prepared, held: dict[Place, str]) -> None:
+    def _collect(self, prepared: Prepared, held: dict[Place, str]) -> None:
         """Put the next documents of a file into the batch, and their places into `held`."""
-        prepared = found if isinstance(found, Prepared) else Prepared([found])
         if self._progress is not None and prepared.chunks:
             self._progress(prepared.chunks)
         for document in prepared.found:

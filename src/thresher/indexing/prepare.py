@@ -1,8 +1,8 @@
 """Documents on their way to the committer: read, cut and encoded, here or ahead of it by workers elsewhere. No store.
 
-Workers turn a `Part` of a file into a `Prepared`, both picklable; their rows equal those of a single process, since a
-vector depends on its text alone. A file that another process can read goes out whole; a file of rows is read here and
-goes out in parts, which several workers share. The number of parts under way or waiting is bounded.
+Workers turn a `WorkUnit` into a `Prepared`, both picklable; their rows equal those of a single process, since a vector
+depends on its text alone. A file that another process can read goes out whole; a file of rows is read here and goes out
+in units, which several workers share. The number of units under way or waiting is bounded.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ ReadFile = Callable[[], Iterator[Document | DocumentError]]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A unit of work for a worker: a file to be read, or rows of a file that was read already."""
+class WorkUnit:
+    """What one worker prepares at once: a file to be read, or rows of a file that was read already."""
 
     read: ReadFile | None = None
     documents: Sequence[Document] = ()
@@ -56,33 +56,39 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A file or URL to take in; `documents` reads it, yields its documents and, as values, rows that failed."""
+    """A file or URL to take in."""
 
     source: str
     sha256: str
     root: str
-    documents: Callable[[], Iterator[Document | DocumentError | Prepared]]
+    documents: ReadFile
     given: str = ""
     """What the caller added to its metadata, as JSON: a change of it is a change of the file."""
     extraction: int | None = None
     """Which version of the extraction reads it."""
     elsewhere: Callable[[], ReadFile] | None = None
     """Gives what reads it in another process; None for what is read here alone: rows, and kinds of a program's own."""
+    ahead: Callable[[], Iterator[Prepared]] | None = None
+    """Gives what workers made of it."""
+
+    def prepared(self) -> Iterator[Prepared]:
+        """Its documents in their order, with the chunks that were made ahead; a file that cannot be read raises."""
+        return (Prepared([one]) for one in self.documents()) if self.ahead is None else self.ahead()
 
 
-def prepare(part: Part, configs: Sequence[IndexConfig]) -> Prepared:
-    """Read a part and encode what the collection does not hold, by config; `part.documents` are not sent back."""
+def prepare(unit: WorkUnit, configs: Sequence[IndexConfig]) -> Prepared:
+    """Read a unit and encode what the collection does not hold, by config; `unit.documents` are not sent back."""
     found: list[Document | DocumentError] = []
     failed = None
-    if part.read is not None:
+    if unit.read is not None:
         try:
-            for one in part.read():
+            for one in unit.read():
                 found.append(one)
         except DocumentError as error:
             failed = error
-    known = Catalog(part.held)
+    known = Catalog(unit.held)
     fresh: dict[str, Document] = {}
-    for document in (*part.documents, *found):
+    for document in (*unit.documents, *found):
         if isinstance(document, Document) and not known.holds(document):
             fresh.setdefault(document.id, document)
     vectors: defaultdict[str, dict[str, Vectors]] = defaultdict(dict)  # by encoder: what configs share is encoded once
@@ -95,17 +101,17 @@ def prepare(part: Part, configs: Sequence[IndexConfig]) -> Prepared:
 
 # --- ahead of the committer -------------------------------------------------------------------------------------------
 
-PART_CHARACTERS = 64_000
+UNIT_CHARACTERS = 64_000
 """Of rows that are prepared together: some 64 chunks, one or two seconds of a core; what a worker that dies costs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Prepare parts; at most `most` are under way or wait for the committer."""
+    """Prepare units; at most `most` are under way or wait for the committer."""
 
-    submit: Callable[[Part], Future[Prepared]]
+    submit: Callable[[WorkUnit], Future[Prepared]]
     most: int
-    part_characters: int = PART_CHARACTERS
+    unit_characters: int = UNIT_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +143,7 @@ class Ahead:
                 yield item
             else:
                 taken = chain([first], pieces)  # noqa: B031 - the first is put back in front
-                yield replace(item, documents=lambda taken=taken: _documents(taken))  # type: ignore[misc]
+                yield replace(item, ahead=lambda taken=taken: _prepared(taken))  # type: ignore[misc]
 
     def _bounded(self, pieces: Iterable[_Piece]) -> Iterator[_Piece]:
         """The pieces in their order, begun while there is room."""
@@ -159,7 +165,7 @@ class Ahead:
                 yield _Piece(number, item)
             elif item.elsewhere is not None:
                 held = self._catalog().entries_in(item.source)
-                yield _Piece(number, item, prepared=self._workers.submit(Part(item.elsewhere(), held=held)))
+                yield _Piece(number, item, prepared=self._workers.submit(WorkUnit(item.elsewhere(), held=held)))
             else:
                 yield from self._rows(number, item)
 
@@ -168,10 +174,9 @@ class Ahead:
         characters, failed = 0, None
         try:
             for row in item.documents():
-                assert not isinstance(row, Prepared)
                 found.append(row)
                 characters += len(row.text) if isinstance(row, Document) else 0
-                if characters >= self._workers.part_characters:
+                if characters >= self._workers.unit_characters:
                     yield self._begun(_Piece(number, item, found))
                     found, characters = [], 0
         except DocumentError as error:
@@ -182,10 +187,10 @@ class Ahead:
         """Have the rows encoded that the collection does not hold."""
         catalog = self._catalog()
         documents = [one for one in piece.found if isinstance(one, Document) and not catalog.holds(one)]
-        return replace(piece, prepared=self._workers.submit(Part(documents=documents))) if documents else piece
+        return replace(piece, prepared=self._workers.submit(WorkUnit(documents=documents))) if documents else piece
 
 
-def _documents(pieces: Iterable[_Piece]) -> Iterator[Prepared | DocumentError]:
+def _prepared(pieces: Iterable[_Piece]) -> Iterator[Prepared]:
     """What came of the pieces of one file. Of rows whose worker died, and died again, there is an error alone."""
     for piece in pieces:
         prepared = Prepared()
@@ -200,7 +205,7 @@ def _documents(pieces: Iterable[_Piece]) -> Iterator[Prepared | DocumentError]:
             lost = DocumentError(error.what, subject=f"{piece.item.source}{which}", next_step=error.next_step)
             if not piece.found:
                 raise lost from error
-            yield lost
+            yield Prepared([lost])
         for failed in (prepared.failed, piece.failed):
             if failed is not None:
                 raise failed

@@ -102,7 +102,7 @@ class ThreeWay:
         found = (one.hit.scores.get(self.by) if self.by else one.score for one in judged)
         return [score for score in found if score is not None]
 
-    def __call__(self, judged: Sequence[Judgement]) -> Decision:
+    def __call__(self, query: Query, judged: Sequence[Judgement]) -> Decision:
         """The verdict, and why in words."""
         bounds, name, scores = self.bounds, self.by or "relevance", self.scores(judged)
         if not scores:
@@ -126,7 +126,7 @@ class Survivors:
 
     about: ClassVar[str] = "whether any chunk stayed"
 
-    def __call__(self, judged: Sequence[Judgement]) -> Decision:
+    def __call__(self, query: Query, judged: Sequence[Judgement]) -> Decision:
         """The verdict, and how many hits stayed."""
         if not judged:
             return NOTHING_RETRIEVED
@@ -147,9 +147,9 @@ class RestrictedDecider:
         """For people, in a few words."""
         return about(self.decide) if self.actions == "all" else f"{about(self.decide)}, actions {self.actions}"
 
-    def __call__(self, judged: Sequence[Judgement]) -> Decision:
+    def __call__(self, query: Query, judged: Sequence[Judgement]) -> Decision:
         """The verdict, or the one that stands for it, with the reason of the first."""
-        decision = self.decide(judged)
+        decision = self.decide(query, judged)
         verdict = decision.verdict
         instead = verdict if verdict is None else INSTEAD[self.actions].get(verdict, verdict)
         if instead is verdict:
@@ -163,6 +163,7 @@ class Calibrated:
     """Our own: scores are probabilities that the evidence suffices. Correct from `upper` on, incorrect below `lower`.
 
     In between ambiguous, or unsure when the calibration found that the judge does not separate (`separated` is False).
+    A question of one word is ambiguous at most.
     """
 
     lower: float
@@ -184,7 +185,7 @@ class Calibrated:
         """For people, in a few words."""
         return f"calibrated bounds {self.upper:.2g} / {self.lower:.2g}, with unsure"
 
-    def __call__(self, judged: Sequence[Judgement]) -> Decision:
+    def __call__(self, query: Query, judged: Sequence[Judgement]) -> Decision:
         """The verdict, with the best probability as confidence where it is calibrated, and why in words."""
         scores = [judgement.score for judgement in judged if judgement.score is not None]
         if not scores:
@@ -195,20 +196,16 @@ class Calibrated:
         notes += Notes(facts={"mapping": self.mapping} if self.mapping else {})
         confidence = best if self.calibrated else None
         if best >= self.upper:
-            return Decision(Verdict.CORRECT, confidence, f"{stated} reaches {self.upper:.3g}", notes)
+            reached = f"{stated} reaches {self.upper:.3g}"
+            if len(query.question.split()) > 1:
+                return Decision(Verdict.CORRECT, confidence, reached, notes)
+            return Decision(Verdict.AMBIGUOUS, confidence, f"{reached}, and one word is no question", notes)
         if best < self.lower:
             return Decision(Verdict.INCORRECT, confidence, f"{stated} is below {self.lower:.3g}", notes)
         between = f"{stated} is between {self.lower:.3g} and {self.upper:.3g}"
         if self.separated:
             return Decision(Verdict.AMBIGUOUS, confidence, between, notes)
         return Decision(Verdict.UNSURE, confidence, f"{between}, and the judge does not separate there", notes)
-
-
-def in_light_of_question(query: Query, decision: Decision) -> Decision:
-    """The decision for the question asked: the verdict on a question of one word is at most ambiguous. Our own."""
-    if decision.verdict is not Verdict.CORRECT or len(query.question.split()) > 1:
-        return decision
-    return replace(decision, verdict=Verdict.AMBIGUOUS, reason=f"{decision.reason}, and one word is no question")
 
 
 def _unscored(hits: int, name: str) -> Decision:

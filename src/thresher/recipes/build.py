@@ -195,7 +195,7 @@ def generator(
 
     written = GroundedGenerator(
         model,
-        checker(settings, parts),
+        checker(parts),
         offline,
         display_of(answer),
         style_of(answer),
@@ -207,7 +207,7 @@ def generator(
     return written, ()
 
 
-def checker(settings: RecipeSettings, parts: Components, prior: float = OF_ANSWERS) -> Checker:
+def checker(parts: Components, prior: float = OF_ANSWERS) -> Checker:
     """Checks sentences against the documents; `prior` is the share of supported ones that is assumed."""
     from thresher.verification.check import Checker
     from thresher.verification.windows import rows_in_words
@@ -239,11 +239,11 @@ def display_of(answer: AnswerSettings) -> Display:
     return of_mode[answer.mode] if answer.mode else answer.check
 
 
-def verifier(settings: RecipeSettings, parts: Components) -> Verifier:
+def verifier(answer: AnswerSettings, parts: Components) -> Verifier:
     """Checks each sentence against the evidence, then each quote against its document."""
     from thresher.answering.checked_answer import ClaimVerifier
 
-    claims = ClaimVerifier(partial(checker, settings, parts), display_of(settings.answer))
+    claims = ClaimVerifier(partial(checker, parts), display_of(answer))
     return VerifiersInTurn((claims, quote_checker(parts)))
 
 

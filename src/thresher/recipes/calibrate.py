@@ -18,7 +18,7 @@ from thresher.judging.calibration import Calibration, ModelWeight, usual
 from thresher.judging.fitting import LEAST_QUESTIONS, Opinion, check_enough, fit, weighed
 from thresher.plugins import required
 from thresher.protocols import ChunkTable
-from thresher.recipes import corrective, cuts
+from thresher.recipes import corrective
 from thresher.recipes.components import Components
 from thresher.recipes.judges import best_score, judge_of, learns, raw_scorer
 from thresher.recipes.registry import RECIPES, Recipe
@@ -172,8 +172,7 @@ def _of_corrective(
     settings: CorrectiveSettings, parts: Components, limit: int, progress: Callable[[int], None] | None
 ) -> Observed:
     """The trained judge's scores over what `corrective` retrieves."""
-    chunks = parts.table(cuts.corrective(settings, parts), "chunk")
-    retrieve = corrective.retriever(settings, parts)
+    chunks, retrieve = corrective.searched(settings, parts)
     scorer = raw_scorer(settings, parts, chunks, default="trained")
 
     def look(query: Query) -> list[tuple[float, Hit | None]]:
@@ -221,7 +220,7 @@ def _model_weight(
     model = parts.language_model(settings.llm) if settings.judge == "auto" else None
     if model is None:
         return None
-    relevance = corrective.model_relevance(settings, model, parts)
+    relevance = corrective.model_relevance(settings, model, parts.meter)
     lower, upper = corrective.bounds(settings, own)
     opinions: list[Opinion] = []
     lacks: list[str] = []

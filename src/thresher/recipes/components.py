@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from thresher.errors import UsageError
@@ -158,6 +158,8 @@ class Components:
     """Whether there is no collection: parts can be made and described, not run."""
     _documents: dict[str, Document] = field(default_factory=dict, repr=False)
     """Those of this question, which several parts read whole."""
+    _made: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+    """Encoders and chat models by the settings that they are bound to."""
 
     @classmethod
     def sketch(cls, models: Models | None = None) -> Components:
@@ -171,14 +173,19 @@ class Components:
 
     def encoder(self, settings: RecipeSettings, *, reading: bool = False) -> Encoder:
         """The encoder the settings name, metered behind an endpoint; with `reading` it remembers sentences."""
+        key = (settings.encoder, settings.embeddings, reading)
+        if key not in self._made:
+            self._made[key] = self._encoder(*key)
+        return cast("Encoder", self._made[key])
+
+    def _encoder(self, name: str, settings: EncoderSettings, reading: bool) -> Encoder:
         make = self.models.reading_encoder if reading else self.models.encoder
-        encoder = make(settings.encoder, settings.embeddings)
-        url = settings.embeddings.base_url
-        if not (settings.encoder.startswith(ENDPOINT) and url):
+        encoder = make(name, settings)
+        if not (name.startswith(ENDPOINT) and settings.base_url):
             return encoder
         from thresher.models.endpoints import QuestionEncoder
 
-        return QuestionEncoder(encoder, url, self.meter, self.exchanges)
+        return QuestionEncoder(encoder, settings.base_url, self.meter, self.exchanges)
 
     def table(self, config: IndexConfig, level: str = "chunk") -> ChunkTable:
         """A chunk table in step with the documents."""
@@ -186,8 +193,12 @@ class Components:
 
     def language_model(self, settings: LanguageModelSettings) -> LanguageModel | None:
         """The chat model, if one is configured."""
-        kept = self.replies if settings.cache else None
-        return chat_model(settings, self.meter, exchanges=self.exchanges, kept=kept)
+        if not settings.configured:
+            return None
+        if settings not in self._made:
+            kept = self.replies if settings.cache else None
+            self._made[settings] = chat_model(settings, self.meter, exchanges=self.exchanges, kept=kept)
+        return cast("LanguageModel", self._made[settings])
 
     def cross_encoder(self, name: str, *, api_key: str | None = None) -> CrossEncoder:
         """The cross-encoder of that name or folder, or an endpoint for URL or URL#MODEL."""
@@ -242,7 +253,8 @@ def chat_model(
     """The chat model, if one is configured; replies are `kept` whatever `settings.cache`."""
     if not (settings.base_url and settings.model):
         return None
-    from thresher.models.chat import ChatModel, ReplyCache
+    from thresher.models.chat import ChatModel
+    from thresher.models.reply_cache import ReplyCache
     from thresher.models.transport import shared_rate
 
     return ChatModel(

@@ -31,9 +31,9 @@ from typing import TYPE_CHECKING
 from thresher.judging.calibration import Calibration
 from thresher.judging.judge import ORDER, Fixed, RankedJudge, ScoringJudge
 from thresher.judging.scorers import BandedScorer, CalibratedScorer, EachPartScorer
-from thresher.judging.verdicts import Calibrated, in_light_of_question
+from thresher.judging.verdicts import Calibrated
 from thresher.pipeline import Pipeline
-from thresher.protocols import Judge, LanguageModel, Retriever, Scorer
+from thresher.protocols import ChunkTable, Judge, LanguageModel, Retriever, Scorer
 from thresher.recipes import cuts
 from thresher.recipes.build import corrector, generator, redundancy, strips, verifier
 from thresher.recipes.components import Components
@@ -59,6 +59,7 @@ from thresher.types import Hit, Query
 
 if TYPE_CHECKING:
     from thresher.judging.calibration import ModelWeight
+    from thresher.models.usage import Meter
 
 MOST_JUDGED = 12
 """Chunks that are judged; of more (a long list of results was asked for) the others follow unjudged. Of 405 questions
@@ -87,37 +88,45 @@ STRIP_LOWER = 0.2
 
 def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipeline:
     """Retrieved over the hierarchy, judged, corrected, refined, answered, verified."""
-    table = parts.table(cuts.corrective(settings, parts))
-    scorer = EachPartScorer(raw_scorer(settings, parts, table, default="trained"))
+    chunks, found = searched(settings, parts)
+    scorer = EachPartScorer(raw_scorer(settings, parts, chunks, default="trained"))
     learned = calibration(settings, parts, scorer.name)
     fits = learned.encoder == parts.encoder(settings).name
     lower, upper = bounds(settings, learned)
     model = parts.language_model(settings.llm)
-    used = mapping(learned, fits=fits) + weight_note(measured_weight(learned, model))
-    judging = partial(judging_scorer, settings, learned, lower, upper)
+    weight = measured_weight(learned, model)
 
-    # A chat model writes from all chunks that are good, not from the best.
-    first = None if model else FIRST_JUDGED
-
-    def judge(there: Components) -> Judge:
-        scored = ScoringJudge(judging(there), Fixed(settings.min_probability), order=False)
+    def judge(raw: Scorer) -> Judge:
+        """Our probabilities; where they are unsure, with those of a chat model that was found to help."""
+        judging: Scorer = CalibratedScorer(raw, learned)
+        if model is not None and settings.judge == "auto" and weight is not None and weight.counts:
+            judging = BandedScorer(judging, model_relevance(settings, model, parts.meter), lower, upper, weight)
+        scored = ScoringJudge(judging, Fixed(settings.min_probability), order=False)
+        # A chat model writes from all chunks that are good, not from the best.
+        first = None if model else FIRST_JUDGED
         return RankedJudge(scored, RANK_WEIGHT, MOST_JUDGED, first, ENOUGH, (INTRODUCES, INTRODUCTION))
 
-    correct, _ = corrector(settings, parts, partial(retriever, settings), judge=judge, sure=SECOND_OPINION_BELOW)
-    generate, degraded = generator(settings, parts, table, rivals=True)
-    evidence = strips(settings, scorer, STRIP_LOWER)
+    def judge_of(there: Components) -> Judge:
+        if there is parts:
+            return judge(scorer)
+        return judge(EachPartScorer(raw_scorer(settings, there, searched(settings, there)[0], default="trained")))
+
+    correct, _ = corrector(
+        settings, parts, lambda there: searched(settings, there)[1], judge=judge_of, sure=SECOND_OPINION_BELOW
+    )
+    generate, degraded = generator(settings, parts, chunks, rivals=True)
+    used = mapping(learned, fits=fits) + weight_note(weight)
     return Pipeline(
         recipe=name,
-        retrieve=second_look(settings, parts, CalibratedScorer(scorer, learned), upper),
-        judge=judge(parts),
+        retrieve=second_look(found, model if settings.rewrite else None, CalibratedScorer(scorer, learned), upper),
+        judge=judge(scorer),
         decide=Calibrated(lower, upper, learned.separated and fits, mapping=used, calibrated=fits),
         correct=correct,
-        refine=BestHits(evidence, MOST_REFINED, by=ORDER),
+        refine=BestHits(strips(settings, scorer, STRIP_LOWER), MOST_REFINED, by=ORDER),
         generate=generate,
-        verify=verifier(settings, parts),
+        verify=verifier(settings.answer, parts),
         meter=parts.meter,
         degraded=degraded,
-        settle=in_light_of_question,
     )
 
 
@@ -127,8 +136,11 @@ def bounds(settings: CorrectiveSettings, learned: Calibration) -> tuple[float, f
     return min(learned.lower, upper) if settings.lower is None else settings.lower, upper
 
 
-def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
-    """Two lists over the hierarchy, without repetition, reranked where a cross-encoder is configured, cut."""
+def searched(settings: CorrectiveSettings, parts: Components) -> tuple[ChunkTable, Retriever]:
+    """The chunks, and what finds them.
+
+    Two lists over the hierarchy, without repetition, reranked where a cross-encoder is configured, cut.
+    """
     cut = cuts.corrective(settings, parts)
     chunks = parts.table(cut, "chunk")
     weights = (settings.fuse.dense_weight, settings.fuse.lexical_weight)
@@ -145,14 +157,12 @@ def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
     reranker = parts.reranker(settings)
     if reranker is not None:
         found = RerankedRetriever(found, reranker, titled=settings.titled)
-    return CutRetriever(IntroducingRetriever(found), least=MOST_JUDGED)
+    return chunks, CutRetriever(IntroducingRetriever(found), least=MOST_JUDGED)
 
 
-def second_look(settings: CorrectiveSettings, parts: Components, scorer: Scorer, upper: float) -> Retriever:
+def second_look(found: Retriever, model: LanguageModel | None, scorer: Scorer, upper: float) -> Retriever:
     """The retriever; with a chat model, a question that finds nothing good is reworded and searched again."""
-    model = parts.language_model(settings.llm)
-    found = retriever(settings, parts)
-    if model is None or not settings.rewrite:
+    if model is None:
         return found
     from thresher.retrieval.rewrite import LLMRewriter
 
@@ -163,28 +173,15 @@ def second_look(settings: CorrectiveSettings, parts: Components, scorer: Scorer,
     return SecondLookRetriever(found, LLMRewriter(model), suffices)
 
 
-def judging_scorer(
-    settings: CorrectiveSettings, learned: Calibration, lower: float, upper: float, parts: Components
-) -> Scorer:
-    """Our judge's probabilities over a collection; where it is unsure, with a chat model that was found to help."""
-    own = EachPartScorer(raw_scorer(settings, parts, parts.table(cuts.corrective(settings, parts)), default="trained"))
-    scorer = CalibratedScorer(own, learned)
-    model = parts.language_model(settings.llm) if settings.judge == "auto" else None
-    weight = measured_weight(learned, model)
-    if model is None or weight is None or not weight.counts:
-        return scorer
-    return BandedScorer(scorer, model_relevance(settings, model, parts), lower, upper, weight)
-
-
 def measured_weight(learned: Calibration, model: LanguageModel | None) -> ModelWeight | None:
     """The weight of this chat model, where it was measured in this collection."""
     return learned.model if model is not None and learned.model and learned.model.model == model.name else None
 
 
-def model_relevance(settings: CorrectiveSettings, model: LanguageModel, parts: Components) -> Scorer:
+def model_relevance(settings: CorrectiveSettings, model: LanguageModel, meter: Meter) -> Scorer:
     """How the chat model judges; a budget of calls is for one call that grades all chunks."""
     from thresher.judging.llm_scorers import GRADES, LikelihoodRelevance, LLMRelevance
 
     workers = settings.llm.concurrency
     graded = LLMRelevance(model, batch=settings.batch, workers=workers, prompt=GRADES)
-    return LikelihoodRelevance(model, graded, workers=workers) if parts.meter.max_calls is None else graded
+    return LikelihoodRelevance(model, graded, workers=workers) if meter.max_calls is None else graded

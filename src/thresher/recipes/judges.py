@@ -33,7 +33,7 @@ from thresher.protocols import ChunkTable, Decider, Scorer, about
 from thresher.recipes.components import BUNDLED, Components
 from thresher.recipes.settings import ChunkragSettings, JudgeSettings, RecipeSettings
 from thresher.settings import flat, resolved
-from thresher.types import PROBABILITY, UNIT, Decision, Judgement, Notes, Scale
+from thresher.types import PROBABILITY, UNIT, Decision, Judgement, Notes, Query, Scale
 
 if TYPE_CHECKING:
     from thresher.judging.calibration import ModelWeight
@@ -263,9 +263,9 @@ class ConfidentDecider:
         """For people, in a few words."""
         return f"{about(self.decide)}, {'floor' if bounded(self.decide) is None else 'bounds'} learned here"
 
-    def __call__(self, judged: Sequence[Judgement]) -> Decision:
+    def __call__(self, query: Query, judged: Sequence[Judgement]) -> Decision:
         """The verdict, with the probability that the evidence suffices as confidence."""
-        decision, best = self.decide(judged), best_score(self.decide, judged)
+        decision, best = self.decide(query, judged), best_score(self.decide, judged)
         if best is None:
             return decision
         notes = decision.notes + Notes(facts={"mapping": self.mapping})

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, get_type_hints
 
 from thresher.errors import PartError, ThresherError, UnknownSetting, UsageError, WrongType, check_awaits_nothing
-from thresher.pipeline import SLOTS, Pipeline, as_decided
+from thresher.pipeline import SLOTS, Pipeline
 from thresher.protocols import Corrector, Decider, Generator, Judge, Refiner, Retriever, Rewriter, Verifier, about
-from thresher.types import Decision, Judgement
+from thresher.types import Decision, Judgement, Query
 
 SHAPES = dict(zip(SLOTS, (Rewriter, Retriever, Judge, Decider, Corrector, Refiner, Generator, Verifier), strict=True))
 """The protocol of each slot."""
@@ -22,6 +22,8 @@ class OwnPart:
 
     slot: str
     part: Callable[..., Any]
+    left_out: int = 0
+    """First arguments of the slot that the part does not take: a decider may leave the query out."""
 
     @property
     def about(self) -> str:
@@ -31,7 +33,7 @@ class OwnPart:
     def __call__(self, *given: Any) -> Any:
         """What the part returns. Raises UsageError for another type than the slot's, PartError where it raises."""
         try:
-            made = self.part(*given)
+            made = self.part(*given[self.left_out :])
         except ThresherError as error:
             error.add_note(f"raised in the slot `{self.slot}`")
             raise
@@ -59,9 +61,9 @@ class WithoutConfidence:
         """For people, in a few words."""
         return about(self.decide)
 
-    def __call__(self, judged: Sequence[Judgement]) -> Decision:
+    def __call__(self, query: Query, judged: Sequence[Judgement]) -> Decision:
         """The decision, without its confidence."""
-        return replace(self.decide(judged), confidence=None)
+        return replace(self.decide(query, judged), confidence=None)
 
 
 def check_parts(parts: Mapping[str, object]) -> None:
@@ -72,9 +74,9 @@ def check_parts(parts: Mapping[str, object]) -> None:
         if isinstance(part, type) or not callable(part):
             raise WrongType(slot, part, f"something callable, see thresher.protocols.{SHAPES[slot].__name__}")
         check_awaits_nothing(slot, part)
-        _, *names = inspect.signature(SHAPES[slot].__call__).parameters
+        names = _arguments(slot)
         try:
-            inspect.signature(part).bind(*names)
+            inspect.signature(part).bind(*names[_left_out(slot, part) :])
         except TypeError as error:
             raise UsageError(
                 f"cannot be called with ({', '.join(names)}): {error}",
@@ -85,11 +87,29 @@ def check_parts(parts: Mapping[str, object]) -> None:
             continue
 
 
+def _arguments(slot: str) -> list[str]:
+    _, *names = inspect.signature(SHAPES[slot].__call__).parameters
+    return names
+
+
+def _left_out(slot: str, part: Callable[..., Any]) -> int:
+    """1 for a decider of the judged hits alone, else 0."""
+    return int(slot == "decide" and not _takes(part, _arguments(slot)) and _takes(part, ["judged"]))
+
+
+def _takes(part: Callable[..., Any], names: Sequence[str]) -> bool:
+    """Whether a part can be called so; some things of C have no signature."""
+    try:
+        inspect.signature(part).bind(*names)
+    except (TypeError, ValueError) as error:
+        return isinstance(error, ValueError)
+    return True
+
+
 def with_parts(made: Pipeline, parts: Mapping[str, Callable[..., Any]]) -> Pipeline:
     """The pipeline with a caller's parts in their slots."""
-    own = {slot: OwnPart(slot, part) for slot, part in parts.items()}
+    own = {slot: OwnPart(slot, part, _left_out(slot, part)) for slot, part in parts.items()}
     if "judge" in own and "decide" not in own:
         own["decide"] = WithoutConfidence(made.decide)  # type: ignore[assignment]
     lacks = tuple(lack for lack in made.degraded if lack.partition(":")[0] not in parts)
-    settle = as_decided if "decide" in parts else made.settle
-    return replace(made, **own, degraded=lacks, settle=settle)  # type: ignore[arg-type]
+    return replace(made, **own, degraded=lacks)  # type: ignore[arg-type]

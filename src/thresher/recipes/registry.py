@@ -54,12 +54,14 @@ class Recipe:
         found = import_module(module or "thresher.recipes.settings")
         return cast("type[RecipeSettings]", getattr(found, name))
 
-    def configured(self, given: Mapping[str, Any], *, home: Home | None = None) -> RecipeSettings:
+    def configured(
+        self, given: Mapping[str, Any], *, home: Home | None = None, around: Sequence[Layer] | None = None
+    ) -> RecipeSettings:
         """The settings it runs with: see `thresher.settings.resolved`. Raises UsageError."""
         from thresher.settings import resolved
 
         _check_here(given, [self])
-        return resolved(self.settings, given, preset=self.preset, home=home, known=settings_keys())
+        return resolved(self.settings, given, preset=self.preset, home=home, known=settings_keys(), around=around)
 
     def origins(self, given: Mapping[str, Any], *, home: Home) -> dict[str, str]:
         """Where each setting comes from that does not keep its default, by dotted key."""

@@ -21,7 +21,7 @@ from math import log
 from thresher.errors import UsageError, check_type
 from thresher.judging.calibration import SHIPPED
 from thresher.judging.scorers import EachPartScorer, TrainedScorer
-from thresher.judging.verdicts import Calibrated, in_light_of_question
+from thresher.judging.verdicts import Calibrated
 from thresher.recipes.components import BUNDLED, Models
 from thresher.recipes.settings import EncoderSettings
 from thresher.refinement.refine import STRIP, StripRefiner, sentences
@@ -99,7 +99,7 @@ class Reranker:
             Judgement(hit, keep=True, score=Score(one.score, PROBABILITY))
             for one, hit in zip(ranked, _hits([""] * len(ranked), None), strict=True)
         ]
-        return in_light_of_question(Query(question, question), decider(judged))
+        return decider(Query(question, question), judged)
 
 
 @lru_cache(maxsize=1)

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from thresher.structure.grid import Cell, Grid, is_money
 from thresher.text.numbers import ALSO_SAY, MONTHS, UNITS, canonical
-from thresher.text.terms import STOP_WORDS, alike, among, folded, index_terms
+from thresher.text.terms import STOP_WORDS, among, first_alike, folded, index_terms
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]\d+(?![^\W_])|[^\W\d_]+")
 _PERIOD = re.compile(
@@ -63,8 +63,8 @@ class Words:
         """Where all the terms stand; None where one is missing."""
         found: set[int] = set()
         for term in terms:
-            near = (at for word, at in self.places.items() if alike(word, term))
-            at = self.places.get(term) or next(near, None)
+            near = term if self.places.get(term) else first_alike(term, self.places)
+            at = None if near is None else self.places[near]
             if at is None:
                 return None
             found |= at
@@ -363,7 +363,8 @@ _STILL_TO_COME = re.compile(r"\b(?:to be|please|must|has to|have to|should|shall
 def means(term: str, terms: Iterable[str]) -> bool:
     """Whether a word is one of some words, or means the same as one."""
     same = next((group for group in _SAME if term in group), frozenset())
-    return any(term == other or other in same or alike(term, other) for other in terms)
+    terms = list(terms)
+    return among(term, terms) or not same.isdisjoint(terms)
 
 
 def still_to_come(question: str, text: str) -> bool:

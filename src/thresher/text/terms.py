@@ -47,7 +47,7 @@ _UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+
 def index_terms(text: str, language: str = "") -> list[str]:
     """The terms of a text in order, repeats included; with the stems of a language, by its code, behind the English."""
     terms: list[str] = []
-    small = small_words(language)
+    small = small_words(language) if language else ()
     for word in _WORD.findall(folded(text)):
         if _UNSPACED.search(word):
             terms.extend(_pairs(word))
@@ -92,6 +92,11 @@ def alike(one: str, other: str) -> bool:
     if rest == long or not long.isalpha():
         return False
     return rest in ("er", "or", "ed", "ing") if len(short) == 3 else len(short) > 3 >= len(rest)
+
+
+def first_alike(term: str, terms: Iterable[str]) -> str | None:
+    """The first of some terms that is like a term."""
+    return next((other for other in terms if alike(term, other)), None)
 
 
 def among(term: str, terms: Iterable[str]) -> bool:

@@ -27,8 +27,8 @@ from datetime import date
 from typing import Any
 
 from thresher import Answer, Collection, Hit
+from thresher.collection.opened import CERTIFICATES
 from thresher.indexing.catalog import about
-from thresher.opened import CERTIFICATES
 from thresher.questions import asked_alike, asked_apart
 from thresher_ci.knowledge import Question
 from thresher_ci.outcome import Outcome, outcome_of

@@ -89,7 +89,7 @@ def eval_run(
     json: AsJson = False,
 ) -> None:
     """Put the questions of a dataset to recipes and keep a row of each."""
-    from thresher.processes import pool
+    from thresher.indexing.processes import pool
     from thresher_evals.asker import CollectionAsker, checked, parse_variant
     from thresher_evals.datasets.registry import load
     from thresher_evals.elsewhere import Elsewhere

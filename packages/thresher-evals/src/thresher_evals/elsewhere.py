@@ -22,7 +22,7 @@ from thresher_evals.rows import Row, config_of, finite
 
 if TYPE_CHECKING:
     from thresher.home.places import Home
-    from thresher.processes import Pool
+    from thresher.indexing.processes import Pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def row(asking: bytes, recipe: str, question: Question, hidden: str | None) -> R
 
 @cache
 def _put(asking: bytes) -> tuple[CollectionAsker, Put]:
-    from thresher.engine import Engine
+    from thresher.collection.engine import Engine
 
     wanted: Asking = pickle.loads(asking)
     collection = Engine(wanted.home).collection(wanted.collection)

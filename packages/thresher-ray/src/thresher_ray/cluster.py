@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 from thresher import __version__
 from thresher.errors import ThresherError, UsageError, WorkerDied
+from thresher.indexing.processes import answered
 from thresher.models.running import SHARE
-from thresher.processes import answered
 from thresher.stores.lance_upkeep import check_versions
 
 RETRIES = 3

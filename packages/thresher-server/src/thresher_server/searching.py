@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from fastapi import Request
 
 from thresher.collection import Collection
+from thresher.collection.opened import PUBLIC_URL
 from thresher.filters import COLUMNS
-from thresher.opened import PUBLIC_URL
 from thresher.types import L2, Check, Hit, Score, SearchResult, logistic
 from thresher_server.asking import check_length, while_connected, worked
 from thresher_server.naming import collection_and_recipe

@@ -22,7 +22,7 @@ from fastapi import Request
 
 from thresher import recipes
 from thresher.collection import Collection
-from thresher.engine import Engine
+from thresher.collection.engine import Engine
 from thresher.home.places import Home, make_folder, working_folder
 from thresher.links import file_name
 from thresher.recipes.settings import FrontSettings

@@ -146,7 +146,7 @@ def _gathered(
     """The groups of all parts, from the file if an earlier run wrote it."""
     if file.exists():
         return [Group.from_dict(stored) for stored in json.loads(file.read_text(encoding="utf-8"))]
-    retrieve = corrective.retriever(settings, parts)
+    _, retrieve = corrective.searched(settings, parts)
     reader = parts.models.judge(judge_folder(settings))
     groups = []
     with counting(len(labels), "questions") as progress:

@@ -291,7 +291,7 @@ def calibrated(plan: Plan, asker: CollectionAsker, rows: Mapping[str, Sequence[R
         return {"tried": False, "adopt": False, "why": why}
     say(f"calibrating {TUNED} on {len(first)} of the questions, and checking it on the other {len(second)}")
     with Collection(plan.collection.home, plan.collection.name) as apart:
-        apart.calibrations = Calibrations(LocalFiles(plan.out), "calibration.json")
+        apart.opened.calibrations = Calibrations(LocalFiles(plan.out), "calibration.json")
         asking = plan.asker(apart)
         fitting = {key: given for key, given in (plan.settings or {}).items() if key in asking.settings_of(TUNED)}
         apart.calibrate(labelled, seed=plan.seed, settings=fitting)

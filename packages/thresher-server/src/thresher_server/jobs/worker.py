@@ -22,8 +22,8 @@ from fastapi.responses import JSONResponse
 from thresher.collection import Collection
 from thresher.errors import Cancelled, ThresherError
 from thresher.indexing.ingest import Report
+from thresher.indexing.inputs import IndexProgress
 from thresher.indexing.store import DocumentStore
-from thresher.inputs import IndexProgress
 from thresher.links import file_name, renamed
 from thresher_server.client.reading import Progress, together
 from thresher_server.jobs.store import Claim, Jobs, Kind, State, now

@@ -10,8 +10,8 @@ from fastapi import Request
 from pydantic import BaseModel, Field
 
 from thresher.answer import Answer
+from thresher.collection.opened import PUBLIC_URL
 from thresher.models.encoders import token_count
-from thresher.opened import PUBLIC_URL
 from thresher.types import State, Usage
 from thresher_server.asking import Question, check_length
 from thresher_server.openai.answer_text import tail

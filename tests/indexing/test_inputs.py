@@ -11,10 +11,12 @@ import pytest
 import thresher
 from thresher import recipes
 from thresher.collection import Collection
+from thresher.documents.sources import Limits
 from thresher.errors import ThresherError, UsageError, WrongType
-from thresher.indexing.prepare import Incoming, Part
-from thresher.inputs import IndexProgress, Inputs, Making, described, prepared
+from thresher.indexing.inputs import IndexProgress, Inputs
+from thresher.indexing.prepare import Incoming, WorkUnit
 from thresher.recipes.components import Components, Models
+from thresher.recipes.making import Making, described, prepared
 from thresher.settings import ReadingSettings
 from thresher.testing.fakes import HashEncoder
 from thresher.types import Document
@@ -38,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 
 def held(collection: Collection) -> dict[str, Any]:
     """Everything of a collection but the time: documents, and chunks with their vectors."""
-    store = collection._store
+    store = collection.opened.store
     found: dict[str, Any] = {
         row["name"]: sorted(
             (chunk.id, chunk.label, chunk.source, chunk.title, chunk.text, chunk.start, vector.tobytes())
@@ -80,7 +82,8 @@ def test_processes_make_the_collection_that_one_process_makes(tmp_path: Path, fo
 def test_what_was_read_counts_while_its_chunks_come(tmp_path: Path, folder: Path) -> None:
     said: list[IndexProgress] = []
     rows = folder / "rows.jsonl"
-    reading = Inputs([str(rows)], [], [], None, {}, tmp_path / "home", said.append, ReadingSettings())
+    limits = Limits(**ReadingSettings().model_dump())
+    reading = Inputs([str(rows)], [], [], None, {}, tmp_path / "home", said.append, limits)
     for item in reading.incoming():
         assert isinstance(item, Incoming)
         assert len(list(item.documents())) == 41
@@ -108,7 +111,7 @@ def test_a_process_that_would_cut_otherwise_refuses(tmp_path: Path) -> None:
 
 def test_what_travels_says_how_to_cut() -> None:
     text = WORDS.format(1) * 20
-    part = Part(documents=[Document("an id", "a.txt", "", text, "text")])
+    part = WorkUnit(documents=[Document("an id", "a.txt", "", text, "text")])
     whole, small = (prepared(making(HashEncoder(16), **{"chunk.size": size}), part).chunks for size in (5000, 200))
     assert (whole, small > 5) == (1, True)
 

@@ -1,7 +1,7 @@
 """Calls made in other processes, several at the same time: of a cluster, or of this machine.
 
-A process of this machine (`python -m thresher.processes`) is started anew, not forked, gets calls as pickles on
-standard input and answers on standard output. It runs our own functions: what a stranger wrote is read by a further
+A process of this machine (`python -m thresher.indexing.processes`) is started anew, not forked, gets calls as pickles
+on standard input and answers on standard output. It runs our own functions: what a stranger wrote is read by a further
 process (`documents.reading_process`). One that ends in the middle of a call costs that call, which is made once more in
 a fresh process.
 """
@@ -143,7 +143,7 @@ class Processes:
                 if self._closed:
                     raise Cancelled("the processes were ended")
                 process = self._own.process = subprocess.Popen(
-                    [sys.executable or "python", "-P", "-m", "thresher.processes"],
+                    [sys.executable or "python", "-P", "-m", "thresher.indexing.processes"],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     env={**os.environ, "PYTHONPATH": os.pathsep.join(folders), **self._environment},

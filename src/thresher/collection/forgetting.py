@@ -77,7 +77,7 @@ class Forgetting:
         sources = {place.source for place in places}
         self.traces.forget(sources)
         self.labels.forget(sources)
-        from thresher.models.chat import ReplyCache
+        from thresher.models.reply_cache import ReplyCache
 
         ReplyCache(self.replies).clear()  # a reply may quote them, and does not say whom it quotes
         folder = self.store.folder

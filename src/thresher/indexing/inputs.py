@@ -1,36 +1,23 @@
-"""What an `add` is given, on its way to the collection: found, read when its turn comes, counted, prepared elsewhere.
-
-Another process prepares files as this one does: a `Making` travels with every part, the settings of recipes, resolved
-here, so that neither the environment nor a `thresher.toml` over there counts. A process makes its configs of it once.
-They must have the same fingerprints as those here; with another Thresher, or other weights, they have not.
-"""
+"""What an `add` is given, on its way to the collection: found, read when its turn comes, counted."""
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from thresher.errors import DocumentError, ThresherError, UsageError, check_type
+from thresher.errors import DocumentError
 from thresher.home.places import Home, working_folder
 from thresher.indexing.catalog import Place, stable_json
-from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.prepare import Incoming, Part, Prepared, Workers, prepare
-from thresher.recipes.components import Components, Models
-from thresher.recipes.registry import Recipe
+from thresher.indexing.prepare import Incoming
 from thresher.types import Document, Metadata
 
 if TYPE_CHECKING:
     from thresher.documents.reading_process import ReadingProcess, ReadingTask
-    from thresher.documents.sources import Hints, Item
-    from thresher.protocols import Encoder
-    from thresher.recipes.settings import RecipeSettings
-    from thresher.settings import ReadingSettings
+    from thresher.documents.sources import Hints, Item, Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +46,7 @@ class Inputs:
         metadata: Metadata,
         home: Home,
         progress: Callable[[IndexProgress], None] | None,
-        bounds: ReadingSettings,
+        limits: Limits,
         stop: Callable[[], bool] | None = None,
         *,
         public_only: bool = False,
@@ -68,7 +55,7 @@ class Inputs:
 
         self._metadata = metadata
         self._progress = progress
-        self._bounds = bounds
+        self._limits = limits
         self._stop = stop or _never
         self._public_only = public_only
         # The last three where the folder itself is the home.
@@ -83,9 +70,8 @@ class Inputs:
     def incoming(self) -> Generator[Incoming | DocumentError, None, None]:
         """The files in order, each fetched here and read in a process of its own when its turn comes."""
         from thresher.documents.reading_process import ReadingProcess
-        from thresher.documents.sources import Limits
 
-        with ReadingProcess(Limits(**self._bounds.model_dump())) as process:
+        with ReadingProcess(self._limits) as process:
             yield from self._incoming(process)
 
     def _incoming(self, process: ReadingProcess) -> Iterator[Incoming | DocumentError]:
@@ -143,11 +129,10 @@ class Inputs:
     def _handed_over(self, item: Item, data: bytes, hints: Hints) -> ReadingTask:
         """What reads a file in another process."""
         from thresher.documents.reading_process import ReadingTask
-        from thresher.documents.sources import Limits
 
         self._file = item.source
         self._tell()
-        return ReadingTask(item, data, hints, self._metadata, Limits(**self._bounds.model_dump()))
+        return ReadingTask(item, data, hints, self._metadata, self._limits)
 
     def _tell(self) -> None:
         if self._progress is not None:
@@ -191,82 +176,3 @@ def _size(item: Any) -> int:
         return 0 if item.path is None else int(item.path.stat().st_size)
     except OSError:
         return 0
-
-
-# --- prepared in other processes --------------------------------------------------------------------------------------
-
-AHEAD = 2
-"""Parts for each process that are under way or wait for the committer: one is worked on, one is at hand."""
-
-
-@contextmanager
-def workers(processes: int, on: str | None, making: Callable[[], bytes]) -> Iterator[Workers | None]:
-    """Who prepares parts, ended at the end; None for this process alone. `making` gives a `Making` as it travels."""
-    check_type("processes", processes, int, "a whole number from 1")
-    if processes == 1 and on is None:
-        yield None
-        return
-    from thresher.processes import pool
-
-    chosen = pool(processes, on)
-    assert chosen is not None
-    packed = making()
-    with chosen as opened:
-        yield Workers(partial(opened.submit, prepared, packed), AHEAD * opened.number)
-
-
-@dataclass(frozen=True, slots=True)
-class Making:
-    """Recipes with their settings, and what is to come of them."""
-
-    recipes: Sequence[tuple[Recipe, RecipeSettings]]
-    fingerprints: Sequence[str]
-    own_encoder: Encoder | None
-    """The caller's, where a recipe uses it."""
-
-    def configs(self) -> list[IndexConfig]:
-        """How to cut and encode. Raises ThresherError where this process would do it otherwise."""
-        parts = Components.sketch(Models(own_encoder=self.own_encoder))
-        made = [recipe.index_config(settings, parts) for recipe, settings in self.recipes]
-        configs = [config for config in made if config is not None]
-        if [config.fingerprint for config in configs] != list(self.fingerprints):
-            raise ThresherError(
-                "another process would cut or encode documents otherwise than this one",
-                subject=", ".join(recipe.name for recipe, _ in self.recipes),
-                next_step="install the same version of thresher, with the same models, on every machine",
-            )
-        return configs
-
-
-def described(
-    recipes: Sequence[tuple[Recipe, RecipeSettings, IndexConfig]], own_encoder: Encoder | None = None
-) -> bytes:
-    """A `Making` as it travels. Left out is what a chat model is paid for: that is announced, and done, here.
-
-    Raises UsageError for an encoder that cannot travel.
-    """
-    found = {config.fingerprint: (recipe, settings) for recipe, settings, config in recipes if config.announce is None}
-    if own_encoder is not None and all(settings.encoder != own_encoder.name for _, settings in found.values()):
-        own_encoder = None
-    travelling = [(replace(recipe, parts={}), settings) for recipe, settings in found.values()]
-    try:
-        if type(own_encoder).__module__ == "__main__":
-            raise TypeError("its class is in the program that was started, which no other process imports")
-        return pickle.dumps(Making(travelling, list(found), own_encoder))
-    except Exception as error:  # whatever an object of a program's own raises
-        raise UsageError(
-            f"cannot be sent to another process ({error})",
-            subject=f"encoder {getattr(own_encoder, 'name', '')}",
-            next_step="put its class into a module, or index in one process",
-        ) from error
-
-
-def prepared(making: bytes, part: Part) -> Prepared:
-    """A part, prepared as `making` says."""
-    return prepare(part, _configs(making))
-
-
-@cache
-def _configs(making: bytes) -> list[IndexConfig]:
-    made: Making = pickle.loads(making)
-    return made.configs()

@@ -19,9 +19,9 @@ from typing import Any, TypeVar, Unpack
 
 from thresher.answer import Answer
 from thresher.collection import Collection
+from thresher.collection.asking import AskOptions
 from thresher.indexing.ingest import Report
 from thresher.models.usage import Meter
-from thresher.opened import AskOptions
 from thresher.types import SearchResult, Step
 
 Value = TypeVar("Value")

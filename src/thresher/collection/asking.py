@@ -1,0 +1,400 @@
+"""Questions of an open collection: asked, streamed, replayed, searched, and claims checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import date
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from thresher import recipes
+from thresher.answer import Answer
+from thresher.collection.links import Links
+from thresher.collection.opened import CERTIFICATES, Opened, without_model
+from thresher.deadline import within
+from thresher.errors import (
+    BudgetSpent,
+    Cancelled,
+    StoreError,
+    UnknownSetting,
+    UsageError,
+    WrongType,
+    check_awaits_nothing,
+    check_type,
+)
+from thresher.filters import COLUMNS, parse, resolve
+from thresher.models.usage import Exchanges, Meter
+from thresher.pipeline import Pipeline
+from thresher.pipeline import as_is as whole
+from thresher.protocols import in_silence
+from thresher.questions import courtesy
+from thresher.recipes.components import Components, Outside
+from thresher.recipes.settings import RecipeSettings
+from thresher.settings import flat_public, own
+from thresher.tracing.traces import Request, replay
+from thresher.types import Check, Evidence, Filter, Query, SearchResult, Step, Usage, Value
+
+if TYPE_CHECKING:
+    from thresher.correction.providers import WebSearch
+    from thresher.judging.certificate import Certificate
+    from thresher.recipes.check import GivenPassage
+    from thresher.recipes.evidence import EvidenceResult
+
+DEFAULT_LIMIT = 5
+
+CHECKED_PASSAGES = 8
+"""Passages that a claim is checked against, as many as an answer is written from."""
+
+
+class AskOptions(TypedDict, total=False):
+    """How a question is asked."""
+
+    recipe: str | recipes.Recipe
+    """`corrective` when not given; a name, or one with parts of your own (`recipes.derive`)."""
+    outside: str | WebSearch | None
+    """Where a recipe that corrects may look: `none`, `web`, `collection:NAME`, or a web search of your own
+    (`thresher.correction.providers.WebSearch`); None is what the setting says."""
+    where: str | None
+    """A filter on metadata, e.g. `kind = 'pdf' AND page <= 3`."""
+    settings: Mapping[str, Any] | None
+    """By dotted key; they win over `thresher.toml` and the environment."""
+    history: Sequence[tuple[str, str] | Answer]
+    """Earlier questions with their answers, oldest first: a question that follows up on them is put into words that
+    stand alone (`Answer.standalone`)."""
+    on_sentence: Callable[[str], None]
+    """Called with each sentence of the answer once it is written and checked; together they are its text."""
+    strict: bool
+    """Raise Degraded instead of doing without a part of the recipe."""
+    budget_calls: int | None
+    """A budget ends the question with what it has by then."""
+    budget_tokens: int | None
+    budget_seconds: float | None
+    max_tokens: int | None
+    """Tokens of evidence that the answer is written from: of what was found the best spans that fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What `Collection` does with questions."""
+
+    opened: Opened
+
+    def query(self, question: str, limit: int = DEFAULT_LIMIT, where: str | None = None, today: str = "") -> Query:
+        """A question as the slots get it. Raises UsageError for one without words, and for a filter that is none."""
+        check_question(question)
+        check_number("limit", limit, least=1)
+        check_type("where", where or "", str, "a filter as text, e.g. `kind = 'pdf'`")
+        question = question.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair, from a broken argument
+        restricted = None if where is None else self._restricted(where)
+        return Query(question, question, limit, restricted, today=today or date.today().isoformat())
+
+    def _restricted(self, where: str) -> Filter:
+        """The filter that a caller wrote in columns of chunks; sources are compared by their shown names."""
+        name, opened = self.opened.source_name, self.opened
+        if name is None:
+            return resolve(parse(where), opened.existing().metadata)
+
+        def fields() -> dict[str, Mapping[str, Value]]:
+            return {one.id: {**one.metadata, "source": name(one.source)} for one in opened.existing().records()}
+
+        return resolve(parse(where), fields, columns=[column for column in COLUMNS if column != "source"])
+
+    def _links(self, public_url: str, outside: Outside | None = None) -> Links:
+        """What gives hits and citations their addresses; `outside` is where text from outside comes from."""
+        kind, _, other = ("" if outside is None else outside.given).partition(":")
+        return Links(public_url, self.opened.name, other if kind == "collection" else "")
+
+    # --- asked
+
+    def run(self, question: str, meter: Meter | None, options: AskOptions) -> Generator[Step | Answer, None, None]:
+        """The steps of a question, the answer last, stored."""
+        opened, recipe = self.opened, recipes.get(options.get("recipe", recipes.DEFAULT))
+        settings, front = opened.resolved(recipe, options.get("settings"))
+        tell, has_sentences = options.get("on_sentence", in_silence), False
+        if line := courtesy(question):
+            tell(line)
+            yield polite(question, recipe.name, line)
+            return
+
+        def on_sentence(sentence: str) -> None:
+            nonlocal has_sentences
+            has_sentences = True
+            tell(sentence)
+
+        wanted = options.get("outside") or settings.outside
+        outside = opened.outside(wanted)
+        links = self._links(front.public_url, outside)
+        listening = in_silence if tell is in_silence else on_sentence
+        parts = opened.parts(meter or Meter.of(options), outside=outside, on_sentence=listening)
+        certified = self._certificate(settings, parts, options)
+        request = Request(
+            recipe.name,
+            flat_public(settings),
+            outside.given if outside else None,
+            options.get("where"),
+            date.today().isoformat(),
+            exchanges={},  # as far as they are known before the question is asked
+            history=tuple(one for one in map(turn, options.get("history", ())) if not courtesy(one[0])),
+            public_url=links.public_url,
+            max_tokens=options.get("max_tokens"),
+            asserted_from=certified[0].threshold if certified and not certified[1] else None,
+        )
+        lacks = []
+        if not recipe.corrects and options.get("outside") not in (None, "none"):
+            lacks.append(stays_inside(recipe, outside.given if outside else str(wanted)))
+        pipeline, query = self._prepared(question, request, recipe, settings, parts, lacks)
+        for step in pipeline.run(query, strict=options.get("strict", False)):
+            if not isinstance(step, Answer):
+                yield step
+                continue
+            answer = links.answer(step if certified is None else self._certified(step, *certified))
+            if not has_sentences:
+                tell(step.text)
+            request = replace(request, exchanges=parts.exchanges.stored())
+            yield opened.named(opened.traces.stored(answer, request))
+
+    def _prepared(
+        self,
+        question: str,
+        request: Request,
+        recipe: recipes.Recipe,
+        settings: RecipeSettings,
+        parts: Components,
+        lacks: Sequence[str],
+    ) -> tuple[Pipeline, Query]:
+        """What a question runs through, and the query that it begins with: for an answer and for its replay."""
+        parts = replace(parts, asserted_from=request.asserted_from)
+        try:
+            with within(parts.meter.allow_time):
+                pipeline = self.opened.pipeline(recipe, settings, parts)
+        except BudgetSpent as spent:
+            lack = f"retrieve: {spent.what} before the index of this recipe was made; `thresher index` makes it"
+            pipeline = parts.unanswering(recipe.name, lack)
+        if request.max_tokens is not None:
+            from thresher.recipes.evidence import spending
+
+            pipeline = spending(parts).budgeted(pipeline, request.max_tokens)
+        pipeline = replace(pipeline, degraded=(*pipeline.degraded, *lacks))
+        query = self.query(question, where=request.where, today=request.today)
+        if request.history:
+            from thresher.retrieval.follow_up import FollowUp, PassageFinder
+
+            passages = PassageFinder(pipeline.retrieve, parts.models.judge())
+            query = FollowUp(passages, parts.language_model(settings.llm))(query, request.history)
+        return pipeline, query
+
+    def _certificate(
+        self, settings: RecipeSettings, parts: Components, options: AskOptions
+    ) -> tuple[Certificate, str] | None:
+        """The certificate of a recipe, and what of this question it does not cover; None where there is none."""
+        name = options.get("recipe", recipes.DEFAULT)
+        if not isinstance(name, str) or self.opened.files.find(CERTIFICATES) is None:
+            return None
+        if (certificate := self.opened.certificates.get(name)) is None:
+            return None
+        from thresher.recipes.certify import terms, uncovered
+
+        changes = certificate.terms.changes(terms(settings, parts))
+        return certificate, changes or uncovered(options, settings.outside)
+
+    def _certified(self, answer: Answer, certificate: Certificate, void: str) -> Answer:
+        """The answer with what its certificate says of it; its certainty is kept for the next ones."""
+        from thresher.recipes.certify import asserted, settled
+
+        certificates = self.opened.certificates
+        if not void:
+            certainty, answer = asserted(answer), settled(answer, certificate)
+            with suppress(StoreError):  # a home that cannot be written to
+                certificates.note(certificate.recipe, answer.standalone or answer.question, certainty)
+        recent = [] if void else list(certificates.recent(certificate.recipe).values())
+        return replace(answer, certificate=certificate.said(void, recent, covers=answer.state == "answered"))
+
+    def replay(self, trace: str) -> tuple[Answer, list[str]]:
+        """The answer to the question of a stored one, with the replies and pages of then, and how it differs."""
+        return self.opened.named(replay(self.opened.traces, trace, self._again))
+
+    def _again(self, question: str, request: Request) -> Answer:
+        opened, recipe = self.opened, recipes.get(request.recipe)
+        outside = opened.stored_outside(request.outside)
+        parts = opened.parts(outside=outside, exchanges=Exchanges(request.exchanges))
+        given = own(recipe.settings, request.settings)
+        gone = ", ".join(sorted(request.settings.keys() - given.keys()))
+        lacks = [f"replay: settings of then that there are no more were left out: {gone}"] if gone else []
+        if not recipe.corrects and request.outside not in (None, request.settings.get("outside")):
+            lacks.insert(0, stays_inside(recipe, str(request.outside)))
+        pipeline, query = self._prepared(question, request, recipe, recipe.configured(given), parts, lacks)
+        return self._links(request.public_url, outside).answer(pipeline.answer(query))
+
+    # --- searched
+
+    def search(
+        self,
+        question: str,
+        recipe: str | recipes.Recipe,
+        limit: int,
+        where: str | None,
+        settings: Mapping[str, Any] | None,
+        *,
+        strict: bool,
+        max_tokens: int | None,
+    ) -> SearchResult:
+        """The hits that a recipe keeps, or with `max_tokens` the excerpts of its evidence."""
+        (configured, front), parts = self.opened.resolved(recipe, settings), self.opened.parts()
+        pipeline, query = self.opened.pipeline(recipe, configured, parts), self.query(question, limit, where)
+        cut = None
+        if max_tokens is not None:
+            from thresher.recipes.evidence import spending
+
+            check_number("max_tokens", max_tokens, least=1)
+            cut = spending(parts).cut(max_tokens)
+        found = pipeline.search(query, strict=strict, cut=cut)
+        return self.opened.named(self._links(front.public_url).search(found))
+
+    def evidence(
+        self,
+        question: str,
+        recipe: str | recipes.Recipe,
+        limit: int,
+        outside: str | WebSearch | None,
+        where: str | None,
+        settings: Mapping[str, Any] | None,
+        *,
+        refined: bool,
+        strict: bool,
+    ) -> EvidenceResult:
+        """What a generator would be given, and the verdict."""
+        from thresher.recipes.evidence import gathered
+
+        configured, front = self.opened.resolved(recipe, settings)
+        source = self.opened.outside(outside or configured.outside)
+        parts, linked = self.opened.parts(outside=source), self._links(front.public_url, source).hit
+        pipeline, query = self.opened.pipeline(recipe, configured, parts), self.query(question, limit, where)
+        return self.opened.named(gathered(pipeline, query, parts, linked, refined=refined, strict=strict))
+
+    def check(
+        self,
+        text: str,
+        evidence: Sequence[GivenPassage] | None,
+        recipe: str | recipes.Recipe,
+        where: str | None,
+        settings: Mapping[str, Any] | None,
+    ) -> Check:
+        """The claims of a text against given passages, or against what a recipe retrieves for each."""
+        from thresher.recipes.build import checker, quotes
+        from thresher.recipes.check import checked, passages, unplaced
+        from thresher.verification.check import EVEN
+
+        check_type("text", text, str, "a text")
+        if not text.strip():
+            raise UsageError("the text is empty", next_step="give an answer, a draft or a report to check")
+        (configured, front), parts = self.opened.resolved(recipe, settings), self.opened.parts()
+        configured = without_model(configured)
+        holds = checker(parts, EVEN)
+        if evidence is not None:
+            given = passages(evidence)
+            return checked(text, replace(holds, documents=lambda ids: {}), lambda claim: given, unplaced)
+        pipeline = self.opened.pipeline(recipe, configured, parts)
+
+        def found(claim: str) -> Sequence[Evidence]:
+            query = self.query(claim, CHECKED_PASSAGES, where)
+            return whole(query, pipeline.retrieve(query).kept[:CHECKED_PASSAGES]).evidence
+
+        links = self._links(front.public_url)
+        return self.opened.named(links.check(checked(text, holds, found, quotes(parts).placed)))
+
+
+def stays_inside(recipe: recipes.Recipe, outside: str) -> str:
+    """What a question lacks that was to look outside by a recipe that never does."""
+    return f"correct: {recipe.name} never goes outside; {outside} was not looked in"
+
+
+def streamed(
+    run: Callable[[Callable[[str], None]], Iterable[Step | Answer]], meter: Meter
+) -> Generator[str | Answer, None, None]:
+    """The sentences that `run` tells of, each as soon as it is written and checked, and the whole answer last."""
+    events: SimpleQueue[str | Answer | BaseException] = SimpleQueue()
+    left = Event()
+    meter.on_cancel(left.set)
+
+    def ask() -> None:
+        try:
+            for step in run(events.put):
+                if left.is_set():
+                    raise Cancelled("the question was cancelled")  # before the answer is stored
+                if isinstance(step, Answer):
+                    events.put(step)
+        except BaseException as error:  # raised below, in the thread that waits
+            events.put(error)
+
+    asking = Thread(target=ask, name="stream", daemon=True)
+    asking.start()
+    try:
+        while not isinstance(event := events.get(), Answer):
+            if isinstance(event, BaseException):
+                raise event
+            yield event
+    except (GeneratorExit, KeyboardInterrupt):
+        meter.cancel()
+        raise
+    finally:
+        asking.join()  # whoever left may close the collection next
+    yield event
+
+
+# --- what cannot be asked ---------------------------------------------------------------------------------------------
+
+
+def check_question(question: str) -> None:
+    """Raise WrongType or UsageError for what asks nothing."""
+    check_type("question", question, str, "a text")
+    if not question.strip():
+        raise UsageError("the question is empty", next_step="ask something")
+
+
+def search_option(name: str) -> str:
+    """What to say instead of an option that `search` does not have."""
+    if name in ("k", "n", "top_k", "number", "size"):
+        return "say `limit`"
+    return "there are: limit, max_tokens, recipe, settings, strict, where"
+
+
+def check_number(name: str, given: object, *, least: int) -> None:
+    """Raise WrongType or UsageError for what is no whole number, or too small."""
+    check_type(name, given, int, "a whole number")
+    if isinstance(given, int) and given < least:
+        raise UsageError(f"must be at least {least}", subject=f"`{name}` {given}")
+
+
+def check_options(options: Mapping[str, object]) -> None:
+    """Raise UnknownSetting for an option that `ask` does not have, WrongType for a callback that is no function."""
+    for name in options:
+        if name not in AskOptions.__annotations__:
+            raise UnknownSetting(name, AskOptions.__annotations__, kind="option of `ask`")
+    for name in ("budget_calls", "budget_tokens", "budget_seconds"):
+        check_type(name, given := options.get(name) or 0, (int, float), "a number")
+        if isinstance(given, (int, float)) and given < 0:
+            raise UsageError("must be at least 0", subject=f"`{name}` {given}")
+    if options.get("max_tokens") is not None:
+        check_number("max_tokens", options["max_tokens"], least=1)
+    check_type("strict", options.get("strict", False), bool, "True or False")
+    if not callable(options.get("on_sentence", in_silence)):
+        raise WrongType("on_sentence", options["on_sentence"], "a function that takes a text")
+    check_awaits_nothing("on_sentence", options.get("on_sentence"))
+
+
+def turn(turn: tuple[str, str] | Answer) -> tuple[str, str]:
+    """A question as it stands alone, with its answer. Raises WrongType."""
+    if isinstance(turn, Answer):
+        return turn.standalone or turn.question, turn.text
+    match turn:
+        case (str() as question, str() as answer):
+            return question, answer
+    raise WrongType("history", turn, "pairs of a question and its answer, or answers")
+
+
+def polite(question: str, recipe: str, line: str) -> Answer:
+    """The answer to what asks nothing: a line, without steps, and without a trace."""
+    return Answer(question, recipe, line, False, None, None, None, (), (), (), Usage(), (), "")
