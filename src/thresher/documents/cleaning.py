@@ -48,6 +48,8 @@ def normalise(text: str) -> str:
 
     NFC, not NFKC: the latter turns x² into x2 and ℝ into R, which damages formulas.
     """
+    if text.isascii() and text.isprintable():  # as most cells of a sheet
+        return text
     text = SURROGATE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
     return unicodedata.normalize("NFC", text.translate(TRANSLATION))
 
@@ -75,6 +77,8 @@ def with_marks(text: str) -> str:
     power would. Shorter words are units: `m2`.
     """
     text = text.replace(SHOWN + HIDDEN, "")
+    if RAISED not in text and STRUCK not in text:
+        return text
     struck_through = re.sub(rf"{STRUCK}([^{STRUCK}]*){STRUCK}", lambda found: struck(found[1]), _joined_strikes(text))
     apart = re.sub(rf"(?<=\d){RAISED}(?=\d+{RAISED}?[/⁄])", " ", struck_through.replace(STRUCK, ""))
     powers = _OF_FORMULA.sub("^", _POWER.sub(lambda found: found[0].replace(RAISED, "^"), apart))
