@@ -22,7 +22,7 @@ from thresher.errors import DocumentError, UnknownSetting, UsageError
 if TYPE_CHECKING:
     from thresher.documents.assembly import Member, Parsed
 
-EXTRACTION = 8
+EXTRACTION = 9
 """Raised whenever text, tables, marks or metadata that are read out of the same bytes change: `index --reread` then has
 something to do."""
 

@@ -161,14 +161,14 @@ def _sheet(part: Part, book: Book, *, hidden: bool) -> Sheet:
                 row, column = whole(element.get("r", ""), row + 1), 0
                 if element.get("hidden") in ("1", "true"):
                     sheet.hidden_rows.add(row)
-                for cell in children(element, "c"):
-                    reference = _REFERENCE.fullmatch(cell.get("r", ""))
+                for each in children(element, "c"):
+                    reference = _REFERENCE.fullmatch(each.get("r", ""))
                     column = column_number(reference[1]) if reference else column + 1
                     if not hidden and (row in sheet.hidden_rows or column in sheet.hidden_columns):
                         continue
-                    if text := _shown(cell, book):
+                    if text := _shown(each, book):
                         _put(sheet.cells, (row, column), Cell(texts.setdefault(text, text)))
-                    elif child(cell, "f") is not None and not _value(cell):
+                    elif child(each, "f") is not None and not _value(each):
                         sheet.uncomputed.append(f"{column_name(column)}{row}")
                 element.clear()
             elif tag == "col" and element.get("hidden") in ("1", "true"):
