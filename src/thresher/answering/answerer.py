@@ -411,7 +411,7 @@ def _in_order(proposals: Iterable[Proposal]) -> list[Proposal]:
 
 
 def _own_first(proposals: Sequence[Proposal], documents: Mapping[str, Document], least: float) -> list[Proposal]:
-    """The proposals in their order, those of a quoted mail behind what the quoting mail says itself, if it may answer."""
+    """The proposals in their order, those of a quoted mail behind what the quoting mail says, if that may answer."""
     own: dict[str, float] = {}
     for one in proposals:
         if one.probability >= least:

@@ -112,6 +112,7 @@ KINDS: dict[str, FileKind] = {
             "html", "HTML", (".html", ".htm", ".xhtml"), ("text/html", "application/xhtml+xml"), ".html:read_html"
         ),
         FileKind("markdown", "Markdown", (".md", ".markdown"), ("text/markdown",), ".markdown:read_markdown"),
+        FileKind("calendar", "a calendar (ics)", (".ics",), ("text/calendar",), ".icalendar:read_calendar"),
         FileKind("csv", "CSV", (".csv", ".tsv"), ("text/csv", "text/tab-separated-values"), ".tabular:read_csv"),
         FileKind("json", "JSON", (".json",), ("application/json",), ".tabular:read_json"),
         FileKind("jsonl", "JSON Lines", (".jsonl", ".ndjson"), _LINES, ".tabular:read_jsonl"),
