@@ -149,8 +149,8 @@ def choose_title(parsed: Parsed, name: str, item: Item) -> str:
 AUTHOR = "author"
 LONGEST_NAMES = 500  # characters of a field of a mail that are taken apart: the time grows with their square
 LEFT_OUT = frozenset(
-    ("attachments", "description", "encoding", "first_formulas_without_value", "hidden_sheets", "keywords", "language",
-     "not_read", "parts_not_read", "sheets")
+    ("attachments", "description", "encoding", "first_formulas_without_value", "hidden_sheets", "includes", "keywords",
+     "language", "not_read", "parts_not_read", "sheets")
 )  # fmt: skip
 """Fields that answer no question, and those that Thresher computed."""
 

@@ -113,6 +113,7 @@ KINDS: dict[str, FileKind] = {
         ),
         FileKind("markdown", "Markdown", (".md", ".markdown"), ("text/markdown",), ".markdown:read_markdown"),
         FileKind("calendar", "a calendar (ics)", (".ics",), ("text/calendar",), ".icalendar:read_calendar"),
+        FileKind("latex", "LaTeX", (".tex", ".ltx", ".latex"), ("application/x-tex",), ".latex:read_latex"),
         FileKind("csv", "CSV", (".csv", ".tsv"), ("text/csv", "text/tab-separated-values"), ".tabular:read_csv"),
         FileKind("json", "JSON", (".json",), ("application/json",), ".tabular:read_json"),
         FileKind("jsonl", "JSON Lines", (".jsonl", ".ndjson"), _LINES, ".tabular:read_jsonl"),
