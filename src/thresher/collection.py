@@ -38,7 +38,7 @@ from thresher.opened import (
 from thresher.pipeline import as_is as whole
 from thresher.plugins import required
 from thresher.protocols import Counting, in_silence
-from thresher.questions import courtesy
+from thresher.questions import asks_about_whole, courtesy
 from thresher.settings import CollectionSettings, collection_model, dotted, flat, flat_public, own, resolved
 from thresher.tracing.traces import Request, replay
 from thresher.types import Check, Document, Evidence, Metadata, Public, SearchResult, Step
@@ -430,6 +430,12 @@ class Collection(OpenCollection):
             tell(line)
             yield polite(question, recipe.name, line)
             return
+        history = tuple(one for one in map(turn, options.get("history", ())) if not courtesy(one[0]))
+        if (outline := self._as_whole(question, history, recipe.name, where)) is not None:
+            outline = self._links(options.get("settings")).answer(outline)
+            tell(outline.text)
+            yield self._named(outline)
+            return
 
         def on_sentence(sentence: str) -> None:
             nonlocal has_sentences
@@ -443,7 +449,6 @@ class Collection(OpenCollection):
         certified = self._certificate(configured, parts, options)
         asserted_from = certified[0].threshold if certified and not certified[1] else None
         parts = replace(parts, asserted_from=asserted_from)
-        history = tuple(one for one in map(turn, options.get("history", ())) if not courtesy(one[0]))
         try:
             with within(meter.allow_time):
                 pipeline = self._pipeline(recipe, configured, parts)
@@ -478,6 +483,30 @@ class Collection(OpenCollection):
                 yield self._named(self.traces.stored(answer, request))
             else:
                 yield step
+
+    def _as_whole(
+        self, question: str, history: Sequence[tuple[str, str]], recipe: str, where: str | None
+    ) -> Answer | None:
+        """The outline of the document that a question asks about as a whole; None for any other question.
+
+        One that it does not name is the only one, or that which the question before is about.
+        """
+        if (named := asks_about_whole(question)) is None:
+            return None
+        from thresher.answering.outline import meant, outline, refused_whole
+
+        records = self.documents(where=where)
+        found = meant(named, records)
+        if found is None and not named and history:
+            before = history[-1][0]
+            if asks_about_whole(before):
+                again = self._as_whole(before, history[:-1], recipe, where)
+                return None if again is None else replace(again, question=question)
+            hits = self.search(before, limit=1, where=where).hits
+            found = next((one for one in records if hits and one.id == hits[0].chunk.document_id), None)
+        if found is None:
+            return None if named else refused_whole(question, recipe)
+        return outline(question, recipe, self._existing().document(found.id))
 
     def stream(
         self, question: str, *, meter: Meter | None = None, **options: Unpack[AskOptions]
