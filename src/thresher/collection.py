@@ -124,7 +124,7 @@ class Collection(OpenCollection):
         with workers(processes, on, making) as prepare, closing(reading.incoming()) as incoming:
             ingest = Ingest(self._store, configs, progress=reading.encoded, workers=prepare)
             report = ingest.run(incoming, vanished=reading.vanished, prune=prune, reread=reread)
-        return replace(report, seconds=perf_counter() - started)
+        return replace(report, skipped=dict(reading.skipped), seconds=perf_counter() - started)
 
     def add_text(
         self,

@@ -169,6 +169,8 @@ OTHERS = {
     DAMAGED: (rb"(?!)", "unpack it and index the folder, or get it again if it should be a document"),
 }
 """What is no document of ours: its first bytes, and what to do with it."""
+PASSED_BY = ("a picture", "a sound or video file")
+"""Of these: what no one means to be read who names the folder that it lies in."""
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 SNIFF_BYTES = 4096
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
@@ -206,6 +208,14 @@ def kind_of(data: bytes, *, name: str = "", content_type: str = "") -> FileKind:
     raise DocumentError(f"{claim} {recognised}, which is not read", next_step=next_step)
 
 
+def passed_by(data: bytes, name: str) -> str:
+    """What a file of a folder is that is no document by its bytes and its name; "" for all that is to be read."""
+    if by_extension(PurePosixPath(name).suffix) is not None or data.startswith(OLE):
+        return ""
+    found = _other_kind(data[:SNIFF_BYTES])
+    return found if found in PASSED_BY else ""
+
+
 def _recognised(data: bytes) -> FileKind | str | None:
     """A kind we read, `ole`, or what to call something else; None for text."""
     head = data[:SNIFF_BYTES]
@@ -216,12 +226,19 @@ def _recognised(data: bytes) -> FileKind | str | None:
             return kind
     if head.startswith(OLE):
         return "ole"
-    for name, (signature, _) in OTHERS.items():
-        if (found := re.match(signature, head, re.DOTALL)) and (found.end() > 3 or CONTROL.search(head)):
-            return name
+    if other := _other_kind(head):
+        return other
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # as Windows saves text
         return None
     return "binary data" if len(CONTROL.findall(head)) > CONTROL_SHARE * len(head) else None
+
+
+def _other_kind(head: bytes) -> str:
+    """Which of `OTHERS` a file begins as; "" for none."""
+    for name, (signature, _) in OTHERS.items():
+        if (found := re.match(signature, head, re.DOTALL)) and (found.end() > 3 or CONTROL.search(head)):
+            return name
+    return ""
 
 
 def _zip_kind(data: bytes) -> FileKind | str:
