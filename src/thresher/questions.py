@@ -113,6 +113,39 @@ def superlatives(text: str) -> list[str]:
     return [found.split()[-1] for found in _SUPERLATIVE.findall(text)]
 
 
+# --- questions about a document as a whole ---------------------------------------------------------------------------
+
+_WHOLE = re.compile(
+    r"\W*(?:(?:please|can you|could you)\W+)*(?:"
+    r"(?:summari[sz]e|outline)\s+(?!of\b)(?P<told>.+?)"
+    r"|(?:(?:give|show|write|make)\s+(?:me\s+)?)?(?:an?|the)?\s*(?:(?:short|brief|quick)\s+)?(?:summary|overview|outline)"
+    r"\s+of\s+(?P<of>.+?)"
+    r"|what(?:['’]s|\s+is|\s+does)\s+(?P<about>.+?)\s+(?:all\s+)?(?:about|deal\s+with)"
+    r")(?:\W+(?:please|for me))?\W*",
+    re.IGNORECASE,
+)
+_DOCUMENT = re.compile(
+    r"(?:(?:the|this|that|my|our|whole|entire)\s+)*(?:document|file|doc|text|paper|pdf|it|this|that)?", re.IGNORECASE
+)
+
+
+def asks_about_whole(question: str) -> str | None:
+    """What a question that asks about a document as a whole calls it, "" for "this document"; None for any other.
+
+    >>> [asks_about_whole(f"{x}?") for x in ("Summarise a.docx", "What is the lease about", "What is this file about")]
+    ['a.docx', 'lease', '']
+    """
+    found = _WHOLE.fullmatch(question)
+    if found is None:
+        return None
+    named = (found["told"] or found["of"] or found["about"]).strip(" \"'“”‘’«»?")
+    if _DOCUMENT.fullmatch(named):
+        return ""
+    return re.sub(r"^(?:the|this|our|my)\s+(?:(?:document|file)\s+(?!of\b))?", "", named, flags=re.IGNORECASE).strip(
+        " \"'“”‘’"
+    )
+
+
 # --- two questions in one ---------------------------------------------------------------------------------------------
 
 _ASKS = r"(?:who|whom|whose|what|which|when|where|why|how)"

@@ -114,7 +114,7 @@ class Document:
     title: str
     text: str
     kind: str
-    """The name of its `FileKind`, or passage (a BEIR row)."""
+    """The name of its `FileKind`, passage (a BEIR row), or quote (a mail in a mail)."""
     pages: tuple[Page, ...] = ()
     tables: tuple[Table, ...] = ()
     date: str | None = None

@@ -24,7 +24,7 @@ from thresher_testing.llm_server import Reply, ScriptedServer
 QUESTION = "When was the Kõpu lighthouse built?"
 HYBRID = ("--recipe", "hybrid")  # its results are all that was found: it does not judge
 CONTRACT = {
-    "index": "added updated unchanged duplicates removed failed remarks chunks seconds",
+    "index": "added updated unchanged duplicates removed failed remarks skipped chunks seconds",
     "document": "id source also title kind pages characters added date metadata",
     "search": "question recipe hits degraded",
     "hit": "rank score scale source title page start end text",
@@ -67,15 +67,32 @@ def test_index_tells_what_it_did_and_what_it_could_not_read(run: Run, notes: Pat
 
 
 def test_files_that_are_not_read_for_one_reason_are_one_line(run: Run, tmp_path: Path) -> None:
-    for name in ("a.gif", "b.gif", "c.gif"):
-        (tmp_path / name).write_bytes(b"GIF89a" + bytes(20))
+    for name in ("a.rtf", "b.rtf", "c.rtf"):
+        (tmp_path / name).write_bytes(b"{\\rtf1 Oats.}")
     (tmp_path / "empty.pdf").write_bytes(b"")
     ran = run("index", tmp_path, "--home", tmp_path / "home")
     more = "; and 2 more like it (all of them with --json)"
     lines = [line for line in ran.err.splitlines() if line.startswith("not read: ")]
     assert len(lines) == 2
-    assert any("is a picture" in line and line.endswith(more) for line in lines)
+    assert any("is an RTF" in line and line.endswith(more) for line in lines)
     assert "4 not read" in ran.out
+
+
+def test_pictures_of_a_folder_are_counted_and_are_no_errors(run: Run, tmp_path: Path) -> None:
+    folder, home = tmp_path / "site", ("--home", tmp_path / "home")
+    folder.mkdir()
+    (folder / "a.txt").write_text("Bring a lamp.")
+    for name in ("a.gif", "b.gif", "c.txt"):
+        (folder / name).write_bytes(b"GIF89a" + bytes(20))
+    (folder / "song.ogg").write_bytes(b"OggS" + bytes(40))
+    ran = run("index", folder, *home)
+    assert ran.out.startswith("1 added, 1 not read; ")  # what says that it is text and is none
+    assert "passed by, since they are no documents: 2 pictures, 1 sound or video file" in ran.out
+    (folder / "c.txt").unlink()
+    again = run("index", folder, *home, "--json")
+    assert (again.code, again.json["failed"]) == (0, [])
+    assert again.json["skipped"] == {"a picture": 2, "a sound or video file": 1}
+    assert run("index", folder / "a.gif", *home).code == 1
 
 
 def test_documents_status_and_doctor_have_their_keys(run: Run, indexed: Path) -> None:

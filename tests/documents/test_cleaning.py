@@ -119,6 +119,13 @@ def test_running_heads_and_page_numbers_are_removed(heads: list[str], kept: list
     assert stripped[1:] == [page[1:3] for page in pages[1:]]
 
 
+def test_a_line_whose_numbers_differ_otherwise_than_those_of_pages_is_no_running_head() -> None:
+    pages = [[f"The mill, page {at}", f"Water used: {used} m3"] for at, used in enumerate((14, 11, 19, 7, 3), start=1)]
+    kept = [line for page in strip_running_lines(pages) for line in page]
+    assert [line for line in kept if "Water" in line] == [f"Water used: {used} m3" for used in (14, 11, 19, 7, 3)]
+    assert not [line for line in kept[2:] if "The mill" in line]
+
+
 @pytest.mark.parametrize(
     "pages",
     [

@@ -128,7 +128,7 @@ class Answerer:
         past = proposed(asked.rest, of_other_times)
         found = found or [replace(one, probability=0.0, signs=None) for one in past]
         if found:
-            return self._answer(question, _in_order(found), time, past)
+            return self._answer(question, _own_first(_in_order(found), documents, self.min_confidence), time, past)
         return abstention(not_answered() if evidence else NO_EVIDENCE, Notes(facts={"proposals": []}))
 
     def _allowed(self, question: str) -> Allowed:
@@ -408,6 +408,21 @@ def _with_questions(text: str, spans: Sequence[Span], above: str = "") -> Iterat
 def _in_order(proposals: Iterable[Proposal]) -> list[Proposal]:
     """The likeliest first, those as likely as they came."""
     return sorted(proposals, key=lambda one: -one.probability)
+
+
+def _own_first(proposals: Sequence[Proposal], documents: Mapping[str, Document], least: float) -> list[Proposal]:
+    """The proposals in their order, those of a quoted mail behind what the quoting mail says, if that may answer."""
+    own: dict[str, float] = {}
+    for one in proposals:
+        if one.probability >= least:
+            own.setdefault(one.citations[0].source, one.probability)
+    found: list[tuple[bool, Proposal]] = []
+    for one in proposals:
+        document = documents.get(one.citations[0].document_id)
+        quoted_in = document.container if document is not None and document.kind == "quote" else ""
+        most = own.get(quoted_in, 1.0)
+        found.append((quoted_in in own, replace(one, probability=min(one.probability, most))))
+    return [one for _, one in sorted(found, key=lambda each: (-each[1].probability, each[0]))]
 
 
 def _proposal(passage: Passage, place: Place | None, probability: float, signs: Signs) -> Proposal:

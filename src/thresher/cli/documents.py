@@ -89,7 +89,7 @@ def index(
     output.failures(report.failed)
     _say_remarks(report.remarks)
     done = report.added + report.updated + report.unchanged + report.duplicates
-    if not (done or report.failed or target.json):
+    if not (done or report.failed or report.skipped or target.json):
         names = " of those names" if include or exclude else ""
         output.complain(f"no file{names} is in {', '.join(paths)}; hidden files and folders are skipped")
     if report.failed:
@@ -311,6 +311,9 @@ def _say_report(done: Report) -> None:
     counts = {**{kind: getattr(done, kind) for kind in kinds}, "not read": len(done.failed)}
     summary = ", ".join(f"{number} {what}" for what, number in counts.items() if number) or "nothing found"
     output.say(f"{summary}; {counted(done.chunks, 'new chunk')} in {done.seconds:.1f} s")
+    if done.skipped:
+        passed = [counted(number, what.partition(" ")[2]) for what, number in done.skipped.items()]
+        output.say(f"passed by, since they are no documents: {', '.join(passed)}")
 
 
 def _say_remarks(made: Sequence[Remark]) -> None:

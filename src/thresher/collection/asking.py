@@ -30,7 +30,7 @@ from thresher.models.usage import Exchanges, Meter
 from thresher.pipeline import Pipeline
 from thresher.pipeline import as_is as whole
 from thresher.protocols import in_silence
-from thresher.questions import courtesy
+from thresher.questions import asks_about_whole, courtesy
 from thresher.recipes.components import Components, Outside
 from thresher.recipes.settings import RecipeSettings
 from thresher.settings import flat_public, own
@@ -118,6 +118,12 @@ class Asking:
             tell(line)
             yield polite(question, recipe.name, line)
             return
+        history = tuple(one for one in map(turn, options.get("history", ())) if not courtesy(one[0]))
+        if (outline := self._as_whole(question, history, recipe.name, options.get("where"))) is not None:
+            outline = self._links(front.public_url).answer(outline)
+            tell(outline.text)
+            yield opened.named(outline)
+            return
 
         def on_sentence(sentence: str) -> None:
             nonlocal has_sentences
@@ -137,7 +143,7 @@ class Asking:
             options.get("where"),
             date.today().isoformat(),
             exchanges={},  # as far as they are known before the question is asked
-            history=tuple(one for one in map(turn, options.get("history", ())) if not courtesy(one[0])),
+            history=history,
             public_url=links.public_url,
             max_tokens=options.get("max_tokens"),
             asserted_from=certified[0].threshold if certified and not certified[1] else None,
@@ -155,6 +161,31 @@ class Asking:
                 tell(step.text)
             request = replace(request, exchanges=parts.exchanges.stored())
             yield opened.named(opened.traces.stored(answer, request))
+
+    def _as_whole(
+        self, question: str, history: Sequence[tuple[str, str]], recipe: str, where: str | None
+    ) -> Answer | None:
+        """The outline of the document that a question asks about as a whole; None for any other question.
+
+        One that it does not name is the only one, or that which the question before is about.
+        """
+        if (named := asks_about_whole(question)) is None:
+            return None
+        from thresher.answering.outline import meant, outline, refused_whole
+        from thresher.collection.documents import Documents
+
+        records = Documents(self.opened).records(where)
+        found = meant(named, records)
+        if found is None and not named and history:
+            before = history[-1][0]
+            if asks_about_whole(before):
+                again = self._as_whole(before, history[:-1], recipe, where)
+                return None if again is None else replace(again, question=question)
+            hits = self.search(before, recipes.DEFAULT, 1, where, None, strict=False, max_tokens=None).hits
+            found = next((one for one in records if hits and one.id == hits[0].chunk.document_id), None)
+        if found is None:
+            return None if named else refused_whole(question, recipe)
+        return outline(question, recipe, self.opened.existing().document(found.id))
 
     def _prepared(
         self,

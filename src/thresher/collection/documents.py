@@ -81,7 +81,7 @@ class Documents:
         with workers(processes, on, making) as prepare, closing(reading.incoming()) as incoming:
             ingest = Ingest(self.opened.store, configs, progress=reading.encoded, workers=prepare)
             report = ingest.run(incoming, vanished=reading.vanished, prune=prune, reread=reread)
-        return replace(report, seconds=perf_counter() - started)
+        return replace(report, skipped=dict(reading.skipped), seconds=perf_counter() - started)
 
     def add_text(
         self,

@@ -11,7 +11,7 @@ import re
 import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -72,6 +72,15 @@ def account(file: RawFile, parsed: Parsed) -> Account | None:
         left -= words
     places = tuple(place for place, count in missing.most_common(3) if count)
     return Account(sum(words.total() for words in there.values()), missing.total(), places)
+
+
+def accounted(file: RawFile, parsed: Parsed) -> Parsed:
+    """What was read, with how many words of the file are not in it; DocumentError where they are too many."""
+    found = account(file, parsed) if str(file.kind.reader).startswith(".") else None
+    if found is None:
+        return parsed
+    found.refuse_a_loss()
+    return replace(parsed, metadata={**parsed.metadata, **found.to_metadata()}, seen=())
 
 
 def words_of(text: str) -> list[str]:

@@ -13,6 +13,8 @@ from thresher.errors import DocumentError
 from thresher.types import Mark, MarkKind, Metadata, Page, Table
 
 PARAGRAPH = "\n\n"
+QUOTE = "quote"
+"""The kind of a document that another one quotes, which is the file that holds it."""
 HIDDEN_TEXT, HIDDEN_ROW = "hidden text", "hidden row"
 
 
@@ -131,6 +133,12 @@ class Assembly:
         start = self._append(other.text)
         self._tables += [_moved(table, start) for table in other.tables]
         self._marks += [replace(mark, start=mark.start + start) for mark in other.marks]
+
+    def end(self, at: int) -> None:
+        """Drop what stands from an offset of the text on."""
+        text = self.text[:at].rstrip()
+        self._parts, self._length = [text] if text else [], len(text)
+        self._tables = [table for table in self._tables if table.end <= at]
 
     def _showing(self, text: str) -> str:
         """A block without the marks of what is hidden, which become marks of the document."""

@@ -10,7 +10,7 @@ import codecs
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 from itertools import chain
@@ -48,6 +48,8 @@ def normalise(text: str) -> str:
 
     NFC, not NFKC: the latter turns x² into x2 and ℝ into R, which damages formulas.
     """
+    if text.isascii() and text.isprintable():  # as most cells of a sheet
+        return text
     text = SURROGATE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
     return unicodedata.normalize("NFC", text.translate(TRANSLATION))
 
@@ -75,6 +77,8 @@ def with_marks(text: str) -> str:
     power would. Shorter words are units: `m2`.
     """
     text = text.replace(SHOWN + HIDDEN, "")
+    if RAISED not in text and STRUCK not in text:
+        return text
     struck_through = re.sub(rf"{STRUCK}([^{STRUCK}]*){STRUCK}", lambda found: struck(found[1]), _joined_strikes(text))
     apart = re.sub(rf"(?<=\d){RAISED}(?=\d+{RAISED}?[/⁄])", " ", struck_through.replace(STRUCK, ""))
     powers = _OF_FORMULA.sub("^", _POWER.sub(lambda found: found[0].replace(RAISED, "^"), apart))
@@ -109,6 +113,7 @@ ARXIV_STAMP = re.compile(
 )
 RUNNING_DEPTH = 3  # lines from the top or bottom edge of a page that can be a running head or foot
 RUNNING_SHARE = 0.6  # of all pages, or of the odd or even ones (authors left, title right)
+LONGEST_RUNNING = 200  # characters of a line with a page number
 RUNNING_PAGES = 3  # two pages that begin alike prove nothing
 BOILERPLATE = re.compile(
     r"published|proceedings|conference|preprint|under review|journal|copyright|©|draft|confidential|all rights|"
@@ -127,7 +132,8 @@ def strip_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
     """The lines of each page without running heads, running feet and page numbers; lines of the body never go.
 
     A line goes when it lies within three lines of a page edge, everything between it and the edge goes too, and it
-    recurs there (digits aside) on most pages, or on most odd or even ones. A bare number goes when it counts the pages.
+    recurs there (a page number aside) on most pages, or on most odd or even ones. A bare number goes when it counts
+    the pages.
     The first page keeps a line that is no boilerplate: there the running head is the title itself.
     """
     stripped = [[line for line in page if line.strip()] for page in pages]
@@ -148,7 +154,7 @@ def _running_depth(lines: Sequence[str], index: int, running: set[str], offsets:
         if number is not None:
             if number - index not in offsets:
                 break
-        elif _form(line) not in running or (index == 0 and not BOILERPLATE.search(line)):
+        elif running.isdisjoint(_forms(line, index)) or (index == 0 and not BOILERPLATE.search(line)):
             break
         depth += 1
     return depth
@@ -157,8 +163,14 @@ def _running_depth(lines: Sequence[str], index: int, running: set[str], offsets:
 PAGE_NUMBER = re.compile(r"(?:page )?[-–—]? ?(\d{1,5}) ?[-–—]?(?: ?(?:of|/) ?\d{1,5})?", re.IGNORECASE)
 
 
-def _form(line: str) -> str:
-    return re.sub(r"\d+", "#", " ".join(line.lstrip(HEAD + PLAIN).split()))
+def _forms(line: str, index: int) -> Iterator[str]:
+    """A line of a page as it is, and with one of its numbers counted from the page's: only a page number runs on."""
+    plain = " ".join(line.lstrip(HEAD + PLAIN).split())
+    yield plain
+    if len(plain) > LONGEST_RUNNING:
+        return
+    for number in re.finditer(r"(?<!\d)\d{1,5}(?!\d)", plain):
+        yield f"{plain[: number.start()]}#{int(number[0]) - index}{plain[number.end() :]}"
 
 
 def _bare_number(line: str) -> int | None:
@@ -169,8 +181,13 @@ def _bare_number(line: str) -> int | None:
 def _running_forms(pages: Sequence[Sequence[str]]) -> set[str]:
     """The forms of lines that stand near this edge of most pages, or of most odd or even ones."""
     forms = [
-        {_form(line) for line in lines[:RUNNING_DEPTH] if _bare_number(line) is None and re.search(r"[^\W\d_]", line)}
-        for lines in pages
+        {
+            form
+            for line in lines[:RUNNING_DEPTH]
+            if _bare_number(line) is None and re.search(r"[^\W\d_]", line)
+            for form in _forms(line, index)
+        }
+        for index, lines in enumerate(pages)
     ]
     running: set[str] = set()
     for some in (forms, forms[::2], forms[1::2]):

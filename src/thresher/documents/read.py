@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import date as calendar_date
+from email.utils import getaddresses
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from thresher.documents.account import account
-from thresher.documents.assembly import PARAGRAPH, Member, Parsed
+from thresher.documents.account import accounted
+from thresher.documents.assembly import PARAGRAPH, QUOTE, Member, Parsed
 from thresher.documents.cleaning import clean_inline, has_half_pair
 from thresher.documents.registry import Held, RawFile, kind_of
 from thresher.documents.sources import DEFAULT_LIMITS, Hints, Item, Limits, errors_about, file_name
 from thresher.errors import DocumentError
+from thresher.structure.versions import written
 from thresher.text.language import LANGUAGES, language_of
 from thresher.types import Document, Mark, Metadata, text_id
 
@@ -60,15 +63,6 @@ def parse(
         return iter((_document(item, accounted(file, parsed), kind.name, name, metadata),))
 
 
-def accounted(file: RawFile, parsed: Parsed) -> Parsed:
-    """What was read, with how many words of the file are not in it; DocumentError where they are too many."""
-    found = account(file, parsed) if str(file.kind.reader).startswith(".") else None
-    if found is None:
-        return parsed
-    found.refuse_a_loss()
-    return replace(parsed, metadata={**parsed.metadata, **found.to_metadata()}, seen=())
-
-
 def _document(item: Item, parsed: Parsed, kind: str, name: str, metadata: Metadata) -> Document:
     own = dict(metadata)
     title = str(own.pop("title", "")) or choose_title(parsed, name, item)
@@ -108,6 +102,9 @@ def _held(
                 yield from _member(item.source, one, metadata, limits, file.alive, depth + 1)
             elif not one.source:
                 yield _document(item, accounted(file, one), file.kind.name, file.name, metadata)
+            elif one.kind == QUOTE:
+                inside = replace(item, source=f"{item.source}/{one.source}")
+                yield replace(_document(inside, one, QUOTE, file.name, metadata), container=item.source)
             else:
                 yield Document(
                     id=text_id(one.text),
@@ -150,9 +147,10 @@ def choose_title(parsed: Parsed, name: str, item: Item) -> str:
 
 
 AUTHOR = "author"
+LONGEST_NAMES = 500  # characters of a field of a mail that are taken apart: the time grows with their square
 LEFT_OUT = frozenset(
-    ("attachments", "description", "encoding", "first_formulas_without_value", "hidden_sheets", "keywords", "language",
-     "not_read", "parts_not_read", "sheets")
+    ("attachments", "description", "encoding", "first_formulas_without_value", "hidden_sheets", "includes", "keywords",
+     "language", "not_read", "parts_not_read", "sheets")
 )  # fmt: skip
 """Fields that answer no question, and those that Thresher computed."""
 
@@ -163,7 +161,7 @@ def with_card(parsed: Parsed, title: str, date: str | None, kind: str) -> tuple[
     The author of a page of HTML is who edited it, not who wrote the song or the book that it is about.
     """
     fields = {name: value for name, value in parsed.metadata.items() if (kind, name) != ("html", AUTHOR)}
-    sentences = card(parsed.text, fields, title, date)
+    sentences = written_by(fields, title, date) if kind in ("email", QUOTE) else card(parsed.text, fields, title, date)
     if not sentences:
         return parsed.text, parsed.marks
     start = len(parsed.text) + len(PARAGRAPH)
@@ -189,3 +187,22 @@ def card(text: str, metadata: Metadata, title: str, date: str | None) -> str:
     first, *others = sentences
     about = f"The document “{title}”"
     return " ".join([re.sub(r"^Its? ", lambda it: f"{about} " if it[0] == "It " else f"{about}: its ", first), *others])
+
+
+def written_by(metadata: Metadata, title: str, date: str | None) -> str:
+    """Who wrote a mail, to whom and when.
+
+    >>> written_by({"from": "Ada Kask <ada@mill.example>", "to": "Piet Maas <piet@mill.example>"}, "Key", "2022-05-03")
+    'Ada Kask wrote the e-mail “Key” to Piet Maas on 3 May 2022.'
+    """
+    names = {
+        field: ", ".join(
+            name or address for name, address in getaddresses([str(metadata.get(field, ""))[:LONGEST_NAMES]])
+        )
+        for field in ("from", "to")
+    }
+    sender = names["from"] or str(metadata.get(AUTHOR, ""))
+    if not sender or not date:
+        return ""
+    to = f" to {names['to']}" if names["to"] else ""
+    return f"{sender} wrote the e-mail “{title}”{to} on {written(calendar_date.fromisoformat(date))}."

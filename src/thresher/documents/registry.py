@@ -22,7 +22,7 @@ from thresher.errors import DocumentError, UnknownSetting, UsageError
 if TYPE_CHECKING:
     from thresher.documents.assembly import Member, Parsed
 
-EXTRACTION = 8
+EXTRACTION = 9
 """Raised whenever text, tables, marks or metadata that are read out of the same bytes change: `index --reread` then has
 something to do."""
 
@@ -112,6 +112,8 @@ KINDS: dict[str, FileKind] = {
             "html", "HTML", (".html", ".htm", ".xhtml"), ("text/html", "application/xhtml+xml"), ".html:read_html"
         ),
         FileKind("markdown", "Markdown", (".md", ".markdown"), ("text/markdown",), ".markdown:read_markdown"),
+        FileKind("calendar", "a calendar (ics)", (".ics",), ("text/calendar",), ".icalendar:read_calendar"),
+        FileKind("latex", "LaTeX", (".tex", ".ltx", ".latex"), ("application/x-tex",), ".latex:read_latex"),
         FileKind("csv", "CSV", (".csv", ".tsv"), ("text/csv", "text/tab-separated-values"), ".tabular:read_csv"),
         FileKind("json", "JSON", (".json",), ("application/json",), ".tabular:read_json"),
         FileKind("jsonl", "JSON Lines", (".jsonl", ".ndjson"), _LINES, ".tabular:read_jsonl"),
@@ -167,6 +169,8 @@ OTHERS = {
     DAMAGED: (rb"(?!)", "unpack it and index the folder, or get it again if it should be a document"),
 }
 """What is no document of ours: its first bytes, and what to do with it."""
+PASSED_BY = ("a picture", "a sound or video file")
+"""Of these: what no one means to be read who names the folder that it lies in."""
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 SNIFF_BYTES = 4096
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
@@ -204,6 +208,14 @@ def kind_of(data: bytes, *, name: str = "", content_type: str = "") -> FileKind:
     raise DocumentError(f"{claim} {recognised}, which is not read", next_step=next_step)
 
 
+def passed_by(data: bytes, name: str) -> str:
+    """What a file of a folder is that is no document by its bytes and its name; "" for all that is to be read."""
+    if by_extension(PurePosixPath(name).suffix) is not None or data.startswith(OLE):
+        return ""
+    found = _other_kind(data[:SNIFF_BYTES])
+    return found if found in PASSED_BY else ""
+
+
 def _recognised(data: bytes) -> FileKind | str | None:
     """A kind we read, `ole`, or what to call something else; None for text."""
     head = data[:SNIFF_BYTES]
@@ -214,12 +226,19 @@ def _recognised(data: bytes) -> FileKind | str | None:
             return kind
     if head.startswith(OLE):
         return "ole"
-    for name, (signature, _) in OTHERS.items():
-        if (found := re.match(signature, head, re.DOTALL)) and (found.end() > 3 or CONTROL.search(head)):
-            return name
+    if other := _other_kind(head):
+        return other
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # as Windows saves text
         return None
     return "binary data" if len(CONTROL.findall(head)) > CONTROL_SHARE * len(head) else None
+
+
+def _other_kind(head: bytes) -> str:
+    """Which of `OTHERS` a file begins as; "" for none."""
+    for name, (signature, _) in OTHERS.items():
+        if (found := re.match(signature, head, re.DOTALL)) and (found.end() > 3 or CONTROL.search(head)):
+            return name
+    return ""
 
 
 def _zip_kind(data: bytes) -> FileKind | str:

@@ -46,6 +46,8 @@ class Report:
     failed: list[DocumentError] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
     """Files that vanished and were kept; formulas that have no value."""
+    skipped: dict[str, int] = field(default_factory=dict)
+    """Files of a folder that are no documents, as pictures, by what they are."""
     chunks: int = 0
     seconds: float = 0.0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -64,6 +65,8 @@ class Inputs:
         self._found = list(discover(arguments, include=include, exclude=exclude, skip=ours, stdin=stdin))
         self._roots = [Path(argument).resolve() for argument in arguments if Path(argument).is_dir()]
         self._sizes = {item.source: _size(item) for item in self._found if isinstance(item, Item)}
+        self.skipped: Counter[str] = Counter()
+        """Files of the folders that are no documents, counted by what they are."""
         self._done = self._unchanged = self._chunks = 0
         self._file = ""
 
@@ -91,6 +94,11 @@ class Inputs:
             except DocumentError as error:
                 yield error
             else:
+                if item.path and item.root != item.source and (what := registry.passed_by(data, item.source)):
+                    self.skipped[what] += 1
+                    self._done = before + self._sizes[item.source]
+                    self._unchanged += self._sizes[item.source]
+                    continue
                 read = partial(
                     self._counted, item.source, partial(process.read, item, data, hints, metadata=self._metadata)
                 )

@@ -79,7 +79,7 @@ class AskedTime:
 
 def asked_time(question: str) -> AskedTime:
     """The time a question names: dates, what holds now, what held before."""
-    text = _plain(question)
+    text = plain_dates(question)
     dated = [*_dated(text, _AT)]
     if len(dated) == 1:
         ((period, start, end),) = dated
@@ -94,7 +94,7 @@ def asked_time(question: str) -> AskedTime:
 
 def period_of(sentence: str) -> Period | None:
     """When a sentence says that it holds: from a day, until a day, or both; None where it names none, or several."""
-    periods = [period for period, *_ in _dated(_plain(sentence), None)]
+    periods = [period for period, *_ in _dated(plain_dates(sentence), None)]
     first = [period.start for period in periods if period.start]
     last = [period.end for period in periods if period.end]
     if not periods or len(first) > 1 or len(last) > 1:
@@ -133,11 +133,12 @@ def days_of(one: Date) -> tuple[date, date]:
 
 def dates_in(text: str) -> list[tuple[date, int]]:
     """The first day of each date with a year, and where it stands in the text with its ISO dates in words."""
-    found = quantities_and_dates(_plain(text))
+    found = quantities_and_dates(plain_dates(text))
     return [(days_of(one)[0], one.start) for one in found if isinstance(one, Date) and one.year is not None]
 
 
-def _plain(text: str) -> str:
+def plain_dates(text: str) -> str:
+    """A text with its dates in digits (15.01.2024, 2024-01-15) in words."""
     return without_iso_dates(_POINTS.sub(lambda found: f"{found[3]}-{int(found[2]):02}-{int(found[1]):02}", text))
 
 

@@ -35,6 +35,12 @@ def test_a_pdf_has_pages_and_its_stated_title_and_author(tmp_path: Path) -> None
 WHOLE = making.pdf(["A page.", "Another page."])
 
 
+def test_what_a_program_writes_where_no_one_states_it_is_no_title_and_no_author(tmp_path: Path) -> None:
+    data = making.pdf(["Stations of the line. Arden was opened in 1860."], title="(anonymous)", author="(unspecified)")
+    document = read_one(save(tmp_path, "stations.pdf", data))
+    assert (document.title, document.metadata.get("author")) == ("stations", None)
+
+
 @pytest.mark.parametrize(
     ("data", "what"),
     [

@@ -126,9 +126,12 @@ def is_on(switch: Element | None) -> bool:
 def child(element: Element | None, *names: str) -> Element | None:
     """The first child of that name, of that the first of the next name, and so on; None where one is missing."""
     for name in names:
-        if element is None:
+        for each in () if element is None else element:
+            if local(each) == name:
+                element = each
+                break
+        else:
             return None
-        element = next((each for each in element if local(each) == name), None)
     return element
 
 

@@ -1,20 +1,27 @@
-"""E-mail: the head lines a reader sees, the body, and the attachments as documents of their own; saved pages, too."""
+"""E-mail: the head lines a reader sees, the own words, and what is attached or quoted as documents of their own.
+
+Saved pages are mails, too.
+"""
 
 from __future__ import annotations
 
 import email
+import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from email.header import decode_header, make_header
 from email.message import EmailMessage, MIMEPart
 from email.policy import EmailPolicy
+from email.utils import parseaddr
 from pathlib import PurePosixPath
 from typing import cast
 
-from thresher.documents.account import Piece, page_pieces
-from thresher.documents.assembly import Assembly, Member, Parsed
+from thresher.documents.account import Piece, accounted, page_pieces
+from thresher.documents.assembly import QUOTE, Assembly, Member, Parsed
 from thresher.documents.cleaning import clean_inline, decode, iso_date
 from thresher.documents.formats.html import PageReader, decode_html, read_markup
+from thresher.documents.formats.quoted import Quote, parted
 from thresher.documents.registry import Held, RawFile, by_mime_type, kind_of
 from thresher.errors import DocumentError
 
@@ -28,6 +35,11 @@ LEAST_SHARED = 0.5  # of the words of the part in HTML; a plain part with fewer 
 MAIL = re.compile(rb"(?:\A|\n\r?\n)From [^\n]*\d\d:\d\d[^\n]*\r?\n(?=[\w-]+:)")
 """The line before each mail of a mailbox, which ends with a date; one in a mail has a `>` before it."""
 QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
+SIGNS = re.compile(r"^[> ]+", re.MULTILINE)
+CITED = re.compile(
+    r"<blockquote[^>]*(?:cite|quote)[^>]*>((?:(?!<blockquote).)*?)</blockquote>", re.DOTALL | re.IGNORECASE
+)
+"""What a program quotes in HTML; the innermost."""
 
 
 class BoundedPolicy(EmailPolicy):
@@ -56,7 +68,7 @@ def read_mail(file: RawFile) -> Parsed | Iterator[Held]:
         head = {name: clean_inline(str(message[name])) for name in HEAD if message[name]}
         bodies = {kind: part for kind in ("plain", "html") if (part := message.get_body((kind,)))}
         parts = [part for part in _parts(message) if not any(part is body for body in bodies.values())]
-        body, notes, seen = _body(parts, bodies, hidden=file.limits.hidden)
+        body, quotes, notes, seen = _body(parts, bodies, hidden=file.limits.hidden)
         members, unread = _attachments([part for part in parts if not _is_shown(part)])
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise DocumentError(
@@ -68,19 +80,32 @@ def read_mail(file: RawFile) -> Parsed | Iterator[Held]:
     assembly.mark("part", "header")
     assembly.paragraph("\n".join(f"{name}: {value}" for name, value in head.items()))
     assembly.add(body)
-    parsed = assembly.parsed(
-        title=head.get("Subject", ""),
-        date=iso_date(head.get("Date", "")),
+    parsed = assembly.parsed(title=head.get("Subject", ""), date=iso_date(head.get("Date", "")), seen=seen)
+    whole = replace(parsed, text="\n".join([parsed.text, *(f"{one.head}\n{one.text}" for one in quotes)]))
+    parsed = replace(
+        parsed,
         metadata={
             **{name.lower(): value for name, value in head.items() if name != "Date"},
             **notes,
             **({"attachments": ", ".join(member.name for member in members)} if members else {}),
             **({"parts_not_read": ", ".join(unread)} if unread else {}),
+            **accounted(file, whole).metadata,
         },
-        seen=seen,
+        seen=(),
     )
-    held: list[Held] = [parsed, *members]
-    return iter(held) if members else parsed
+    held: list[Held] = [parsed, *(_quoted(quote, at, parsed) for at, quote in enumerate(quotes, start=1)), *members]
+    return iter(held) if len(held) > 1 else parsed
+
+
+def _quoted(quote: Quote, number: int, mail: Parsed) -> Parsed:
+    """A mail that another one quotes, which its first line names."""
+    by = str(mail.metadata.get("from", ""))
+    assembly = Assembly()
+    assembly.mark("part", f"quoted from {quote.sender}" if quote.sender else "quoted")
+    assembly.paragraph(f"Quoted by {parseaddr(by)[0] or by}:\n{quote.head}", quote.text)
+    sender = {"author": quote.sender} if quote.sender else {}
+    metadata = {**sender, "quoted_by": by}
+    return assembly.parsed(source=f"quoted {number}", kind=QUOTE, title=mail.title, date=quote.day, metadata=metadata)
 
 
 def read_mailbox(file: RawFile) -> Iterator[Member]:
@@ -111,22 +136,39 @@ def read_saved_page(file: RawFile) -> Parsed:
 
 def _body(
     parts: Sequence[MIMEPart], bodies: Mapping[str, MIMEPart], *, hidden: bool
-) -> tuple[Assembly, Mapping[str, str | int], tuple[Piece, ...]]:
-    """What a program shows of a message: its plain part, or that in HTML if the plain part lacks its words."""
+) -> tuple[Assembly, list[Quote], Mapping[str, str | int], tuple[Piece, ...]]:
+    """What a program shows of a message: its plain part, or that in HTML if the plain part lacks its words; its own
+    words and what it quotes.
+    """
     chosen = [bodies[kind] for kind in ("plain", "html") if kind in bodies][:1]
     if len(bodies) == 2:
         texts = (_read(bodies[kind], hidden=hidden)[0].assembly.text.lower() for kind in ("plain", "html"))
         plain, html = (set(re.findall(r"\w+", text)) for text in texts)
         if len(html & plain) < LEAST_SHARED * len(html):
             chosen = [bodies["html"]]
-    assembly, notes, seen = Assembly(), dict[str, str | int](), list[Piece]()
+    assembly, quotes, notes, seen = Assembly(), list[Quote](), dict[str, str | int](), list[Piece]()
     for part in (*chosen, *filter(_is_shown, parts)):
         assembly.mark("part", f"body ({part.get_content_type()})")
         page, text, others = _read(part, hidden=hidden)
         notes |= others
-        seen += page_pieces(text) if part.get_content_subtype() == "html" else [("body", text)]
-        assembly.add(page.assembly)
-    return assembly, notes, tuple(seen) if hidden else ()
+        seen += page_pieces(text) if part.get_content_subtype() == "html" else [("body", SIGNS.sub("", text))]
+        own, found = _own(page.assembly)
+        assembly.add(own)
+        quotes += found
+    return assembly, quotes, notes, tuple(seen) if hidden else ()
+
+
+def _own(body: Assembly) -> tuple[Assembly, list[Quote]]:
+    """The own words of a body and what it quotes; a body with tables below a quote stays whole."""
+    own, quotes = parted(body.text)
+    if body.text.startswith(own):
+        body.end(len(own))
+    elif not body.tables:
+        body = Assembly()
+        body.paragraph(own)
+    else:
+        quotes = []
+    return body, [one for one in quotes if one.text.strip()]
 
 
 def _read(part: MIMEPart, *, hidden: bool) -> tuple[PageReader, str, Mapping[str, str | int]]:
@@ -134,11 +176,24 @@ def _read(part: MIMEPart, *, hidden: bool) -> tuple[PageReader, str, Mapping[str
     data, charset = cast(bytes, part.get_payload(decode=True)) or b"", part.get_content_charset() or ""
     if part.get_content_subtype() == "html":
         text, notes = decode_html(data, f"charset={charset}" if charset else "")
-        return read_markup(text, hidden=hidden), text, notes
+        return read_markup(_with_signs(text), hidden=hidden), text, notes
     text, notes = decode(data, encoding=charset)
     page = PageReader()
     page.assembly.paragraph(text)
     return page, text, notes
+
+
+def _with_signs(text: str) -> str:
+    """A page whose quotes stand as in plain mails, behind `>`."""
+
+    def signed(quote: re.Match[str]) -> str:
+        lines = read_markup(quote[1]).assembly.text.split("\n")
+        return f"<pre>{html.escape(chr(10).join(f'> {line}' for line in lines))}</pre>"
+
+    found = 1
+    while found:
+        text, found = CITED.subn(signed, text)
+    return text
 
 
 def _is_shown(part: MIMEPart) -> bool:

@@ -51,6 +51,11 @@ MAX_HEADER_CHARACTERS = 160
 JUNK_VALUES = frozenset({"anonymous", "unspecified", "untitled", "unknown", "none", "author", ""})
 
 
+def _is_junk(value: str) -> bool:
+    """Whether a program wrote a value because no one stated it: `(anonymous)`."""
+    return value.lower().strip("()[]<> ") in JUNK_VALUES
+
+
 def read_pdf(file: RawFile) -> Parsed:
     """The document in a PDF; scanned pages are read by OCR where tesseract is installed."""
     check_streams(file.data, limits=file.limits)
@@ -62,11 +67,12 @@ def read_pdf(file: RawFile) -> Parsed:
     for name, key in (("author", "authors"), ("subject", "subject"), ("keywords", "keywords")):
         value = result.metadata.get(key) or ""
         text = clean_inline(", ".join(value) if isinstance(value, list) else value)
-        if text.lower() not in JUNK_VALUES:
+        if not _is_junk(text):
             stated[name] = text
+    title = clean_inline(str(result.metadata.get("title") or ""))
     parsed = parse_pages(
         filled,
-        title=clean_inline(str(result.metadata.get("title") or "")),
+        title="" if _is_junk(title) else title,
         saved=iso_date(str(result.metadata.get("created_at") or "")),
         headings=large_headings(result.document),
         form=filled != raw,

@@ -152,29 +152,28 @@ def _sheet(part: Part, book: Book, *, hidden: bool) -> Sheet:
     """With `hidden`, the cells of rows and columns that are not shown are kept too."""
     sheet = Sheet()
     merged: list[Range] = []
-    row = column = 0
+    texts: dict[str, str] = {}  # the same text of many cells is held once
+    row = 0
     with part.archive.open(part.name) as file:
-        for event, element in ElementTree.iterparse(file, events=("start", "end")):
+        for _, element in ElementTree.iterparse(file):
             tag = local(element)
-            if event == "start":
-                if tag == "row":
-                    row, column = whole(element.get("r", ""), row + 1), 0
-                    if element.get("hidden") in ("1", "true"):
-                        sheet.hidden_rows.add(row)
-                elif tag == "col" and element.get("hidden") in ("1", "true"):
-                    last = min(whole(element.get("max", "")), MOST_COLUMNS)
-                    sheet.hidden_columns |= set(range(whole(element.get("min", "")), last + 1))
-            elif tag == "row":
+            if tag == "row":
+                row, column = whole(element.get("r", ""), row + 1), 0
+                if element.get("hidden") in ("1", "true"):
+                    sheet.hidden_rows.add(row)
+                for each in children(element, "c"):
+                    reference = _REFERENCE.fullmatch(each.get("r", ""))
+                    column = column_number(reference[1]) if reference else column + 1
+                    if not hidden and (row in sheet.hidden_rows or column in sheet.hidden_columns):
+                        continue
+                    if text := _shown(each, book):
+                        _put(sheet.cells, (row, column), Cell(texts.setdefault(text, text)))
+                    elif child(each, "f") is not None and not _value(each):
+                        sheet.uncomputed.append(f"{column_name(column)}{row}")
                 element.clear()
-            elif tag == "c":
-                reference = _REFERENCE.fullmatch(element.get("r", ""))
-                column = column_number(reference[1]) if reference else column + 1
-                if not hidden and (row in sheet.hidden_rows or column in sheet.hidden_columns):
-                    continue
-                if text := _shown(element, book):
-                    _put(sheet.cells, (row, column), Cell(text))
-                elif child(element, "f") is not None and not _value(element):
-                    sheet.uncomputed.append(f"{column_name(column)}{row}")
+            elif tag == "col" and element.get("hidden") in ("1", "true"):
+                last = min(whole(element.get("max", "")), MOST_COLUMNS)
+                sheet.hidden_columns |= set(range(whole(element.get("min", "")), last + 1))
             elif tag == "mergeCell" and (ends := _RANGE.fullmatch(element.get("ref", ""))):
                 merged.append((int(ends[2]), column_number(ends[1]), int(ends[4]), column_number(ends[3])))
     sheet.hidden_columns &= {column for _, column in sheet.cells}
