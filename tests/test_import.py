@@ -55,7 +55,7 @@ def test_a_command_lists_tables_without_the_rest_client_of_lancedb(tmp_path: Pat
         "from thresher.cli.app import without_rest_client\nwithout_rest_client()\nimport lancedb, sys\n"
         f"database = lancedb.connect({str(tmp_path)!r})\ndatabase.create_table('one', [{{'text': 'a'}}])\n"
         "page = database.list_tables(page_token=None)\nassert 'urllib3' not in sys.modules\n"
-        "print(page.tables, page.page_token)"
+        "assert 'overrides.enforce' not in sys.modules\nprint(page.tables, page.page_token)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "['one'] None\n"

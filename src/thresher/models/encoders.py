@@ -176,7 +176,6 @@ class RememberingEncoder(EncoderWrapper):
 
 @cache
 def _bundled_tokenizer() -> tokenizers.Tokenizer:
-    """Read once a process: that takes a tenth of a second."""
     return load_tokenizer(weights_file(BUNDLED, "tokenizer.json", "tools"))
 
 

@@ -14,7 +14,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
@@ -47,12 +47,18 @@ class Loaded(NamedTuple):
 
 def load_tokenizer(file: Path) -> tokenizers.Tokenizer:
     """A tokenizer that neither pads nor truncates; raises ModelError for a damaged file."""
-    import tokenizers
-
     try:
-        tokenizer = tokenizers.Tokenizer.from_file(str(file))
+        return _tokenizer(file.read_bytes())
     except Exception as error:  # raises plain Exception
         raise damaged(file, error) from error
+
+
+@cache
+def _tokenizer(stored: bytes) -> tokenizers.Tokenizer:
+    """Made once a process: the bundled models have the same one, and making it takes 30 ms."""
+    import tokenizers
+
+    tokenizer = tokenizers.Tokenizer.from_buffer(stored)
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer
