@@ -20,7 +20,7 @@ TIMED = 40
 RECIPES = ("rag", "crag", "corrective")
 ACTIONS = tuple(f"crag[actions=without-{which}]" for which in ("correct", "incorrect", "ambiguous"))
 ALONE = tuple(f"crag[actions=only-{which}]" for which in ("correct", "incorrect", "ambiguous"))
-FOUND = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)
+FOUND = (1.0, 0.7, 0.4, 0.1)
 """Shares of the questions whose documents can be found inside."""
 WITHOUT_REFINEMENT, WITHOUT_REWRITING, WITHOUT_SELECTION = (
     "crag[refine.of=none]",

@@ -237,3 +237,13 @@ def test_the_blogs_own_question_is_answered_by_the_model(two_papers: Collection,
     assert answer.answered_by == "model"
     assert "A Transformer is a network architecture based on attention. [" in answer.text
     assert answer.state == ("doubtful" if recipe == "corrective" else "answered")  # its judge doubts what was retrieved
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not DATA.exists(), reason="the real data is not there (THRESHER_DATA)")
+@pytest.mark.parametrize("recipe", ["rag", "hybrid", "corrective"])
+def test_the_reports_two_models_are_not_called_equivalent(tmp_path: Path, recipe: str) -> None:
+    with thresher.open(tmp_path) as collection:
+        collection.add(DATA / "papers" / "2005.11401.pdf", recipe=recipe)
+        answer = collection.ask("What is the difference between RAG-Sequence and RAG-Token?", recipe=recipe)
+    assert answer.state != "answered" or "equivalent" not in answer.text

@@ -206,7 +206,7 @@ def parse_variant(name: str) -> Variant:
 
 # --- a collection as it is asked: with fixed settings, the models loaded before the clock starts ----------------------
 
-WARM_UP_QUESTION = "What is this about?"
+WARM_UP_QUESTION = "Which of these came first?"
 
 BUCKETS = 10_000
 """Questions are hashed into so many buckets: shares are exact to a hundredth of a percent."""
