@@ -468,14 +468,22 @@ _UNDER_CONDITIONS = re.compile(r"\b(?:if|when|while|because|unless|after|before|
 _EXCEPTS = re.compile(r"\b(?:except\w*|excluding|apart from|other than|only|unless|without|but not)\b", re.IGNORECASE)
 
 
+_DIFFERENCE = re.compile(r"\bdiffer(?:s|ences?|ent|ently)?\b", re.IGNORECASE)
+_ALIKE = re.compile(r"(?<!\bnot )\b(?:equivalent|identical|the same)\b", re.IGNORECASE)
+
+
 def tells_opposite(question: str, sentence: str) -> bool:
-    """Whether a sentence asserts what the question asks to be denied, or the reverse.
+    """Whether a sentence asserts what the question asks to be denied, or the reverse; or names alike what differs.
 
     >>> tells_opposite("What does the plan not cover?", "The plan covers fillings.")
     True
     >>> tells_opposite("Which repairs are not paid?", "All repairs are paid except those of tyres.")
     False
+    >>> tells_opposite("What is the difference between a lease and a rent?", "Here leases and rents are equivalent.")
+    True
     """
+    if _DIFFERENCE.search(question) and _ALIKE.search(sentence) and not _DIFFERENCE.search(sentence):
+        return True
     if not _ASKS_WHICH.match(question) or _UNDER_CONDITIONS.search(question) or _EXCEPTS.search(sentence):
         return False
     asked, stated = statement(question), statement(sentence)
