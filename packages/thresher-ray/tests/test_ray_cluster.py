@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import thresher
+from tests.indexing.test_inputs import held
 from tests.servers.ray import SECOND, Nodes, descendants, name_of, running
-from tests.test_inputs import held
 from thresher.errors import StoreError
 
 pytest.importorskip("ray", reason="ray is not installed (pip install 'thresher[ray]')")
