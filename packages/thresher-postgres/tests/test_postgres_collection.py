@@ -190,25 +190,25 @@ def test_dropping_it_empties_the_database_and_moving_it_is_refused(notes: Path, 
 @pytest.mark.usefixtures("around")
 def test_a_process_that_is_killed_loses_nothing_and_leaves_no_half(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.jsonl"
-    text = " ".join(f"Line {n} of coal." for n in range(45))  # a commit is about 320 of them, two are under way
-    lines = (f'{{"_id": "d{n}", "title": "", "text": "Paragraph {n} of storm{n % 7}. {text}"}}' for n in range(1_400))
+    text = " ".join(f"Line {n} of coal." for n in range(45))  # so long that a commit is about 320 of them
+    lines = (f'{{"_id": "d{n}", "title": "", "text": "Paragraph {n} of storm{n % 7}. {text}"}}' for n in range(700))
     corpus.write_text("\n".join(lines) + "\n", encoding="utf-8")
     code = f"""
 import os, signal, itertools
 import thresher
 from thresher.testing.fakes import HashEncoder
 calls = itertools.count()
-stop = lambda: next(calls) > 1_300 and os.kill(os.getpid(), signal.SIGKILL)
+stop = lambda: next(calls) > 600 and os.kill(os.getpid(), signal.SIGKILL)
 thresher.open({str(tmp_path / "home")!r}, encoder=HashEncoder()).add({str(corpus)!r}, recipe="rag", stop=stop)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == -9, done.stderr
     with thresher.open(tmp_path / "home", encoder=HashEncoder()) as collection:
         before = len(collection.documents())
-        assert 0 < before < 1_400
+        assert 0 < before < 700
         report = collection.add(corpus, recipe="rag")
-        assert (report.added, report.failed) == (1_400 - before, [])
-        assert [table["chunks"] for table in collection.tables()] == [1_400]
+        assert (report.added, report.failed) == (700 - before, [])
+        assert [table["chunks"] for table in collection.tables()] == [700]
         assert collection.doctor() == []
 
 
