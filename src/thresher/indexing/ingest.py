@@ -5,15 +5,11 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from queue import SimpleQueue
-from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from thresher.deadline import within
-from thresher.errors import Cancelled, DocumentError
+from thresher.errors import DocumentError
 from thresher.indexing.catalog import Changes, Place, contents
 from thresher.indexing.index_config import IndexConfig, encode
 from thresher.indexing.prepare import Ahead, Incoming, Prepared, Workers
@@ -97,24 +93,8 @@ def _remarks(document: Document) -> Iterator[tuple[str, str]]:
         yield f"{count} hidden words were read", "set reading.hidden=false to leave out what a program does not show"
 
 
-TOLD_SECONDS = 0.2  # between two looks at what was encoded meanwhile, while nothing else is to be done
-
-
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    """Documents that are committed together, and their chunks by config, which another thread makes."""
-
-    documents: Sequence[Document]
-    read: Sequence[dict[str, Any]]
-    """The files that were read to their end with them."""
-    encoded: Future[list[Encoded]]
-
-
 class Ingest:
-    """One `add`: gathers documents into batches and commits each to all tables; what was committed stays.
-
-    A batch is encoded in another thread, while the one before it is committed and the one after it is read.
-    """
+    """One `add`: gathers documents into batches and commits each to all tables; what was committed stays."""
 
     def __init__(
         self,
@@ -141,10 +121,6 @@ class Ingest:
         self._pending: list[tuple[Document, Encoded]] = []
         self._characters = 0
         self._read: list[dict[str, Any]] = []
-        self._beside = ThreadPoolExecutor(1, thread_name_prefix="encode")
-        self._under_way: _Batch | None = None
-        self._stopped = Event()
-        self._encoded_chunks: SimpleQueue[int] = SimpleQueue()
         for config in configs:
             store.create_tables(config)
 
@@ -160,16 +136,12 @@ class Ingest:
         self._reread = reread
         if self._workers is not None:
             incoming = Ahead(self._workers, self._passes_by, lambda: self._catalog)(incoming)
-        try:
-            for item in incoming:
-                if isinstance(item, DocumentError):
-                    self._report.failed.append(item)
-                else:
-                    self._take(item)
-            self._flush()
-        finally:
-            self._stopped.set()
-            self._beside.shutdown()
+        for item in incoming:
+            if isinstance(item, DocumentError):
+                self._report.failed.append(item)
+            else:
+                self._take(item)
+        self._flush()
         if vanished is not None:
             self._part_with(vanished, prune=prune)
         for config in self._configs:
@@ -230,74 +202,45 @@ class Ingest:
             self._report.remarks += (Remark(document.source, *remark) for remark in _remarks(document))
             self._pending.append((document, prepared.encoded.get(document.id, {})))
             self._characters += len(document.text)
-            self._tell()
             if self._characters >= self._batch_characters:
-                self._turn()
+                self._flush()
 
     def _flush(self) -> None:
-        """Commit all that is pending."""
-        self._turn()
-        self._turn()
-
-    def _turn(self) -> None:
-        """Begin to encode what is pending, and commit the batch before it meanwhile."""
-        before, self._under_way = self._under_way, None
-        if self._pending or self._read:
-            fresh: dict[str, tuple[Document, Encoded]] = {}
-            for document, came in self._pending:
-                if not self._catalog.holds(document):
-                    fresh.setdefault(document.id, (document, came))  # of copies, the first one's title counts
-            encoded = self._beside.submit(self._all_encoded, list(fresh.values()))
-            self._under_way = _Batch([document for document, _ in self._pending], self._read, encoded)
-            self._pending, self._read, self._characters = [], [], 0
-        if before is not None:
-            self._commit(before)
-
-    def _tell(self) -> None:
-        """Tell of the chunks that were encoded meanwhile: here, because whoever listens need not know of threads."""
-        while not self._encoded_chunks.empty():
-            count = self._encoded_chunks.get()
-            if self._progress is not None:
-                self._progress(count)
-
-    def _commit(self, batch: _Batch) -> None:
-        while wait([batch.encoded], TOLD_SECONDS).not_done:
-            self._tell()
-        encoded = batch.encoded.result()
-        self._tell()
+        """Encode what came without its chunks, and commit what is pending."""
+        if not (self._pending or self._read):
+            return
+        pending, self._pending, self._characters = self._pending, [], 0
+        documents = [document for document, _ in pending]
         now = datetime.now(UTC).isoformat(timespec="seconds")
+        fresh: dict[str, tuple[Document, Encoded]] = {}
+        for document, came in pending:
+            if not self._catalog.holds(document):
+                fresh.setdefault(document.id, (document, came))  # of copies, the first one's title is the document's
+        known: defaultdict[str, dict[str, Vectors]] = defaultdict(dict)  # by encoder
+        encoded = [self._encoded(config, list(fresh.values()), known[config.encoder.name]) for config in self._configs]
         with self._store.locked():
             self._refresh()
-            changes = self._catalog.put(batch.documents)
+            changes = self._catalog.put(documents)
             self._store.apply(changes, self._catalog, now)
             self._version = self._store.version
             new = set(changes.new)
             for config, chunks in zip(self._configs, encoded, strict=True):
                 self._report.chunks += self._store.append(config, chunks, new)
-            if batch.read:
-                self._store.record_files(batch.read, self._catalog)
+            if self._read:
+                self._store.record_files(self._read, self._catalog)
+                self._read = []
         self._report.count(changes)
         _log.info("committed %d new and %d changed documents", changes.added, changes.updated)
         self._changed = self._changed or not changes.empty
         if self._store.bloated:  # A long run makes some versions with every batch.
             self._store.maintain()
 
-    def _all_encoded(self, fresh: Sequence[tuple[Document, Encoded]]) -> list[Encoded]:
-        """The chunks of new documents by config; ends between two texts where the run ends."""
-        known: defaultdict[str, dict[str, Vectors]] = defaultdict(dict)  # by encoder
-        with within(self._go_on):
-            return [self._encoded(config, fresh, known[config.encoder.name]) for config in self._configs]
-
-    def _go_on(self) -> None:
-        if self._stopped.is_set():
-            raise Cancelled("the run ended before its last batch was encoded")
-
     def _encoded(
         self, config: IndexConfig, fresh: Sequence[tuple[Document, Encoded]], known: dict[str, Vectors]
     ) -> Encoded:
         """The chunks of new documents in their order, those that came encoded and the others."""
         without = [document for document, came in fresh if config.fingerprint not in came]
-        made = encode(config, without, known, self._encoded_chunks.put)
+        made = encode(config, without, known, self._progress)
         return {document.id: came.get(config.fingerprint) or made.get(document.id, ()) for document, came in fresh}
 
     def _part_with(self, vanished: Callable[[Place], bool], *, prune: bool) -> None:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from thresher.types import Vectors
 
 BATCH_CHUNKS = 256
-"""Chunks encoded and committed together: a few seconds of work; a kill costs two batches at most."""
+"""Chunks encoded and committed together: a few seconds of work, the most that a kill can cost."""
 
 CHUNK_CHARACTERS = 1000
 """A chunk of the default recipe is about so long."""
