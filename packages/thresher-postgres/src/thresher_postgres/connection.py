@@ -152,6 +152,8 @@ class Database:
             except IndexError:  # another thread was faster
                 break
             if monotonic() - since < IDLE_SECONDS or _alive(connection):
+                if self._vector is not None:  # it may be older than the type
+                    values.register_vectors(connection, self._vector)
                 return connection
             connection.close()
         return self.opened()

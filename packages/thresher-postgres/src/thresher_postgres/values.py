@@ -6,6 +6,7 @@ the first is no Unicode character, and is doubled if a text contains it.
 
 from __future__ import annotations
 
+from functools import cache
 from struct import pack
 from typing import TYPE_CHECKING, Any
 
@@ -73,10 +74,14 @@ def register_texts(connection: Connection[Any]) -> None:
         connection.adapters.register_loader("text", loader)
 
 
+@cache
+def _vector_dumper(number: int) -> type[_VectorDumper]:
+    return type("VectorDumper", (_VectorDumper,), {"oid": number})
+
+
 def register_vectors(connection: Connection[Any], number: int) -> None:
     """Let a connection send arrays as vectors and read vectors as arrays; `number` is the type's oid."""
-    dumper = type("VectorDumper", (_VectorDumper,), {"oid": number})
-    connection.adapters.register_dumper(np.ndarray, dumper)
+    connection.adapters.register_dumper(np.ndarray, _vector_dumper(number))
     connection.adapters.register_loader(number, _VectorLoader)
 
 
