@@ -61,6 +61,16 @@ def test_a_command_lists_tables_without_the_rest_client_of_lancedb(tmp_path: Pat
     assert done.stdout == "['one'] None\n"
 
 
+def test_a_part_of_somebody_elses_that_checks_its_methods_finds_the_package_for_it() -> None:
+    pytest.importorskip("overrides", reason="lancedb needs it before Python 3.12 only")
+    code = (
+        "from thresher.cli.app import without_rest_client\nwithout_rest_client()\nimport lancedb\n"
+        "from overrides import final, overrides\nprint(overrides.__module__, final.__module__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "overrides.overrides overrides.final\n"
+
+
 @pytest.mark.slow
 def test_commands_enter_no_more_files_than_their_budgets(tmp_path: Path) -> None:
     entered = {name: len(entered_by(arguments, tmp_path)) for name, (arguments, _) in COMMANDS.items()}

@@ -44,7 +44,7 @@ Listed = TypeVar("Listed", bound=Record)
 WHICH = "Which document is meant? Name its file or its title."
 
 
-def meant(named: str, records: Sequence[Listed]) -> Listed | None:
+def document_called(named: str, records: Sequence[Listed]) -> Listed | None:
     """The one document that is called so: by its file or title, or by words of which no other title has all.
 
     `named` is empty for "this document", which is the only one.

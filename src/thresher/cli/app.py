@@ -303,6 +303,18 @@ class _EmptyModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module.__getattr__ = plain_class  # type: ignore[method-assign]
 
 
+class _Unchecked(ModuleType):
+    """The package `overrides` as far as lancedb uses it, without checks; who wants more of it gets the package."""
+
+    EnforceOverrides = object
+    override = staticmethod(lambda method: method)
+
+    def __getattr__(self, name: str) -> Any:
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(importlib.import_module(self.__name__), name)
+
+
 def without_rest_client() -> None:
     """Make the next `import lancedb` of this process skip its REST client, and the checks of its own classes.
 
@@ -310,9 +322,7 @@ def without_rest_client() -> None:
     """
     if REST_CLIENT not in sys.modules and not any(isinstance(finder, _EmptyModules) for finder in sys.meta_path):
         sys.meta_path.insert(0, _EmptyModules())
-    unchecked: Any = ModuleType("overrides")
-    unchecked.EnforceOverrides, unchecked.override = object, lambda method: method
-    sys.modules.setdefault("overrides", unchecked)
+    sys.modules.setdefault("overrides", _Unchecked("overrides"))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -171,11 +171,11 @@ class Asking:
         """
         if (named := asks_about_whole(question)) is None:
             return None
-        from thresher.answering.outline import meant, outline, refused_whole
+        from thresher.answering.outline import document_called, outline, refused_whole
         from thresher.collection.documents import Documents
 
         records = Documents(self.opened).records(where)
-        found = meant(named, records)
+        found = document_called(named, records)
         if found is None and not named and history:
             before = history[-1][0]
             if asks_about_whole(before):
