@@ -310,6 +310,8 @@ class _Unchecked(ModuleType):
     override = staticmethod(lambda method: method)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # asked by the import itself
+            raise AttributeError(name)
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
         return getattr(importlib.import_module(self.__name__), name)
