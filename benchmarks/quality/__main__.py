@@ -21,8 +21,7 @@ from pathlib import Path
 from benchmarks.machine import CACHE, ROOT, engine_of
 from benchmarks.quality import asking
 from benchmarks.quality.rows import Counted, Row, changes, missed, row_of, stored, write
-from benchmarks.quality.sets import SETS, QuestionSet
-from benchmarks.real_text import documents
+from benchmarks.quality.sets import NEEDED, SETS, QuestionSet
 
 
 def asked(name: str, given: QuestionSet, engine: Path = ROOT, *, keep: Path | None = None) -> Iterator[Row]:
@@ -64,8 +63,9 @@ def main() -> int:
     given = parser.parse_args()
     before, now, wrong = stored(), list[Row](), list[str]()
     for name in given.sets:
-        if name == "manuals" and not documents.MANUALS.is_dir():
-            print("manuals: not there; python -m benchmarks.real_text fetch")
+        if name in NEEDED and not NEEDED[name].is_dir():
+            fetched = "python -m benchmarks.real_text fetch" if name == "manuals" else "set THRESHER_DATA"
+            print(f"{name}: left out, {NEEDED[name]} is not there; {fetched}")
             continue
         rows = list(asked(name, SETS[name](), given.engine, keep=given.keep))
         was = [row for row in before if row.set == name]

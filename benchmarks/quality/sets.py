@@ -107,3 +107,11 @@ SETS = {
     "manuals": manuals,
     "definitions": definitions,
 }
+
+NEEDED = {
+    "squad": DATA / "squad",
+    "papers": DATA / "papers",
+    "manuals": documents.MANUALS,
+    "definitions": DATA / "papers",
+}
+"""The folder that a set is made of; the documents of the others are written here."""
