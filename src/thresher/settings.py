@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -172,7 +172,7 @@ def resolved(
     *,
     preset: Mapping[str, Any] | None = None,
     home: Home | None = None,
-    known: Iterable[str] = (),
+    known: Collection[str] = (),
     around: Sequence[Layer] | None = None,
 ) -> Model:
     """The settings of a recipe, by the precedence at the top of this file. Raises UsageError in one line.
@@ -200,7 +200,7 @@ def layers(
     *,
     preset: Mapping[str, Any] | None = None,
     home: Home | None = None,
-    known: Iterable[str] = (),
+    known: Collection[str] = (),
     around: Sequence[Layer] | None = None,
 ) -> list[Layer]:
     """What a model is given besides its defaults, the stronger the later; arguments as of `resolved`."""
@@ -258,7 +258,7 @@ def _bad_setting(first: Mapping[str, Any], model: type[BaseModel], origins: Mapp
 
 
 def ambient(
-    known: Iterable[str],
+    known: Collection[str],
     home: Home | None,
     environment: Mapping[str, str] = os.environ,
     here: Path | None = None,
@@ -270,18 +270,18 @@ def ambient(
     `here` is the folder from which a file is looked for upwards, the current one by default. Raises UsageError for a
     file that cannot be read, or that sets what the user has not trusted; `strict` for a key that is not known too.
     """
-    known = set(known)
     found = []
     for file in config_files(home, environment, here):
         found.append(_read(file, known if strict else None))
         check_trusted(file, found[-1].values, environment)
-    variables = {variable(key): key for key in sorted(known)}
     for name, value in environment.items():
-        if name in variables:
-            found.append(Layer(name, {variables[name]: value}))
-        elif strict and name.startswith(ENVIRONMENT_PREFIX) and ("__" in name or _misspelt(name, variables)):
-            table = name.removeprefix(ENVIRONMENT_PREFIX).partition("__")[0].lower()
-            raise _unknown(name, table, variables, kind="setting in the environment")
+        if not name.startswith(ENVIRONMENT_PREFIX):
+            continue
+        key = name.removeprefix(ENVIRONMENT_PREFIX).lower().replace("__", ".")
+        if variable(key) == name and key in known:
+            found.append(Layer(name, {key: value}))
+        elif strict and ("__" in name or _misspelt(name, map(variable, known))):
+            raise _unknown(name, key.partition(".")[0], map(variable, known), kind="setting in the environment")
     return found
 
 
@@ -309,18 +309,18 @@ def _met(environment: Mapping[str, str], here: Path | None) -> tuple[Path, str] 
 
 
 def trust(
-    file: Path, known: Iterable[str], environment: Mapping[str, str] = os.environ, *, forget: bool = False
+    file: Path, known: Collection[str], environment: Mapping[str, str] = os.environ, *, forget: bool = False
 ) -> dict[str, str]:
     """Remember that a file may say where documents, questions and keys go; returns what it says, as it can be printed.
 
     With `forget` that is no longer so. Raises UsageError for a file that cannot be read.
     """
-    values = _read(file, set(known)).values
+    values = _read(file, known).values
     remember(file, None if forget else values, environment)
     return shown(guarded(values))
 
 
-def _read(file: Path, known: set[str] | None) -> Layer:
+def _read(file: Path, known: Collection[str] | None) -> Layer:
     """The values of a file. Raises UsageError that names the file, and the key that is not known; None knows all."""
     try:
         values = dict(dotted(tomllib.loads(file.read_text(encoding="utf-8"))))
@@ -354,9 +354,8 @@ def own(model: type[BaseModel], given: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in given.items() if key in known}
 
 
-def check_known(given: Iterable[str], known: Iterable[str]) -> None:
+def check_known(given: Iterable[str], known: Collection[str]) -> None:
     """Raise UnknownSetting for the first key that is not known, MissingExtra where what brings it is not installed."""
-    known = set(known)
     for key in given:
         if key not in known:
             raise _unknown(key, key.partition(".")[0], known)

@@ -40,28 +40,39 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from thresher.judging.judge import Fixed, KeepAll, RerankedJudge, ScoringJudge, Statistical, Threshold
-from thresher.judging.llm_scorers import Critic, FromModel, MultiStageScorer, Reflection
-from thresher.judging.scorers import QueryText
-from thresher.pipeline import Pipeline, as_asked
-from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
-from thresher.recipes import cuts
-from thresher.recipes.build import generator, quote_checker
-from thresher.recipes.components import Components, nothing
-from thresher.recipes.judges import evaluator, stand_in
-from thresher.recipes.settings import ChunkragSettings, EnsembleSettings
-from thresher.refinement.refine import PassageRefiner
-from thresher.retrieval.rewrite import LLMRewriter
-from thresher.retrieval.search import (
+from thresher.parts import (
+    Components,
+    DeduplicatedRetriever,
     DenseRetriever,
+    Fixed,
     FusedRetriever,
     Fusion,
+    IndexConfig,
+    KeepAll,
     LexicalRetriever,
+    LLMRewriter,
+    PassageRefiner,
+    QueryText,
+    Redundancy,
+    ScoringJudge,
+    Threshold,
+    evaluator,
+    generator,
+    index_terms,
+    left_out,
+    nothing,
+    quote_checker,
     reciprocal_rank_fusion,
+    stand_in,
     weighted_fusion,
 )
-from thresher.retrieval.wrappers import DeduplicatedRetriever, Redundancy, SimilarityRetriever
-from thresher.text.terms import index_terms
+from thresher.pipeline import Pipeline, as_asked
+from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
+from thresher_methods.ordering import RerankedJudge, SimilarityRetriever
+from thresher_methods.semantic import SemanticChunker, theta_of
+from thresher_methods.settings import ChunkragSettings, EnsembleSettings
+from thresher_methods.stages import Critic, MultiStageScorer, Reflection
+from thresher_methods.thresholds import FromModel, Statistical
 
 if TYPE_CHECKING:
     from thresher.types import Hit, Query, Vectors
@@ -74,10 +85,25 @@ NOT_REWRITTEN = "rewrite: no chat model is configured (llm.base_url, llm.model);
 COMPUTED = "judge: no chat model is configured (llm.base_url, llm.model); the threshold is from the mean of the scores"
 
 
+def index_config(settings: ChunkragSettings, parts: Components) -> IndexConfig:
+    """Semantic chunks, a dense vector and BM25 terms each."""
+    encoder, cut = parts.encoder(settings), settings.chunk
+    chunker = SemanticChunker(
+        encoder.encode,
+        encoder_name=encoder.name,
+        theta=theta_of(encoder.name, cut.theta_mode) if cut.theta is None else cut.theta,
+        max_characters=cut.size,
+        mode=cut.theta_mode,
+        compare=cut.compare,
+        without=left_out(settings),
+    )
+    return IndexConfig(chunker, encoder, titled=settings.titled)
+
+
 def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeline:
     """Rewritten, retrieved, deduplicated, scored in three stages, cut, reranked."""
     encoder = parts.encoder(settings)
-    table = parts.table(cuts.chunkrag(settings, parts))
+    table = parts.table(index_config(settings, parts))
     model = parts.language_model(settings.llm)
     retrieve: Retriever = FusedRetriever(
         (

@@ -32,25 +32,41 @@ searches Wikipedia alone (`web.sites`). Both encode chunks without titles.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from thresher.judging.judge import KeepAll, ScoringJudge, Threshold, ThresholdResult
-from thresher.judging.scorers import CrossEncoderScorer, StandInForT5
-from thresher.judging.verdicts import INSTEAD, Bounds, RestrictedDecider, ThreeWay
+from thresher.parts import (
+    Bounds,
+    Components,
+    CrossEncoderScorer,
+    DenseRetriever,
+    FixedChunker,
+    IndexConfig,
+    ScoringJudge,
+    ThreeWay,
+    corrector,
+    evaluator,
+    generator,
+    left_out,
+    quote_checker,
+    stand_in,
+    strips,
+)
 from thresher.pipeline import Pipeline
-from thresher.recipes import cuts
-from thresher.recipes.build import corrector, generator, quote_checker, strips
-from thresher.recipes.components import Components
-from thresher.recipes.judges import evaluator, stand_in
-from thresher.recipes.settings import CragSettings
-from thresher.retrieval.search import DenseRetriever
-from thresher.types import T5, Actions, Query, Score, Verdict
+from thresher.types import T5
+from thresher_methods.actions import RestrictedDecider, threshold
+from thresher_methods.settings import CragSettings
+from thresher_methods.t5 import StandInForT5
+
+
+def index_config(settings: CragSettings, parts: Components) -> IndexConfig:
+    """Fixed chunks, one dense vector each."""
+    chunker = FixedChunker(settings.chunk.size, settings.chunk.overlap, without=left_out(settings))
+    return IndexConfig(chunker, parts.encoder(settings), titled=settings.titled)
 
 
 def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
     """Dense retrieval, evaluated, corrected, refined."""
-    table = parts.table(cuts.crag(settings, parts))
+    table = parts.table(index_config(settings, parts))
     scorer, degraded = evaluator(settings, parts, table)
     if isinstance(scorer, CrossEncoderScorer):
         scorer = replace(scorer, titled=settings.titled)
@@ -77,22 +93,5 @@ def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
     )
 
 
-def threshold(bounds: Bounds, actions: Actions) -> Threshold:
-    """Keeps what is above the lower bound; where an incorrect retrieval is used all the same, all if nothing is."""
-    incorrect = INSTEAD[actions].get(Verdict.INCORRECT, Verdict.INCORRECT)
-    return bounds.threshold if incorrect is Verdict.INCORRECT else _OrAll(bounds.threshold)
-
-
-@dataclass(frozen=True, slots=True)
-class _OrAll:
-    """The cut of another threshold, or everything where that leaves nothing."""
-
-    threshold: Threshold
-
-    def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
-        cut = self.threshold(query, scored)
-        return cut if any(cut.keep) else KeepAll()(query, scored)
-
-
 def _retriever(settings: CragSettings, parts: Components) -> DenseRetriever:
-    return DenseRetriever(parts.table(cuts.crag(settings, parts)), parts.encoder(settings), settings.dense.depth)
+    return DenseRetriever(parts.table(index_config(settings, parts)), parts.encoder(settings), settings.dense.depth)
