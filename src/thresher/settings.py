@@ -183,9 +183,9 @@ def resolved(
     return stacked(model, layers(model, given, preset=preset, home=home, known=known, around=around))
 
 
-def around(model: type[Model], home: Home) -> Model:
+def settings_around(model: type[Model], home: Home) -> Model:
     """A model of what each `thresher.toml` and the environment say of it; keys of other models are not looked at."""
-    found = [Layer(one.origin, own(model, one.values)) for one in ambient(keys(model), home, strict=False)]
+    found = [Layer(one.origin, known_to(model, one.values)) for one in ambient(keys(model), home, strict=False)]
     return stacked(model, _without_strays(found))
 
 
@@ -208,7 +208,7 @@ def layers(
     check_known(given, keys(model))
     if around is None:
         around = [] if home is None else ambient(known, home)
-    own_of = [Layer(layer.origin, own(model, layer.values)) for layer in around]
+    own_of = [Layer(layer.origin, known_to(model, layer.values)) for layer in around]
     return _without_strays([Layer("preset", preset or {}), *own_of, Layer("given", given)])
 
 
@@ -348,7 +348,7 @@ def variable(key: str) -> str:
     return ENVIRONMENT_PREFIX + key.upper().replace(".", "__")
 
 
-def own(model: type[BaseModel], given: Mapping[str, Any]) -> dict[str, Any]:
+def known_to(model: type[BaseModel], given: Mapping[str, Any]) -> dict[str, Any]:
     """The given settings that a model has: with several recipes, a setting counts for those that have it."""
     known = set(keys(model))
     return {key: value for key, value in given.items() if key in known}
@@ -438,10 +438,10 @@ def collection_model() -> type[CollectionSettings]:
 
 def of_home(home: Home) -> CollectionSettings:
     """What is set around a home. An unknown key is refused when a recipe is configured."""
-    return around(collection_model(), home)
+    return settings_around(collection_model(), home)
 
 
-def heed(folder: Home, given: Mapping[str, Any]) -> None:
+def tell_tables(folder: Home, given: Mapping[str, Any]) -> None:
     """Tell each table what a call gave of it, by dotted key, for the collection in a folder. Raises UsageError."""
     names = [name for name in brought(TABLES) if any(key.startswith(f"{name}.") for key in given)]
     if names:

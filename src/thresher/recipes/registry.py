@@ -229,13 +229,13 @@ def configured(
     chosen: Sequence[str | Recipe], given: Mapping[str, Any], *, home: Home | None = None
 ) -> list[tuple[Recipe, RecipeSettings]]:
     """Several recipes with their settings; a given setting counts for the recipes that have it. Raises UsageError."""
-    from thresher.settings import check_known, dotted, keys, own
+    from thresher.settings import check_known, dotted, keys, known_to
 
     found = [get(name) for name in chosen]
     values = dict(dotted(given))
     _check_here(values, found)
     check_known(values, {key for recipe in found for key in keys(recipe.settings)})
-    return [(recipe, recipe.configured(own(recipe.settings, values), home=home)) for recipe in found]
+    return [(recipe, recipe.configured(known_to(recipe.settings, values), home=home)) for recipe in found]
 
 
 def front(home: Home | None = None) -> FrontSettings:
@@ -263,9 +263,9 @@ def front_origins(home: Home | None = None) -> dict[str, str]:
 
 def _front_layers(home: Home | None) -> list[Layer]:
     from thresher.recipes.settings import FrontSettings
-    from thresher.settings import Layer, ambient, own
+    from thresher.settings import Layer, ambient, known_to
 
-    return [Layer(one.origin, own(FrontSettings, one.values)) for one in ambient(settings_keys(), home)]
+    return [Layer(one.origin, known_to(FrontSettings, one.values)) for one in ambient(settings_keys(), home)]
 
 
 def _check_here(given: Mapping[str, Any], chosen: Sequence[Recipe]) -> None:
