@@ -1,4 +1,4 @@
-"""How values get into settings: reading, merging, checking. The models of recipes are in `recipes.settings`.
+"""Reads, merges and checks the values of settings. The models of recipes are in `recipes.settings`.
 
 A value comes from, the later the stronger: the recipe's default, its preset, a `thresher.toml` (in the user's
 configuration folder; the nearest one in this folder or above it; in the home folder), environment variables
@@ -70,7 +70,7 @@ class Frozen(BaseModel):
 
 
 def _address(given: str | None) -> str | None:
-    """An http address; the empty text is none."""
+    """An http address; None for an empty text."""
     if not given:
         return None
     parts = urlsplit(given)  # a ValueError of its own for what cannot be an address
@@ -85,7 +85,7 @@ AddressOrNothing = Annotated[str, AfterValidator(lambda given: _address(given) o
 
 
 def _listed(given: object) -> object:
-    """A list as one text with commas; of a text what stands between its commas, without the spaces around."""
+    """A list as one text with commas; a text without the spaces around its commas."""
     parts = given.split(",") if isinstance(given, str) else given
     if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
         return given  # for pydantic to refuse
@@ -93,11 +93,11 @@ def _listed(given: object) -> object:
 
 
 Listed = Annotated[str, BeforeValidator(_listed)]
-"""Names with commas between them, given as such a text or as a list."""
+"""Names separated by commas, given as a text or as a list."""
 
 
 def check_weights(**weights: float | None) -> None:
-    """Raise ValueError when nothing weighs anything: every candidate would be as good as any other."""
+    """Raise ValueError if all weights are 0: every candidate would be equally good."""
     if all(weight == 0 for weight in weights.values()):
         raise ValueError(f"one of {' and '.join(weights)} must be above 0")
 
@@ -106,7 +106,7 @@ def check_weights(**weights: float | None) -> None:
 
 
 def fields(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
-    """Dotted key and field of every setting of a model, tables taken apart."""
+    """Dotted key and field of every setting of a model and of its tables."""
     for name, field in model.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
@@ -122,12 +122,12 @@ def keys(model: type[BaseModel]) -> tuple[str, ...]:
 
 
 def descriptions(model: type[BaseModel]) -> dict[str, str]:
-    """What each dotted key is, for people."""
+    """The description of each dotted key."""
     return {key: field.description or "" for key, field in fields(model)}
 
 
 def secret_keys(model: type[BaseModel]) -> set[str]:
-    """The dotted keys whose values are never shown."""
+    """The dotted keys of secrets, whose values are never shown."""
     kinds = {key: field.annotation for key, field in fields(model)}
     return {key for key, kind in kinds.items() if SecretStr in (kind, *getattr(kind, "__args__", ()))}
 
@@ -154,7 +154,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Values by dotted key that come from one place."""
+    """Values by dotted key from one origin."""
 
     origin: str
     """For people: a file, a variable, `preset` or `given`."""
@@ -162,7 +162,7 @@ class Layer:
 
     @property
     def place(self) -> str:
-        """The origin, that of every variable being the environment."""
+        """The origin; `the environment` for every variable."""
         return "the environment" if self.origin.startswith(ENVIRONMENT_PREFIX) else self.origin
 
 
@@ -184,7 +184,7 @@ def resolved(
 
 
 def settings_around(model: type[Model], home: Home) -> Model:
-    """A model of what each `thresher.toml` and the environment say of it; keys of other models are not looked at."""
+    """A model with the values of each `thresher.toml` and of the environment; keys of other models are ignored."""
     found = [Layer(one.origin, known_to(model, one.values)) for one in ambient(keys(model), home, strict=False)]
     return stacked(model, _without_strays(found))
 
@@ -213,7 +213,7 @@ def layers(
 
 
 def _without_strays(layers: Sequence[Layer]) -> list[Layer]:
-    """The same layers without the keys that came with another address than the one that counts."""
+    """The same layers without secrets that belong to an address which another layer replaces."""
     strays = stray_secrets([(layer.place, layer.values) for layer in layers])
     return [
         Layer(layer.origin, {key: value for key, value in layer.values.items() if key not in stray})
@@ -222,12 +222,12 @@ def _without_strays(layers: Sequence[Layer]) -> list[Layer]:
 
 
 def origins(layers: Iterable[Layer]) -> dict[str, str]:
-    """Where the value of each key comes from; a key that no layer has keeps its default."""
+    """The origin of the value of each key; a key of no layer has its default."""
     return {key: layer.origin for layer in layers for key in layer.values}
 
 
 def validated(model: type[Model], values: Mapping[str, Any], origins: Mapping[str, str] | None = None) -> Model:
-    """A model of dotted keys and values. Raises UsageError for the first that does not fit, naming its origin."""
+    """A model of dotted keys and values. Raises UsageError for the first invalid value, with its origin."""
     # A table that is given in part keeps what the model's own default says of the rest of it.
     nested: dict[str, Any] = {
         name: field.default.model_dump(exclude_unset=True)
@@ -248,7 +248,7 @@ def validated(model: type[Model], values: Mapping[str, Any], origins: Mapping[st
 
 
 def _bad_setting(first: Mapping[str, Any], model: type[BaseModel], origins: Mapping[str, str]) -> UsageError:
-    """One line for the first thing pydantic found."""
+    """The error in one line for the first error of pydantic."""
     key = ".".join(str(part) for part in first["loc"])
     origin = origins.get(key, "given")
     place = "" if origin in ("given", "preset") else f"{origin}: "
@@ -288,7 +288,7 @@ def ambient(
 def config_files(
     home: Home | None, environment: Mapping[str, str] = os.environ, here: Path | None = None
 ) -> list[Path]:
-    """Every `thresher.toml` that counts, the stronger the later: the user's, the nearest from here up, the home's."""
+    """Every `thresher.toml` that applies, later ones win: the user's, the nearest from here up, the home's."""
     met = _met(environment, here)
     named = [user_folder(environment) / CONFIG_FILE, *([met[0]] if met and not met[1] else [])]
     named += [home / CONFIG_FILE] if isinstance(home, Path) else []
@@ -296,13 +296,13 @@ def config_files(
 
 
 def passed_over(environment: Mapping[str, str] = os.environ, here: Path | None = None) -> tuple[Path, str] | None:
-    """The nearest `thresher.toml` from here up where it does not count, with the reason."""
+    """The nearest `thresher.toml` from here up if it does not apply, with the reason."""
     met = _met(environment, here)
     return met if met and met[1] and not is_own(met[0], environment) else None
 
 
 def _met(environment: Mapping[str, str], here: Path | None) -> tuple[Path, str] | None:
-    """The nearest `thresher.toml` from here up, with why it does not count; the empty text where it does."""
+    """The nearest `thresher.toml` from here up, with the reason why it does not apply; empty if it does."""
     start = here or Path(os.path.abspath(os.curdir))
     above = nearest(start, environment)
     return None if above is None else (above, objection(above, start))
@@ -337,7 +337,7 @@ def _read(file: Path, known: Collection[str] | None) -> Layer:
 
 
 def _misspelt(variable: str, known: Iterable[str]) -> bool:
-    """Whether a variable is one letter or two from a known one; others may belong to programs around this one."""
+    """Whether a variable resembles a known one; others may belong to other programs."""
     name = variable.removeprefix(ENVIRONMENT_PREFIX)
     names = (one.removeprefix(ENVIRONMENT_PREFIX) for one in known)
     return bool(difflib.get_close_matches(name, names, n=1, cutoff=0.85))
@@ -362,7 +362,7 @@ def check_known(given: Iterable[str], known: Collection[str]) -> None:
 
 
 def _unknown(key: str, table: str, known: Iterable[str], *, kind: str = "setting") -> ThresherError:
-    """The error for a key that is not known: what brings its table is not installed, or there is no such key."""
+    """The error for an unknown key: the distribution of its table is not installed, or the key does not exist."""
     absent = None if table in brought(TABLES) else missing(TABLES, table)
     if absent is None:
         return UnknownSetting(key, known, kind=kind)
@@ -401,11 +401,11 @@ class SettingsTable(Protocol):
     """A model of settings that a distribution brings for its store, or its homes."""
 
     def heed(self, folder: Home) -> None:
-        """A call gave the values in `model_fields_set` for the collection in a folder."""
+        """Use the values in `model_fields_set`, which a call gave for the collection in a folder."""
 
 
 class ReadingSettings(Frozen):
-    """What the process that reads files may use, and what it reads; of a file that wants more there is an error."""
+    """Limits of the process that reads files, and what it reads; a file that exceeds them is an error."""
 
     memory_megabytes: int = Field(2048, ge=256, le=1_048_576, description="MiB of memory at most (Linux)")
     seconds: float = Field(
@@ -416,7 +416,7 @@ class ReadingSettings(Frozen):
 
 
 class CollectionSettings(Frozen):
-    """What every collection has; `collection_model` has the tables of distributions as well."""
+    """Settings of every collection; `collection_model` adds the tables of distributions."""
 
     store: str = Field("lance", description="who keeps its tables; a collection stays with the one it was made with")
     memory_megabytes: int = Field(
@@ -437,12 +437,12 @@ def collection_model() -> type[CollectionSettings]:
 
 
 def of_home(home: Home) -> CollectionSettings:
-    """What is set around a home. An unknown key is refused when a recipe is configured."""
+    """The settings of a home. An unknown key is refused when a recipe is configured."""
     return settings_around(collection_model(), home)
 
 
 def tell_tables(folder: Home, given: Mapping[str, Any]) -> None:
-    """Tell each table what a call gave of it, by dotted key, for the collection in a folder. Raises UsageError."""
+    """Pass the values of a call, by dotted key, to their tables for the collection in a folder. Raises UsageError."""
     names = [name for name in brought(TABLES) if any(key.startswith(f"{name}.") for key in given)]
     if names:
         found = resolved(
