@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from thresher.parts import Bounds, KeepAll, ThreeWay, Threshold, ThresholdResult
+from thresher.parts.judging import Bounds, KeepAll, ThreeWay, Threshold, ThresholdResult
 from thresher.protocols import Decider, about
 from thresher.types import Decision, Judgement, Query, Score, Verdict
 from thresher_methods.settings import Actions

@@ -40,36 +40,25 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from thresher.parts import (
-    Components,
+from thresher.parts.answering import PassageRefiner, generator, quote_checker
+from thresher.parts.chunking import Components, index_terms
+from thresher.parts.judging import Fixed, KeepAll, QueryText, ScoringJudge, Threshold, evaluator, stand_in
+from thresher.parts.retrieval import (
     DeduplicatedRetriever,
     DenseRetriever,
-    Fixed,
     FusedRetriever,
     Fusion,
-    IndexConfig,
-    KeepAll,
     LexicalRetriever,
     LLMRewriter,
-    PassageRefiner,
-    QueryText,
     Redundancy,
-    ScoringJudge,
-    Threshold,
-    evaluator,
-    generator,
-    index_terms,
-    left_out,
     nothing,
-    quote_checker,
     reciprocal_rank_fusion,
-    stand_in,
     weighted_fusion,
 )
 from thresher.pipeline import Pipeline, as_asked
 from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
+from thresher_methods import cuts
 from thresher_methods.ordering import RerankedJudge, SimilarityRetriever
-from thresher_methods.semantic import SemanticChunker, theta_of
 from thresher_methods.settings import ChunkragSettings, EnsembleSettings
 from thresher_methods.stages import Critic, MultiStageScorer, Reflection
 from thresher_methods.thresholds import FromModel, Statistical
@@ -85,25 +74,10 @@ NOT_REWRITTEN = "rewrite: no chat model is configured (llm.base_url, llm.model);
 COMPUTED = "judge: no chat model is configured (llm.base_url, llm.model); the threshold is from the mean of the scores"
 
 
-def index_config(settings: ChunkragSettings, parts: Components) -> IndexConfig:
-    """Semantic chunks, a dense vector and BM25 terms each."""
-    encoder, cut = parts.encoder(settings), settings.chunk
-    chunker = SemanticChunker(
-        encoder.encode,
-        encoder_name=encoder.name,
-        theta=theta_of(encoder.name, cut.theta_mode) if cut.theta is None else cut.theta,
-        max_characters=cut.size,
-        mode=cut.theta_mode,
-        compare=cut.compare,
-        without=left_out(settings),
-    )
-    return IndexConfig(chunker, encoder, titled=settings.titled)
-
-
 def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeline:
     """Rewritten, retrieved, deduplicated, scored in three stages, cut, reranked."""
     encoder = parts.encoder(settings)
-    table = parts.table(index_config(settings, parts))
+    table = parts.table(cuts.chunkrag(settings, parts))
     model = parts.language_model(settings.llm)
     retrieve: Retriever = FusedRetriever(
         (

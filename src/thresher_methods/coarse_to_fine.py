@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Literal
 
-from thresher.parts import children_of, depth_about, depth_for, lexical_scores
+from thresher.parts.retrieval import children_of, depth_about, depth_for, lexical_scores
 from thresher.protocols import ChunkTable, Encoder
 from thresher.types import BM25, COSINE, L2, Chunk, Hit, Judged, Judgement, Notes, Query, Score
 

@@ -14,7 +14,7 @@ from math import log
 from typing import ClassVar, Literal
 
 from thresher.errors import UsageError
-from thresher.parts import ABSOLUTE, DIGITS, NOTHING_RETRIEVED, index_terms, query_terms
+from thresher.parts.judging import ABSOLUTE, DIGITS, NOTHING_RETRIEVED, index_terms, query_terms
 from thresher.protocols import ChunkTable
 from thresher.types import Decision, Hit, Judged, Judgement, Notes, Query, Scale, Score, Verdict, ranked_judgements
 

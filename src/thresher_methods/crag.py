@@ -34,39 +34,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from thresher.parts import (
-    Bounds,
-    Components,
-    CrossEncoderScorer,
-    DenseRetriever,
-    FixedChunker,
-    IndexConfig,
-    ScoringJudge,
-    ThreeWay,
-    corrector,
-    evaluator,
-    generator,
-    left_out,
-    quote_checker,
-    stand_in,
-    strips,
-)
+from thresher.parts.answering import corrector, generator, quote_checker, strips
+from thresher.parts.chunking import Components
+from thresher.parts.judging import Bounds, CrossEncoderScorer, ScoringJudge, ThreeWay, evaluator, stand_in
+from thresher.parts.retrieval import DenseRetriever
 from thresher.pipeline import Pipeline
 from thresher.types import T5
+from thresher_methods import cuts
 from thresher_methods.actions import RestrictedDecider, threshold
 from thresher_methods.settings import CragSettings
 from thresher_methods.t5 import StandInForT5
 
 
-def index_config(settings: CragSettings, parts: Components) -> IndexConfig:
-    """Fixed chunks, one dense vector each."""
-    chunker = FixedChunker(settings.chunk.size, settings.chunk.overlap, without=left_out(settings))
-    return IndexConfig(chunker, parts.encoder(settings), titled=settings.titled)
-
-
 def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
     """Dense retrieval, evaluated, corrected, refined."""
-    table = parts.table(index_config(settings, parts))
+    table = parts.table(cuts.crag(settings, parts))
     scorer, degraded = evaluator(settings, parts, table)
     if isinstance(scorer, CrossEncoderScorer):
         scorer = replace(scorer, titled=settings.titled)
@@ -94,4 +76,4 @@ def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
 
 
 def _retriever(settings: CragSettings, parts: Components) -> DenseRetriever:
-    return DenseRetriever(parts.table(index_config(settings, parts)), parts.encoder(settings), settings.dense.depth)
+    return DenseRetriever(parts.table(cuts.crag(settings, parts)), parts.encoder(settings), settings.dense.depth)

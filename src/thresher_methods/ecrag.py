@@ -34,34 +34,16 @@ Settings:  `subchunk.tail` (X4), `subchunk.overlap` (X5), `metric` (X7), `kdm.co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-
-from thresher.parts import (
-    ABSOLUTE,
-    Bounds,
-    Components,
-    Fixed,
-    IndexConfig,
-    ScoringJudge,
-    ThreeWay,
-    corrector,
-    evaluator,
-    generator,
-    hierarchy,
-    index_terms,
-    prices_of,
-    quote_checker,
-    sentence_spans,
-    stand_in,
-    strips,
-)
+from thresher.parts.answering import corrector, generator, quote_checker, strips
+from thresher.parts.chunking import Components
+from thresher.parts.judging import ABSOLUTE, Bounds, Fixed, ScoringJudge, ThreeWay, evaluator, stand_in
 from thresher.pipeline import Pipeline, always_correct
 from thresher.protocols import ChunkTable, Decider, Judge
+from thresher_methods import cuts
 from thresher_methods.coarse_to_fine import CoarseToFineRetriever
 from thresher_methods.confidence import KDM, ConfidenceJudge, LexicalConfidence, Survivors
 from thresher_methods.settings import EcragSettings
-from thresher_methods.summaries import ExtractiveSummarizer, LLMSummarizer, price
+from thresher_methods.summaries import ExtractiveSummarizer
 
 FINAL = 5
 """Subchunks handed on; the thesis gives k1 and k2 no values, and evaluates at 5."""
@@ -80,55 +62,9 @@ NOT_SUMMARISED = (
 )
 
 
-def index_config(settings: EcragSettings, parts: Components) -> IndexConfig:
-    """Chunks encoded by their summaries, and subchunks.
-
-    A question pays for no summaries: without the model's summary of every document, extracted sentences take its place.
-    """
-    wanted = _summarised(settings, parts)
-    if not isinstance(wanted.summarizer, LLMSummarizer) or parts.sketched:
-        return wanted
-    if parts.indexing:
-        announce = _announcing(wanted.summarizer.name, settings, parts)
-        return replace(wanted, workers=settings.llm.concurrency, announce=announce)
-    prepared = parts.store.prepared(wanted)
-    return wanted if prepared else _summarised(settings.model_copy(update={"summary": "extractive"}), parts)
-
-
-def _summarised(settings: EcragSettings, parts: Components) -> IndexConfig:
-    """Chunks encoded by summaries, or by their own text. Replies are cached, so that nothing is paid twice."""
-    kept = settings.llm.model_copy(update={"cache": True})
-    model = parts.language_model(kept) if settings.summary in ("auto", "llm") else None
-    summarizer = ExtractiveSummarizer(sentence_spans, index_terms) if model is None else LLMSummarizer(model)
-    chunker = hierarchy(settings, settings.chunk, settings.subchunk)
-    return IndexConfig(
-        replace(chunker, tail=settings.subchunk.tail, literal=settings.literal),
-        parts.encoder(settings),
-        ("chunk", "subchunk"),
-        summarizer=None if settings.summary == "text" else summarizer,
-        titled=settings.titled,
-    )
-
-
-def _announcing(name: str, settings: EcragSettings, parts: Components) -> Callable[[Sequence[str]], None]:
-    """Announces the cost of summaries before they are made."""
-
-    def announce(texts: Sequence[str]) -> None:
-        calls, sent, written = price(texts)
-        prices = prices_of(settings.llm)
-        money = "" if prices is None else f", {prices.of(sent, written):.2g} in money"
-        if calls and parts.announce is not None:
-            parts.announce(
-                f"{calls} chunks are summarised by {name}: about {calls} calls, {sent:,} tokens sent, {written:,} "
-                f"written{money}; what was made before is not paid again"
-            )
-
-    return announce
-
-
 def pipeline(settings: EcragSettings, parts: Components, name: str) -> Pipeline:
     """Coarse to fine, chosen and routed by the confidence, corrected, refined."""
-    index = index_config(settings, parts)
+    index = cuts.ecrag(settings, parts)
     # Decided once: that what is not prepared is not, would be seen anew by every part.
     prepared = settings
     lacks: tuple[str, ...] = ()
@@ -175,7 +111,7 @@ def judged(settings: EcragSettings, parts: Components, table: ChunkTable) -> tup
 
 
 def _retriever(settings: EcragSettings, parts: Components) -> CoarseToFineRetriever:
-    cut = index_config(settings, parts)
+    cut = cuts.ecrag(settings, parts)
     return CoarseToFineRetriever(
         parts.table(cut, "chunk"),
         parts.table(cut, "subchunk"),

@@ -13,6 +13,7 @@ CRAG = Recipe(
     "retrieval judged, refined strip by strip, corrected from outside",
     "thresher_methods:crag",
     f"{SETTINGS}:CragSettings",
+    cut="thresher_methods.cuts:crag",
     corrects=True,
     bounds=("lower", "upper"),
 )
@@ -51,6 +52,7 @@ ECRAG = Recipe(
     "chunk summaries first, then their subchunks; a confidence of cosine and BM25 routes",
     "thresher_methods:ecrag",
     f"{SETTINGS}:EcragSettings",
+    cut="thresher_methods.cuts:ecrag",
     corrects=True,
     bounds=("kdm.external", "kdm.internal"),
 )
@@ -73,6 +75,7 @@ CHUNKRAG = Recipe(
     "every chunk scored, reconsidered and criticised; cut where the scores say",
     "thresher_methods:chunkrag",
     f"{SETTINGS}:ChunkragSettings",
+    cut="thresher_methods.cuts:chunkrag",
     bounds=("score_floor",),
 )
 CHUNKRAG_V1 = replace(CHUNKRAG, bounds=None).variant(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from thresher.errors import ModelError, UsageError
-from thresher.parts import (
+from thresher.parts.chunking import (
     SENTENCES_VERSION,
     LeftOut,
     Span,

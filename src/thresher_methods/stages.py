@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from thresher.parts import DIGITS, REPLY, ModelScorer, Prompt, contents
+from thresher.parts.judging import DIGITS, REPLY, ModelScorer, Prompt, contents
 from thresher.protocols import Scorer, about
 from thresher.types import NO_NOTES, UNIT, Hit, Notes, Query, Scale, Score, Scores
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from thresher.parts import Span, cut_before
+from thresher.parts.chunking import Span, cut_before
 from thresher.protocols import LanguageModel
 
 TOKEN_CHARACTERS = 4

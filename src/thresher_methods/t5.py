@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from thresher.parts import WrappedScorer
+from thresher.parts.judging import WrappedScorer
 from thresher.protocols import about
 from thresher.types import T5, Hit, Notes, Query, Scale, Score, Scores
 

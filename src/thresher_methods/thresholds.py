@@ -8,7 +8,7 @@ from statistics import fmean, pstdev, pvariance
 from typing import ClassVar
 
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.parts import DIGITS, Prompt, Threshold, ThresholdResult, asked, cut, fenced
+from thresher.parts.judging import DIGITS, Prompt, Threshold, ThresholdResult, asked, cut, fenced
 from thresher.protocols import LanguageModel
 from thresher.types import Notes, Query, Score
 

@@ -50,6 +50,8 @@ class Recipe:
     """Parts that stand in a slot instead of the recipe's own, by slot: see `derive`."""
     bounds: tuple[str, ...] | None = None
     """The settings of its printed lower and upper bound, or of its floor, which `calibrate` learns for a collection."""
+    cut: str = ""
+    """`module:function` that cuts documents; `index_config` of `module` if empty, which imports what answers too."""
 
     def variant(self, name: str, summary: str, model: str, preset: Mapping[str, Any]) -> Recipe:
         """A preset of this recipe."""
@@ -86,7 +88,11 @@ class Recipe:
         """How the documents must be cut and encoded; None for a recipe that retrieves nothing."""
         from thresher.recipes import cuts
 
-        cut = getattr(cuts, self.module, None) or self._wiring.index_config
+        if self.cut:
+            module, _, name = self.cut.partition(":")
+            cut = getattr(import_module(module), name)
+        else:
+            cut = getattr(cuts, self.module, None) or self._wiring.index_config
         return cast("IndexConfig | None", cut(settings, components))
 
     def pipeline(self, settings: RecipeSettings, components: Components) -> Pipeline:

@@ -305,7 +305,7 @@ def _is_range(*sides: Sequence[Quantity | Date]) -> bool:
 
 
 def _overlap(ours: Sequence[Quantity | Date], theirs: Sequence[Quantity | Date]) -> bool:
-    """Whether two stretches have a number in common; what is no plain number may be anywhere."""
+    """Whether two stretches have a number in common; a non-numeric endpoint is unbounded."""
     try:
         (low, high), (other_low, other_high) = _ends(ours), _ends(theirs)
     except ValueError:
