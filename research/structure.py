@@ -126,6 +126,7 @@ def main() -> None:
             print(" > ".join(name.removeprefix("thresher.") for name in entered_by(["ask", QUESTION], Path(temporary))))
             return
     print("engine:", size("src/thresher/*.py"))
+    print("published methods:", size("src/thresher_methods/*.py"))
     print("other distributions:", size("packages/*/src/*.py"))
     print("tests:", size("tests/*.py", "packages/*/tests/*.py"))
     print("benchmarks and research:", size("benchmarks/*.py", "research/*.py"))
