@@ -32,7 +32,6 @@ from thresher.answering.chat_model import SYSTEM as GROUNDED
 from thresher.answering.checked_answer import NOT_FOUND
 from thresher.collection import Collection
 from thresher.correction.search_query import MOST_WORDS
-from thresher.judging.llm_scorers import THRESHOLD
 from thresher.models.replies import TOP_GRADE
 from thresher.text.terms import STOP_WORDS, index_terms
 from thresher.types import Step
@@ -40,6 +39,7 @@ from thresher_evals import runner
 from thresher_evals.asker import CollectionAsker
 from thresher_evals.dataset import Dataset
 from thresher_evals.datasets import registry as datasets
+from thresher_methods.thresholds import THRESHOLD
 from thresher_testing.llm_server import NO_LOGPROBS, Reply, ScriptedServer
 
 # --- what a question costs: the scripted model ------------------------------------------------------------------------

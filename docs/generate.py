@@ -9,7 +9,7 @@ import dataclasses
 import os
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -111,7 +111,10 @@ def settings_page() -> str:
         "| setting | default | of | what it is |",
         "|---|---|---|---|",
     ]
-    of = {key: text for name in bases() for key, text in descriptions(recipes.get(name).settings).items()}
+    of: dict[str, Counter[str]] = defaultdict(Counter)
+    for name in bases():
+        for key, text in descriptions(recipes.get(name).settings).items():
+            of[key][text] += 1
     for key, values in defaults().items():
         of_each = {name: "" if value in (None, "") else f"`{shown(value)}`" for name, value in values.items()}
         if len(distinct := [*dict.fromkeys(of_each.values())]) > 1:
@@ -122,7 +125,7 @@ def settings_page() -> str:
         else:
             default = distinct[0]
         who = "all" if {*bases()} - {*values} <= {"no-retrieval"} else ", ".join(values)
-        lines.append(f"| `{key}` | {default} | {who} | {of[key]} |")
+        lines.append(f"| `{key}` | {default} | {who} | {of[key].most_common(1)[0][0]} |")
     return "\n".join(lines) + "\n"
 
 

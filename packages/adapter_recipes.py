@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import thresher
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -70,3 +72,23 @@ def _within(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.chdir(before)
+
+
+# --- collected by the pytest of every adapter beside its own tests, see `testpaths` in its pyproject.toml -------------
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home folder whose collection holds the notes; look, do not change."""
+    return indexed_home(tmp_path_factory.mktemp("indexed"))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """The recipes of the distribution whose folder pytest runs in."""
+    if "code" in metafunc.fixturenames:
+        metafunc.parametrize("code", recipes_of(metafunc.config.rootpath.name))
+
+
+def test_every_recipe_runs_and_prints_what_it_says(code: str, home: Path) -> None:
+    """A shown program prints what it says it prints."""
+    run_recipe(code, home.parent)

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 ENTERED = """
 import atexit, sys
 def report():
-    ours = [name for name in sys.modules if name.split('.')[0] in ('thresher', 'thresher_evals')]
+    ours = [name for name in sys.modules if name.split('.')[0] in ('thresher', 'thresher_evals', 'thresher_methods')]
     sys.stderr.write(f'\\nLOADED {" ".join(ours)}\\n')
 atexit.register(report)
 from thresher.cli.app import main
@@ -126,6 +126,7 @@ def main() -> None:
             print(" > ".join(name.removeprefix("thresher.") for name in entered_by(["ask", QUESTION], Path(temporary))))
             return
     print("engine:", size("src/thresher/*.py"))
+    print("published methods:", size("src/thresher_methods/*.py"))
     print("other distributions:", size("packages/*/src/*.py"))
     print("tests:", size("tests/*.py", "packages/*/tests/*.py"))
     print("benchmarks and research:", size("benchmarks/*.py", "research/*.py"))

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -176,3 +178,14 @@ def test_every_file_that_a_page_names_is_there() -> None:
         if page.name != "decisions.md":
             for file in re.findall(r"`((?:tests|benchmarks|research|packages)/[\w./-]+\.py)`", page.read_text("utf-8")):
                 assert (ROOT / file).exists(), f"{page.name} names {file}"
+
+
+def test_the_walk_of_a_question_and_a_document_names_what_there_is() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    walk = page[page.index("A question passes these files") : page.index("`src/thresher_methods`")]
+    named = re.findall(r"`([\w/]+\.py)`: ((?:`[\w.]+`(?:, )?)+)", walk)
+    assert len(named) > 20
+    for file, functions in named:
+        module = import_module(f"thresher.{file.removesuffix('.py').replace('/', '.')}")
+        for function in re.findall(r"`([\w.]+)`", functions):
+            assert attrgetter(function)(module), (file, function)

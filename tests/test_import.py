@@ -75,3 +75,10 @@ def test_a_part_of_somebody_elses_that_checks_its_methods_finds_the_package_for_
 def test_commands_enter_no_more_files_than_their_budgets(tmp_path: Path) -> None:
     entered = {name: len(entered_by(arguments, tmp_path)) for name, (arguments, _) in COMMANDS.items()}
     assert {name: files for name, files in entered.items() if files > COMMANDS[name][1]} == {}
+
+
+def test_a_method_of_another_distribution_is_imported_when_it_is_named(tmp_path: Path) -> None:
+    names = "import thresher, pathlib\nrecipes = thresher.recipes\nassert 'crag' in recipes.names()\n"
+    ours = f"{names}recipes.get('corrective').configured({{}}, home=pathlib.Path({str(tmp_path)!r}))"
+    assert "thresher_methods" not in loaded_by(ours)
+    assert "thresher_methods" in loaded_by(f"{ours}\nrecipes.get('crag')")

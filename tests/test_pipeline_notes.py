@@ -15,8 +15,7 @@ from thresher.correction.corrector import RetrieverSource, SearchingCorrector
 from thresher.correction.search_query import SearchQuery
 from thresher.errors import ProviderError
 from thresher.judging.calibration import SHIPPED, ModelWeight
-from thresher.judging.judge import KeepAll, RankedJudge, RerankedJudge, ScoringJudge, ThresholdResult
-from thresher.judging.llm_scorers import MultiStageScorer
+from thresher.judging.judge import KeepAll, RankedJudge, ScoringJudge, ThresholdResult
 from thresher.judging.scorers import BandedScorer, CalibratedScorer
 from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
@@ -53,6 +52,8 @@ from thresher.types import (
     Verdict,
 )
 from thresher.verification.claims import Cited, Finding, Findings
+from thresher_methods.ordering import RerankedJudge
+from thresher_methods.stages import MultiStageScorer
 
 PARTS = (
     *("rewrite", "dense", "lexical", "rerank", "redundancy", "other words", "scorer", "second scorer", "stage"),

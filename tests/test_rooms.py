@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,7 @@ FOUNDATION = {
     "pipeline": {"answer", "types", "protocols", "errors", "deadline", "tracing"},
 }
 """What every room stands on, and what of each other it knows."""
-WIRING = {"cli", "collection", "links", "recipes", "__init__"}
+WIRING = {"cli", "collection", "links", "parts", "recipes", "__init__"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -80,8 +81,7 @@ def _imports_of(file: Path) -> Iterator[str]:
             below = [f"thresher.{alias.name}" for alias in node.names]
             names = below if node.module == "thresher" else [node.module]
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module":
-            (name,) = (part.value for part in ast.walk(node.args[0]) if isinstance(part, ast.Constant))
-            names = [str(name)]
+            names = [str(part.value) for part in ast.walk(node.args[0]) if isinstance(part, ast.Constant)]
         yield from (name.split(".")[1] for name in names if name.startswith("thresher."))
 
 
@@ -135,7 +135,7 @@ def test_only_the_front_imports_recipes() -> None:
 
 def test_only_recipes_bring_several_rooms_together() -> None:
     wiring = {room_of(file) for file in FILES if len(imports_of(file) & set(ROOMS)) > 2}
-    assert wiring <= {"recipes", "collection"}
+    assert wiring <= {"recipes", "collection", "parts"}
 
 
 def test_nothing_but_the_command_line_prints() -> None:
@@ -178,3 +178,90 @@ def test_no_chain_of_imports_is_long(packages: tuple[Path, ...]) -> None:
         chains[module] = [module, *below]
     longest = max(chains.values(), key=len)
     assert len(longest) <= LONGEST_CHAIN, " -> ".join(longest)
+
+
+# --- what other distributions, and the methods beside the engine, may know of it --------------------------------------
+
+PUBLIC = {
+    "thresher",
+    "thresher.answer",
+    "thresher.collection",
+    "thresher.errors",
+    "thresher.parts.answering",
+    "thresher.parts.chunking",
+    "thresher.parts.judging",
+    "thresher.parts.retrieval",
+    "thresher.pipeline",
+    "thresher.protocols",
+    "thresher.recipes",
+    "thresher.recipes.settings",
+    "thresher.settings",
+    "thresher.types",
+}
+"""The modules that a method, a store or an adapter imports; docs/extending.md lists them."""
+
+BESIDE = {
+    "bucket": "home.places stores.lance stores.lance_memory stores.lance_table",
+    "ci": "cli.options cli.output collection.opened home.places indexing.catalog models.cross_encoders models.running "
+    "questions recipes.components text.markup tracing.explain",
+    "evals": "chunking.spans cli.options cli.output collection.engine documents.cleaning home.places "
+    "indexing.processes judging.calibration judging.fitting judging.verdicts models.chat models.encoders "
+    "models.replies models.running models.usage recipes.calibrate recipes.components recipes.evidence structure.forms "
+    "structure.grid structure.lookup text.entities text.injection text.sentences text.terms tracing.explain "
+    "verification.rules",
+    "postgres": "filters home.places text.terms",
+    "ray": "indexing.processes models.running stores.lance_upkeep",
+    "server": "answering.citations cli.options cli.output collection.engine collection.opened deadline "
+    "documents.reading_process documents.sources filters home.folders home.places indexing.catalog indexing.ingest "
+    "indexing.inputs indexing.store judging.calibration judging.verdicts links models.encoders models.running "
+    "models.usage recipes.components recipes.judges stores.registry text.entities text.terms tracing.explain trusted",
+    "testing": "chunking.fixed filters indexing.catalog indexing.doctor indexing.index_config indexing.ingest "
+    "indexing.prepare indexing.store stores.registry testing.fakes text.terms",
+    "training": "home.places json_lines judging.calibration judging.fitting judging.scorers models.cross_encoders "
+    "models.running recipes.components recipes.corrective recipes.cuts recipes.judges text.sentences text.terms "
+    "tracing.feedback",
+}
+"""Modules that distributions of ours import besides: to be removed from here, never added to."""
+DISTRIBUTIONS = [PACKAGE.parent / "thresher_methods", *sorted((PACKAGE.parents[1] / "packages").glob("*/src/"))]
+
+
+def engine_modules_of(folder: Path) -> set[str]:
+    """Every module of the engine that the files below a folder import, at their top, late or for type checking."""
+    modules = {
+        ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__") for file in FILES
+    }
+    found = set()
+    for file in folder.rglob("*.py"):
+        for node in ast.walk(parsed(file)):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                below = {f"{node.module}.{alias.name}" for alias in node.names}
+                found |= {name if name in modules else node.module for name in below}
+    return found & modules
+
+
+@pytest.mark.parametrize(
+    "folder", DISTRIBUTIONS, ids=lambda folder: folder.name if folder.name != "src" else folder.parent.name
+)
+def test_a_distribution_imports_public_modules_and_those_that_are_recorded(folder: Path) -> None:
+    recorded = BESIDE.get(folder.parent.name.removeprefix("thresher-"), "").split()
+    assert engine_modules_of(folder) - PUBLIC == {f"thresher.{name}" for name in recorded}
+
+
+def test_the_parts_of_methods_are_all_used_by_one_or_shown() -> None:
+    used = {
+        f"{node.module}.{alias.name}"
+        for file in (PACKAGE.parent / "thresher_methods").glob("*.py")
+        for node in ast.walk(parsed(file))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("thresher.parts.")
+        for alias in node.names
+    }
+    shown = (PACKAGE.parents[1] / "docs/extending.md").read_text(encoding="utf-8")
+    offered = {
+        f"{module}.{name}"
+        for module in sorted(PUBLIC)
+        if module.startswith("thresher.parts.")
+        for name in import_module(module).__all__
+    }
+    assert sorted(name for name in offered - used if name.rpartition(".")[2] not in shown) == []

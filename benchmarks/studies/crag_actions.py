@@ -40,7 +40,7 @@ from thresher.protocols import Generator
 from thresher.recipes.build import generator
 from thresher.recipes.components import Components
 from thresher.recipes.settings import RecipeSettings
-from thresher.settings import Frozen, own
+from thresher.settings import Frozen, known_to
 from thresher.types import UNIT, Chunk, Evidence, Hit, Query, Score
 from thresher_evals.dataset import Question
 from thresher_evals.datasets.records import records
@@ -108,7 +108,7 @@ def indexed(folder: Path, texts: Sequence[str], materials: Materials) -> Compone
         )
     corpus.write_text("\n".join(lines) + "\n", encoding="utf-8")
     collection = Collection(folder, "contexts")
-    collection.add(corpus, recipe=RECIPE, settings=own(recipes.get(RECIPE).settings, materials.given))
+    collection.add(corpus, recipe=RECIPE, settings=known_to(recipes.get(RECIPE).settings, materials.given))
     return parts_of(collection, materials.home)
 
 

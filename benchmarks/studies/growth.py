@@ -37,7 +37,7 @@ from benchmarks.studies.study import (
 )
 from thresher import recipes
 from thresher.errors import ModelError, UsageError
-from thresher.settings import Frozen, own
+from thresher.settings import Frozen, known_to
 from thresher_evals.asker import parse_variant
 from thresher_evals.datasets.records import records
 from thresher_evals.rows import fingerprint
@@ -218,7 +218,7 @@ def measure(materials: Materials, done: Set[str]) -> Iterator[Row]:
 def measure_one(materials: Materials, recipe: str, documents: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     """Index the documents in one process and ask in another."""
     variant = parse_variant(recipe)
-    settings = {**own(recipes.get(variant.recipe).settings, materials.given), **variant.settings}
+    settings = {**known_to(recipes.get(variant.recipe).settings, materials.given), **variant.settings}
     with TemporaryDirectory(prefix="thresher-study-") as folder:
         common = {"home": folder, "recipe": variant.recipe, "settings": settings}
         indexed = in_process(Path(folder), {**common, "documents": given(Path(folder), documents)})

@@ -14,15 +14,16 @@ from pydantic import Field
 
 from benchmarks.studies.study import Cells, Findings, Materials, Opened, Row, Study, Table, mean_of, spread
 from thresher.errors import UsageError
-from thresher.judging.kdm import ConfidenceJudge
 from thresher.protocols import Scorer
-from thresher.recipes.ecrag import judged
 from thresher.recipes.judges import evaluator
-from thresher.recipes.settings import EcragSettings, JudgeSettings
+from thresher.recipes.settings import JudgeSettings
 from thresher.settings import Frozen
 from thresher.types import Query
 from thresher_evals.dataset import matches, split_of
 from thresher_evals.stats import Forecast, auroc_interval, ece_interval
+from thresher_methods.confidence import ConfidenceJudge
+from thresher_methods.ecrag import judged
+from thresher_methods.settings import EcragSettings
 
 RETRIEVER = "rag"
 """Plain dense retrieval: what is judged was not chosen by a judge."""

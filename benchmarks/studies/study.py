@@ -28,7 +28,7 @@ from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, Progress
 from thresher.recipes.components import Components, Models
 from thresher.recipes.settings import RecipeSettings
-from thresher.settings import Frozen, check_known, flat, keys, own, validated
+from thresher.settings import Frozen, check_known, flat, keys, known_to, validated
 from thresher_evals.asker import parse_variant
 from thresher_evals.dataset import Dataset, Question
 from thresher_evals.rows import LOCK, RowLog, fingerprint, finite, this_machine, unlike, version_of
@@ -122,7 +122,7 @@ class Study:
             )
         given = dict(given)
         check_known(given, {*recipes.settings_keys(), *keys(self.settings)})
-        mine = own(self.settings, given)
+        mine = known_to(self.settings, given)
         rest = {key: value for key, value in given.items() if key not in mine}
         name = collection or collection_of(dataset)
         return Materials(validated(self.settings, mine), rest, seed, home, name, dataset)
@@ -341,7 +341,7 @@ def table_of(recipe: str, settings: RecipeSettings, parts: Components) -> ChunkT
 def configured(recipe: str, given: Mapping[str, Any], home: Home) -> RecipeSettings:
     """As `Collection.settings` finds them, as a model; settings that the recipe has not are passed over."""
     found = recipes.get(recipe)
-    return found.configured(own(found.settings, given), home=home)
+    return found.configured(known_to(found.settings, given), home=home)
 
 
 # --- names and numbers in one word of the command line ----------------------------------------------------------------

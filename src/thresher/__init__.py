@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from thresher.home.places import Home
     from thresher.protocols import Encoder
     from thresher.recipes import Recipe
-    from thresher.recipes.rerank import Reranker, rerank
+    from thresher.recipes.evidence import EvidenceResult, Passage
+    from thresher.recipes.rerank import RankedText, Reranker, rerank
     from thresher.types import Chunk, Citation, Document, Evidence, Hit, SearchResult, Verdict
 
 __version__: str
@@ -70,11 +71,14 @@ __all__ = [
     "EncoderMismatch",
     "Engine",
     "Evidence",
+    "EvidenceResult",
     "Hit",
     "MissingExtra",
     "ModelError",
     "NotRecorded",
+    "Passage",
     "ProviderError",
+    "RankedText",
     "Recipe",
     "Reranker",
     "SearchResult",
@@ -104,7 +108,8 @@ _HOMES = {
     "collection.engine": ["Engine"],
     "home.collections": ["Collections"],
     "recipes": ["Recipe"],
-    "recipes.rerank": ["Reranker", "rerank"],
+    "recipes.evidence": ["EvidenceResult", "Passage"],
+    "recipes.rerank": ["RankedText", "Reranker", "rerank"],
     "types": ["Chunk", "Citation", "Document", "Evidence", "Hit", "SearchResult", "Verdict"],
 }
 """Where a name is that is imported when it is first used; those not listed are errors or modules."""

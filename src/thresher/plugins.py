@@ -3,11 +3,14 @@
     [project.entry-points."thresher.parts"]
     mine = "my_package.parts:register"
 
-`register` takes nothing and puts lines into the registries of docs/extending.md. A store has a group of its own, and is
-not loaded before it is named:
+`register` takes nothing and puts lines into the registries of docs/extending.md. Stores and recipes have groups of
+their own, and are not loaded before they are named:
 
     [project.entry-points."thresher.stores"]
     mine = "my_package:MyStore"
+
+    [project.entry-points."thresher.recipes"]
+    mine = "my_package.recipes:MINE"
 """
 
 from __future__ import annotations

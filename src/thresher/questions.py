@@ -155,7 +155,7 @@ _SECOND = re.compile(
 _ASKING = re.compile(rf"\b{_ASKS}\b", re.IGNORECASE)
 
 
-class Part(NamedTuple):
+class SubQuestion(NamedTuple):
     """One of the questions that a question asks."""
 
     text: str
@@ -169,7 +169,7 @@ def searches(question: str) -> tuple[str, ...]:
     return asked_alike(question) if len(parts) == 1 else (question, *(part.asked for part in parts))
 
 
-def asked_apart(question: str) -> tuple[Part, ...]:
+def asked_apart(question: str) -> tuple[SubQuestion, ...]:
     """The question; or, where "and", ";" or "?" stands between two question words, its two parts.
 
     What stands in brackets behind a question is its topic, not a question of its own.
@@ -177,14 +177,15 @@ def asked_apart(question: str) -> tuple[Part, ...]:
     text = " ".join(question.split())
     if (added := ADDED.fullmatch(text)) is not None:
         if len(parts := asked_apart(added["typed"])) == 1:
-            return (Part(question, question),)
-        return tuple(Part(part.text, f"{part.text} ({added['before']})") for part in parts)
+            return (SubQuestion(question, question),)
+        return tuple(SubQuestion(part.text, f"{part.text} ({added['before']})") for part in parts)
     cut = _SECOND.search(text)
     if cut is None or not _ASKING.search(text[: cut.start()]):
-        return (Part(question, question),)
+        return (SubQuestion(question, question),)
     first, second = text[: cut.start()], text[cut.end() :].rstrip("? ")
     alone = not cannot_stand_alone(second)
-    return Part(f"{first}?", f"{first}?"), Part(f"{second}?", f"{second}?" if alone else f"{second}? ({first})")
+    in_full = f"{second}?" if alone else f"{second}? ({first})"
+    return SubQuestion(f"{first}?", f"{first}?"), SubQuestion(f"{second}?", in_full)
 
 
 # --- one question in several wordings ---------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""How values get into settings: reading, merging, checking. The models of recipes are in `recipes.settings`.
+"""Reads, merges and checks the values of settings. The models of recipes are in `recipes.settings`.
 
 A value comes from, the later the stronger: the recipe's default, its preset, a `thresher.toml` (in the user's
 configuration folder; the nearest one in this folder or above it; in the home folder), environment variables
@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -70,7 +70,7 @@ class Frozen(BaseModel):
 
 
 def _address(given: str | None) -> str | None:
-    """An http address; the empty text is none."""
+    """An http address; None for an empty text."""
     if not given:
         return None
     parts = urlsplit(given)  # a ValueError of its own for what cannot be an address
@@ -85,7 +85,7 @@ AddressOrNothing = Annotated[str, AfterValidator(lambda given: _address(given) o
 
 
 def _listed(given: object) -> object:
-    """A list as one text with commas; of a text what stands between its commas, without the spaces around."""
+    """A list as one text with commas; a text without the spaces around its commas."""
     parts = given.split(",") if isinstance(given, str) else given
     if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
         return given  # for pydantic to refuse
@@ -93,11 +93,11 @@ def _listed(given: object) -> object:
 
 
 Listed = Annotated[str, BeforeValidator(_listed)]
-"""Names with commas between them, given as such a text or as a list."""
+"""Names separated by commas, given as a text or as a list."""
 
 
 def check_weights(**weights: float | None) -> None:
-    """Raise ValueError when nothing weighs anything: every candidate would be as good as any other."""
+    """Raise ValueError if all weights are 0: every candidate would be equally good."""
     if all(weight == 0 for weight in weights.values()):
         raise ValueError(f"one of {' and '.join(weights)} must be above 0")
 
@@ -106,7 +106,7 @@ def check_weights(**weights: float | None) -> None:
 
 
 def fields(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
-    """Dotted key and field of every setting of a model, tables taken apart."""
+    """Dotted key and field of every setting of a model and of its tables."""
     for name, field in model.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
@@ -122,12 +122,12 @@ def keys(model: type[BaseModel]) -> tuple[str, ...]:
 
 
 def descriptions(model: type[BaseModel]) -> dict[str, str]:
-    """What each dotted key is, for people."""
+    """The description of each dotted key."""
     return {key: field.description or "" for key, field in fields(model)}
 
 
 def secret_keys(model: type[BaseModel]) -> set[str]:
-    """The dotted keys whose values are never shown."""
+    """The dotted keys of secrets, whose values are never shown."""
     kinds = {key: field.annotation for key, field in fields(model)}
     return {key for key, kind in kinds.items() if SecretStr in (kind, *getattr(kind, "__args__", ()))}
 
@@ -154,7 +154,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Values by dotted key that come from one place."""
+    """Values by dotted key from one origin."""
 
     origin: str
     """For people: a file, a variable, `preset` or `given`."""
@@ -162,7 +162,7 @@ class Layer:
 
     @property
     def place(self) -> str:
-        """The origin, that of every variable being the environment."""
+        """The origin; `the environment` for every variable."""
         return "the environment" if self.origin.startswith(ENVIRONMENT_PREFIX) else self.origin
 
 
@@ -172,7 +172,7 @@ def resolved(
     *,
     preset: Mapping[str, Any] | None = None,
     home: Home | None = None,
-    known: Iterable[str] = (),
+    known: Collection[str] = (),
     around: Sequence[Layer] | None = None,
 ) -> Model:
     """The settings of a recipe, by the precedence at the top of this file. Raises UsageError in one line.
@@ -183,9 +183,9 @@ def resolved(
     return stacked(model, layers(model, given, preset=preset, home=home, known=known, around=around))
 
 
-def around(model: type[Model], home: Home) -> Model:
-    """A model of what each `thresher.toml` and the environment say of it; keys of other models are not looked at."""
-    found = [Layer(one.origin, own(model, one.values)) for one in ambient(keys(model), home, strict=False)]
+def settings_around(model: type[Model], home: Home) -> Model:
+    """A model with the values of each `thresher.toml` and of the environment; keys of other models are ignored."""
+    found = [Layer(one.origin, known_to(model, one.values)) for one in ambient(keys(model), home, strict=False)]
     return stacked(model, _without_strays(found))
 
 
@@ -200,7 +200,7 @@ def layers(
     *,
     preset: Mapping[str, Any] | None = None,
     home: Home | None = None,
-    known: Iterable[str] = (),
+    known: Collection[str] = (),
     around: Sequence[Layer] | None = None,
 ) -> list[Layer]:
     """What a model is given besides its defaults, the stronger the later; arguments as of `resolved`."""
@@ -208,12 +208,12 @@ def layers(
     check_known(given, keys(model))
     if around is None:
         around = [] if home is None else ambient(known, home)
-    own_of = [Layer(layer.origin, own(model, layer.values)) for layer in around]
+    own_of = [Layer(layer.origin, known_to(model, layer.values)) for layer in around]
     return _without_strays([Layer("preset", preset or {}), *own_of, Layer("given", given)])
 
 
 def _without_strays(layers: Sequence[Layer]) -> list[Layer]:
-    """The same layers without the keys that came with another address than the one that counts."""
+    """The same layers without secrets that belong to an address which another layer replaces."""
     strays = stray_secrets([(layer.place, layer.values) for layer in layers])
     return [
         Layer(layer.origin, {key: value for key, value in layer.values.items() if key not in stray})
@@ -222,12 +222,12 @@ def _without_strays(layers: Sequence[Layer]) -> list[Layer]:
 
 
 def origins(layers: Iterable[Layer]) -> dict[str, str]:
-    """Where the value of each key comes from; a key that no layer has keeps its default."""
+    """The origin of the value of each key; a key of no layer has its default."""
     return {key: layer.origin for layer in layers for key in layer.values}
 
 
 def validated(model: type[Model], values: Mapping[str, Any], origins: Mapping[str, str] | None = None) -> Model:
-    """A model of dotted keys and values. Raises UsageError for the first that does not fit, naming its origin."""
+    """A model of dotted keys and values. Raises UsageError for the first invalid value, with its origin."""
     # A table that is given in part keeps what the model's own default says of the rest of it.
     nested: dict[str, Any] = {
         name: field.default.model_dump(exclude_unset=True)
@@ -248,7 +248,7 @@ def validated(model: type[Model], values: Mapping[str, Any], origins: Mapping[st
 
 
 def _bad_setting(first: Mapping[str, Any], model: type[BaseModel], origins: Mapping[str, str]) -> UsageError:
-    """One line for the first thing pydantic found."""
+    """The error in one line for the first error of pydantic."""
     key = ".".join(str(part) for part in first["loc"])
     origin = origins.get(key, "given")
     place = "" if origin in ("given", "preset") else f"{origin}: "
@@ -258,7 +258,7 @@ def _bad_setting(first: Mapping[str, Any], model: type[BaseModel], origins: Mapp
 
 
 def ambient(
-    known: Iterable[str],
+    known: Collection[str],
     home: Home | None,
     environment: Mapping[str, str] = os.environ,
     here: Path | None = None,
@@ -270,25 +270,25 @@ def ambient(
     `here` is the folder from which a file is looked for upwards, the current one by default. Raises UsageError for a
     file that cannot be read, or that sets what the user has not trusted; `strict` for a key that is not known too.
     """
-    known = set(known)
     found = []
     for file in config_files(home, environment, here):
         found.append(_read(file, known if strict else None))
         check_trusted(file, found[-1].values, environment)
-    variables = {variable(key): key for key in sorted(known)}
     for name, value in environment.items():
-        if name in variables:
-            found.append(Layer(name, {variables[name]: value}))
-        elif strict and name.startswith(ENVIRONMENT_PREFIX) and ("__" in name or _misspelt(name, variables)):
-            table = name.removeprefix(ENVIRONMENT_PREFIX).partition("__")[0].lower()
-            raise _unknown(name, table, variables, kind="setting in the environment")
+        if not name.startswith(ENVIRONMENT_PREFIX):
+            continue
+        key = name.removeprefix(ENVIRONMENT_PREFIX).lower().replace("__", ".")
+        if variable(key) == name and key in known:
+            found.append(Layer(name, {key: value}))
+        elif strict and ("__" in name or _misspelt(name, map(variable, known))):
+            raise _unknown(name, key.partition(".")[0], map(variable, known), kind="setting in the environment")
     return found
 
 
 def config_files(
     home: Home | None, environment: Mapping[str, str] = os.environ, here: Path | None = None
 ) -> list[Path]:
-    """Every `thresher.toml` that counts, the stronger the later: the user's, the nearest from here up, the home's."""
+    """Every `thresher.toml` that applies, later ones win: the user's, the nearest from here up, the home's."""
     met = _met(environment, here)
     named = [user_folder(environment) / CONFIG_FILE, *([met[0]] if met and not met[1] else [])]
     named += [home / CONFIG_FILE] if isinstance(home, Path) else []
@@ -296,31 +296,31 @@ def config_files(
 
 
 def passed_over(environment: Mapping[str, str] = os.environ, here: Path | None = None) -> tuple[Path, str] | None:
-    """The nearest `thresher.toml` from here up where it does not count, with the reason."""
+    """The nearest `thresher.toml` from here up if it does not apply, with the reason."""
     met = _met(environment, here)
     return met if met and met[1] and not is_own(met[0], environment) else None
 
 
 def _met(environment: Mapping[str, str], here: Path | None) -> tuple[Path, str] | None:
-    """The nearest `thresher.toml` from here up, with why it does not count; the empty text where it does."""
+    """The nearest `thresher.toml` from here up, with the reason why it does not apply; empty if it does."""
     start = here or Path(os.path.abspath(os.curdir))
     above = nearest(start, environment)
     return None if above is None else (above, objection(above, start))
 
 
 def trust(
-    file: Path, known: Iterable[str], environment: Mapping[str, str] = os.environ, *, forget: bool = False
+    file: Path, known: Collection[str], environment: Mapping[str, str] = os.environ, *, forget: bool = False
 ) -> dict[str, str]:
     """Remember that a file may say where documents, questions and keys go; returns what it says, as it can be printed.
 
     With `forget` that is no longer so. Raises UsageError for a file that cannot be read.
     """
-    values = _read(file, set(known)).values
+    values = _read(file, known).values
     remember(file, None if forget else values, environment)
     return shown(guarded(values))
 
 
-def _read(file: Path, known: set[str] | None) -> Layer:
+def _read(file: Path, known: Collection[str] | None) -> Layer:
     """The values of a file. Raises UsageError that names the file, and the key that is not known; None knows all."""
     try:
         values = dict(dotted(tomllib.loads(file.read_text(encoding="utf-8"))))
@@ -337,7 +337,7 @@ def _read(file: Path, known: set[str] | None) -> Layer:
 
 
 def _misspelt(variable: str, known: Iterable[str]) -> bool:
-    """Whether a variable is one letter or two from a known one; others may belong to programs around this one."""
+    """Whether a variable resembles a known one; others may belong to other programs."""
     name = variable.removeprefix(ENVIRONMENT_PREFIX)
     names = (one.removeprefix(ENVIRONMENT_PREFIX) for one in known)
     return bool(difflib.get_close_matches(name, names, n=1, cutoff=0.85))
@@ -348,22 +348,21 @@ def variable(key: str) -> str:
     return ENVIRONMENT_PREFIX + key.upper().replace(".", "__")
 
 
-def own(model: type[BaseModel], given: Mapping[str, Any]) -> dict[str, Any]:
+def known_to(model: type[BaseModel], given: Mapping[str, Any]) -> dict[str, Any]:
     """The given settings that a model has: with several recipes, a setting counts for those that have it."""
     known = set(keys(model))
     return {key: value for key, value in given.items() if key in known}
 
 
-def check_known(given: Iterable[str], known: Iterable[str]) -> None:
+def check_known(given: Iterable[str], known: Collection[str]) -> None:
     """Raise UnknownSetting for the first key that is not known, MissingExtra where what brings it is not installed."""
-    known = set(known)
     for key in given:
         if key not in known:
             raise _unknown(key, key.partition(".")[0], known)
 
 
 def _unknown(key: str, table: str, known: Iterable[str], *, kind: str = "setting") -> ThresherError:
-    """The error for a key that is not known: what brings its table is not installed, or there is no such key."""
+    """The error for an unknown key: the distribution of its table is not installed, or the key does not exist."""
     absent = None if table in brought(TABLES) else missing(TABLES, table)
     if absent is None:
         return UnknownSetting(key, known, kind=kind)
@@ -402,11 +401,11 @@ class SettingsTable(Protocol):
     """A model of settings that a distribution brings for its store, or its homes."""
 
     def heed(self, folder: Home) -> None:
-        """A call gave the values in `model_fields_set` for the collection in a folder."""
+        """Use the values in `model_fields_set`, which a call gave for the collection in a folder."""
 
 
 class ReadingSettings(Frozen):
-    """What the process that reads files may use, and what it reads; of a file that wants more there is an error."""
+    """Limits of the process that reads files, and what it reads; a file that exceeds them is an error."""
 
     memory_megabytes: int = Field(2048, ge=256, le=1_048_576, description="MiB of memory at most (Linux)")
     seconds: float = Field(
@@ -417,7 +416,7 @@ class ReadingSettings(Frozen):
 
 
 class CollectionSettings(Frozen):
-    """What every collection has; `collection_model` has the tables of distributions as well."""
+    """Settings of every collection; `collection_model` adds the tables of distributions."""
 
     store: str = Field("lance", description="who keeps its tables; a collection stays with the one it was made with")
     memory_megabytes: int = Field(
@@ -438,12 +437,12 @@ def collection_model() -> type[CollectionSettings]:
 
 
 def of_home(home: Home) -> CollectionSettings:
-    """What is set around a home. An unknown key is refused when a recipe is configured."""
-    return around(collection_model(), home)
+    """The settings of a home. An unknown key is refused when a recipe is configured."""
+    return settings_around(collection_model(), home)
 
 
-def heed(folder: Home, given: Mapping[str, Any]) -> None:
-    """Tell each table what a call gave of it, by dotted key, for the collection in a folder. Raises UsageError."""
+def tell_tables(folder: Home, given: Mapping[str, Any]) -> None:
+    """Pass the values of a call, by dotted key, to their tables for the collection in a folder. Raises UsageError."""
     names = [name for name in brought(TABLES) if any(key.startswith(f"{name}.") for key in given)]
     if names:
         found = resolved(

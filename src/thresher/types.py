@@ -370,18 +370,6 @@ class ClaimState(StrEnum):
     """They say otherwise of the same thing (another number, name, date or unit, the opposite); nothing supports it."""
 
 
-Actions = Literal[
-    "all",
-    "without-correct",
-    "without-incorrect",
-    "without-ambiguous",
-    "only-correct",
-    "only-incorrect",
-    "only-ambiguous",
-]
-"""Verdicts that are acted on (CRAG, Tables 2 and 11): one that is taken away acts as ambiguous."""
-
-
 @dataclass(frozen=True, slots=True)
 class Query:
     """The question a person asked, the words that are searched for it, and what the search is restricted to."""

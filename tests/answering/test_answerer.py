@@ -11,7 +11,7 @@ from thresher.answer import NOT_ANSWERED
 from thresher.answering.answerer import in_turn
 from thresher.answering.citations import SUPPORT, Sentence, cite
 from thresher.documents.assembly import table_over
-from thresher.questions import Part, asked_apart, searches
+from thresher.questions import SubQuestion, asked_apart, searches
 from thresher.types import IN_DOUBT, Evidence, Generation, Query, Reading, Score
 
 FERRY = "The ferry to Gull Island leaves at 06:40. It takes forty minutes. Bicycles travel free of charge."
@@ -192,7 +192,7 @@ def given(text: str, *pieces: Evidence, conflicts: tuple[tuple[int, int], ...] =
 def test_answers_in_turn_keep_their_contradictions() -> None:
     colour, year, other = (piece(f"Said by {name}.", document=name) for name in "abc")
     when = given("1531 [1]; another document says 1649 [2]", year, other, conflicts=((1, 2),))
-    both = in_turn([(Part("What colour?", ""), given("white [1]", colour)), (Part("When?", ""), when)])
+    both = in_turn([(SubQuestion("What colour?", ""), given("white [1]", colour)), (SubQuestion("When?", ""), when)])
     assert both.conflicts == ((2, 3),)
     assert both.text == "white [1]\n1531 [2]; another document says 1649 [3]"
 
@@ -200,7 +200,10 @@ def test_answers_in_turn_keep_their_contradictions() -> None:
 def test_brackets_within_quotes_are_no_markers() -> None:
     first, second = piece("It is late."), piece("As [7] says, it is 5.", document="d2")
     both = in_turn(
-        [(Part("A?", ""), given("late [1]", first)), (Part("B?", ""), given("“As [1] says, it is 5.” [1]", second))]
+        [
+            (SubQuestion("A?", ""), given("late [1]", first)),
+            (SubQuestion("B?", ""), given("“As [1] says, it is 5.” [1]", second)),
+        ]
     )
     assert both.text.endswith("“As [1] says, it is 5.” [2]")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.answering.tables import OTHER, RESULTS, documents, piece
-from thresher.answering.cells import Holds, Tables
+from thresher.answering.cells import CellFinder, Holds
 from thresher.types import Citation, Document, Evidence
 
 
@@ -16,7 +16,7 @@ def everything(document_id: str, start: int, end: int) -> bool:
 def answer(
     question: str, *evidence: Evidence, known: tuple[Document, ...] = (RESULTS, OTHER), holds: Holds = everything
 ) -> tuple[str, tuple[Citation, ...]] | None:
-    return Tables(question, evidence, {one.id: one for one in known}).answer(holds)
+    return CellFinder(question, evidence, {one.id: one for one in known}).answer(holds)
 
 
 def test_a_cell_is_answered_with_its_unit_its_row_and_the_line_of_the_unit() -> None:
@@ -63,7 +63,7 @@ def test_of_a_document_that_is_gone_no_table_is_read() -> None:
 
 def test_a_sum_is_worked_out_from_all_rows_where_one_of_the_table_was_kept_and_cites_that() -> None:
     row = piece("| Q1 | 14.2 | 11.0 |")
-    tables = Tables("What is the total revenue?", [row], documents([RESULTS.id]))
+    tables = CellFinder("What is the total revenue?", [row], documents([RESULTS.id]))
     found = tables.answer(lambda _, start, end: row.start <= start and end <= row.end)
     assert found is not None
     assert found[0].startswith("14.2 + 15.8 + 17.9 = ")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.chunking.promises import assert_numbered, assert_promises, document, documents
 from tests.documents.making import within
-from thresher.chunking.hierarchical import HierarchicalChunker, windows
+from thresher.chunking.hierarchical import HierarchicalChunker, window_count
 from thresher.errors import UsageError
 from thresher.types import Chunk, Document, Mark, Table
 
@@ -98,7 +98,7 @@ def test_the_literal_preset_loses_no_text_at_the_level_of_chunks(
 def test_the_estimate_counts_windows_and_is_never_below_one(
     length: int, size: int, overlap: int, expected: int
 ) -> None:
-    assert windows(length, size, overlap) == expected
+    assert window_count(length, size, overlap) == expected
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from tests.chunking.promises import assert_promises, document, hash_encoder
 from tests.documents.making import needs_papers, read_paper
 from thresher.chunking.fixed import FixedChunker, RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
-from thresher.chunking.semantic import SemanticChunker
 from thresher.types import Document
+from thresher_methods.semantic import SemanticChunker
 
 NAMES = ["2005.11401.pdf", "BERT.pdf"]
 

@@ -5,10 +5,10 @@ import pytest
 from tests.chunking.promises import document, hash_encoder
 from thresher.chunking.fixed import FixedChunker, RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
-from thresher.chunking.semantic import SemanticChunker
 from thresher.chunking.spans import row_spans, text_regions
 from thresher.protocols import Chunker
 from thresher.types import Document, Table
+from thresher_methods.semantic import SemanticChunker
 
 BEFORE = "Text before it.\n\n"
 HEADER = "| name | count |\n"

@@ -13,7 +13,7 @@ from typing import Any
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.errors import DocumentError
-from thresher.indexing.catalog import Place
+from thresher.indexing.catalog import SourceRef
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Ingest, Report
 from thresher.indexing.prepare import Incoming
@@ -103,8 +103,8 @@ def ingest(
     store: DocumentStore,
     incoming: Iterable[Incoming | DocumentError],
     *configs: IndexConfig,
-    prune: Callable[[Place], bool] | None = None,
-    vanished: Callable[[Place], bool] | None = None,
+    prune: Callable[[SourceRef], bool] | None = None,
+    vanished: Callable[[SourceRef], bool] | None = None,
     reread: bool = False,
     **options: Any,
 ) -> Report:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.indexing.making import document
-from thresher.indexing.catalog import Catalog, Entry, Place
+from thresher.indexing.catalog import Catalog, Entry, SourceRef
 from thresher.types import Document, Page
 
 
@@ -17,7 +17,7 @@ def test_another_title_under_the_same_text_is_an_update_that_keeps_the_number() 
     assert catalog.holds(document("b.txt", "one", title="New"))  # a second source has no say
     changes = catalog.put([document("a.txt", "one", title="New")])
     ((restated, entry),) = changes.new.values()
-    assert (restated.title, entry.number, entry.places) == ("New", 1, (Place("a.txt"), Place("b.txt")))
+    assert (restated.title, entry.number, entry.places) == ("New", 1, (SourceRef("a.txt"), SourceRef("b.txt")))
     assert changes.restated == {restated.id}
     assert (changes.updated, changes.unchanged) == (1, 0)
     assert catalog.put([document("a.txt", "one", title="New")]).unchanged == 1
@@ -39,7 +39,7 @@ def test_pages_dates_and_metadata_are_part_of_what_is_said_about_a_text() -> Non
 
 
 def test_a_reserved_number_is_never_given_again() -> None:
-    catalog = Catalog([Entry("x", 4, (Place("x"),))])
+    catalog = Catalog([Entry("x", 4, (SourceRef("x"),))])
     catalog.reserve(9)
     (_, entry), *_ = catalog.put([document("a.txt", "one")]).new.values()
     assert entry.number == 10
@@ -59,7 +59,7 @@ BATCHES = st.lists(
 @given(BATCHES)
 def test_a_catalog_is_a_map_from_places_to_texts(batches: list[tuple[str, dict[tuple[str, str], str]]]) -> None:
     catalog = Catalog([])
-    model: dict[Place, str] = {}
+    model: dict[SourceRef, str] = {}
     stored: dict[str, Entry] = {}
     given_out: set[int] = set()
     for kind, content in batches:
@@ -69,14 +69,14 @@ def test_a_catalog_is_a_map_from_places_to_texts(batches: list[tuple[str, dict[t
                 document(source, text, container=container) for (source, container), text in content.items()
             ]
             changes = catalog.put(incoming)
-            model |= {Place(d.source, d.container): d.id for d in incoming}
-            places = [Place(d.source, d.container) for d in incoming]
+            model |= {SourceRef(d.source, d.container): d.id for d in incoming}
+            places = [SourceRef(d.source, d.container) for d in incoming]
             assert changes.unchanged == sum(before.get(place) == model[place] for place in places)
             assert changes.updated == sum(place in before and before[place] != model[place] for place in places)
             fresh = sum(place not in before for place in places)
             assert fresh <= changes.added + changes.duplicates <= fresh + changes.updated
         else:
-            places = [Place(*place) for place in content]
+            places = [SourceRef(*place) for place in content]
             changes = catalog.remove(places)
             assert changes.removed == sum(place in before for place in places)
             for place in places:

@@ -12,7 +12,7 @@ from tests.indexing.making import ENCODER, LARGE, SMALL, TREE, Files, ReadingEnc
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.errors import ProviderError
-from thresher.indexing.catalog import Place
+from thresher.indexing.catalog import SourceRef
 from thresher.indexing.index_config import IndexConfig, reads_titles, with_means
 from thresher.indexing.store import DocumentStore
 from thresher.testing.fakes import HashEncoder
@@ -196,7 +196,7 @@ def test_of_copies_the_first_title_is_encoded_and_shared(store: DocumentStore, f
     files.texts["copy.txt"] = files.texts["bears.txt"]
     files.titles["copy.txt"] = "Something else"
     ingest(store, files.incoming(), LARGE)
-    store.remove([Place("bears.txt")])
+    store.remove([SourceRef("bears.txt")])
     larger = IndexConfig(RecursiveChunker(900, 0), ReadingEncoder())
     store.complete(larger)
     assert_vectors(store, LARGE)

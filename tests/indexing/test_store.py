@@ -33,7 +33,7 @@ from tests.indexing.making import (
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.errors import DocumentError, EncoderMismatch, StoreError
-from thresher.indexing.catalog import Place
+from thresher.indexing.catalog import SourceRef
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Report
 from thresher.indexing.prepare import Incoming
@@ -121,7 +121,7 @@ def test_documents_are_numbered_in_order_and_no_number_is_given_twice(store: Doc
     report = index(store, files)
     assert report.chunks == len(chunks_of(store)) > 3
     assert [(r.number, r.source) for r in store.records()] == [(1, "apples.txt"), (2, "bears.txt"), (3, "clouds.txt")]
-    store.remove([Place(source) for source in files.texts], files=files.texts)
+    store.remove([SourceRef(source) for source in files.texts], files=files.texts)
     assert (store.records(), chunks_of(store)) == ([], [])
     again = reopened(store)
     index(again, files)
@@ -438,7 +438,7 @@ def test_what_another_process_added_meanwhile_is_not_added_again(store: Document
 def test_what_another_process_removed_meanwhile_is_not_completed(store: DocumentStore, files: Files) -> None:
     index(store, files)
     other = reopened(store)
-    config = IndexConfig(LARGE.chunker, Meddling(lambda: other.remove([Place("bears.txt")])))
+    config = IndexConfig(LARGE.chunker, Meddling(lambda: other.remove([SourceRef("bears.txt")])))
     store.complete(config)
     assert {chunk.source for chunk in chunks_of(store, config)} == {"apples.txt", "clouds.txt"}
     assert_sound(store, [SMALL, config])
@@ -452,8 +452,8 @@ def test_a_commit_waits_for_the_lock_and_says_when_it_waited_too_long(store: Doc
         assert reader.table(SMALL, "chunk").matching("bears", limit=1)[0][0].source == "bears.txt"
         reader.check_encoder(SMALL)
         with pytest.raises(StoreError, match="another process has held its lock"):
-            reader.remove([Place("bears.txt")])
-    assert len(reader.remove([Place("bears.txt")]).gone) == 1
+            reader.remove([SourceRef("bears.txt")])
+    assert len(reader.remove([SourceRef("bears.txt")]).gone) == 1
 
 
 def test_who_holds_the_lock_may_take_it_again(store: DocumentStore, files: Files) -> None:

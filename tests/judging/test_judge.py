@@ -7,10 +7,12 @@ import pytest
 
 from tests.judging.scoring import ASKED, Given, failing
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.judging.judge import JOINED, Fixed, KeepAll, RankedJudge, RerankedJudge, ScoringJudge, Statistical
-from thresher.judging.llm_scorers import FromModel, LLMRelevance
+from thresher.judging.judge import JOINED, Fixed, KeepAll, RankedJudge, ScoringJudge
+from thresher.judging.llm_scorers import LLMRelevance
 from thresher.testing.fakes import OverlapCrossEncoder, ScriptedModel
 from thresher.types import COSINE, PROBABILITY, UNIT, Hit, Judged, Judgement, Notes, Query, Score
+from thresher_methods.ordering import RerankedJudge
+from thresher_methods.thresholds import FromModel, Statistical
 
 Make = Callable[..., Hit]
 

@@ -14,18 +14,14 @@ from thresher.judging.llm_scorers import (
     GRADES,
     MAX_UNREADABLE_IN_A_ROW,
     PROMPT,
-    Critic,
     LikelihoodRelevance,
     LLMRelevance,
-    MultiStageScorer,
-    Reflection,
-    temporal,
-    years_in,
 )
 from thresher.models.chat import ChatModel
 from thresher.models.usage import Meter
 from thresher.testing.fakes import ScriptedModel
 from thresher.types import UNIT, Hit, Notes, Query
+from thresher_methods.stages import Critic, MultiStageScorer, Reflection, temporal, years_in
 from thresher_testing.real_model import RealModel
 
 Make = Callable[..., Hit]

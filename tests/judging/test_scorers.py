@@ -22,7 +22,6 @@ from thresher.judging.scorers import (
     EachPartScorer,
     LocalScorer,
     Parts,
-    StandInForT5,
     TrainedScorer,
 )
 from thresher.judging.windows import EntryScorer
@@ -47,6 +46,7 @@ from thresher.types import (
     Score,
     Scores,
 )
+from thresher_methods.t5 import StandInForT5
 
 if TYPE_CHECKING:
     from thresher.types import Vectors

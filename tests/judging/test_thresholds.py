@@ -9,9 +9,9 @@ from hypothesis import strategies as some
 
 from tests.judging.scoring import ASKED, failing, scores
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.judging.judge import Fixed, KeepAll, Statistical, Threshold
-from thresher.judging.llm_scorers import FromModel
+from thresher.judging.judge import Fixed, KeepAll, Threshold
 from thresher.testing.fakes import ScriptedModel
+from thresher_methods.thresholds import FromModel, Statistical
 
 units = some.lists(some.floats(0, 1), min_size=1, max_size=30)
 

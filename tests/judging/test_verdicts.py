@@ -11,17 +11,7 @@ import pytest
 from tests.judging.scoring import ASKED, scores
 from thresher.errors import UsageError
 from thresher.judging.calibration import SHIPPED
-from thresher.judging.kdm import ABSOLUTE, KDM
-from thresher.judging.verdicts import (
-    INSTEAD,
-    Actions,
-    Bounds,
-    Calibrated,
-    Operators,
-    RestrictedDecider,
-    Survivors,
-    ThreeWay,
-)
+from thresher.judging.verdicts import ABSOLUTE, Bounds, Calibrated, Operators, ThreeWay
 from thresher.pipeline import always_correct
 from thresher.protocols import Decider
 from thresher.recipes.judges import ConfidentDecider, best_score, bounded, learned_bounds
@@ -38,6 +28,9 @@ from thresher.types import (
     Score,
     Verdict,
 )
+from thresher_methods.actions import INSTEAD, RestrictedDecider
+from thresher_methods.confidence import KDM, Survivors
+from thresher_methods.settings import Actions
 
 BLOG = Bounds(0.3, 0.7)
 ROUTING = ThreeWay(Bounds(0.3, 0.5, "code", KDM), ABSOLUTE)

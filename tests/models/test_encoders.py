@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, strategies
 
 from thresher.errors import ModelError, UsageError
-from thresher.models.encoders import BUNDLED, BundledEncoder, EncoderWrapper, RememberingEncoder, windows
+from thresher.models.encoders import BUNDLED, BundledEncoder, EncoderWrapper, RememberingEncoder, token_windows
 from thresher.protocols import Encoder
 from thresher.testing.fakes import HashEncoder
 
@@ -58,7 +58,7 @@ def test_a_long_text_is_read_to_its_end(encoder: BundledEncoder) -> None:
 @given(strategies.integers(0, 3000), strategies.integers(1, 300))
 def test_windows_partition_the_tokens_evenly(count: int, most: int) -> None:
     ids = list(range(count))
-    pieces = windows(ids, most)
+    pieces = token_windows(ids, most)
     assert [number for piece in pieces for number in piece] == ids
     lengths = [len(piece) for piece in pieces]
     assert max(lengths) <= most

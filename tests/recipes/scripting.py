@@ -13,19 +13,19 @@ from typing import Any
 
 import thresher
 from thresher.answering import chat_model as grounded
-from thresher.chunking import summaries
 from thresher.collection import Collection
-from thresher.judging import llm_scorers as critique
 from thresher.judging import llm_scorers as relevance
 from thresher.retrieval import rewrite
+from thresher_methods import stages as looks
+from thresher_methods import summaries, thresholds
 from thresher_testing.llm_server import ScriptedServer
 
 STAGES = {
     "relevance": relevance.PROMPT.system,
     "grades": relevance.GRADES.system,
-    "reflection": critique.REFLECTION.system,
-    "critic": critique.CRITIC.system,
-    "threshold": relevance.THRESHOLD.system,
+    "reflection": looks.REFLECTION.system,
+    "critic": looks.CRITIC.system,
+    "threshold": thresholds.THRESHOLD.system,
     "rewrite": rewrite.REWRITE,
     "words": "You turn a question into words",
     "likelihood": relevance.ANSWERS,

@@ -11,7 +11,7 @@ import pytest
 import thresher
 from tests.recipes.scripting import Judge, stages, using
 from thresher.errors import ProviderError
-from thresher.recipes.ecrag import NOT_SUMMARISED
+from thresher_methods.ecrag import NOT_SUMMARISED
 from thresher_testing.llm_server import Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]

@@ -13,8 +13,8 @@ from thresher import recipes
 from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.errors import Degraded
-from thresher.recipes.ecrag import EXTRACTED, NOT_SUMMARISED
 from thresher.types import Verdict
+from thresher_methods.ecrag import EXTRACTED, NOT_SUMMARISED
 from thresher_testing.llm_server import ScriptedServer
 
 Serve = Callable[..., ScriptedServer]

@@ -125,7 +125,7 @@ def test_a_registered_recipe_is_known_by_its_name_and_can_be_asked_again(collect
     answer = collection.ask(QUESTION, recipe="lighthouses")
     again, changed = collection.replay(answer.trace)
     assert (again.text, changed) == (answer.text, [])
-    with pytest.raises(UsageError, match="is a recipe of Thresher's"):
+    with pytest.raises(UsageError, match="is an installed recipe"):
         recipes.register(recipes.derive("crag", name="rag"))
 
 

@@ -12,12 +12,12 @@ import pytest
 from tests.recipes.scripting import Judge, blocks, stage, stages, user_of, using
 from thresher import recipes
 from thresher.answer import Answer
-from thresher.chunking.semantic import theta_of
-from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer
 from thresher.collection import Collection
 from thresher.collection.asking import Asking
 from thresher.pipeline import Pipeline
 from thresher.types import Chunk, Document, Judged, Verdict
+from thresher_methods.semantic import theta_of
+from thresher_methods.summaries import ExtractiveSummarizer, LLMSummarizer
 from thresher_testing.llm_server import ScriptedServer
 
 Serve = Callable[..., ScriptedServer]

@@ -12,9 +12,10 @@ from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Ingest
 from thresher.indexing.prepare import Incoming
 from thresher.indexing.store import DocumentStore
-from thresher.retrieval.search import CoarseToFineRetriever, children_of, distance
+from thresher.retrieval.search import children_of
 from thresher.testing.fakes import HashEncoder
 from thresher.types import BM25, COSINE, L2, And, Chunk, Document, In, IsNull, Query
+from thresher_methods.coarse_to_fine import CoarseToFineRetriever, distance
 
 ENCODER = HashEncoder(64)
 TOPICS = ("comets", "lights", "trains", "desert")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from thresher.documents.assembly import table_over
-from thresher.structure.entries import answers, as_written, named_in
+from thresher.structure.entries import as_written, entry_probability, named_in
 from thresher.types import Document, Mark
 
 SECTIONS = "# Codes\n\n## E-0401 Blocked\n\nClean the strainer.\n\nThen rinse it.\n\n## E-0410 Hot\n\nLet it cool.\n"
@@ -51,7 +51,11 @@ def test_a_question_has_its_identifier_as_the_entry_spells_it_and_alone_asks_for
     document = sections()
     (entry,) = named_in(document, "what does e0401 mean?", [(0, len(document.text))]).exact
     assert as_written("what does e0401 mean?", document, entry) == "what does E-0401 mean?"
-    assert answers("red e0401", -3.0) < answers("e0401", -3.0) == answers("What is E-0401?", -3.0)
+    assert (
+        entry_probability("red e0401", -3.0)
+        < entry_probability("e0401", -3.0)
+        == entry_probability("What is E-0401?", -3.0)
+    )
 
 
 def test_what_stands_under_a_neighbour_alone_is_other() -> None:
@@ -74,8 +78,8 @@ def test_one_head_is_no_list() -> None:
 
 
 def test_neighbours_that_would_answer_under_its_name_take_the_question_from_an_entry() -> None:
-    assert answers("What does a box of PPR-1404 weigh?", 2.6) > 0.5
-    assert answers("What does a box of PPR-1404 weigh?", 2.6, [5.4]) == 0.0
+    assert entry_probability("What does a box of PPR-1404 weigh?", 2.6) > 0.5
+    assert entry_probability("What does a box of PPR-1404 weigh?", 2.6, [5.4]) == 0.0
     document = rows()
     named = named_in(document, "What does A71 cost?", [(0, len(document.text))])
     assert named.renamed(document, named.exact[0]) == ["| A71 | 18.90 |"]

@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex
 
 import pytest
 
-from thresher.answering.cells import Tables
+from thresher.answering.cells import CellFinder
 from thresher.structure.answers import form_near, grids_near
 from thresher.structure.entries import named_in
 from thresher.types import Chunk, Document, Evidence, Hit, Table
@@ -79,7 +79,7 @@ def look_at(document: Document) -> None:
     text = document.text[start:end]
     chunk = Chunk("c", document.id, document.source, document.title, start, end, text, kind="table")
     piece = Evidence(Hit(chunk, 0.5, 1), start, end, text)
-    tables = Tables(QUESTION, [piece], {document.id: document})
+    tables = CellFinder(QUESTION, [piece], {document.id: document})
     tables.answer(lambda *_: True)
     list(tables.text)
 

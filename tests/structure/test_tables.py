@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 
 from tests.structure.test_grid import grid
 from thresher.structure.answers import answered, struck_out
-from thresher.structure.lookup import lacking
+from thresher.structure.lookup import missing_word
 
 RESULTS = grid(
     "Results by quarter\n\nAll amounts in million euros.\n\n",
@@ -265,7 +265,7 @@ def test_a_table_does_not_answer_what_it_does_not_say(table: str, question: str)
     ],
 )
 def test_what_a_table_has_no_row_or_column_for_is_named(table: object, question: str, text: str, word: str) -> None:
-    assert lacking(table, question, text) == word  # type: ignore[arg-type]
+    assert missing_word(table, question, text) == word  # type: ignore[arg-type]
 
 
 @given(some.lists(some.decimals(0, 10**6, places=2), min_size=2, max_size=8, unique=True))

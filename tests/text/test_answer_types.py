@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from thresher.text.answer_types import answer_type, asks_for_figure, is_of_type, missing_answer
-from thresher.text.entities import lacking
+from thresher.text.entities import missing_details
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_an_answer_is_of_the_sort_or_not_and_where_any_may_be_nobody_knows() -> 
 def test_what_a_text_lacks_of_the_names_and_numbers_that_were_asked_for(
     question: str, known: str, lacks: tuple[str, ...]
 ) -> None:
-    assert lacking(question, known) == lacks
+    assert missing_details(question, known) == lacks
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Any, ClassVar
 
 from thresher.answer import not_answered
-from thresher.answering.cells import Tables
+from thresher.answering.cells import CellFinder
 from thresher.answering.citations import NO_EVIDENCE, LocalReading, abstention, cite
 from thresher.answering.passage import (
     Passage,
@@ -23,10 +23,10 @@ from thresher.answering.passage import (
     says_of,
     stretches_of,
 )
-from thresher.answering.spans import RANK, Confidence, Place, Signs, SpanFinder
+from thresher.answering.spans import RANK, AnswerSpan, Confidence, Signs, SpanFinder
 from thresher.protocols import Documents, PairReader
-from thresher.questions import ADDED, Part, asked_alike, asked_apart, put_instead
-from thresher.structure.entries import Entry, Named, answers, as_written, named_in
+from thresher.questions import ADDED, SubQuestion, asked_alike, asked_apart, put_instead
+from thresher.structure.entries import Entry, Named, as_written, entry_probability, named_in
 from thresher.structure.versions import Timed, asked_time, timed
 from thresher.text.boilerplate import asks, asks_for_questions, asks_for_references, asks_what_it_does, says_nothing
 from thresher.text.entities import facts_in, heads_in
@@ -149,7 +149,7 @@ class Answerer:
         Of sentences those count that are `allowed`.
         """
         stretches = stretches_of(evidence, documents)
-        tables = Tables(question, evidence, documents)
+        tables = CellFinder(question, evidence, documents)
 
         def kept(document_id: str, start: int, end: int) -> bool:
             return any(stretch.holds(document_id, start, end) for stretch in stretches)
@@ -171,7 +171,7 @@ class Answerer:
         return _in_order([*found, *others])
 
     def _passages(
-        self, question: str, places: Sequence[Place], stretches: Sequence[Stretch], allowed: Allowed
+        self, question: str, places: Sequence[AnswerSpan], stretches: Sequence[Stretch], allowed: Allowed
     ) -> list[Proposal]:
         """A passage of each piece of evidence that has one, in their order: none is likelier than one before it."""
         asked = {
@@ -195,7 +195,7 @@ class Answerer:
         return proposals
 
     def _entries(
-        self, question: str, places: Sequence[Place], stretches: Sequence[Stretch], named: Mapping[str, Named]
+        self, question: str, places: Sequence[AnswerSpan], stretches: Sequence[Stretch], named: Mapping[str, Named]
     ) -> list[Proposal]:
         """The entries under the identifiers that a question names, as far as they were kept."""
         proposals = []
@@ -207,7 +207,7 @@ class Answerer:
                 passage, asked = _within(stretch, entry), as_written(question, document, entry)
                 texts = [passage.quote, *known.renamed(document, entry)]
                 own, *others = self.judge.read(asked, texts, [stretch.title] * len(texts))
-                probability = answers(question, own.relevance, [other.relevance for other in others])
+                probability = entry_probability(question, own.relevance, [other.relevance for other in others])
                 proposals.append(_proposal(passage, _best_span(passage, places), probability, Signs(own.relevance)))
         return proposals
 
@@ -332,7 +332,7 @@ class Answerer:
         found = max(shown, best.probability)
         return min(found, self.min_confidence) if best.in_doubt else found
 
-    def _rival(self, question: str, best: Proposal, others: Sequence[Proposal]) -> Place | None:
+    def _rival(self, question: str, best: Proposal, others: Sequence[Proposal]) -> AnswerSpan | None:
         """The likeliest span outside the best passage that cannot be right where that of the passage is."""
         own = best.place
         if not self.rivals or own is None or own.certainty < RIVAL_FROM:
@@ -352,7 +352,7 @@ def _of_the_same(citation: Citation, document: Document, span: Span, marker: int
     return replace(citation, marker=marker, start=start, end=end, quote=quote, page=page)
 
 
-def in_turn(answers: Sequence[tuple[Part, Generation]]) -> Generation:
+def in_turn(answers: Sequence[tuple[SubQuestion, Generation]]) -> Generation:
     """The answers to the parts of a question, one a line, and the parts without an answer; an abstention if all are.
 
     A passage that answers two parts is shown once.
@@ -425,7 +425,7 @@ def _own_first(proposals: Sequence[Proposal], documents: Mapping[str, Document],
     return [one for _, one in sorted(found, key=lambda each: (-each[1].probability, each[0]))]
 
 
-def _proposal(passage: Passage, place: Place | None, probability: float, signs: Signs) -> Proposal:
+def _proposal(passage: Passage, place: AnswerSpan | None, probability: float, signs: Signs) -> Proposal:
     """A passage with its likeliest answer: nearly certain words are as probable as the passage at least."""
     leads = place is not None and place.certainty >= LEADS_FROM and bool(place.words)
     if place is not None and leads:
@@ -434,14 +434,14 @@ def _proposal(passage: Passage, place: Place | None, probability: float, signs: 
     return Proposal(probability, passage.quote, (passage.citation(1),), leads, passage, place, known)
 
 
-def _stands(place: Place) -> bool:
+def _stands(place: AnswerSpan) -> bool:
     """Whether the words of a place are not struck and not an option that is not ticked."""
     sentence = place.sentence
     first, last = place.start - sentence.start, place.end - sentence.start
     return not any(start < last and first < end for start, end in void_spans(sentence.text))
 
 
-def _asks_for_struck(question: str, passage: Passage, place: Place) -> bool:
+def _asks_for_struck(question: str, passage: Passage, place: AnswerSpan) -> bool:
     """Whether a question asks for what is struck: where a place stands, or in a sentence with more of its words."""
     if place.sentence.text.lstrip().startswith("|") and not _stands(place):
         return True
@@ -454,7 +454,7 @@ def _asks_for_struck(question: str, passage: Passage, place: Place) -> bool:
     return any(all(asked & term_set(text) > asked & term_set(other) for other in spoken) for text in struck)
 
 
-def _best_span(passage: Passage, places: Sequence[Place]) -> Place | None:
+def _best_span(passage: Passage, places: Sequence[AnswerSpan]) -> AnswerSpan | None:
     kept = (one for one in places if passage.stretch.holds(one.document_id, one.start, one.end) and _stands(one))
     inside = (one for one in kept if passage.start <= one.start and one.end <= passage.end)
     return max(inside, key=lambda one: one.certainty, default=None)
@@ -484,7 +484,7 @@ def _is_listed(cited: Citation, named: Mapping[str, Named], passage: Passage | N
     return known.is_other(*place) or (passage is not None and bool(known.of(*place)))
 
 
-def _shown_by(proposal: Proposal, place: Place) -> bool:
+def _shown_by(proposal: Proposal, place: AnswerSpan) -> bool:
     """Whether a passage shows a span: a contradiction within a passage is read there."""
     passage = proposal.passage
     return passage is not None and passage.touches(place.document_id, place.start, place.end)

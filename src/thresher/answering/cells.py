@@ -11,7 +11,7 @@ from thresher.questions import ADDED
 from thresher.structure.answers import answered, form_near, grids_near, struck_out
 from thresher.structure.forms import Form
 from thresher.structure.grid import Cell, Found, Grid
-from thresher.structure.lookup import lacking
+from thresher.structure.lookup import missing_word
 from thresher.text.sentences import Span, widened
 from thresher.types import Citation, Document, Evidence
 
@@ -32,8 +32,8 @@ MOST_DOCUMENTS = 4
 
 
 @dataclass(frozen=True)
-class Tables:
-    """The tables and forms that evidence stands in or near."""
+class CellFinder:
+    """Finds the cell that answers in the tables and forms that evidence stands in or near."""
 
     question: str
     evidence: Sequence[Evidence]
@@ -53,7 +53,7 @@ class Tables:
     def text(self) -> Sequence[Evidence]:
         """The evidence without the pieces of tables that lack the row or column which is asked for."""
         whole = [(doc, grid) for _, doc, grid in self.grids if grid.whole]
-        unfit = [(doc, grid) for doc, grid in whole if lacking(grid, self.question, _around(doc, grid))]
+        unfit = [(doc, grid) for doc, grid in whole if missing_word(grid, self.question, _around(doc, grid))]
         return [piece for piece in self.evidence if not any(_within(piece, *each) for each in unfit)]
 
     def answer(self, holds: Holds) -> tuple[str, tuple[Citation, ...]] | None:

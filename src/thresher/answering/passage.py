@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.answering.citations import Sentence, cite
-from thresher.answering.spans import Place, Signs, answer_in
+from thresher.answering.spans import AnswerSpan, Signs, answer_in
 from thresher.protocols import PairReader
 from thresher.questions import asks_for_several, superlatives
 from thresher.structure.entries import FAR
@@ -307,7 +307,7 @@ class Proposal:
     """Whether the words that answer stand first when it is shown."""
     passage: Passage | None = None
     """None for a cell."""
-    place: Place | None = None
+    place: AnswerSpan | None = None
     """The most probable span of the passage."""
     signs: Signs | None = None
     """What the judge read of a passage; None for a cell, an entry and what is not in force."""

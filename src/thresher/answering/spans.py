@@ -12,7 +12,7 @@ from pathlib import Path
 
 from thresher.answering.citations import Sentence, sentence_around
 from thresher.protocols import PairReader
-from thresher.text.entities import lacking
+from thresher.text.entities import missing_details
 from thresher.text.numbers import SCALES, UNITS
 from thresher.text.sentences import Span, spans_of, touched
 from thresher.text.terms import term_set
@@ -163,7 +163,7 @@ def _with_unit(text: str, start: int, end: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AnswerSpan:
     """The likeliest answer in a piece of evidence, as the judge read it; offsets are in the document."""
 
     piece: Evidence
@@ -213,7 +213,7 @@ class SpanFinder:
     row: Row
     """How probable it is that a span is the answer."""
 
-    def __call__(self, question: str, evidence: Sequence[Evidence]) -> list[Place]:
+    def __call__(self, question: str, evidence: Sequence[Evidence]) -> list[AnswerSpan]:
         """The likeliest answer in each piece, in their order."""
         titles = [piece.hit.chunk.title for piece in evidence]
         readings = self.reader.read(question, [piece.text for piece in evidence], titles)
@@ -225,7 +225,7 @@ class SpanFinder:
 
     def _place(
         self, question: str, rarity: Mapping[str, float], piece: Evidence, reading: Reading, rank: float
-    ) -> Place:
+    ) -> AnswerSpan:
         chunk = piece.hit.chunk
         start, end = answer_in(piece.text, reading)
         around = touched(spans_of(piece.text, table=chunk.kind == "table"), start, end)
@@ -239,7 +239,7 @@ class SpanFinder:
             sentence=share_of_terms(rarity, question, f"{chunk.title} {sentence}"),
             uncovered=uncovered(question, f"{chunk.title}. {piece.text}"),
         )
-        return Place(piece, piece.start + start, piece.start + end, signs, self.row.probability(signs))
+        return AnswerSpan(piece, piece.start + start, piece.start + end, signs, self.row.probability(signs))
 
 
 def share_of_terms(rarity: Mapping[str, float], question: str, text: str) -> float:
@@ -254,4 +254,4 @@ def share_of_terms(rarity: Mapping[str, float], question: str, text: str) -> flo
 
 def uncovered(question: str, text: str) -> float:
     """Names and numbers of the question that a text lacks, 3 at most."""
-    return float(min(3, len(lacking(question, text))))
+    return float(min(3, len(missing_details(question, text))))

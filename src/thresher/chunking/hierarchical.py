@@ -27,7 +27,7 @@ from thresher.types import Chunk, Document
 _REST_OF_HEADING = re.compile(r"[^\n]*(?:\n(?:=+|-+)[ \t]*(?=\n|\Z))?")
 
 
-def windows(length: int, size: int, overlap: int) -> int:
+def window_count(length: int, size: int, overlap: int) -> int:
     """Number of windows of `size` that cover `length` characters: ceil(max(0, T - L) / (L - O)) + 1.
 
     The paper's N and n; its brackets are read as rounding up, and a text shorter than a window gives 1. For its own
@@ -103,8 +103,8 @@ class HierarchicalChunker:
     def estimate(self, characters: int) -> dict[str, int]:
         """The paper's N for a text of that many characters, and N times its n, by level; nothing is cut."""
         overlap, sub_overlap = (0, 0) if self.literal else (self.overlap, self.subchunk_overlap)
-        chunks = windows(characters, self.size, overlap)
-        each = windows(min(characters, self.size), self.subchunk_size, sub_overlap)
+        chunks = window_count(characters, self.size, overlap)
+        each = window_count(min(characters, self.size), self.subchunk_size, sub_overlap)
         return {"chunk": chunks, "subchunk": chunks * each}
 
     def __call__(self, document: Document) -> list[Chunk]:

@@ -225,14 +225,14 @@ def tell_hosts(
 ) -> None:
     """A line for each host, with the setting and its origin; the command itself complains of wrong settings."""
     from thresher import recipes
-    from thresher.settings import own
+    from thresher.settings import known_to
 
     found: dict[str, dict[str, None]] = {}
     chosen = [recipe] if isinstance(recipe, str) else list(recipe or [""])
     for name in chosen:
         with suppress(ThresherError):
             one = recipes.get(name or recipes.front(home).recipe)
-            fitting = own(one.settings, given)
+            fitting = known_to(one.settings, given)
             origins = one.origins(fitting, home=home)
             for host, key in _hosts(one.configured(fitting, home=home), outside):
                 origin = origins.get(key, "default")

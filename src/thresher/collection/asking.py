@@ -33,7 +33,7 @@ from thresher.protocols import in_silence
 from thresher.questions import asks_about_whole, courtesy
 from thresher.recipes.components import Components, Outside
 from thresher.recipes.settings import RecipeSettings
-from thresher.settings import flat_public, own
+from thresher.settings import flat_public, known_to
 from thresher.tracing.traces import Request, replay
 from thresher.types import Check, Evidence, Filter, Query, SearchResult, Step, Usage, Value
 
@@ -251,7 +251,7 @@ class Asking:
         opened, recipe = self.opened, recipes.get(request.recipe)
         outside = opened.stored_outside(request.outside)
         parts = opened.parts(outside=outside, exchanges=Exchanges(request.exchanges))
-        given = own(recipe.settings, request.settings)
+        given = known_to(recipe.settings, request.settings)
         gone = ", ".join(sorted(request.settings.keys() - given.keys()))
         lacks = [f"replay: settings of then that there are no more were left out: {gone}"] if gone else []
         if not recipe.corrects and request.outside not in (None, request.settings.get("outside")):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from thresher.collection.documents import Documents
     from thresher.collection.maintenance import Maintenance
     from thresher.correction.providers import WebSearch
-    from thresher.indexing.catalog import DocumentRecord, Place
+    from thresher.indexing.catalog import DocumentRecord, SourceRef
     from thresher.indexing.doctor import Finding
     from thresher.indexing.ingest import Report
     from thresher.indexing.inputs import IndexProgress
@@ -201,8 +201,8 @@ class Collection:
         """
         return self._documents.add_text(text, source, title, metadata, recipe, settings)
 
-    def delete(self, *sources: str | Path | Place, purge: bool = False) -> list[str]:
-        """Forget sources (a file, a URL, a corpus and all its rows, a `Place`); returns the sources that went.
+    def delete(self, *sources: str | Path | SourceRef, purge: bool = False) -> list[str]:
+        """Forget sources (a file, a URL, a corpus and all its rows, a `SourceRef`); returns the sources that went.
 
         A document that is known from another source too stays under that one. `purge` also drops old versions of the
         tables and the traces, labels and training data that quote the sources, of sources deleted before, too; but not

@@ -14,8 +14,8 @@ from thresher import recipes
 from thresher.collection.opened import Opened
 from thresher.errors import UnknownSetting, UsageError, check_type, without_password
 from thresher.filters import holds, parse, resolve
-from thresher.indexing.catalog import DocumentRecord, Place
-from thresher.settings import CollectionSettings, collection_model, dotted, own
+from thresher.indexing.catalog import DocumentRecord, SourceRef
+from thresher.settings import CollectionSettings, collection_model, dotted, known_to
 from thresher.types import Metadata
 
 if TYPE_CHECKING:
@@ -113,15 +113,15 @@ class Documents:
 
     def _kept_by(self, settings: Mapping[str, Any] | None) -> CollectionSettings:
         """How documents are read and kept; a new collection gets its store."""
-        around = self.opened.kept_by(own(collection_model(), dict(dotted(settings or {}))))
+        around = self.opened.kept_by(known_to(collection_model(), dict(dotted(settings or {}))))
         if self.opened.store.is_new:
             self.opened.store.choose(around.store)
         return around
 
-    def delete(self, sources: Sequence[str | Path | Place], *, purge: bool) -> list[str]:
+    def delete(self, sources: Sequence[str | Path | SourceRef], *, purge: bool) -> list[str]:
         """Forget sources; the sources that went."""
         for source in sources:
-            check_type("source", source, (str, Path, Place), "a file, an address or a corpus")
+            check_type("source", source, (str, Path, SourceRef), "a file, an address or a corpus")
         places = [place for source in sources for place in self._meant(source, purge)]
         if purge:
             self.forgetting.purge(places)
@@ -129,8 +129,8 @@ class Documents:
             self.opened.store.remove(places, files={place.file for place in places})
         return sorted({place.source for place in places})
 
-    def _meant(self, source: str | Path | Place, purge: bool) -> list[Place]:
-        if isinstance(source, Place):
+    def _meant(self, source: str | Path | SourceRef, purge: bool) -> list[SourceRef]:
+        if isinstance(source, SourceRef):
             return [source]
         try:
             return meant(str(source), self.opened.existing().catalog().places())
@@ -147,7 +147,7 @@ class Documents:
         forgetting = self.forgetting
         here = set(forgetting.store.catalog().places())
 
-        def gone(places: set[Place]) -> list[Place]:
+        def gone(places: set[SourceRef]) -> list[SourceRef]:
             found = sorted(one for one in places - here if name in (one.source, file_name(one.source)))
             if not found:
                 raise UnknownSetting(name, [], kind="source that was deleted")
@@ -209,7 +209,7 @@ class Documents:
         return {"files": files, "bytes": bytes_, "versions": max(store.versions().values())}
 
 
-def meant(source: str, known: Iterable[Place]) -> list[Place]:
+def meant(source: str, known: Iterable[SourceRef]) -> list[SourceRef]:
     """The places a person means by a source: exact, a path from here, a corpus file, or an ending of one source."""
     places = sorted(known)
     for name in (source, without_password(source), str(Path(source).absolute()), str(Path(source).resolve())):

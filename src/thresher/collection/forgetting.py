@@ -15,7 +15,7 @@ from pathlib import Path
 from thresher.errors import UnknownSetting
 from thresher.home import folders
 from thresher.home.places import COLLECTIONS, Home, working_folder
-from thresher.indexing.catalog import RECORD_TABLES, Place
+from thresher.indexing.catalog import RECORD_TABLES, SourceRef
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import Files
 from thresher.tracing.feedback import Feedback
@@ -42,31 +42,31 @@ class Forgetting:
     labels: Feedback
     replies: Files
 
-    def remembered(self, meant: Callable[[set[Place]], list[Place]], name: str) -> list[Place]:
+    def remembered(self, meant: Callable[[set[SourceRef]], list[SourceRef]], name: str) -> list[SourceRef]:
         """Those that are `meant` among the places that old versions, traces and labels name. Raises as it does.
 
         The place `name` where none is, and a store cannot say what its old versions hold.
         """
         past = self.store.past_places()
         labelled = {passage.source for label in self.labels.labels() for passage in label.passages}
-        quoted = {Place(source) for source in self.traces.sources() | labelled}
+        quoted = {SourceRef(source) for source in self.traces.sources() | labelled}
         try:
             return meant(quoted | (past or set()))
         except UnknownSetting:
             if past is not None:
                 raise
-            return [Place(name)]
+            return [SourceRef(name)]
 
-    def purge(self, places: Iterable[Place]) -> None:
+    def purge(self, places: Iterable[SourceRef]) -> None:
         """Forget places, and drop what quotes them."""
         meant = sorted({*places, *self.unfinished()})
         rows = [[place.source, place.container] for place in meant]
         self.files.write(FILE, json.dumps(rows).encode(), durable=True)
         self.finish()
 
-    def unfinished(self) -> list[Place]:
+    def unfinished(self) -> list[SourceRef]:
         """The places of a purge that was cut short."""
-        return [Place(*row) for row in json.loads(self.files.read(FILE) or b"[]")]
+        return [SourceRef(*row) for row in json.loads(self.files.read(FILE) or b"[]")]
 
     def finish(self) -> None:
         """Go on with a purge where it was cut short; every step may be done twice."""

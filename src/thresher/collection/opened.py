@@ -18,7 +18,16 @@ from thresher.pipeline import Pipeline
 from thresher.protocols import Home, in_silence
 from thresher.recipes.components import Components, Models, Outside
 from thresher.recipes.settings import FrontSettings, LanguageModelSettings, RecipeSettings
-from thresher.settings import CollectionSettings, Layer, ambient, collection_model, dotted, heed, own, resolved
+from thresher.settings import (
+    CollectionSettings,
+    Layer,
+    ambient,
+    collection_model,
+    dotted,
+    known_to,
+    resolved,
+    tell_tables,
+)
 from thresher.tracing.traces import Traces
 
 if TYPE_CHECKING:
@@ -155,8 +164,8 @@ class Opened:
         given = {**({} if encoder is None else {"encoder": encoder.name}), **dict(dotted(settings or {}))}
         if "store" in given:
             self.store.choose(str(given["store"]))
-        heed(self.folder, given)
-        ours = {*own(collection_model(), given), PUBLIC_URL}
+        tell_tables(self.folder, given)
+        ours = {*known_to(collection_model(), given), PUBLIC_URL}
         return {key: value for key, value in given.items() if key not in ours}
 
     def parts(

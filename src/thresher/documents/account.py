@@ -1,8 +1,8 @@
-"""The account of a reading: the words that stand in a file, counted on a way of their own, and those that were kept.
+"""Compares the words of a file, counted independently of its reader, with the words of its document.
 
-A file is taken apart here once more, without the reader's ideas of what is a table, a note or a heading: every text
-node of an archive's XML, every text of a page of HTML outside scripts and menus, the text runs of a PDF, the parts of a
-mail. A word that is there more often than it was kept is missing: lost, or altered.
+The count knows nothing of tables, notes or headings. It takes every text node of an archive's XML, every text of a page
+of HTML outside scripts and menus, the text runs of a PDF, the parts of a mail. A word that the file has more often than
+the document is missing: lost, or altered.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ from thresher.errors import DocumentError
 from thresher.types import Metadata
 
 WORD = re.compile(r"[^\W_]+|[<>&%€$£¥§±×÷=≤≥≠≈+°]")
-"""A run of letters and digits, or a sign that turns a meaning round where it is lost."""
+"""A run of letters and digits, or a sign whose loss reverses the meaning."""
 _JOINING = re.compile(
     r"(?<=\d)(?:\^(?=[-−+]?\d)| (?=\d+[/⁄]))|(?<=[^\W_]) \[(?=\d{1,3}\])|~~"
     r"|(?<=[^\W\d_])[-‐\x02]\n?(?=[^\W\d_])"
 )
 LOST_SHARE, LOST_WORDS = 0.25, 20
-"""A file that loses more than this share of its words, and so many, was not read."""
+"""A file that loses more than this share of its words, and at least this number, counts as not read."""
 
 Piece = tuple[str, str]  # what kind of place a text stands in, and the text
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """How many words a file has, how many of them were not kept, and in what kinds of places those stand."""
+    """The number of words of a file, the number of missing ones, and the kinds of places where these stand."""
 
     words: int
     missing: int
     places: tuple[str, ...] = ()
 
     def to_metadata(self) -> Metadata:
-        """What a document says of its reading; nothing where all was kept."""
+        """The remarks on missing words; empty if none is missing."""
         if not self.missing:
             return {}
         return {"words_in_file": self.words, "words_not_read": self.missing, "not_read": ", ".join(self.places)}
 
     def refuse_a_loss(self) -> None:
-        """Raise DocumentError where too much is missing."""
+        """Raise DocumentError if too many words are missing."""
         if self.missing > LOST_WORDS and self.missing > LOST_SHARE * self.words:
             raise DocumentError(
                 f"{self.missing:,} of its {self.words:,} words could not be read ({', '.join(self.places)})",
@@ -58,7 +58,7 @@ class Account:
 
 
 def account(file: RawFile, parsed: Parsed) -> Account | None:
-    """The account of one reading; None for kinds whose text is taken as it is, and for kinds of a program's own."""
+    """The account of one file; None for kinds whose text is kept unchanged, and for registered kinds."""
     pieces = parsed.seen or (PIECES[file.kind.name](file) if file.kind.name in PIECES else ())
     there: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for place, text in pieces:
@@ -75,7 +75,7 @@ def account(file: RawFile, parsed: Parsed) -> Account | None:
 
 
 def accounted(file: RawFile, parsed: Parsed) -> Parsed:
-    """What was read, with how many words of the file are not in it; DocumentError where they are too many."""
+    """The parsed document with the number of missing words. Raises DocumentError for too many."""
     found = account(file, parsed) if str(file.kind.reader).startswith(".") else None
     if found is None:
         return parsed
@@ -84,7 +84,7 @@ def accounted(file: RawFile, parsed: Parsed) -> Parsed:
 
 
 def words_of(text: str) -> list[str]:
-    """The words and signs of a text; a word that a hyphen breaks at a line end, or joins, is its letters alone.
+    """The words and signs of a text; hyphens inside a word or at a line end are removed.
 
     A power, note or fraction is its digits, as most formats hold it: `106` for `10^6`, `48 [2]`, `51/2` for `5 1/2`.
     """
@@ -99,21 +99,21 @@ PLACES = (
     *(("notesSlides/", "notes"), ("slides/slide", "slides"), ("sharedStrings", "cells"), ("worksheets/", "cells")),
     *(("drawings/drawing", "drawings"), ("word/document", "body"), ("content.xml", "body")),
 )
-"""What a part of an archive is called, by what its name holds."""
+"""The label of a part of an archive, by a piece of its name."""
 SKIPPED_PARTS = ("theme", "slideLayout", "slideMaster", "notesMaster", "handoutMaster", "glossaryDocument", "settings")
 SKIPPED_TAGS = word_set(
     "del moveFrom delText instrText Fallback rPh rt pPr rPr tracked-changes annotation-end creator date numCache "
     "numLit f formula1 formula2 sldNum styles automatic-styles font-face-decls scripts forms desc"
 )
-"""Elements whose text no page shows, or shows in another form."""
+"""Elements whose text is not shown on a page, or is shown in another form."""
 BREAKING = word_set(
     "p h tab br cr ptab noBreakHyphen si c pt s line-break table-cell a list-item footnoteReference sym"
 )
 
 
 def archive_pieces(file: RawFile) -> Iterator[Piece]:
-    """The texts of all parts of an Office file reachable from the first; none where hidden text is left out."""
-    if not file.limits.hidden:  # which the readers count
+    """The texts of all parts of an Office file that the first part refers to; none if hidden text is left out."""
+    if not file.limits.hidden:  # counted by the readers
         return
     with opened(file.data, limits=file.limits) as archive:
         met, waiting = {""}, [Part(archive, "")]
@@ -138,7 +138,7 @@ def archive_pieces(file: RawFile) -> Iterator[Piece]:
 
 
 def xml_text(archive: zipfile.ZipFile, part: str) -> str:
-    """The text nodes of a part that are shown, apart where a page parts them."""
+    """The visible text nodes of a part, separated where the page separates them."""
     pieces: list[str] = []
     skipping = 0
     sheet = "worksheets/" in part
@@ -174,7 +174,7 @@ NAMED = {"aside": "asides", "form": "forms", "table": "tables", "figure": "figur
 
 
 class _Page(HTMLParser):
-    """Collects the text of a page, whatever it is."""
+    """Collects all text of a page."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -212,7 +212,7 @@ class _Page(HTMLParser):
 
 
 def page_pieces(text: str) -> Iterator[Piece]:
-    """The texts of a page of HTML by the element they stand in."""
+    """The texts of a page of HTML by their element."""
     page = _Page()
     page.feed(text)
     page.close()

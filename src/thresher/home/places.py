@@ -1,4 +1,4 @@
-"""Where a home is, on this machine or elsewhere, and where it and its collections keep their small files."""
+"""The location of a home, a folder or an address, and the small files of a home and its collections."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ COLLECTIONS = "collections"
 """The folder of a home that holds its collections, a folder each."""
 
 STORES = "thresher.stores"
-"""The entry points of stores that other distributions bring: a name, and a callable that takes a folder."""
+"""Entry points of the stores of other distributions: a name, and a callable that takes a folder."""
 
 SCHEMES = "thresher.homes"
-"""The entry points of homes elsewhere: the scheme of their addresses, and what makes a `RemoteFolder` of one."""
+"""Entry points of remote homes: the scheme of an address, and a function from an address to a `RemoteFolder`."""
 
 
 def home_of(given: str | Path | RemoteFolder) -> Home:
-    """What a person gave as a home: a path, or an address such as s3://BUCKET/PREFIX. Raises UsageError."""
+    """The home at a path or at an address such as s3://BUCKET/PREFIX. Raises UsageError."""
     check_type("home", given, (str, Path, RemoteFolder), "a folder, or an address of one")
     if not isinstance(given, str):
         return given
@@ -41,12 +41,12 @@ def home_of(given: str | Path | RemoteFolder) -> Home:
 
 
 def files_at(folder: Home) -> Files:
-    """The files of a home, or of a folder in it, the records of its collections among them."""
+    """The files of a home or of a folder in it, including the records of its collections."""
     return LocalFiles(folder) if isinstance(folder, Path) else folder.files()
 
 
 def shared(home: Path) -> Files | None:
-    """The files that a home shares with other homes, by `home_files` of the entry point of its store; None alone."""
+    """The files that homes with one store share, from `home_files` of its entry point; None for a home of its own."""
     from thresher.settings import of_home
 
     entry = brought(STORES).get(of_home(home).store)
@@ -55,25 +55,25 @@ def shared(home: Path) -> Files | None:
 
 
 def home_files(home: Home) -> Files:
-    """The files of a home: replies, and what the server keeps. Which they are is asked at each use."""
+    """The files of a home: replies, and the records of the server. The store is looked up at each use."""
     alone = files_at(home)
     return chosen(lambda: shared(home) or alone) if isinstance(home, Path) else alone
 
 
 def record_files(folder: Home) -> Files:
-    """Where a collection's own record is kept that is not beside its tables; its home is two above its folder."""
+    """The files of a collection's record when it is not beside the tables; the home is two folders above."""
     together = shared(folder.absolute().parents[1]) if isinstance(folder, Path) else None
     return files_at(folder) if together is None else together.below(COLLECTIONS).below(folder.name)
 
 
 def files_asked(files: Files) -> Files:
-    """The same files for what every question reads: those far away are asked for again only after a while."""
+    """The same files for reads of every question: remote ones are cached for a while."""
     remembered: Callable[[], Files] | None = getattr(files, "remembered", None)
     return files if remembered is None else remembered()
 
 
 def working_folder(folder: Home, environment: Mapping[str, str] = os.environ) -> Path:
-    """Where this machine keeps what is its own, such as checkpoints of a training: the home, unless it is remote."""
+    """The folder for local files such as checkpoints of a training: the home, unless it is remote."""
     if isinstance(folder, Path):
         return folder
     caches = Path(environment.get("XDG_CACHE_HOME") or Path(environment.get("HOME", "~")).expanduser() / ".cache")
@@ -81,7 +81,7 @@ def working_folder(folder: Home, environment: Mapping[str, str] = os.environ) ->
 
 
 def folders(folder: Home) -> list[str]:
-    """The names of the folders in a folder, sorted, those that begin with a dot left out."""
+    """The sorted names of the folders in a folder, without those that begin with a dot."""
     if isinstance(folder, Path):
         found = sorted(one.name for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else []
     else:
@@ -90,12 +90,12 @@ def folders(folder: Home) -> list[str]:
 
 
 def purge_remark(folder: Home) -> str:
-    """What a purge cannot reach, in words; the empty text where it reaches everything."""
+    """A sentence on the copies that a purge cannot delete; empty if there are none."""
     return "" if isinstance(folder, Path) else folder.purge_remark()
 
 
 def size(folder: Home) -> tuple[int, int]:
-    """Files in a folder and below it, and their bytes."""
+    """Number and total bytes of the files below a folder."""
     if not isinstance(folder, Path):
         return folder.size()
     files = bytes_ = 0
@@ -108,7 +108,7 @@ def size(folder: Home) -> tuple[int, int]:
 
 
 def chosen(choose: Callable[[], Files]) -> Files:
-    """Files that are chosen when they are used: by then the settings around them are known."""
+    """Files that are resolved at each use, because the settings that choose them are known only then."""
     return cast(Files, _Chosen(choose))
 
 
@@ -128,17 +128,17 @@ class _Chosen:
 # --- files on this machine --------------------------------------------------------------------------------------------
 
 UNFINISHED = ".unfinished-"
-"""What the name of a file begins with until it is whole; such a name is none of `Files`."""
+"""Prefix of a file that is being written; `Files` does not list it."""
 
 LEFT_SECONDS = 60.0
-"""A file that is still unfinished then was left by a process that was killed: writing takes milliseconds."""
+"""An unfinished file of this age belongs to a killed process: writing takes milliseconds."""
 
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
-"""What a home holds is for its user alone: documents, questions and keys."""
+"""Only the user may read a home: it holds documents, questions and keys."""
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder of a home and those above it that are not there. Raises OSError."""
+    """Make a folder of a home, and its missing parents. Raises OSError."""
     if not folder.is_dir():
         if folder.parent != folder:
             make_folder(folder.parent)
@@ -146,13 +146,13 @@ def make_folder(folder: Path) -> None:
 
 
 class LocalFiles:
-    """The files of a folder (implements `Files`), made with the first of them; they are for their user alone."""
+    """The files of a folder (implements `Files`), which is made with the first file; only the user may read them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
 
     def read(self, name: str) -> bytes | None:
-        """The content; None where there is no such file."""
+        """The content of a file; None if it does not exist."""
         file = self._file(name)
         try:
             return file.read_bytes()
@@ -162,13 +162,13 @@ class LocalFiles:
             raise _failed("read", file, error) from error
 
     def write(self, name: str, content: bytes, *, durable: bool = False) -> None:
-        """Whole or not at all: a reader sees the old content or the new one. `durable` outlasts a power cut too."""
+        """Write atomically: a reader sees the old or the new content. `durable` survives a power cut too."""
         file = self._file(name)
         with _unfinished(file, content, durable=durable) as unfinished:
             unfinished.replace(file)
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write a file that is not there yet; False where it is. Of several that try at once one gets True."""
+        """Write a file that does not exist; False if it does. Of several concurrent writers one gets True."""
         file = self._file(name)
         with _unfinished(file, content, durable=False) as unfinished:
             try:
@@ -178,7 +178,7 @@ class LocalFiles:
         return True
 
     def find(self, name: str) -> StoredFile | None:
-        """What is known of a file without its content; None where there is no such file."""
+        """The metadata of a file; None if it does not exist."""
         file = self._file(name)
         try:
             status = file.stat()
@@ -189,7 +189,7 @@ class LocalFiles:
         return StoredFile(name, status.st_size, status.st_mtime) if file.is_file() else None
 
     def list(self, prefix: str = "") -> Sequence[StoredFile]:
-        """The files whose names begin with the prefix, recursively, the oldest first; clears unfinished files away."""
+        """The files whose names begin with the prefix, recursively, oldest first; deletes unfinished files."""
         folder, slash, start = prefix.rpartition("/")
         found: list[tuple[int, StoredFile]] = []
         top = self._file(folder) if folder else self.folder
@@ -201,7 +201,7 @@ class LocalFiles:
         return [file for _, file in sorted(found, key=lambda one: (one[0], one[1].name))]
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove files; those that are not there are passed over."""
+        """Remove files; missing ones are ignored."""
         for name in names:
             file = self._file(name)
             try:
@@ -212,7 +212,7 @@ class LocalFiles:
 
     @contextmanager
     def lock(self, name: str, seconds: float) -> Iterator[None]:
-        """Inside it no other process holds the lock of that name; the lock ends with its holder."""
+        """Hold the lock of that name, exclusive between processes; it ends with its holder."""
         from filelock import FileLock, Timeout
 
         file = self._file(name)
@@ -241,7 +241,7 @@ class LocalFiles:
 
 
 def held_too_long(subject: str, seconds: float) -> StoreError:
-    """The error for a lock that was not to be had in so many seconds."""
+    """The error for a lock that was not acquired in so many seconds."""
     return StoreError(
         f"another process has held it for {seconds:.0f} s",
         subject=subject,
@@ -250,21 +250,21 @@ def held_too_long(subject: str, seconds: float) -> StoreError:
 
 
 def check_collection_name(name: str) -> None:
-    """Raise UsageError for what cannot be the name of a collection."""
+    """Raise UsageError for an invalid name of a collection."""
     check_type("name", name, str, "the name of a collection")
     if not name.isprintable() or not name or name.startswith(".") or any(mark in name for mark in "/\\"):
         raise UsageError("is not a collection name", subject=repr(name), next_step="use letters, digits, - and _")
 
 
 def check_name(name: str) -> None:
-    """Raise UsageError for what cannot be the name of a file: it leads out, or hides."""
+    """Raise UsageError for a name of a file that leaves the folder or is hidden."""
     if "\0" in name or any(part == "" or part.startswith(".") for part in name.split("/")):
         raise UsageError("is not the name of a file", subject=repr(name), next_step="use names without dots in front")
 
 
 @contextmanager
 def _unfinished(file: Path, content: bytes, *, durable: bool) -> Iterator[Path]:
-    """A file with the content beside the one to be written, removed at the end unless it was moved."""
+    """A temporary file with the content beside its target, removed at the end unless it was moved."""
     beside = file.with_name(f"{UNFINISHED}{os.getpid()}-{get_ident()}-{file.name}")
     _make_folder(file)
     try:
@@ -288,7 +288,7 @@ def _make_folder(file: Path) -> None:
 
 
 def _files_below(folder: Path, start: str) -> Iterator[Path]:
-    """The files of a folder and of those in it; of the folder itself only what begins with `start`."""
+    """The files below a folder; in the folder itself only names that begin with `start`."""
     try:
         entries = list(os.scandir(folder))
     except (FileNotFoundError, NotADirectoryError):

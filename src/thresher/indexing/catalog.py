@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class SourceRef:
     """Where a document came from: a source, unique within its container (a corpus file; empty for ordinary files)."""
 
     source: str
@@ -40,7 +40,7 @@ class Entry:
 
     id: str
     number: int
-    places: tuple[Place, ...]
+    places: tuple[SourceRef, ...]
     about: str = ""
     """Fingerprint of what its first place says besides the text, see `about`."""
 
@@ -60,7 +60,7 @@ def about(document: Document) -> str:
     return hashlib.sha256(json.dumps(stated).encode()).hexdigest()[:16]
 
 
-def contents(held: Mapping[Place, str]) -> str:
+def contents(held: Mapping[SourceRef, str]) -> str:
     """Fingerprint of the texts a file holds: its places, each with the id of its document."""
     listed = sorted((place.source, id_) for place, id_ in held.items())
     return hashlib.sha256(json.dumps(listed).encode()).hexdigest()[:16]
@@ -99,7 +99,7 @@ class Catalog:
     def __init__(self, entries: Iterable[Entry]) -> None:
         self._by_id = {entry.id: entry for entry in entries}
         self._by_place = {place: entry.id for entry in self._by_id.values() for place in entry.places}
-        self._by_file: defaultdict[str, set[Place]] = defaultdict(set)
+        self._by_file: defaultdict[str, set[SourceRef]] = defaultdict(set)
         for place in self._by_place:
             self._by_file[place.file].add(place)
         self.highest = max((entry.number for entry in self._by_id.values()), default=0)
@@ -108,11 +108,11 @@ class Catalog:
     def __len__(self) -> int:
         return len(self._by_id)
 
-    def places(self) -> Iterable[Place]:
+    def places(self) -> Iterable[SourceRef]:
         """Every known place."""
         return self._by_place.keys()
 
-    def places_in(self, file: str) -> list[Place]:
+    def places_in(self, file: str) -> list[SourceRef]:
         """The known places of one file, sorted."""
         return sorted(self._by_file.get(file, ()))
 
@@ -147,7 +147,7 @@ class Catalog:
         """Take in documents, replacing what their places held before."""
         changes = Changes()
         for document in documents:
-            place = Place(document.source, document.container)
+            place = SourceRef(document.source, document.container)
             before = self._by_place.get(place)
             if before == document.id:
                 self._put_again(document, changes)
@@ -169,7 +169,7 @@ class Catalog:
             self._by_file[place.file].add(place)
         return changes
 
-    def remove(self, places: Iterable[Place]) -> Changes:
+    def remove(self, places: Iterable[SourceRef]) -> Changes:
         """Forget places; a document without any goes."""
         changes = Changes()
         for place in places:
@@ -194,7 +194,7 @@ class Catalog:
         changes.files.add(entry.places[0].file)
         changes.updated += 1
 
-    def _detach(self, place: Place, changes: Changes) -> None:
+    def _detach(self, place: SourceRef, changes: Changes) -> None:
         entry = self._by_id[self._by_place.pop(place)]
         self._by_file[place.file].discard(place)
         left = tuple(other for other in entry.places if other != place)
@@ -218,7 +218,7 @@ class Catalog:
 
 def _restates(entry: Entry, document: Document) -> bool:
     """Whether the first place of an entry now says something else about the same text."""
-    return entry.places[0] == Place(document.source, document.container) and entry.about != about(document)
+    return entry.places[0] == SourceRef(document.source, document.container) and entry.about != about(document)
 
 
 # --- documents as the store's records, and back -----------------------------------------------------------------------
@@ -308,7 +308,7 @@ def to_document_row(document: Document, entry: Entry, added: str) -> dict[str, A
     return with_places(row, entry.places)
 
 
-def with_places(row: Mapping[str, Any], places: Sequence[Place]) -> dict[str, Any]:
+def with_places(row: Mapping[str, Any], places: Sequence[SourceRef]) -> dict[str, Any]:
     """The record with other places, the first its source; a title that is the old file's name, no heading, follows."""
     listed = stable_json([[place.source, place.container] for place in places])
     before, now = PurePosixPath(row.get("source", places[0].source)).stem, PurePosixPath(places[0].source).stem
@@ -320,9 +320,9 @@ def with_places(row: Mapping[str, Any], places: Sequence[Place]) -> dict[str, An
     return {**row, "source": places[0].source, "title": title, "places": listed}
 
 
-def to_places(text: str) -> tuple[Place, ...]:
+def to_places(text: str) -> tuple[SourceRef, ...]:
     """The places of a record."""
-    return tuple(Place(source, container) for source, container in json.loads(text))
+    return tuple(SourceRef(source, container) for source, container in json.loads(text))
 
 
 def to_record(row: Mapping[str, Any]) -> DocumentRecord:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import DocumentError
-from thresher.indexing.catalog import Changes, Place, contents
+from thresher.indexing.catalog import Changes, SourceRef, contents
 from thresher.indexing.index_config import IndexConfig, encode
 from thresher.indexing.prepare import Ahead, Incoming, Prepared, Workers
 from thresher.indexing.store import BATCH_CHUNKS, CHUNK_CHARACTERS, DocumentStore
@@ -128,7 +128,7 @@ class Ingest:
         self,
         incoming: Iterable[Incoming | DocumentError],
         *,
-        vanished: Callable[[Place], bool] | None = None,
+        vanished: Callable[[SourceRef], bool] | None = None,
         prune: bool = False,
         reread: bool = False,
     ) -> Report:
@@ -160,7 +160,7 @@ class Ingest:
         if self._passes_by(item):
             self._report.unchanged += self._files[item.source]["documents"]
             return
-        held: dict[Place, str] = {}
+        held: dict[SourceRef, str] = {}
         failures = len(self._report.failed)
         try:
             for prepared in item.prepared():
@@ -184,7 +184,7 @@ class Ingest:
         known = None if self._reread else self._files.get(item.source)
         return known is not None and (known["sha256"], known["given"]) == (item.sha256, item.given)
 
-    def _collect(self, prepared: Prepared, held: dict[Place, str]) -> None:
+    def _collect(self, prepared: Prepared, held: dict[SourceRef, str]) -> None:
         """Put the next documents of a file into the batch, and their places into `held`."""
         if self._progress is not None and prepared.chunks:
             self._progress(prepared.chunks)
@@ -192,7 +192,7 @@ class Ingest:
             if isinstance(document, DocumentError):
                 self._report.failed.append(document)
                 continue
-            place = Place(document.source, document.container)
+            place = SourceRef(document.source, document.container)
             if place in held:
                 what = "this id occurs twice in the corpus; the first row was kept"
                 subject = f"{place.container}#{place.source}"
@@ -243,7 +243,7 @@ class Ingest:
         made = encode(config, without, known, self._progress)
         return {document.id: came.get(config.fingerprint) or made.get(document.id, ()) for document, came in fresh}
 
-    def _part_with(self, vanished: Callable[[Place], bool], *, prune: bool) -> None:
+    def _part_with(self, vanished: Callable[[SourceRef], bool], *, prune: bool) -> None:
         """Remove what vanished, or report that it is still there; a moved file only loses its old place."""
         self._refresh()
         unmet = {place.file: place for place in self._catalog.places() if place.file not in self._met}
@@ -258,14 +258,14 @@ class Ingest:
             self._remove(moved, files=[file for file in files if file not in left])
         self._report.remarks += [Remark(file, *GONE) for file in sorted(left)]
 
-    def _moved(self, file: str) -> list[Place]:
+    def _moved(self, file: str) -> list[SourceRef]:
         """The places of a file, if each of its documents was met in another file."""
         entries = self._catalog.entries_in(file)
         if not all(any(place.file in self._met for place in entry.places) for entry in entries):
             return []
         return [place for entry in entries for place in entry.places if place.file == file]
 
-    def _remove(self, places: Sequence[Place], *, files: Iterable[str] = ()) -> None:
+    def _remove(self, places: Sequence[SourceRef], *, files: Iterable[str] = ()) -> None:
         self._report.count(self._store.remove(places, files=files))
         self._changed = True
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from thresher.errors import DocumentError
 from thresher.home.places import Home, working_folder
-from thresher.indexing.catalog import Place, stable_json
+from thresher.indexing.catalog import SourceRef, stable_json
 from thresher.indexing.prepare import Incoming
 from thresher.types import Document, Metadata
 
@@ -114,7 +114,7 @@ class Inputs:
         self._chunks += chunks
         self._tell()
 
-    def vanished(self, place: Place) -> bool:
+    def vanished(self, place: SourceRef) -> bool:
         """Whether a place lies in one of the given folders and its file is gone."""
         path = Path(place.file)
         return any(root in path.parents for root in self._roots) and not path.exists()

@@ -36,7 +36,7 @@ from thresher.indexing.catalog import (
     Changes,
     DocumentRecord,
     Entry,
-    Place,
+    SourceRef,
     to_chunk_row,
     to_document,
     to_document_row,
@@ -238,11 +238,11 @@ class DocumentStore:
         catalog.reserve(counters.get("document", 0))
         return catalog
 
-    def all_places(self) -> list[Place]:
+    def all_places(self) -> list[SourceRef]:
         """Every place of every document; one that stands twice is damage, and a catalog would hide it."""
         return [place for row in self._rows("documents", "places") for place in to_places(row["places"])]
 
-    def past_places(self) -> set[Place] | None:
+    def past_places(self) -> set[SourceRef] | None:
         """The places of documents in older versions that are kept; None where the store cannot show these."""
         past = getattr(self.record_table("documents"), "past", None)
         return None if past is None else {place for places in past("places") for place in to_places(places)}
@@ -426,7 +426,7 @@ class DocumentStore:
         finally:
             lock.release()
 
-    def remove(self, places: Iterable[Place], *, files: Iterable[str] = ()) -> Changes:
+    def remove(self, places: Iterable[SourceRef], *, files: Iterable[str] = ()) -> Changes:
         """Forget places, and documents that have no other; `files` will be read again when they are indexed next."""
         with self.locked():
             catalog = self.catalog()

@@ -1,7 +1,7 @@
 """A scorer and a threshold: what most recipes put in the judge slot.
 
-A threshold says which scores are enough: a fixed cut, none, or one from the scores' own distribution (`llm_scorers` has
-a model's). Hits without a score are never kept by it: what becomes of them is the judge's policy.
+A threshold says which scores are enough. Hits without a score are never kept by it: what becomes of them is the judge's
+policy.
 """
 
 from __future__ import annotations
@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, log
-from statistics import fmean, pstdev, pvariance
 from typing import ClassVar
 
-from thresher.errors import BudgetSpent, ProviderError
-from thresher.protocols import CrossEncoder, Judge, Scorer, about
+from thresher.protocols import Judge, Scorer, about
 from thresher.questions import asked_apart
 from thresher.types import (
     NO_NOTES,
@@ -28,9 +26,6 @@ from thresher.types import (
     logistic,
     ranked_judgements,
 )
-
-EPSILON = 0.01
-"""Variance below which scores count as close together. Not published; the value of the one public implementation."""
 
 DIGITS = 12
 """What is computed from scores is rounded to this many before it is compared: the variance of 0.4 and 0.6 is 0.01, and
@@ -85,39 +80,6 @@ class Fixed:
         return cut(scored, self.value, inclusive=self.inclusive)
 
 
-@dataclass(frozen=True, slots=True)
-class Statistical:
-    """The mean of the scores; mean plus standard deviation where they are close together (ChunkRAG, Algorithm 1).
-
-    As printed (lines 19 to 22) this keeps nothing when more than half of the scores, but not all, tie at the top, so
-    at least the `min_keep` best stay, with all ties; 0 is as printed. It also keeps half of an irrelevant retrieval:
-    below `floor` nothing is kept, 0 is as published (Y13 in docs/methods.md). Standard deviation and variance are those
-    of the whole population.
-    """
-
-    min_keep: int = 1
-    floor: float = 0.0
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        floor = f", never below {self.floor:g}" if self.floor else ""
-        return f"mean of the scores, at least {self.min_keep}{floor}"
-
-    def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
-        """All that reach the threshold."""
-        scored = [None if score is None else replace(score, value=round(score.value, DIGITS)) for score in scored]
-        values = sorted((score.value for score in scored if score is not None), reverse=True)
-        if not values:
-            return ThresholdResult(None, (False,) * len(scored))
-        mean, variance = round(fmean(values), DIGITS), round(pvariance(values), DIGITS)
-        threshold = round(mean + pstdev(values), DIGITS) if variance < EPSILON else mean
-        if self.min_keep:
-            threshold = min(threshold, values[min(self.min_keep, len(values)) - 1])
-        threshold = max(threshold, self.floor)
-        return cut(scored, threshold, notes=Notes(facts={"mean": mean, "variance": variance}))
-
-
 def cut(
     scored: Sequence[Score | None], value: float, *, inclusive: bool = True, notes: Notes = NO_NOTES
 ) -> ThresholdResult:
@@ -154,6 +116,11 @@ class ScoringJudge:
     order: bool = True
     """Kept hits by their score, best first, which becomes the score they are ranked by; otherwise as they came."""
     otherwise: Scorer | None = None
+
+    @property
+    def floor(self) -> float | None:
+        """The score below which its threshold keeps nothing, for a threshold that has a `floor`."""
+        return getattr(self.threshold, "floor", None)
 
     @property
     def about(self) -> str:
@@ -256,39 +223,3 @@ class RankedJudge:
         score = Score(logistic(odds), JOINED)
         scores = {**judgement.hit.scores, "rank": Score(float(rank), RETRIEVED), ORDER: score}
         return replace(judgement, hit=replace(judgement.hit, score=score, scores=scores))
-
-
-@dataclass(frozen=True, slots=True)
-class RerankedJudge:
-    """Orders what another judge kept (ChunkRAG, Algorithm 1, line 24; Y16); if the cross-encoder fails, as it was."""
-
-    judge: Judge
-    cross_encoder: CrossEncoder
-    titled: bool = True
-    """Whether the cross-encoder reads a chunk with its title in front."""
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return f"{about(self.judge)}; ordered by cross-encoder {self.cross_encoder.name.partition('@')[0]}"
-
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Judged:
-        """Kept hits by the cross-encoder's score, best first, ties as they were; then the dropped ones."""
-        judged = self.judge(query, hits)
-        kept = [judgement for judgement in judged.judgements if judgement.keep]
-        if not kept:
-            return judged
-        texts = [one.hit.chunk.titled if self.titled else one.hit.chunk.text for one in kept]
-        try:
-            scores = self.cross_encoder(query.search, texts)
-        except (ProviderError, BudgetSpent) as error:
-            lack = f"judge: {error}; the order of the scores was kept"
-            return replace(judged, notes=judged.notes + Notes((lack,)))
-        scored = [
-            replace(one, hit=replace(one.hit, score=score, scores={**one.hit.scores, "rerank": score}))
-            for one, score in zip(kept, scores, strict=True)
-        ]
-        scored.sort(key=lambda one: -one.hit.score.value)
-        dropped = [judgement for judgement in judged.judgements if not judgement.keep]
-        notes = judged.notes + Notes(facts={"reranker": self.cross_encoder.name})
-        return Judged((*ranked_judgements(scored), *dropped), notes)

@@ -19,7 +19,6 @@ from thresher.types import (
     LOGIT,
     NO_NOTES,
     PROBABILITY,
-    T5,
     UNIT,
     Hit,
     Notes,
@@ -253,10 +252,10 @@ class TunedJudge:
 
 @dataclass(frozen=True, slots=True)
 class CrossEncoderScorer:
-    """A cross-encoder's logits through a logistic function to 0..1, or, on the scale `T5`, as they are.
+    """A cross-encoder's logits through a logistic function to 0..1, or as they are on another scale.
 
-    `T5` is for the CRAG paper's evaluator, whose one logit was trained to be -1 or 1; a value beyond is clipped.
-    Endpoints that answer with 0..1 already are left as they are, and stretched to -1..1 for `T5`.
+    Another scale is that of an evaluator whose logit was trained to lie on it; a value beyond is clipped. What an
+    endpoint answers from 0 to 1 is left as it is, and stretched to another scale.
     """
 
     cross_encoder: CrossEncoder
@@ -284,9 +283,10 @@ class CrossEncoderScorer:
         return Scores(tuple(Score(self._value(score), self.scale) for score in scores), Notes(facts=facts))
 
     def _value(self, score: Score) -> float:
-        if self.scale == T5:
-            return 2 * score.value - 1 if score.scale != LOGIT else min(T5.high, max(T5.low, score.value))
-        return score.value if score.scale != LOGIT else logistic(score.value)
+        low, high = self.scale.low, self.scale.high
+        if score.scale != LOGIT:
+            return low + (high - low) * score.value
+        return logistic(score.value) if self.scale == UNIT else min(high, max(low, score.value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,31 +327,6 @@ class EachPartScorer(WrappedScorer):
             tuple(parts_of(scores)[at] for at, scores in enumerate(best)),
             found[0].failed,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class StandInForT5(WrappedScorer):
-    """Twice a score from 0 to 1 minus one, in place of the CRAG paper's fine-tuned evaluator.
-
-    Thresholds fitted to the evaluator mean something else for it, so every answer says that it stood in.
-    """
-
-    @property
-    def scale(self) -> Scale:
-        """The evaluator's, -1 to 1."""
-        return T5
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return f"{about(self.scorer)}, on the scale of the T5 evaluator"
-
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
-        """The scorer's scores, stretched; what they were made of stays as it was."""
-        scored = self.scorer(query, hits)
-        scores = tuple(None if score is None else Score(2 * score.value - 1, T5) for score in scored.scores)
-        lack = f"judge: the fine-tuned T5 evaluator is not there; twice the {self.name} minus one stands in for it"
-        return replace(scored, scores=scores, notes=scored.notes + Notes((lack,)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,21 @@
 """The verdict on judged hits, decided in the way of each family of recipes.
 
-An empty retrieval is always incorrect (Z6 in docs/methods.md), unless that verdict is taken away (`RestrictedDecider`).
+An empty retrieval is always incorrect (Z6 in docs/methods.md).
 Where scores decide, a hit without one does not count; if no hit has one, the verdict is ambiguous.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from thresher.errors import UsageError
 from thresher.judging.judge import Fixed
-from thresher.protocols import Decider, about
-from thresher.types import UNIT, Actions, Decision, Judgement, Notes, Query, Scale, Score, Verdict
+from thresher.types import UNIT, Decision, Judgement, Notes, Query, Scale, Score, Verdict
+
+ABSOLUTE = "absolute confidence"
+"""Name in `hit.scores` of a score that is compared with bounds in place of the judge's; the page shows it."""
 
 Operators = Literal["blog", "paper", "code"]
 
@@ -68,18 +70,6 @@ class Bounds:
 
 NOTHING_RETRIEVED = Decision(Verdict.INCORRECT, reason="nothing was retrieved")
 
-INSTEAD: Mapping[Actions, Mapping[Verdict, Verdict]] = {
-    "all": {},
-    "without-correct": {Verdict.CORRECT: Verdict.AMBIGUOUS},
-    "without-incorrect": {Verdict.INCORRECT: Verdict.AMBIGUOUS},
-    "without-ambiguous": {Verdict.AMBIGUOUS: Verdict.INCORRECT},
-    "only-correct": dict.fromkeys(Verdict, Verdict.CORRECT),
-    "only-incorrect": dict.fromkeys(Verdict, Verdict.INCORRECT),
-    "only-ambiguous": dict.fromkeys(Verdict, Verdict.AMBIGUOUS),
-}
-"""Which verdict stands for another. A verdict that is taken away is ambiguous; without ambiguous the upper bound is the
-single threshold (the paper does not print its value)."""
-
 
 @dataclass(frozen=True, slots=True)
 class ThreeWay:
@@ -91,6 +81,11 @@ class ThreeWay:
     bounds: Bounds
     by: str = ""
     """Name of the score in `hit.scores`; empty for the judge's."""
+
+    @property
+    def bounded(self) -> ThreeWay:
+        """Itself; a decider around it shows it by the same name, so that its bounds can be learned."""
+        return self
 
     @property
     def about(self) -> str:
@@ -118,44 +113,6 @@ class ThreeWay:
                 why = f"is between {bounds.lower:g} and {bounds.upper:g}"
         notes = _notes(best.value, bounds.lower, bounds.upper, unscored=len(judged) - len(scores))
         return Decision(verdict, reason=f"best {name} {best.value:.3g} {why}", notes=notes)
-
-
-@dataclass(frozen=True, slots=True)
-class Survivors:
-    """Correct when the judge kept anything, else incorrect: how Fig. 6 of ECRAG reads when nothing else routes."""
-
-    about: ClassVar[str] = "whether any chunk stayed"
-
-    def __call__(self, query: Query, judged: Sequence[Judgement]) -> Decision:
-        """The verdict, and how many hits stayed."""
-        if not judged:
-            return NOTHING_RETRIEVED
-        kept = sum(judgement.keep for judgement in judged)
-        verdict = Verdict.CORRECT if kept else Verdict.INCORRECT
-        return Decision(verdict, None, f"{kept or 'none'} of {len(judged)} chunks stayed", Notes(facts={"kept": kept}))
-
-
-@dataclass(frozen=True, slots=True)
-class RestrictedDecider:
-    """A decider some of whose verdicts are not acted on: CRAG's ablations (arXiv:2401.15884v3, Tables 2 and 11)."""
-
-    decide: Decider
-    actions: Actions
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return about(self.decide) if self.actions == "all" else f"{about(self.decide)}, actions {self.actions}"
-
-    def __call__(self, query: Query, judged: Sequence[Judgement]) -> Decision:
-        """The verdict, or the one that stands for it, with the reason of the first."""
-        decision = self.decide(query, judged)
-        verdict = decision.verdict
-        instead = verdict if verdict is None else INSTEAD[self.actions].get(verdict, verdict)
-        if instead is verdict:
-            return decision
-        reason = f"{decision.reason}: {verdict}, taken as {instead} ({self.actions})"
-        return replace(decision, verdict=instead, reason=reason)
 
 
 @dataclass(frozen=True, slots=True)

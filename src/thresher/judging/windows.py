@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from thresher.judging.judge import parts_of, value_of
 from thresher.judging.scorers import WrappedScorer
 from thresher.structure.answers import answered, form_near, grids_near
-from thresher.structure.entries import Named, answers, as_written, named_in
+from thresher.structure.entries import Named, as_written, entry_probability, named_in
 from thresher.structure.forms import Form, to_pay_in_words
 from thresher.structure.grid import Cell, Grid
 from thresher.structure.lookup import look
@@ -87,7 +87,7 @@ def _is_other(hit: Hit, named: Mapping[str, Named]) -> bool:
 def _known(query: Query, scores: Scores, *, lifted: bool = False) -> list[Known]:
     """Each score with its parts; `lifted`, an entry scores at least what the trained judge's `answers` is worth."""
     return [
-        (Score(max(score.value, answers(query.question, made["answers"].value)), UNIT), made)
+        (Score(max(score.value, entry_probability(query.question, made["answers"].value)), UNIT), made)
         if lifted and score is not None and "answers" in made
         else (score, made)
         for score, made in zip(scores.scores, parts_of(scores), strict=True)

@@ -96,7 +96,7 @@ class BundledEncoder(WeightsFolder):
         """The pieces of each text, at least one."""
         clean = [encodable(text) for text in texts]
         encodings = self._load().tokenizer.encode_batch_fast(clean, add_special_tokens=False)
-        return [windows(encoding.ids, MAX_TOKENS - 2) for encoding in encodings]
+        return [token_windows(encoding.ids, MAX_TOKENS - 2) for encoding in encodings]
 
     def _opened(self) -> Loaded:
         loaded = super()._opened()
@@ -108,7 +108,7 @@ class BundledEncoder(WeightsFolder):
         return loaded
 
 
-def windows(ids: list[int], most: int) -> Pieces:
+def token_windows(ids: list[int], most: int) -> Pieces:
     """`ids` cut into as few pieces of at most `most` as possible, their lengths differing by one at most."""
     count = max(1, -(-len(ids) // most))
     bounds = [len(ids) * number // count for number in range(count + 1)]

@@ -21,7 +21,7 @@ from thresher.protocols import ChunkTable
 from thresher.recipes import corrective
 from thresher.recipes.components import Components
 from thresher.recipes.judges import best_score, judge_of, learns, raw_scorer
-from thresher.recipes.registry import RECIPES, Recipe
+from thresher.recipes.registry import Recipe, get, names
 from thresher.recipes.settings import CorrectiveSettings, JudgeSettings, RecipeSettings
 from thresher.tracing.feedback import Label
 from thresher.types import Chunk, Hit, In, Not, Query
@@ -188,7 +188,7 @@ def _of_printed_bounds(
 ) -> Observed:
     """The score that a published recipe compares with its bounds, over what it retrieves and judges."""
     pipeline, config = recipe.wired(settings, parts), recipe.index_config(settings, parts)
-    effective = learns(pipeline, settings, recipe.bounds or ())  # not with every setting or own part
+    effective = learns(pipeline, recipe.bounds or ())  # not with every setting or own part
     if config is None or not effective or not isinstance(settings, JudgeSettings):
         raise _without_bounds(recipe)
 
@@ -202,7 +202,7 @@ def _of_printed_bounds(
 
 
 def _without_bounds(recipe: Recipe) -> UsageError:
-    can = [one.name for one in RECIPES.values() if one.bounds is not None or one.module == "corrective"]
+    can = [one.name for one in map(get, names()) if one.bounds is not None or one.module == "corrective"]
     subject, next_step = f"recipe {recipe.name}", f"calibrate one of {', '.join(can)}"
     return UsageError("decides by no bounds that could be learned", subject=subject, next_step=next_step)
 

@@ -5,7 +5,7 @@ is a cross-encoder: a fastembed name, a folder or a `/rerank` address.
 
 A calibration maps the score that is compared with a recipe's bounds to the probability that the evidence suffices; its
 inverse gives the bounds on the recipe's scale. Learned bounds replace the printed ones, and every answer states it;
-bounds set by hand stay. For `chunkrag`, which gives no verdict, the lower bound is the floor of its scores.
+bounds set by hand stay. For a recipe that gives no verdict (`chunkrag`) the lower bound is the floor of its scores.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from thresher.judging.scorers import (
     TrainedScorer,
     TunedJudge,
 )
-from thresher.judging.verdicts import RestrictedDecider, ThreeWay
+from thresher.judging.verdicts import ThreeWay
 from thresher.judging.windows import EntryScorer, TableScorer
 from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, Decider, Scorer, about
 from thresher.recipes.components import BUNDLED, Components
-from thresher.recipes.settings import ChunkragSettings, JudgeSettings, RecipeSettings
+from thresher.recipes.settings import JudgeSettings, RecipeSettings
 from thresher.settings import flat, resolved
 from thresher.types import PROBABILITY, UNIT, Decision, Judgement, Notes, Query, Scale
 
@@ -166,7 +166,7 @@ def with_learned(
     wired: Callable[[RecipeSettings, Components], Pipeline],
 ) -> Pipeline:
     """The recipe by learned bounds, `printed` without any or where those at `keys` are set by hand."""
-    if parts.calibrations is None or not isinstance(settings, JudgeSettings) or not learns(printed, settings, keys):
+    if parts.calibrations is None or not isinstance(settings, JudgeSettings) or not learns(printed, keys):
         return printed
     learned = parts.calibrations().get(judge_of(name, settings), parts.encoder(settings).name)
     if learned is None:
@@ -182,10 +182,10 @@ def with_learned(
     return replace(made, decide=ConfidentDecider(made.decide, learned, mapping(learned, fits=True)))
 
 
-def learns(pipeline: Pipeline, settings: RecipeSettings, keys: tuple[str, ...]) -> bool:
-    """Whether the settings at `keys` take effect: the decider has two bounds, or the threshold has a floor."""
-    if isinstance(settings, ChunkragSettings):
-        return settings.threshold == "stat"
+def learns(pipeline: Pipeline, keys: tuple[str, ...]) -> bool:
+    """Whether the settings at `keys` take effect: the decider has two bounds, or the judge's threshold has a floor."""
+    if len(keys) == 1:
+        return getattr(pipeline.judge, "floor", None) is not None
     return len(keys) == 2 and bounded(pipeline.decide) is not None
 
 
@@ -226,8 +226,7 @@ def _changed(settings: RecipeSettings, keys: tuple[str, ...], values: tuple[floa
 
 def bounded(decide: Decider) -> ThreeWay | None:
     """The part of a decider that compares scores with two bounds; None for a decider that does not."""
-    inner = decide.decide if isinstance(decide, RestrictedDecider) else decide
-    return inner if isinstance(inner, ThreeWay) else None
+    return getattr(decide, "bounded", None)
 
 
 def best_score(decide: Decider, judged: Sequence[Judgement]) -> float | None:

@@ -1,18 +1,19 @@
 """The recipes by name, as data: summary, settings, presets. A recipe's parts are imported when it is run.
 
-Adding a recipe is a file with a docstring (Follows / Departs / Left open), `index_config` and `pipeline`, its settings
-in `recipes.settings`, and a line in `RECIPES`. Our `index_config`s are in `cuts`, which imports no part of a question.
+A recipe is a module with a docstring (Follows / Departs / Left open), `index_config` and `pipeline`, a model of its
+settings, and a `Recipe` in `RECIPES` or, as the published methods of `thresher_methods`, under the entry points
+`thresher.recipes`. Our `index_config`s are in `cuts`, which imports no part of a question.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from thresher.errors import MisplacedSetting, UnknownSetting, UsageError, check_type
-from thresher.plugins import load_plugins
+from thresher.plugins import brought, load_plugins, loaded
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from thresher.settings import Layer
 
 DEFAULT = "corrective"
+
+GROUP = "thresher.recipes"
+"""The entry points of recipes that distributions bring, each the name of a `Recipe`, imported when it is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,12 @@ class Recipe:
     """Parts that stand in a slot instead of the recipe's own, by slot: see `derive`."""
     bounds: tuple[str, ...] | None = None
     """The settings of its printed lower and upper bound, or of its floor, which `calibrate` learns for a collection."""
+    cut: str = ""
+    """`module:function` that cuts documents; `index_config` of `module` if empty, which imports what answers too."""
+
+    def variant(self, name: str, summary: str, model: str, preset: Mapping[str, Any]) -> Recipe:
+        """A preset of this recipe."""
+        return replace(self, name=name, summary=summary, model=model, preset_of=self.name, preset=preset)
 
     @property
     def settings(self) -> type[RecipeSettings]:
@@ -78,7 +88,11 @@ class Recipe:
         """How the documents must be cut and encoded; None for a recipe that retrieves nothing."""
         from thresher.recipes import cuts
 
-        cut = getattr(cuts, self.module, None) or self._wiring.index_config
+        if self.cut:
+            module, _, name = self.cut.partition(":")
+            cut = getattr(import_module(module), name)
+        else:
+            cut = getattr(cuts, self.module, None) or self._wiring.index_config
         return cast("IndexConfig | None", cut(settings, components))
 
     def pipeline(self, settings: RecipeSettings, components: Components) -> Pipeline:
@@ -127,35 +141,8 @@ class Recipe:
         return import_module(f"thresher.recipes.{module}")
 
 
-def _preset(of: Recipe, name: str, summary: str, model: str, preset: Mapping[str, Any]) -> Recipe:
-    return replace(of, name=name, summary=summary, model=model, preset_of=of.name, preset=preset)
-
-
 _HYBRID = Recipe(
     "hybrid", "dense + BM25, fused by reciprocal ranks, reranked, two dense hits protected", "hybrid", "HybridSettings"
-)
-_CRAG = Recipe(
-    "crag",
-    "retrieval judged, refined strip by strip, corrected from outside",
-    "crag",
-    "CragSettings",
-    corrects=True,
-    bounds=("lower", "upper"),
-)
-_ECRAG = Recipe(
-    "ecrag",
-    "chunk summaries first, then their subchunks; a confidence of cosine and BM25 routes",
-    "ecrag",
-    "EcragSettings",
-    corrects=True,
-    bounds=("kdm.external", "kdm.internal"),
-)
-_CHUNKRAG = Recipe(
-    "chunkrag",
-    "every chunk scored, reconsidered and criticised; cut where the scores say",
-    "chunkrag",
-    "ChunkragSettings",
-    bounds=("score_floor",),
 )
 _RECIPES = (
     Recipe(
@@ -167,67 +154,11 @@ _RECIPES = (
     ),
     Recipe("rag", "plain RAG: the nearest chunks, trusted as they are", "rag", "RagSettings"),
     _HYBRID,
-    _preset(
-        _HYBRID,
+    _HYBRID.variant(
         "hybrid-literal",
         "the hybrid report as printed: fixed depths 8 and 4, five results, the cross-encoder alone orders",
         "HybridLiteralSettings",
         {"fuse.method": "rrf"},
-    ),
-    _CRAG,
-    _preset(
-        _CRAG,
-        "crag-paper",
-        "the CRAG paper's scale, bounds and keywords",
-        "PrintedCragSettings",
-        {
-            "upper": 0.59,
-            "lower": -0.99,
-            "bounds": "paper",
-            "refine.top_k": 5,
-            "refine.min_score": -0.5,
-            "search.style": "keywords3",
-        },
-    ),
-    _preset(
-        _CRAG,
-        "crag-code",
-        "the CRAG repository's run script: whole chunks as strips, the best three",
-        "PrintedCragSettings",
-        {
-            "upper": 0.592,
-            "lower": -0.995,
-            "bounds": "code",
-            "decompose": "selection",
-            "refine.top_k": 3,
-            "refine.min_score": -1.0,
-            "refine.order": "score",
-            "search.style": "keywords3",
-            "web.sites": "wikipedia.org",
-        },
-    ),
-    _ECRAG,
-    _preset(
-        replace(_ECRAG, bounds=None),
-        "ecrag-literal",
-        "the thesis's code as printed, with its defects",
-        "EcragLiteralSettings",
-        {
-            "subchunk.tail": "literal",
-            "kdm.combine": "sum",
-            "kdm.nonzero_rule": "normalized",
-            "kdm.fit": "retrieved",
-            "kdm.idf": "okapi",
-            "kdm.route": "survivors",
-        },
-    ),
-    _CHUNKRAG,
-    _preset(
-        replace(_CHUNKRAG, bounds=None),
-        "chunkrag-v1",
-        "the first version: TF-IDF, an independent critic, a threshold from the model",
-        "ChunkragV1Settings",
-        {"chunk.theta": 0.7, "dedup.vectors": "tfidf", "critic.sees_scores": False, "threshold": "llm"},
     ),
     Recipe(
         "no-retrieval", "the generator alone, without evidence", "no_retrieval", "NoRetrievalSettings", needs_llm=True
@@ -235,12 +166,13 @@ _RECIPES = (
 )
 
 RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in _RECIPES}
+"""Those of Thresher, those that were registered, and those of other distributions that were asked for."""
 
 
 def names() -> list[str]:
-    """All recipes and presets."""
+    """All recipes and presets; those that other distributions bring are not imported for it."""
     load_plugins()
-    return list(RECIPES)
+    return list({**RECIPES, **dict(sorted(brought(GROUP).items()))})
 
 
 def get(name: str | Recipe) -> Recipe:
@@ -248,8 +180,11 @@ def get(name: str | Recipe) -> Recipe:
     if isinstance(name, Recipe):
         return name
     check_type("recipe", name, str, "the name of a recipe, or one that `recipes.derive` made")
-    if name not in names():
-        raise UnknownSetting(name, RECIPES, kind="recipe")
+    load_plugins()
+    if name not in RECIPES:
+        if name not in brought(GROUP):
+            raise UnknownSetting(name, names(), kind="recipe")
+        RECIPES[name] = cast("Recipe", loaded(brought(GROUP)[name]))
     return RECIPES[name]
 
 
@@ -289,9 +224,9 @@ def derive(
 
 
 def register(recipe: Recipe) -> Recipe:
-    """Make a recipe known by its name, for the command line, `eval compare` and `replay`; one of ours stays ours."""
-    if RECIPES.get(recipe.name) in _RECIPES:
-        raise UsageError("is a recipe of Thresher's", subject=recipe.name, next_step="give it another `name`")
+    """Make a recipe known by its name, for the command line, `eval compare` and `replay`; installed ones stay."""
+    if RECIPES.get(recipe.name) in _RECIPES or recipe.name in brought(GROUP):
+        raise UsageError("is an installed recipe", subject=recipe.name, next_step="give it another `name`")
     RECIPES[recipe.name] = recipe
     return recipe
 
@@ -300,13 +235,13 @@ def configured(
     chosen: Sequence[str | Recipe], given: Mapping[str, Any], *, home: Home | None = None
 ) -> list[tuple[Recipe, RecipeSettings]]:
     """Several recipes with their settings; a given setting counts for the recipes that have it. Raises UsageError."""
-    from thresher.settings import check_known, dotted, keys, own
+    from thresher.settings import check_known, dotted, keys, known_to
 
     found = [get(name) for name in chosen]
     values = dict(dotted(given))
     _check_here(values, found)
     check_known(values, {key for recipe in found for key in keys(recipe.settings)})
-    return [(recipe, recipe.configured(own(recipe.settings, values), home=home)) for recipe in found]
+    return [(recipe, recipe.configured(known_to(recipe.settings, values), home=home)) for recipe in found]
 
 
 def front(home: Home | None = None) -> FrontSettings:
@@ -334,9 +269,9 @@ def front_origins(home: Home | None = None) -> dict[str, str]:
 
 def _front_layers(home: Home | None) -> list[Layer]:
     from thresher.recipes.settings import FrontSettings
-    from thresher.settings import Layer, ambient, own
+    from thresher.settings import Layer, ambient, known_to
 
-    return [Layer(one.origin, own(FrontSettings, one.values)) for one in ambient(settings_keys(), home)]
+    return [Layer(one.origin, known_to(FrontSettings, one.values)) for one in ambient(settings_keys(), home)]
 
 
 def _check_here(given: Mapping[str, Any], chosen: Sequence[Recipe]) -> None:
@@ -350,17 +285,42 @@ def _check_here(given: Mapping[str, Any], chosen: Sequence[Recipe]) -> None:
             continue
         if key in FrontSettings.model_fields:
             raise MisplacedSetting(key, "is no setting of a recipe", f"give it by `{key}`")
-        owners = [name for name, recipe in RECIPES.items() if key in keys(recipe.settings)]
+        owners = [name for name in names() if key in keys(get(name).settings)]
         if owners:
-            names = ", ".join(recipe.name for recipe in chosen)
-            raise MisplacedSetting(key, f"is no setting of {names}", f"it is one of {', '.join(owners)}")
+            asked = ", ".join(recipe.name for recipe in chosen)
+            raise MisplacedSetting(key, f"is no setting of {asked}", f"it is one of {', '.join(owners)}")
 
 
-def settings_keys() -> set[str]:
-    """The dotted keys of the settings that a collection, with the tables of distributions, or any recipe has."""
+class SettingsKeys(Set[str]):
+    """The dotted keys of the settings that a collection, with the tables of distributions, or any recipe has.
+
+    Recipes of other distributions are imported only for a key that no recipe of Thresher has, or to list all keys.
+    """
+
+    def __contains__(self, key: object) -> bool:
+        load_plugins()
+        return key in _keys_of(list(RECIPES)) or key in _keys_of(names())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_keys_of(names()))
+
+    def __len__(self) -> int:
+        return len(_keys_of(names()))
+
+    @classmethod
+    def _from_iterable(cls, keys: Iterable[str]) -> set[str]:  # type: ignore[override]
+        return set(keys)
+
+
+def settings_keys() -> Set[str]:
+    """The dotted keys that a `thresher.toml`, the environment or a call may set."""
+    return SettingsKeys()
+
+
+def _keys_of(chosen: Sequence[str]) -> set[str]:
+    """The keys of the settings of some recipes, of a collection and of the front."""
     from thresher.recipes.settings import FrontSettings
     from thresher.settings import Frozen, collection_model, keys
 
-    of_recipes = {RECIPES[name].settings for name in names()}
-    models: list[type[Frozen]] = [collection_model(), FrontSettings, *of_recipes]
+    models: list[type[Frozen]] = [collection_model(), FrontSettings, *{get(name).settings for name in chosen}]
     return {key for model in models for key in keys(model)}

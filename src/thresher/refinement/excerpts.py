@@ -15,7 +15,7 @@ from functools import lru_cache
 from thresher.protocols import Documents, PairReader, Refiner, about
 from thresher.refinement.refine import word_count
 from thresher.text.boilerplate import has_labels, heading_above, leans
-from thresher.text.entities import lacking
+from thresher.text.entities import missing_details
 from thresher.text.injection import is_command
 from thresher.text.sentences import Span, sentence_spans, spans_of
 from thresher.types import (
@@ -225,7 +225,7 @@ def _sentences(question: str, evidence: Sequence[Evidence], documents: Mapping[s
     found: dict[tuple[str, int, int], _Sentence] = {}
     for piece in evidence:
         text_id, table = _text_id(piece, documents), piece.hit.chunk.kind == "table"
-        absent = len(lacking(question, f"{piece.hit.chunk.title}\n{piece.text}"))
+        absent = len(missing_details(question, f"{piece.hit.chunk.title}\n{piece.text}"))
         meant = OF_A_LOOKALIKE ** min(MOST_LACKING, absent)
         for start, end in spans_of(piece.text, table=table):
             if is_command(piece.text[start:end]) or (table and _is_header(text_id, piece.start + start, documents)):

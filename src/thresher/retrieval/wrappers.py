@@ -1,4 +1,4 @@
-"""Retrievers around another one: reranked, searched again in other words, deduplicated, ordered by similarity."""
+"""Retrievers around another one: reranked, searched again in other words, deduplicated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from thresher.protocols import CrossEncoder, Retriever, Rewriter, about
 from thresher.questions import subject_asked
 from thresher.retrieval.search import FusedRetriever, reciprocal_rank_fusion, spread
 from thresher.text.terms import term_set
-from thresher.types import COSINE, UNIT, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query, Score, ranked_judgements
+from thresher.types import UNIT, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query, Score, ranked_judgements
 
 if TYPE_CHECKING:
     import numpy as np
@@ -256,38 +256,6 @@ class DeduplicatedRetriever:
             kept.append(replace(earlier, hit=replace(one.hit, rank=rank), stood_for=stood_for))
         dropped = [one for one in (*judged.judgements, *found.judgements) if not one.keep]
         return Judged((*kept, *dropped), found.notes + judged.notes)
-
-
-Similarities = Callable[[Query, Sequence[Hit]], Sequence[float]]
-"""A query and hits to the cosine of each hit with the searched words."""
-
-
-@dataclass(frozen=True, slots=True)
-class SimilarityRetriever:
-    """Orders the hits of another retriever by similarity to the searched words; without similarities unchanged."""
-
-    retriever: Retriever
-    similarities: Similarities
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return f"{about(self.retriever)}, by similarity"
-
-    def __call__(self, query: Query) -> Judged:
-        """Kept hits by their `similarity`, best first, then what was dropped."""
-        found = self.retriever(query)
-        try:
-            cosines = self.similarities(query, found.kept) if found.kept else ()
-        except (ProviderError, BudgetSpent) as error:
-            return replace(found, notes=found.notes + Notes((f"similarity: {error}; the order before it was kept",)))
-        scores = (Score(float(cosine), COSINE) for cosine in cosines)
-        kept = [
-            replace(one, hit=replace(one.hit, score=score, scores={**one.hit.scores, "similarity": score}))
-            for one, score in zip((one for one in found.judgements if one.keep), scores, strict=True)
-        ]
-        kept.sort(key=lambda one: -one.hit.score.value)
-        return Judged((*ranked_judgements(kept), *(one for one in found.judgements if not one.keep)), found.notes)
 
 
 def tfidf(texts: Sequence[str], terms: Terms) -> Matrix:

@@ -60,25 +60,25 @@ READ_LENGTHS = 65_536
 """Lengths in one batch: half a megabyte."""
 
 COUNTED = 2000
-"""Chunks with a term that are counted one by one: 2 ms; a million of them take 1.4 s."""
+"""Most chunks with a term that are counted one by one: 2 ms; a million take 1.4 s."""
 
 K1, B = 1.2, 0.75
-"""Of BM25 (Robertson and Zaragoza 2009), as Lance has them; its idf is that of Lucene."""
+"""Parameters of BM25 (Robertson and Zaragoza 2009) in Lance; its idf is that of Lucene."""
 
 LOOKED_UP = ("id", "document_id")
 """Columns of a chunk table with an index by value."""
 
 _RENAMED = {"end": "stop", "kind": "chunk_kind"}
-"""Columns with another name than the chunk's field: `end` is a word of SQL, `kind` is the document's."""
+"""Columns whose name differs from the chunk's field: `end` is a keyword of SQL, `kind` is the document's."""
 
 _COLUMN_OF = {one.name: _RENAMED.get(one.name, one.name) for one in fields(Chunk)}
 
 DECIMALS = 6
-"""Of a cosine: what follows depends on who multiplies, the store at first and a matrix in memory from then on."""
+"""Digits of a cosine; further ones differ between the store and a matrix in memory."""
 
 _PACKED = [one.name for one in fields(Chunk) if one.name not in ("source", "title", "text")]
-"""Fields that stay what they are, once more together as JSON in the column `packed`: a row that is looked up costs as
-much as it has columns, 50 rows 16 ms with 13 columns and 7 ms with 4."""
+"""Fields that do not change, repeated as JSON in the column `packed`: the time of a lookup grows with the number of
+columns, 50 rows take 16 ms with 13 columns and 7 ms with 4."""
 
 _READ = ["packed", "source", "title", "text"]
 """Columns that a chunk is read from."""
@@ -114,7 +114,7 @@ def _to_chunk(row: Mapping[str, Any]) -> Chunk:
 
 
 def holding(idf: float, chunks: int) -> int:
-    """In how many of all chunks a term occurs, by its idf ln(1+(N-n+.5)/(n+.5)): solved for n, rounded."""
+    """The number of chunks with a term, from its idf ln(1+(N-n+.5)/(n+.5)) solved for n, rounded."""
     return round((chunks + 1) * exp(-idf) - 0.5)
 
 
@@ -129,13 +129,13 @@ class LanceChunkTable(LanceTable):
     FILE_ROWS = SEGMENT_ROWS
 
     def __init__(self, table: Any, folder: Path, memory: Memory, *, ann_rows: int | None = None) -> None:
-        """`ann_rows` are the rows from which an approximate index is built: more than `memory` has room for."""
+        """`ann_rows` is the number of rows from which an approximate index is built: more than fit into `memory`."""
         super().__init__(table, folder)
         self._memory = memory
         self._ann_rows = memory.rows(self._dimension) if ann_rows is None else ann_rows
         self._searched: dict[str, int] = {}
         self._counts: tuple[int, dict[str, Any]] = -1, {}
-        """A version, and what was counted of it."""
+        """A version and its counts."""
 
     @cached_property
     def _dimension(self) -> int:
@@ -161,10 +161,10 @@ class LanceChunkTable(LanceTable):
         return sorted(scored, key=_best_first)
 
     def _in_memory(self, *, searched: str | None = None) -> MemoryIndex | None:
-        """The rows in memory, where they are; `searched` is "vectors" or "words" when the whole table is searched.
+        """The rows in memory, or None; `searched` is "vectors" or "words" when the whole table is searched.
 
-        A small table is read at its second such search in one version: a process that asks once, or while documents
-        are being added, would read it in vain.
+        A small table is read into memory at the second such search of one version: a process that asks once, or while
+        documents are added, would not use it again.
         """
         version = self.version
         kept = self._memory.of(self)
@@ -216,11 +216,11 @@ class LanceChunkTable(LanceTable):
 
     @reading
     def document_frequencies(self, query: str) -> dict[str, int]:
-        """For each index term of the query, in how many chunks it occurs."""
+        """The number of chunks with each index term of the query."""
         return {term: self._known(f"term {term}", partial(self._holding, term)) for term in query_terms(query)}
 
     def _holding(self, term: str) -> int:
-        """How many chunks hold a term: counted where they are few, else read off BM25's weight of it."""
+        """The number of chunks with a term: counted if small, else computed from its BM25 weight."""
         found = self._scored(term, limit=min(COUNTED, self.count() + 1))
         if found.num_rows < COUNTED:
             return int(found.num_rows)
@@ -251,7 +251,7 @@ class LanceChunkTable(LanceTable):
         return sum(pc.sum(batch["length"]).as_py() or 0 for batch in batches) / rows
 
     def _known(self, what: str, count: Callable[[], T]) -> T:
-        """A count of the current version: several parts of a question ask for it."""
+        """A cached count of the current version: several parts of a question need it."""
         if (version := self.version) != self._counts[0]:
             self._counts = version, {}
         counts = self._counts[1]
@@ -276,7 +276,7 @@ class LanceChunkTable(LanceTable):
         return np.stack([by_id[id_] for id_ in ids]).astype(np.float32)
 
     def chunks(self, document_ids: Iterable[str] | None = None) -> Iterator[list[tuple[Chunk, Vectors]]]:
-        """Chunks of some or all documents with their vectors, in batches, each once even if its version is dropped."""
+        """Chunks of some or all documents with their vectors, in batches; each once, even if its version is dropped."""
         where = None if document_ids is None else one_of("document_id", document_ids)
         yielded: set[str] = set()
         for attempt in attempts(self):
@@ -309,7 +309,7 @@ class LanceChunkTable(LanceTable):
 
     @reading
     def chunk_counts(self, document_ids: Iterable[str]) -> dict[str, int]:
-        """The same of some documents, looked up by the index."""
+        """The number of chunks of some documents, by the index."""
         wanted = set(document_ids)
         return self._by_document(one_of("document_id", wanted)) if wanted else {}
 
@@ -338,13 +338,13 @@ class LanceChunkTable(LanceTable):
 
     @writing
     def rename(self, document_id: str, *, source: str, title: str) -> None:
-        """Give the chunks of a document another source and title (its first source was removed)."""
+        """Change source and title of the chunks of a document (its first source was removed)."""
         self._table.update(where=one_of("document_id", [document_id]), values={"source": source, "title": title})
 
     # --- upkeep
 
     def create_indexes(self) -> None:
-        """The indexes of an empty table, where they are missing: what comes later is added to them by upkeep."""
+        """Make the missing indexes of an empty table; upkeep adds later rows."""
         from lancedb.index import FTS
 
         if TERMS not in self._indexes():
@@ -353,7 +353,7 @@ class LanceChunkTable(LanceTable):
 
     @reading
     def stale(self) -> list[str]:
-        """What upkeep would mend: indexes or index rows that are missing, BM25 statistics that count deleted chunks."""
+        """Faults that upkeep repairs: missing indexes or index rows, BM25 statistics that count deleted chunks."""
         indexes = self._indexes()
         stale = [f"the index of {column} is missing" for column in ("terms", *LOOKED_UP) if column not in indexes]
         if wants_vector_index(self._table, indexes.get(VECTOR), self._ann_rows):
@@ -365,7 +365,7 @@ class LanceChunkTable(LanceTable):
         return stale
 
     def _mend_indexes(self, *, anew: bool) -> None:
-        """Bring every index up to date; text segments that count deleted rows are built anew, or scores would drift."""
+        """Bring every index up to date; rebuild text segments that count deleted rows, so that scores stay exact."""
         indexes = self._indexes()
         self._index_by_value(LOOKED_UP, anew=anew)
         bring_up_text_index(self._table)
@@ -382,7 +382,7 @@ class LanceStore:
     """A Lance database in a folder (implements `Store`); every read sees the newest committed version."""
 
     in_our_words: InOurWords = staticmethod(store_error)
-    """How its errors and those of its tables are worded."""
+    """The words of its errors and those of its tables."""
 
     def __init__(self, folder: Path, *, memory: Memory | None = None, ann_rows: int | None = None) -> None:
         """`memory` in place of the one of the process; `ann_rows` as `LanceChunkTable` has it."""
@@ -400,7 +400,7 @@ class LanceStore:
 
     @property
     def exists(self) -> bool:
-        """Whether anything was ever stored here."""
+        """Whether the folder holds a database."""
         return self._folder.is_dir()
 
     @cached_property
@@ -414,7 +414,7 @@ class LanceStore:
         return self._connected(timedelta(0), {})
 
     def _connected(self, behind: timedelta, options: Mapping[str, str]) -> Any:
-        """The database at the address, whose reads may be so far behind; `options` are those of its storage."""
+        """The database at the address; reads may be older by the given time; `options` are those of its storage."""
         os.environ.setdefault("LANCEDB_LOG", QUIET)
         import lancedb
 
@@ -427,7 +427,7 @@ class LanceStore:
         )
 
     def records(self, name: str, *, key: str, columns: Mapping[str, str]) -> LanceRecords:
-        """A table of records, made if missing; `columns` maps names to `text` or `whole`, new ones are added empty."""
+        """A table of records, made if missing; `columns` maps names to `text` or `whole`; new columns are empty."""
         import pyarrow as pa
 
         types = {"text": pa.string(), "whole": pa.int64()}
@@ -440,7 +440,7 @@ class LanceStore:
         return LanceRecords(self._created(name, schema), self._folder, key=key)
 
     def _stored(self, name: str) -> Any | None:
-        """A table; None where there is none, or only the folder of one whose making was killed."""
+        """A table; None if it does not exist, or only its folder does (its process was killed)."""
         with store_errors(name, self.in_our_words):
             try:
                 return self._database.open_table(name)
@@ -450,7 +450,7 @@ class LanceStore:
                 raise
 
     def chunk_tables(self) -> set[str]:
-        """Names of the chunk tables there are."""
+        """Names of the existing chunk tables."""
         names: list[str] = []
         token = None
         while True:
@@ -461,7 +461,7 @@ class LanceStore:
                 return {name for name in names if name.startswith(CHUNK_TABLE_PREFIX)}
 
     def create(self, name: str, *, dimension: int) -> None:
-        """Make an empty chunk table with its full-text and scalar indexes; one that is there is left as it is."""
+        """Make an empty chunk table with its full-text and scalar indexes; an existing one stays unchanged."""
         if self._stored(name) is None:  # one of an earlier version has fewer columns, and every one metadata of its own
             self._created(name, chunk_schema(dimension))
         with store_errors(name, self.in_our_words):

@@ -33,13 +33,13 @@ FAR, RIVALS = 2.0, 8
 """Logits by which a neighbour is far better, and neighbours that are read."""
 
 
-def answers(question: str, logit: float, rivals: Sequence[float] = ()) -> float:
+def entry_probability(question: str, logit: float, rivals: Sequence[float] = ()) -> float:
     """Probability that the entry under the identifier of a question answers it, 0 to 1.
 
     Highest if nothing more is asked; 0 if a neighbour under the same name has a far higher logit: then only the
     neighbour states what is asked. `rivals` are the logits of the neighbours.
 
-    >>> [round(answers(question, -3.8), 2) for question in ("What does § 12 say?", "What colour is § 12?")]
+    >>> [round(entry_probability(question, -3.8), 2) for question in ("What does § 12 say?", "What colour is § 12?")]
     [0.6, 0.01]
     """
     named = sorted(heads_in(question), key=lambda one: one.start)

@@ -290,7 +290,7 @@ def is_period(name: str) -> bool:
     return bool(terms) and all(any(kind.fullmatch(term) for kind in _PERIODS) for term in terms)
 
 
-def lacking(grid: Grid, question: str, text: str) -> str:
+def missing_word(grid: Grid, question: str, text: str) -> str:
     """The first name, number or period of the question without a row or column in the table; "" for none.
 
     A period is lacking where the table has others of its kind, anything else where the document lacks it too; so is any

@@ -165,7 +165,7 @@ _VARIANT = re.compile(r"\b([A-Z][\w’'-]*)[ -](\d[\w.]*)\b")
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 
 
-def lacking(question: str, known: str) -> tuple[str, ...]:
+def missing_details(question: str, known: str) -> tuple[str, ...]:
     """The names, names with numbers, and numbers of a question that the known text lacks, as they are written.
 
     Gemma 2 does not stand in a text about Gemma 3, nor 2021 in one about 2022. A name and a year may stand apart (the

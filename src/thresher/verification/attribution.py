@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from thresher.text.entities import lacking, names_in
+from thresher.text.entities import missing_details, names_in
 from thresher.text.injection import is_command
 from thresher.text.language import foreign_language
 from thresher.text.numbers import quantities
@@ -67,7 +67,8 @@ class Attribution:
         pieces = range(len(evidence)) if several else found.pieces  # of two things each may have a document of its own
         known = " ".join([self._documents_of(pieces), *(evidence[at].text for at in pieces)])
         measures = {value for quantity in quantities(question) if quantity.unit for value in quantity.values}
-        absent = [one for one in lacking(question, known) if one not in measures]  # 45 days are between 30 and 60
+        # 45 days are between 30 and 60
+        absent = [one for one in missing_details(question, known) if one not in measures]
         if not absent:
             return found
         return replace(found, state=ClaimState.UNVERIFIED, reason=f"the cited document does not speak of {absent[0]}")

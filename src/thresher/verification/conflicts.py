@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import chain, combinations, pairwise
 
 from thresher.text.answer_types import AnswerType, answer_type, asks_for_figure
-from thresher.text.entities import lacking, missing_name, names_in
+from thresher.text.entities import missing_details, missing_name, names_in
 from thresher.text.numbers import Date, Quantity, agree, quantities_and_dates, without_iso_dates
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms, term_set
@@ -305,7 +305,7 @@ def _is_range(*sides: Sequence[Quantity | Date]) -> bool:
 
 
 def _overlap(ours: Sequence[Quantity | Date], theirs: Sequence[Quantity | Date]) -> bool:
-    """Whether two stretches have a number in common; what is no plain number may be anywhere."""
+    """Whether two stretches have a number in common; a non-numeric endpoint is unbounded."""
     try:
         (low, high), (other_low, other_high) = _ends(ours), _ends(theirs)
     except ValueError:
@@ -345,7 +345,8 @@ def of_the_same(question: str, one: AnswerInSentence, other: AnswerInSentence, s
         return False
     if _names_another(question, one) or _names_another(question, other):
         return False
-    if set(lacking(question, one.known)) != set(lacking(question, other.known)) or _of_other_years(one, other):
+    missing, missing_there = (set(missing_details(question, answer.known)) for answer in (one, other))
+    if missing != missing_there or _of_other_years(one, other):
         return False
     near, against = (statement(answer.near) for answer in (one, other))
     limits = _LIMITING - statement(question).plain

@@ -9,8 +9,7 @@ from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 from pydantic import ConfigDict, Field, PrivateAttr
 
-from thresher import Reranker
-from thresher.recipes.rerank import RankedText
+from thresher import RankedText, Reranker
 
 
 class ThresherCompressor(BaseDocumentCompressor):

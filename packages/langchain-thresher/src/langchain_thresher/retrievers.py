@@ -12,7 +12,7 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, PrivateAttr
 
 import thresher
-from thresher.recipes.evidence import EvidenceResult
+from thresher import EvidenceResult
 
 
 class ThresherRetriever(BaseRetriever):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from thresher import recipes
 from thresher.answer import Answer
 from thresher.errors import Degraded, EncoderMismatch, MissingExtra, ThresherError, UsageError
-from thresher.settings import check_known, collection_model, keys, own, parse_assignments
+from thresher.settings import check_known, collection_model, keys, known_to, parse_assignments
 from thresher.types import Hit, Origin, Refined, SearchResult, Step
 from thresher_evals.dataset import Question, Task, matches, sha1_number
 from thresher_evals.rows import (
@@ -272,7 +272,7 @@ class CollectionAsker:
         variant = parse_variant(recipe)
         model, settings = recipes.get(variant.recipe).settings, variant.settings
         check_known(settings, keys(model))
-        around = own(collection_model(), self.settings) | own(model, self.settings)
+        around = known_to(collection_model(), self.settings) | known_to(model, self.settings)
         return variant.recipe, around | dict(settings)
 
 

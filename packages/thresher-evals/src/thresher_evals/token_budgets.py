@@ -8,10 +8,10 @@ from typing import Literal
 
 from thresher.errors import UsageError
 from thresher.pipeline import Pipeline
+from thresher.recipes import Recipe
 from thresher.recipes.calibrate import MADE, questions_of
 from thresher.recipes.components import Components
 from thresher.recipes.evidence import Spending, spending
-from thresher.recipes.registry import Recipe
 from thresher.recipes.settings import RecipeSettings
 from thresher.types import Evidence, Public, Query
 from thresher_evals.answerer_worth import Share, holds

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 
 from thresher.collection import Collection
 from thresher.home.places import Home, LocalFiles, home_files, make_folder, working_folder
-from thresher.indexing.catalog import Place
+from thresher.indexing.catalog import SourceRef
 from thresher.indexing.store import DocumentStore
 from thresher_server.conversations import forget_sources
 from thresher_server.naming import is_there
@@ -178,7 +178,7 @@ class Originals:
     """The current locations of a collection's documents."""
 
     def __init__(self, collection: Collection) -> None:
-        self._places: dict[str, tuple[Place, ...]] = {}
+        self._places: dict[str, tuple[SourceRef, ...]] = {}
         self._read: set[str] = set()
         self._uploads = Uploads(collection.home, collection)
         if is_there(collection):
@@ -187,7 +187,7 @@ class Originals:
             self._places = {id_: catalog.entry(id_).places for id_ in catalog.ids}
             self._read = set(store.files())
 
-    def places(self, document: str) -> tuple[Place, ...]:
+    def places(self, document: str) -> tuple[SourceRef, ...]:
         """Every location of a document. Raises Problem 404 for an unknown one."""
         if document not in self._places:
             raise missing(document)

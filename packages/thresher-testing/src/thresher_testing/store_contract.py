@@ -28,7 +28,7 @@ import pytest
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.errors import StoreError
 from thresher.filters import parse, resolve
-from thresher.indexing.catalog import Place
+from thresher.indexing.catalog import SourceRef
 from thresher.indexing.doctor import examine
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Ingest, Report
@@ -396,7 +396,7 @@ class StoreContract(RecordStoreContract, ChunkStoreContract):
         assert found("lighthouse ships") == {"a", "copy", "new"}
         assert [(one.number, one.source) for one in collection.records()] == [(1, "a"), (2, "copy"), (3, "new")]
         assert found("lighthouse ships", "letters > 2") == {"new"}
-        collection.remove([Place("a")], files=["a"])
+        collection.remove([SourceRef("a")], files=["a"])
         assert found("lighthouse ships") == {"copy", "new"}
         assert examine(collection, [config], repair=False) == []
 

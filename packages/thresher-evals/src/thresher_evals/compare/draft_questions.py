@@ -19,7 +19,7 @@ from thresher.errors import UsageError
 from thresher.models.usage import Meter
 from thresher.protocols import LanguageModel, Progress
 from thresher.recipes.components import chat_model
-from thresher.settings import check_known, own
+from thresher.settings import check_known, known_to
 from thresher.types import Chunk, Document
 from thresher_evals.compare.drafters import Draft, ModelDrafter, by_rules, near_miss, passages, sentences
 from thresher_evals.datasets.derived import OFF_TOPIC
@@ -179,7 +179,7 @@ def drafting_model(collection: Collection, given: Mapping[str, Any]) -> Language
     """The chat model that a question to the collection would use, if any; its replies are not stored."""
     check_known(given, recipes.settings_keys())
     recipe = recipes.get(SEARCHED)
-    return chat_model(recipe.configured(own(recipe.settings, given), home=collection.home).llm, Meter())
+    return chat_model(recipe.configured(known_to(recipe.settings, given), home=collection.home).llm, Meter())
 
 
 # --- the file ---------------------------------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
-from thresher.judging.kdm import Statistics
 from thresher.text.terms import index_terms
 from thresher_evals.judges.base import Case, Outcome, sentences
+from thresher_methods.confidence import Statistics
 
 LEADS = ("Sure", "Please", "Here are")
 """Starts of lines that address the user and state no fact."""

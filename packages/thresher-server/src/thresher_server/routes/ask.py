@@ -17,7 +17,7 @@ from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.collection.opened import PUBLIC_URL
 from thresher.errors import ThresherError
-from thresher.judging.kdm import ABSOLUTE
+from thresher.judging.verdicts import ABSOLUTE
 from thresher.links import Links, file_name
 from thresher.types import PROBABILITY, Correction, Decision, Judged, Judgement, Refined, Score, Step
 from thresher_server.asking import Event, Question, while_connected

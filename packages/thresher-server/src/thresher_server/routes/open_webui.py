@@ -17,7 +17,7 @@ from thresher.documents.reading_process import ReadingProcess
 from thresher.documents.sources import Hints, Item, Limits
 from thresher.errors import DocumentError
 from thresher.links import file_name
-from thresher.recipes.registry import settings_keys
+from thresher.recipes import settings_keys
 from thresher.settings import CollectionSettings, resolved
 from thresher.types import Document, Hit
 from thresher_server.asking import while_connected, worked

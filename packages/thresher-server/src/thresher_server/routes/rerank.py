@@ -12,8 +12,8 @@ from uuid import uuid4
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from thresher import RankedText, Reranker
 from thresher.models.encoders import token_count
-from thresher.recipes.rerank import RankedText, Reranker
 from thresher_server.asking import check_length, check_number, while_connected, worked
 from thresher_server.naming import Served
 from thresher_server.openai.conversation import Text

@@ -8,8 +8,7 @@ from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from thresher import Reranker
-from thresher.recipes.rerank import RankedText
+from thresher import RankedText, Reranker
 
 
 class ThresherPostprocessor(BaseNodePostprocessor):

@@ -11,7 +11,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeRelationship, NodeWithScore, QueryBundle, RelatedNodeInfo, TextNode
 
 import thresher
-from thresher.recipes.evidence import EvidenceResult, Passage
+from thresher import EvidenceResult, Passage
 
 READ_BY_A_MODEL = frozenset({"source", "title", "locator"})
 """Metadata shown above a passage to a chat model; the rest is for programs."""

@@ -9,9 +9,8 @@ from typing import Any
 
 from haystack import Document, component, default_from_dict, default_to_dict
 
-from thresher import Reranker
+from thresher import RankedText, Reranker
 from thresher.errors import UsageError
-from thresher.recipes.rerank import RankedText
 
 
 @component

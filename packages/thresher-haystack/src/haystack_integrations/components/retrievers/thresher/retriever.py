@@ -11,7 +11,7 @@ from haystack import Document, component, default_from_dict, default_to_dict
 from haystack_integrations.components.retrievers.thresher.filters import where_of
 
 import thresher
-from thresher.recipes.evidence import EvidenceResult
+from thresher import EvidenceResult
 
 UNDECIDED = "none"
 """Verdict of a recipe that decides nothing."""

@@ -32,20 +32,18 @@ searches Wikipedia alone (`web.sites`). Both encode chunks without titles.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from thresher.judging.judge import KeepAll, ScoringJudge, Threshold, ThresholdResult
-from thresher.judging.scorers import CrossEncoderScorer, StandInForT5
-from thresher.judging.verdicts import INSTEAD, Bounds, RestrictedDecider, ThreeWay
+from thresher.parts.answering import corrector, generator, quote_checker, strips
+from thresher.parts.chunking import Components
+from thresher.parts.judging import Bounds, CrossEncoderScorer, ScoringJudge, ThreeWay, evaluator, stand_in
+from thresher.parts.retrieval import DenseRetriever
 from thresher.pipeline import Pipeline
-from thresher.recipes import cuts
-from thresher.recipes.build import corrector, generator, quote_checker, strips
-from thresher.recipes.components import Components
-from thresher.recipes.judges import evaluator, stand_in
-from thresher.recipes.settings import CragSettings
-from thresher.retrieval.search import DenseRetriever
-from thresher.types import T5, Actions, Query, Score, Verdict
+from thresher.types import T5
+from thresher_methods import cuts
+from thresher_methods.actions import RestrictedDecider, threshold
+from thresher_methods.settings import CragSettings
+from thresher_methods.t5 import StandInForT5
 
 
 def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
@@ -75,23 +73,6 @@ def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
         meter=parts.meter,
         degraded=(*degraded, *without_words, *without_model),
     )
-
-
-def threshold(bounds: Bounds, actions: Actions) -> Threshold:
-    """Keeps what is above the lower bound; where an incorrect retrieval is used all the same, all if nothing is."""
-    incorrect = INSTEAD[actions].get(Verdict.INCORRECT, Verdict.INCORRECT)
-    return bounds.threshold if incorrect is Verdict.INCORRECT else _OrAll(bounds.threshold)
-
-
-@dataclass(frozen=True, slots=True)
-class _OrAll:
-    """The cut of another threshold, or everything where that leaves nothing."""
-
-    threshold: Threshold
-
-    def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
-        cut = self.threshold(query, scored)
-        return cut if any(cut.keep) else KeepAll()(query, scored)
 
 
 def _retriever(settings: CragSettings, parts: Components) -> DenseRetriever:

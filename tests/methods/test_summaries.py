@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.chunking.promises import WORDS
-from thresher.chunking.summaries import (
+from thresher.testing.fakes import ScriptedModel
+from thresher.text.sentences import sentence_spans
+from thresher_methods.summaries import (
     SHORTEST_CHARACTERS,
     TOKEN_CHARACTERS,
     ExtractiveSummarizer,
@@ -15,8 +17,6 @@ from thresher.chunking.summaries import (
     prompt,
     summary_bounds,
 )
-from thresher.testing.fakes import ScriptedModel
-from thresher.text.sentences import sentence_spans
 
 
 def terms(text: str) -> list[str]:

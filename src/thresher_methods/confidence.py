@@ -14,17 +14,12 @@ from math import log
 from typing import ClassVar, Literal
 
 from thresher.errors import UsageError
-from thresher.judging.judge import DIGITS
+from thresher.parts.judging import ABSOLUTE, DIGITS, NOTHING_RETRIEVED, index_terms, query_terms
 from thresher.protocols import ChunkTable
-from thresher.text.terms import index_terms, query_terms
-from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, ranked_judgements
+from thresher.types import Decision, Hit, Judged, Judgement, Notes, Query, Scale, Score, Verdict, ranked_judgements
 
 KDM = Scale("KDM confidence", 0.0, 1.0)
 KDM_SUM = Scale("KDM sum", 0.0, 2.0)
-
-ABSOLUTE = "absolute confidence"
-"""Name of the score that routes: 0.7 cosine + 0.3 BM25 / highest possible BM25, each clipped to 0..1, which is
-comparable between queries."""
 
 COSINE_WEIGHT = 0.7
 """BM25 has the rest: ECRAG, sections 4.2 and 5.2."""
@@ -43,7 +38,8 @@ class ConfidenceJudge:
     `combine`: `weighted` is on 0..1, `sum` (Fig. 6) on 0..2. `nonzero_rule` drops further hits: `raw` those whose
     cosine or BM25 is not above 0, `off` none, `normalized` (Fig. 6) those that are the minimum of a list. A list of
     equal values keeps its absolute values, so that a single candidate can survive; with `normalized` it is all zeros,
-    as printed. Every hit also gets its absolute confidence, for routing.
+    as printed. Every hit also gets its absolute confidence, which routes: 0.7 cosine + 0.3 BM25 / highest possible one,
+    each clipped to 0..1, which is comparable between queries.
     """
 
     lexical: Lexical
@@ -239,3 +235,18 @@ class LexicalConfidence:
     @property
     def _k1(self) -> float:
         return K1 if self.kind == "robertson" else OKAPI_K1
+
+
+@dataclass(frozen=True, slots=True)
+class Survivors:
+    """Correct when the judge kept anything, else incorrect: how Fig. 6 of ECRAG reads when nothing else routes."""
+
+    about: ClassVar[str] = "whether any chunk stayed"
+
+    def __call__(self, query: Query, judged: Sequence[Judgement]) -> Decision:
+        """The verdict, and how many hits stayed."""
+        if not judged:
+            return NOTHING_RETRIEVED
+        kept = sum(judgement.keep for judgement in judged)
+        verdict = Verdict.CORRECT if kept else Verdict.INCORRECT
+        return Decision(verdict, None, f"{kept or 'none'} of {len(judged)} chunks stayed", Notes(facts={"kept": kept}))

@@ -40,28 +40,28 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from thresher.judging.judge import Fixed, KeepAll, RerankedJudge, ScoringJudge, Statistical, Threshold
-from thresher.judging.llm_scorers import Critic, FromModel, MultiStageScorer, Reflection
-from thresher.judging.scorers import QueryText
-from thresher.pipeline import Pipeline, as_asked
-from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
-from thresher.recipes import cuts
-from thresher.recipes.build import generator, quote_checker
-from thresher.recipes.components import Components, nothing
-from thresher.recipes.judges import evaluator, stand_in
-from thresher.recipes.settings import ChunkragSettings, EnsembleSettings
-from thresher.refinement.refine import PassageRefiner
-from thresher.retrieval.rewrite import LLMRewriter
-from thresher.retrieval.search import (
+from thresher.parts.answering import PassageRefiner, generator, quote_checker
+from thresher.parts.chunking import Components, index_terms
+from thresher.parts.judging import Fixed, KeepAll, QueryText, ScoringJudge, Threshold, evaluator, stand_in
+from thresher.parts.retrieval import (
+    DeduplicatedRetriever,
     DenseRetriever,
     FusedRetriever,
     Fusion,
     LexicalRetriever,
+    LLMRewriter,
+    Redundancy,
+    nothing,
     reciprocal_rank_fusion,
     weighted_fusion,
 )
-from thresher.retrieval.wrappers import DeduplicatedRetriever, Redundancy, SimilarityRetriever
-from thresher.text.terms import index_terms
+from thresher.pipeline import Pipeline, as_asked
+from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
+from thresher_methods import cuts
+from thresher_methods.ordering import RerankedJudge, SimilarityRetriever
+from thresher_methods.settings import ChunkragSettings, EnsembleSettings
+from thresher_methods.stages import Critic, MultiStageScorer, Reflection
+from thresher_methods.thresholds import FromModel, Statistical
 
 if TYPE_CHECKING:
     from thresher.types import Hit, Query, Vectors

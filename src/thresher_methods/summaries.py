@@ -11,9 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from thresher.chunking.spans import cut_before
+from thresher.parts.chunking import Span, cut_before
 from thresher.protocols import LanguageModel
-from thresher.text.sentences import Span
 
 TOKEN_CHARACTERS = 4
 """ECRAG, section 4.2: "an approximate conversion from characters to tokens"."""

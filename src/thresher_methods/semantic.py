@@ -6,14 +6,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from thresher.chunking.spans import check_sizes, chunk_regions, fingerprint, split_at_whitespace, text_regions
 from thresher.errors import ModelError, UsageError
-from thresher.text import sentences
-from thresher.text.sentences import Span
+from thresher.parts.chunking import (
+    SENTENCES_VERSION,
+    LeftOut,
+    Span,
+    check_sizes,
+    chunk_regions,
+    fingerprint,
+    sentence_spans,
+    split_at_whitespace,
+    text_regions,
+)
 from thresher.types import Chunk, Document
 
 if TYPE_CHECKING:
-    from thresher.chunking.spans import LeftOut
     from thresher.types import Vectors
 
 PUBLISHED_THETA = 0.8
@@ -75,7 +82,7 @@ class SemanticChunker:
     def fingerprint(self) -> str:
         """Name, version and settings in one line, the encoder's name among them."""
         own = {name: getattr(self, name) for name in ("theta", "max_characters", "mode", "compare")}
-        own |= {"sentences": sentences.VERSION, "without": self.without}
+        own |= {"sentences": SENTENCES_VERSION, "without": self.without}
         return fingerprint("semantic", self.VERSION, encoder=self.encoder_name, **own)
 
     def __call__(self, document: Document) -> list[Chunk]:
@@ -84,7 +91,7 @@ class SemanticChunker:
         found = {
             region.start: [
                 (region.start + start, region.start + end)
-                for start, end in sentences.sentence_spans(text[region.start : region.end])
+                for start, end in sentence_spans(text[region.start : region.end])
             ]
             for region in text_regions(document, without=self.without)
             if region.kind == "text"

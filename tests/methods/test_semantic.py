@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.chunking.promises import assert_numbered, assert_promises, document, documents, hash_encoder
-from thresher.chunking.semantic import SemanticChunker
 from thresher.errors import ModelError, UsageError
 from thresher.types import Document, Table
+from thresher_methods.semantic import SemanticChunker
 
 SETTINGS = st.tuples(
     st.sampled_from(["absolute", "percentile", "std"]),

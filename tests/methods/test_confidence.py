@@ -13,9 +13,9 @@ from hypothesis import strategies as some
 from rank_bm25 import BM25Okapi
 
 from thresher.errors import UsageError
-from thresher.judging.kdm import ABSOLUTE, KDM, KDM_SUM, ConfidenceJudge, LexicalConfidence, Statistics
-from thresher.judging.verdicts import Bounds, ThreeWay
+from thresher.judging.verdicts import ABSOLUTE, Bounds, ThreeWay
 from thresher.types import BM25, COSINE, Chunk, Hit, Judged, Query, Score, Verdict
+from thresher_methods.confidence import KDM, KDM_SUM, ConfidenceJudge, LexicalConfidence, Statistics
 
 Make = Callable[..., Hit]
 

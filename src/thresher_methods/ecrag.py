@@ -34,18 +34,16 @@ Settings:  `subchunk.tail` (X4), `subchunk.overlap` (X5), `metric` (X7), `kdm.co
 
 from __future__ import annotations
 
-from thresher.chunking.summaries import ExtractiveSummarizer
-from thresher.judging.judge import Fixed, ScoringJudge
-from thresher.judging.kdm import ABSOLUTE, KDM, ConfidenceJudge, LexicalConfidence
-from thresher.judging.verdicts import Bounds, Survivors, ThreeWay
+from thresher.parts.answering import corrector, generator, quote_checker, strips
+from thresher.parts.chunking import Components
+from thresher.parts.judging import ABSOLUTE, Bounds, Fixed, ScoringJudge, ThreeWay, evaluator, stand_in
 from thresher.pipeline import Pipeline, always_correct
 from thresher.protocols import ChunkTable, Decider, Judge
-from thresher.recipes import cuts
-from thresher.recipes.build import corrector, generator, quote_checker, strips
-from thresher.recipes.components import Components
-from thresher.recipes.judges import evaluator, stand_in
-from thresher.recipes.settings import EcragSettings
-from thresher.retrieval.search import CoarseToFineRetriever
+from thresher_methods import cuts
+from thresher_methods.coarse_to_fine import CoarseToFineRetriever
+from thresher_methods.confidence import KDM, ConfidenceJudge, LexicalConfidence, Survivors
+from thresher_methods.settings import EcragSettings
+from thresher_methods.summaries import ExtractiveSummarizer
 
 FINAL = 5
 """Subchunks handed on; the thesis gives k1 and k2 no values, and evaluates at 5."""
