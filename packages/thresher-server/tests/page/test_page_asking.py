@@ -30,7 +30,7 @@ def choose(page: Page, label: str, value: str) -> None:
 def test_every_passage_is_kept_or_dropped_in_one_picture_and_in_a_table(page: Page) -> None:
     ask(page, FERRY)
     kept, dropped = page.locator(".threshing .kept"), page.locator(".threshing .dropped")
-    expect(page.locator(".count")).to_have_text(f"{kept.count()} grain{dropped.count()} chaff")
+    expect(page.locator(".count")).to_have_text(f"{kept.count()} kept (grain){dropped.count()} dropped (chaff)")
     assert kept.count()
     assert dropped.count()
     assert page.locator(".bound").count() == 2  # the thresholds
