@@ -46,6 +46,15 @@ def test_every_passage_is_kept_or_dropped_in_one_picture_and_in_a_table(page: Pa
     assert violations(page) == []
 
 
+def test_the_outline_of_a_document_is_a_list_whose_places_open(page: Page) -> None:
+    ask(page, "What is the harbour handbook about?")
+    items = page.locator(".answer li")
+    expect(items.first).to_contain_text("This handbook is for skippers")
+    assert items.locator("button.cite").count() == items.count()
+    assert page.locator(".sources li").count() == items.count()
+    assert violations(page) == []
+
+
 def bounds(locator: Any) -> dict[str, float]:
     box: dict[str, float] = locator.bounding_box()
     return box
