@@ -65,6 +65,8 @@ class Seen:
     """Ids of the other documents."""
     sources: frozenset[str]
     """Of places that are not seen, but for those that a document that is seen has too."""
+    within: In
+    """The documents that are seen, as a filter of chunks."""
 
 
 class DocumentView(DocumentStore):
@@ -101,7 +103,9 @@ class DocumentView(DocumentStore):
 
     def open(self, name: str) -> ChunkTable:
         """A chunk table with the chunks of documents that are seen."""
-        return SeenChunks(self._whole.open(name), self)
+        if name not in self._chunk_tables:
+            self._chunk_tables[name] = SeenChunks(self._whole.open(name), self)
+        return self._chunk_tables[name]
 
     @property
     def seen(self) -> Seen:
@@ -181,7 +185,8 @@ def _seen(whole: DocumentStore, where: Filter) -> Seen:
     hidden = unknown | ({place for _, place in found.values()} - places)
     files = {place.file for place in places} - {place.file for place in hidden}
     sources = {place.source for place in hidden} - {place.source for place in places}
-    return Seen(seen, renamed, frozenset(files), frozenset(rows.keys() - seen), frozenset(sources))
+    within = In("document_id", tuple(sorted(seen)))
+    return Seen(seen, renamed, frozenset(files), frozenset(rows.keys() - seen), frozenset(sources), within)
 
 
 def _nothing_changed(_: str) -> Mapping[str, Any]:
@@ -240,12 +245,14 @@ class SeenRecords:
         _refused()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SeenChunks:
     """A chunk table of which only the chunks of documents that are seen are there."""
 
     whole: ChunkTable
     view: DocumentView
+    _counted: tuple[tuple[int, int], int] = ((-1, -1), 0)
+    """Versions of the documents and of the table, and how many chunks are seen."""
 
     @property
     def version(self) -> int:
@@ -259,7 +266,7 @@ class SeenChunks:
 
     def _within(self, where: Filter | None) -> Filter | None:
         seen = self.view.seen
-        return narrowed(where, In("document_id", tuple(sorted(seen.documents)))) if seen.hidden else where
+        return narrowed(where, seen.within) if seen.hidden else where
 
     def _named(self, chunk: Chunk) -> Chunk:
         changed = self.view.seen.renamed.get(chunk.document_id)
@@ -297,7 +304,10 @@ class SeenChunks:
 
     def count(self) -> int:
         """Number of chunks that are seen."""
-        return sum(self.document_ids().values())
+        versions = (self.view.version, self.whole.version)
+        if self._counted[0] != versions:
+            self._counted = versions, sum(self.document_ids().values())
+        return self._counted[1]
 
     def document_ids(self) -> dict[str, int]:
         """Number of chunks of each document that has any."""
