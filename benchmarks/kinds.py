@@ -32,6 +32,8 @@ from thresher.types import Document
 
 PAGE = Path(__file__).parent.parent / "docs" / "documents.md"
 BEGIN, END = "<!-- made by benchmarks.kinds -->\n", "<!-- end -->\n"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
+"""The header of the file that Office puts an encrypted one into."""
 NAMED = ("formulas_without_value", "words_not_read", "parts_not_read", "hidden_words", "hidden_sheets", "encoding",
          "pages_without_text", "includes")  # fmt: skip
 
@@ -113,6 +115,7 @@ def sheets() -> Iterator[Case]:
     yield Case("Excel", "formulas.xlsx", sheet(formulas), ("| Valve | 4 |",), named="formulas_without_value")
     yield Case("Excel", "several.xlsx", sheet(several), ("Buses", "| Leeds | 61 |"))
     yield Case("Excel", "dates.xlsx", sheet(dates), ("| 3 May 2024 | 7.5% |",))
+    yield Case("Excel", "password.xlsx", OLE + "EncryptedPackage".encode("utf-16-le"), (), named="password")
     yield Case("Excel", "hidden.xlsx", sheet(hidden), ("| Old pump | 1 |",))
 
 
@@ -182,6 +185,45 @@ def pdfs() -> Iterator[Case]:
     turned.pages[0].rotate(90)
     buffer = io.BytesIO()
     turned.write(buffer)
+
+    def noted(page: canvas.Canvas) -> None:
+        def raised(x: float, y: float, before: str, mark: str, after: str) -> None:
+            page.drawString(x, y, before)
+            x += page.stringWidth(before)
+            page.setFont("Helvetica", 7)
+            page.drawString(x, y + 4, mark)
+            x += page.stringWidth(mark)
+            page.setFont("Helvetica", 12)
+            page.drawString(x, y, after)
+
+        page.setFont("Helvetica", 12)
+        raised(72, 700, "The depot of Hull has 35", "1", " trams and 61 buses, and in the early summer")
+        lines(
+            page,
+            72,
+            686,
+            "of every year the trams stand in the yard behind the hall until the",
+            "rails have been ground.",
+        )
+        raised(72, 640, "The power station behind the depot gives 3.2 x 10", "6", " watts to the line.")
+        lines(page, 72, 90, "1 Two of them are kept for the museum and do not run.")
+
+    def scanned(page: canvas.Canvas) -> None:
+        for number in range(1, 6):
+            if number in (2, 3, 5):
+                page.rect(72, 300, 400, 300, fill=1)
+            else:
+                lines(page, 72, 700, f"In part {number} the miller tells of the year {1900 + number}.")
+            page.showPage()
+
+    yield Case(
+        "PDF",
+        "footnotes.pdf",
+        drawn(noted),
+        ("in the early summer of every year the trams", "Two of them are kept for the museum", "10^6 watts"),
+        ("351 trams",),
+    )
+    yield Case("PDF", "scans.pdf", drawn(scanned), ("the year 1904",), named="pages_without_text: 2-3, 5")
     yield Case("PDF", "rotated.pdf", buffer.getvalue(), ("The tower of the mill is 31 metres high.",))
     yield Case("PDF", "columns.pdf", drawn(columns), ("barley for four villages", "storm of 1903"))
     yield Case("PDF", "running.pdf", drawn(running), ("the 19 men who worked there",), ("Page 4 of 4",))
@@ -293,7 +335,7 @@ def read(case: Case, tally: Tally) -> None:
         for one in parse(Item(case.name, case.name, Path(case.name)), case.data, Hints()):
             if isinstance(one, Document):
                 documents.append(one)
-                told |= {name for name in NAMED if name in one.metadata}
+                told |= {_said(one, name) for name in NAMED if name in one.metadata}
             else:
                 told.add(one.what)
     except DocumentError as error:
@@ -316,6 +358,12 @@ def read(case: Case, tally: Tally) -> None:
         tally.kept += 1
     elif case.named:
         tally.lost.append(f"{case.name}: {case.named} is not said")
+
+
+def _said(document: Document, name: str) -> str:
+    """The name of what was lost, with the pages where they are known."""
+    pages = document.metadata.get(f"which_{name}")
+    return name if pages is None else f"{name}: {pages}"
 
 
 def table(found: dict[str, Tally]) -> str:

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,13 @@ WRITTEN = (
 """What a chat model may say of the ferry: of its captain the documents say nothing."""
 
 
+BERTHS = {
+    "berths.md": "# Berths\n\n| Berth | Quay | Length (m) | Price a night | State |\n|---|---|---|---|---|\n"
+    "| A1 | east | 9 | 18.90 | free |\n| A2 | east | 12 | 25.20 | taken |\n| B1 | west | 8 | 16.80 | free |\n"
+    "| B2 | west | 14 | 29.40 | free |\n| C1 | south | 10 | 21.00 | taken |\n"
+}
+
+
 class Town:
     """A home with the town's documents, and what its pictures are drawn with."""
 
@@ -58,6 +66,14 @@ class Town:
             documents.add(*write_town(folder / "files"))
         with thresher.open(self.home, collection="archive") as archive:
             archive.add(*write_notes(folder / "old", ARCHIVE))
+
+    @cached_property
+    def with_berths(self) -> Path:
+        """A home with the documents of the town and a table."""
+        home = self.folder / "with berths"
+        with thresher.open(home) as documents:
+            documents.add(self.folder / "files", *write_notes(self.folder / "table", BERTHS))
+        return home
 
     @contextmanager
     def page(self, view: str = "", *, home: Path | None = None, **options: Any) -> Iterator[Page]:
@@ -123,6 +139,19 @@ def answered(question: str, **options: Any) -> Callable[[Town, str], None]:
     def drawn(town: Town, name: str) -> None:
         with town.page(**options) as page:
             ask(page, question)
+            away(page)
+            keep(page, name)
+
+    return drawn
+
+
+def talked(*questions: str, **options: Any) -> Callable[[Town, str], None]:
+    """Questions one after the other, the last one in view."""
+
+    def drawn(town: Town, name: str) -> None:
+        with town.page(home=town.with_berths, **options) as page:
+            for question in questions:
+                ask(page, question)
             away(page)
             keep(page, name)
 
@@ -224,6 +253,22 @@ PICTURES: dict[str, Callable[[Town, str], None]] = {
     "page-phone": answered("When does the first ferry to Gull Island leave?", viewport=PHONE),
     "page-phone-citation": cited(viewport=PHONE),
 }
+
+
+TALKS = {
+    "conversation": (
+        "When does the first ferry to Gull Island leave?",
+        "And the last one back?",
+        "How much is a return ticket?",
+    ),
+    "overview": ("What is the harbour handbook about?",),
+    "list": ("Which berths are free?",),
+    "comparison": ("Which is longer, berth A2 or berth B2?",),
+    "doubtful": ("Can I swim near the ferry?",),
+}
+for kind, asked in TALKS.items():
+    PICTURES[f"page-{kind}"] = talked(*asked)
+    PICTURES[f"page-phone-{kind}"] = talked(*asked, viewport=PHONE)
 
 
 def main(names: list[str]) -> None:

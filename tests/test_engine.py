@@ -39,6 +39,18 @@ def test_a_collection_is_opened_once_shares_the_models_and_is_closed_when_it_is_
         opened.documents()
 
 
+def test_a_collection_with_a_filter_holds_the_documents_that_pass_it(engine: thresher.Engine, tmp_path: Path) -> None:
+    (tmp_path / "tide.txt").write_text("The tide rises by 4.2 metres.", encoding="utf-8")
+    engine.collection("boats").add(tmp_path / "tide.txt", recipe="rag", metadata={"team": "harbour"})
+    seen = engine.collection("boats", within="team = 'harbour'")
+    assert [one.source for one in seen.documents()] == [str(tmp_path / "tide.txt")]
+    assert [hit.chunk.title for hit in seen.search("When does the ferry leave?", recipe="rag").hits] == ["tide"]
+    assert sum(table["chunks"] for table in seen.tables()) == 1
+    engine.forget("boats")
+    with pytest.raises(UsageError, match="is closed"):
+        seen.documents()
+
+
 def test_an_encoder_of_the_callers_own_outlasts_a_close(tmp_path: Path) -> None:
     encoder: Any = SimpleNamespace(name="own")
     engine = thresher.Engine(tmp_path, encoder=encoder)

@@ -147,6 +147,11 @@ def test_what_is_no_document_is_told_with_what_it_really_is(
     assert really in str(refusal(tmp_path, name, data))
 
 
+def test_a_text_that_speaks_of_pdf_is_a_text(tmp_path: Path) -> None:
+    said = b"Change of the reader: the header %PDF-1.4 may stand behind other bytes.\n"
+    assert read_one(save(tmp_path, "changes.rst", said)).text == said.decode().strip()
+
+
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
 def test_invalid_utf8_is_refused_with_its_place(name: str, tmp_path: Path) -> None:
     error = refusal(tmp_path, name, b'["caf\xe9", 1]')

@@ -147,6 +147,7 @@ class Asking:
             public_url=links.public_url,
             max_tokens=options.get("max_tokens"),
             asserted_from=certified[0].threshold if certified and not certified[1] else None,
+            within=opened.within,
         )
         lacks = []
         if not recipe.corrects and options.get("outside") not in (None, "none"):
@@ -248,7 +249,9 @@ class Asking:
         return self.opened.named(replay(self.opened.traces, trace, self._again))
 
     def _again(self, question: str, request: Request) -> Answer:
-        opened, recipe = self.opened, recipes.get(request.recipe)
+        if (opened := self.opened.seen_within(request.within)) is not self.opened:
+            return Asking(opened)._again(question, request)
+        recipe = recipes.get(request.recipe)
         outside = opened.stored_outside(request.outside)
         parts = opened.parts(outside=outside, exchanges=Exchanges(request.exchanges))
         given = known_to(recipe.settings, request.settings)

@@ -63,8 +63,10 @@ class Collection:
         completing: Callable[[int, int], None] | None = None,
         models: Models | None = None,
         source_name: Callable[[str], str] | None = None,
+        within: str | None = None,
     ) -> None:
-        self.opened = Opened(home, name, completing=completing, models=models, source_name=source_name)
+        """`within` is a filter: documents that it does not hold for are as if they were not there; none is changed."""
+        self.opened = Opened(home, name, completing=completing, models=models, source_name=source_name, within=within)
         """What every method stands on."""
         self._asking = Asking(self.opened)
 

@@ -40,7 +40,7 @@ class Engine:
         self.models = Models(own_encoder=encoder)
         self._completing = completing
         self._source_name = source_name
-        self._open: dict[str, Collection] = {}
+        self._open: dict[tuple[str, str | None], Collection] = {}
         self._lock = Lock()
 
     def __enter__(self) -> Engine:
@@ -58,25 +58,29 @@ class Engine:
 
         return Collections(self.home)
 
-    def collection(self, name: str = "default") -> Collection:
-        """The collection of that name, the same one for every caller until it is forgotten. UsageError for no name."""
+    def collection(self, name: str = "default", *, within: str | None = None) -> Collection:
+        """The collection of that name, the same one for every caller until it is forgotten. UsageError for no name.
+
+        `within` is a filter: documents that it does not hold for are as if they were not there, and nothing is changed.
+        """
         with self._lock:
-            if name not in self._open:
-                self._open[name] = Collection(
+            if (name, within) not in self._open:
+                self._open[name, within] = Collection(
                     self.home,
                     name,
                     completing=self._completing,
                     models=self.models,
                     source_name=self._source_name,
+                    within=within,
                 )
-            return self._open[name]
+            return self._open[name, within]
 
     def forget(self, name: str) -> None:
         """Close a collection, whose folder is about to change its name or to go."""
         with self._lock:
-            gone = self._open.pop(name, None)
-        if gone is not None:
-            gone.close()
+            gone = [self._open.pop(key) for key in list(self._open) if key[0] == name]
+        for one in gone:
+            one.close()
 
     def warm_up(self) -> None:
         """Load the models that a question needs here, so that the first one does not wait. Raises ModelError."""

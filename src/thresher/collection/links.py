@@ -8,7 +8,8 @@ A document's id is a hash of its text, so that an address means the same span fo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import PurePath
 from typing import Any, TypeVar
@@ -57,6 +58,17 @@ def place_of(url: str) -> LinkedPlace:
         form = "an address ends with /d/COLLECTION/DOCUMENT?start=NUMBER&end=NUMBER"
         raise UsageError("is no address of a span of a document", subject=url, next_step=form)
     return LinkedPlace(unquote(found["collection"]), unquote(found["document"]), start, end, page)
+
+
+def quoted(stored: Mapping[str, Any]) -> set[str]:
+    """The sources and the ids of documents that an answer as JSON quotes."""
+    others = (one["citation"] for one in stored.get("alternatives", ()))
+    cited = [*stored.get("chunks", ()), *stored["citations"], *others]
+    names = {one["source"] for one in cited}
+    for one in cited:
+        with suppress(UsageError):
+            names.add(place_of(one.get("url", "")).document_id)
+    return names
 
 
 def _number(given: list[str]) -> int | None:

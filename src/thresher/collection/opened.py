@@ -56,6 +56,7 @@ class Opened:
         completing: Callable[[int, int], None] | None = None,
         models: Models | None = None,
         source_name: Callable[[str], str] | None = None,
+        within: str | None = None,
     ) -> None:
         check_type("collection", name, str, "the name of a collection")
         places.check_collection_name(name)
@@ -65,7 +66,8 @@ class Opened:
         self.files = places.chosen(lambda: self._chosen_store().small_files)
         self.traces = Traces(self.files.below("traces"))
         self.replies = places.home_files(home).below("replies")
-        self.store = DocumentStore(self.folder)
+        self.store = DocumentStore(self.folder) if within is None else _view(self.folder, within)
+        self.within = within
         self.models = models or Models()
         self.source_name = source_name
         # Other collections that were looked in; an open one need not be read again.
@@ -139,6 +141,23 @@ class Opened:
         from thresher.collection.links import renamed
 
         return renamed(value, self.source_name)
+
+    def seen_within(self, where: str | None) -> Opened:
+        """The same collection through a filter; itself where it has one, which is never widened."""
+        if self.within is not None or where is None:
+            return self
+        return Opened(self.home, self.name, models=self.models, source_name=self.source_name, within=where)
+
+    def showing(self) -> Callable[[Mapping[str, Any]], bool]:
+        """Whether a stored answer quotes no document that the filter of the collection hides."""
+        from thresher.indexing.view import DocumentView
+
+        if not isinstance(self.store, DocumentView) or not self.store.exists:
+            return lambda stored: True
+        from thresher.collection.links import quoted
+
+        hidden = self.store.hidden(self.source_name or str)
+        return lambda stored: hidden.isdisjoint(quoted(stored))
 
     # --- what a recipe is made from
 
@@ -237,7 +256,7 @@ class Opened:
         if name == self.name:
             raise UsageError("is the collection that is asked", subject=subject, next_step="name another one")
         if name not in self._others:
-            self._others[name] = Opened(self.home, name).store
+            self._others[name] = Opened(self.home, name, within=self.within).store
         other = self._others[name]
         if not other.exists:
             raise UsageError(
@@ -253,6 +272,12 @@ class Opened:
         from thresher.correction.providers import StoredSearch
 
         return Outside(f"web:{host}", search=StoredSearch(host))
+
+
+def _view(folder: Home, within: str) -> DocumentStore:
+    from thresher.indexing.view import DocumentView
+
+    return DocumentView(folder, within)
 
 
 def without_model(settings: RecipeSettings) -> RecipeSettings:

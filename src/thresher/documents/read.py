@@ -150,7 +150,7 @@ AUTHOR = "author"
 LONGEST_NAMES = 500  # characters of a field of a mail that are taken apart: the time grows with their square
 LEFT_OUT = frozenset(
     ("attachments", "description", "encoding", "first_formulas_without_value", "hidden_sheets", "includes", "keywords",
-     "language", "not_read", "parts_not_read", "sheets")
+     "language", "not_read", "parts_not_read", "sheets", "which_pages_by_ocr", "which_pages_without_text")
 )  # fmt: skip
 """Fields that answer no question, and those that Thresher computed."""
 

@@ -22,7 +22,7 @@ from thresher.errors import DocumentError, UnknownSetting, UsageError
 if TYPE_CHECKING:
     from thresher.documents.assembly import Member, Parsed
 
-EXTRACTION = 9
+EXTRACTION = 10
 """Raised whenever text, tables, marks or metadata that are read out of the same bytes change: `index --reread` then has
 something to do."""
 
@@ -80,8 +80,8 @@ class FileKind:
         return reader(file)
 
 
-# Viewers accept junk before %PDF- within the first kilobyte.
-_PDF_HEADER = re.compile(rb".{0,1019}?%PDF-", re.DOTALL)
+# Viewers accept junk before %PDF- within the first kilobyte; within a line of text it is a word about PDF.
+_PDF_HEADER = re.compile(rb"(?:.{0,1018}?[^\x20-\x7e])?%PDF-", re.DOTALL)
 
 
 def _zipped(name: str, label: str, mime_type: str, reader: str, member: str) -> FileKind:

@@ -15,7 +15,7 @@ from thresher.indexing.index_config import IndexConfig, encode
 from thresher.indexing.prepare import Ahead, Incoming, Prepared, Workers
 from thresher.indexing.store import BATCH_CHUNKS, CHUNK_CHARACTERS, DocumentStore
 from thresher.protocols import Progress
-from thresher.types import Document
+from thresher.types import Document, Metadata
 
 if TYPE_CHECKING:
     from thresher.indexing.index_config import Encoded
@@ -76,9 +76,11 @@ def _remarks(document: Document) -> Iterator[tuple[str, str]]:
     pages = f"of {len(document.pages)} page{'s' * (len(document.pages) != 1)}"
     if count := found.get("pages_without_text"):
         has, was = ("has", "was") if count == 1 else ("have", "were")
-        yield f"{count} {pages} {has} no text and {was} not read", SCANNED
+        which = _which(found, "which_pages_without_text")
+        yield f"{count} {pages}{which} {has} no text and {was} not read", SCANNED
     if count := found.get("pages_by_ocr"):
-        yield f"the text of {count} {pages} was read by OCR", "compare names and numbers with the page"
+        which = _which(found, "which_pages_by_ocr")
+        yield f"the text of {count} {pages}{which} was read by OCR", "compare names and numbers with the page"
     if count := found.get("formulas_without_value"):
         yield f"{count} formula{'s' * (count != 1)} without a value ({found['first_formulas_without_value']})", COMPUTE
     if count := found.get("words_not_read"):
@@ -91,6 +93,11 @@ def _remarks(document: Document) -> Iterator[tuple[str, str]]:
         yield f"{count} characters are not in the encoding that it states", CHECK
     if count := found.get("hidden_words"):
         yield f"{count} hidden words were read", "set reading.hidden=false to leave out what a program does not show"
+
+
+def _which(found: Metadata, name: str) -> str:
+    """The numbers of pages behind their count; documents that were read before there were any have none."""
+    return f" ({found[name]})" if name in found else ""
 
 
 class Ingest:

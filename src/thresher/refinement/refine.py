@@ -302,7 +302,7 @@ class PassageRefiner:
         evidence = [piece for hit in hits for piece in _without_commands(hit)]
         if self.order == "edge":
             evidence = edge_order(evidence)
-        judgements = tuple(Judgement(hit, keep=True, reason="handed over whole") for hit in hits)
+        judgements = tuple(Judgement(hit, keep=True, reason="handed over whole, no sentence left out") for hit in hits)
         return Refined(tuple(evidence), judgements, notes=Notes(facts={"order": self.order}))
 
 

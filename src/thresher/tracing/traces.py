@@ -189,6 +189,8 @@ class Request:
     """To which its evidence was cut."""
     asserted_from: float | None = None
     """The certified certainty from which an answer was asserted."""
+    within: str | None = None
+    """The filter that the collection was opened with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +219,8 @@ class Traces:
         """The answer with the id of its trace; one that cannot be stored is still an answer, and says so."""
         settings = json.dumps(request.settings, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         question = answer.standalone or answer.question
-        typed = [answer.question] if answer.standalone else []
-        asked = (question, answer.recipe, settings, request.outside or "", request.where or "", *typed)
+        others = [*([answer.question] if answer.standalone else []), *([request.within] if request.within else [])]
+        asked = (question, answer.recipe, settings, request.outside or "", request.where or "", *others)
         traced = replace(answer, trace=trace_id(*asked, answer.text))
         try:
             self._write(traced, request)

@@ -18,6 +18,7 @@ from reportlab.pdfgen import canvas
 import thresher
 from tests.documents import making
 from tests.documents.making import read_one, refusal, save, within, written
+from thresher.documents.formats.pdf import parse_pages
 from thresher.documents.formats.pdf_pages import check_streams, failure, loaded, private_folder
 from thresher.documents.sources import Limits
 from thresher.errors import DocumentError
@@ -96,7 +97,7 @@ def test_without_tesseract_a_scan_asks_for_it_and_pages_without_text_are_counted
     assert error.what == "no text layer (scanned?)"
     assert "tesseract" in error.next_step
     document = read_one(save(tmp_path, "b.pdf", making.pdf(["Words.", "", ""])))
-    assert document.metadata["pages_without_text"] == 2
+    assert (document.metadata["pages_without_text"], document.metadata["which_pages_without_text"]) == (2, "2-3")
     assert len(document.pages) == 3
 
 
@@ -104,7 +105,7 @@ def test_scanned_pages_are_read_by_tesseract_where_it_is_installed(tmp_path: Pat
     tesseract.write_text(TESSERACT)
     document = read_one(save(tmp_path, "a.pdf", making.pdf(["Words of the first page.", ""])))
     assert document.text == "Words of the first page.\n\nread by eng+deu"
-    assert document.metadata["pages_by_ocr"] == 1
+    assert (document.metadata["pages_by_ocr"], document.metadata["which_pages_by_ocr"]) == (1, "2")
 
 
 @pytest.mark.parametrize(
@@ -291,6 +292,25 @@ def test_the_title_is_the_largest_heading_whatever_stands_above_it_and_whatever_
     document = read_one(save(tmp_path, "a.pdf", paper([*above, TITLE, *AUTHORS], title=stated)))
     assert document.title == TITLE[1]
     assert document.metadata["author"] == "Ann Lee, Bo Chen"
+
+
+def test_a_page_that_begins_with_prose_has_no_title_and_keeps_its_first_sentences_together() -> None:
+    lines = [
+        "The tower of the mill was built in 1871 by two brothers. The miller of that",
+        "place ground 401 sacks of oats for the valley in the following year and said so.",
+    ]
+    parsed = parse_pages(["\n".join([*lines, lines[1].capitalize()])])
+    assert parsed.title == ""
+    assert "The miller of that place ground 401 sacks" in parsed.text
+    names = [
+        "Threshing of Oats at the Mills of the",
+        "valley and its 401 sacks",
+        "Ada Holm",
+        "Abstract",
+        lines[0],
+        lines[1],
+    ]
+    assert parse_pages(["\n".join(names)]).title == "Threshing of Oats at the Mills of the"
 
 
 def test_a_title_that_runs_over_two_lines_is_whole(tmp_path: Path) -> None:

@@ -46,6 +46,11 @@ def texts(lines: list[str]) -> list[str]:
             ["Table 1: Landings of the year in tonnes, by harbour", NAMES, *ROWS],
         ),
         ([COLUMN[1], NAMES, *ROWS], [COLUMN[1], NAMES, *ROWS]),
+        (  # the last word of a paragraph, alone on its line
+            ["The master of the mill is Ida Brandt, who took office in", "2019.", *COLUMN],
+            ["The master of the mill is Ida Brandt, who took office in 2019.", PARAGRAPH],
+        ),
+        ([*COLUMN, "2019.", *COLUMN], [PARAGRAPH, "2019.", PARAGRAPH]),  # where the sentence has ended it is none
         (
             [f"Threshing separates the grain from straw and repre{BREAK}", "sentations of it are found on walls."],
             ["Threshing separates the grain from straw and representations of it are found on walls."],

@@ -138,12 +138,18 @@ def add(
     collection: Annotated[
         list[str] | None, typer.Option("--collection", help="A collection it is for; every one if not given.")
     ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILTER", help="Only documents that pass, e.g. \"team = 'north'\"; needs read, ask or both."
+        ),
+    ] = None,
     days: Annotated[int | None, typer.Option("--days", min=1, help="Days after which it is refused.")] = None,
     home: Home = None,
 ) -> None:
     """Make a key and print it; it is not shown again."""
     expires = None if days is None else (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="seconds")
-    output.say(_keys(home).make(name, scope, collection, expires=expires))
+    output.say(_keys(home).make(name, scope, collection, expires=expires, where=where))
     _kept(home, "make key", name)
 
 
@@ -152,6 +158,7 @@ def list_keys(home: Home = None) -> None:
     """The keys there are, without their secrets."""
     for key in _keys(home):
         where = ", ".join(key.collections) if key.collections is not None else "every collection"
+        where += f" where {key.where}" if key.where is not None else ""
         until = f", until {key.expires}" if key.expires else ""
         output.say(f"{key.name}: {', '.join(key.scopes)} in {where}, made {key.made}{until}")
 

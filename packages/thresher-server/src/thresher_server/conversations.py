@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Collection as Several
-from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
@@ -48,10 +48,10 @@ class Conversation:
     turns: tuple[Mapping[str, Any], ...] = ()
     """Answers as JSON."""
 
-    @property
-    def history(self) -> list[tuple[str, str]]:
-        """Earlier questions and answers for a follow-up question."""
-        return [(turn.get("standalone") or turn["question"], turn["text"]) for turn in self.turns[-HISTORY:]]
+    def history(self, shows: Callable[[Mapping[str, Any]], bool]) -> list[tuple[str, str]]:
+        """Earlier questions and answers for a follow-up question, of those that the caller may still see."""
+        seen = [turn for turn in self.turns if shows(turn)]
+        return [(turn.get("standalone") or turn["question"], turn["text"]) for turn in seen[-HISTORY:]]
 
 
 class Conversations:
@@ -204,8 +204,8 @@ def listed(caller: Asker, collection: Opened, service: Served) -> ConversationLi
 @router.get("/{conversation}", summary="One conversation", response_model_exclude_unset=True)
 def one(caller: Asker, collection: Opened, conversation: ConversationId, service: Served) -> ConversationReply:
     """A conversation with its answers."""
-    found = Conversations(service.home, caller).get(collection.name, conversation)
-    turns = [AnswerReply.model_validate(renamed(turn, file_name)) for turn in found.turns]
+    found, shows = Conversations(service.home, caller).get(collection.name, conversation), collection.opened.showing()
+    turns = [AnswerReply.model_validate(renamed(turn, file_name)) for turn in filter(shows, found.turns)]
     return ConversationReply(id=found.id, collection=found.collection, made=found.made, turns=turns)
 
 

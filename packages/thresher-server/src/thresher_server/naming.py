@@ -14,7 +14,6 @@ from fastapi import Depends, Path
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.indexing.catalog import DocumentRecord
-from thresher.indexing.store import DocumentStore
 from thresher.stores.registry import recorded
 from thresher_server.problems import Problem
 from thresher_server.security.access import caller_of, check
@@ -36,7 +35,7 @@ MOST_BYTES = 200
 
 def is_there(collection: Collection) -> bool:
     """Whether the collection has been made, even if empty; false while it is being made."""
-    return recorded(collection.folder) is not None and DocumentStore(collection.folder).exists
+    return recorded(collection.folder) is not None and collection.opened.store.exists
 
 
 def can_be_a_folder(name: str) -> bool:
@@ -70,12 +69,19 @@ def collection_and_recipe(service: Service, caller: Caller, scope: Scope, name: 
     return collection, recipe
 
 
-def opened(collection: CollectionName, service: Annotated[Service, Depends(service_of)]) -> Collection:
-    """The collection of the path; the default one exists even when empty. Raises Problem 404 for an unknown one."""
+def opened(
+    collection: CollectionName,
+    service: Annotated[Service, Depends(service_of)],
+    caller: Annotated[Caller, Depends(caller_of)],
+) -> Collection:
+    """The collection of the path, with the documents that the caller may see; the default one exists even when empty.
+
+    Raises Problem 404 for an unknown one.
+    """
     there = can_be_a_folder(collection) and recorded(service.home / "collections" / collection) is not None
     if not there and collection != service.front.collection:
         raise Problem(404, "is not there", subject=f"collection {collection}", next_step="see GET /api/collections")
-    return service.collection(collection)
+    return service.seen_by(caller, collection)
 
 
 async def _in_turn(

@@ -77,7 +77,7 @@ async def search_hits(
 ) -> tuple[Hit, ...]:
     """Hits of another tool's search, best first, each with its address here. Raises as `collection_and_recipe`."""
     named, recipe = collection_and_recipe(service, caller, Scope.READ, name)
-    visit, collection = Visit.of(service, request, caller), service.collection(named)
+    visit, collection = Visit.of(service, request, caller), service.seen_by(caller, named)
     return (await visit.search(collection, question, recipe=recipe, limit=limit, where=where)).hits
 
 

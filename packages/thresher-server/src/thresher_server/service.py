@@ -29,7 +29,7 @@ from thresher.recipes.settings import FrontSettings
 from thresher.settings import resolved
 from thresher_server import telemetry
 from thresher_server.admission import Admission
-from thresher_server.security.keys import Keys
+from thresher_server.security.keys import Caller, Keys
 from thresher_server.settings import ServerSettings, ServiceSettings
 
 
@@ -99,8 +99,12 @@ class Service:
         return "" if is_loopback(host) else host
 
     def collection(self, name: str | None = None) -> Collection:
-        """The collection of that name, or the default one."""
+        """The whole collection of that name, or the default one: for the server's own work, and for who may write."""
         return self.engine.collection(name or self.front.collection)
+
+    def seen_by(self, caller: Caller, name: str | None = None) -> Collection:
+        """The collection of that name, or the default one, with the documents that the caller may see."""
+        return self.engine.collection(name or self.front.collection, within=caller.where)
 
     def close(self) -> None:
         """Release everything; no request may be open."""

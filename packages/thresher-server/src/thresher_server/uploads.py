@@ -182,7 +182,7 @@ class Originals:
         self._read: set[str] = set()
         self._uploads = Uploads(collection.home, collection)
         if is_there(collection):
-            store = DocumentStore(collection.folder)
+            store = collection.opened.store
             catalog = store.catalog()
             self._places = {id_: catalog.entry(id_).places for id_ in catalog.ids}
             self._read = set(store.files())

@@ -30,7 +30,7 @@ def choose(page: Page, label: str, value: str) -> None:
 def test_every_passage_is_kept_or_dropped_in_one_picture_and_in_a_table(page: Page) -> None:
     ask(page, FERRY)
     kept, dropped = page.locator(".threshing .kept"), page.locator(".threshing .dropped")
-    expect(page.locator(".count")).to_have_text(f"{kept.count()} grain{dropped.count()} chaff")
+    expect(page.locator(".count")).to_have_text(f"{kept.count()} kept (grain){dropped.count()} dropped (chaff)")
     assert kept.count()
     assert dropped.count()
     assert page.locator(".bound").count() == 2  # the thresholds
@@ -43,6 +43,15 @@ def test_every_passage_is_kept_or_dropped_in_one_picture_and_in_a_table(page: Pa
     rows = page.locator(".as-table tbody tr")
     assert rows.count() == kept.count() + dropped.count()
     expect(rows.first).to_contain_text("kept")
+    assert violations(page) == []
+
+
+def test_the_outline_of_a_document_is_a_list_whose_places_open(page: Page) -> None:
+    ask(page, "What is the harbour handbook about?")
+    items = page.locator(".answer li")
+    expect(items.first).to_contain_text("This handbook is for skippers")
+    assert items.locator("button.cite").count() == items.count()
+    assert page.locator(".sources li").count() == items.count()
     assert violations(page) == []
 
 

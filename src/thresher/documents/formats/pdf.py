@@ -364,7 +364,9 @@ def _by_words(lines: Sequence[str], lower: Mapping[str, int]) -> tuple[int, int]
     title = " ".join(lines[first : last + 1])
     full = last - first + 1 == TITLE_LINES
     too_many = full and last + 1 < len(lines) and _continues_title(title, lines[last + 1], lower)
-    sentence = too_many or len(title) > TITLE_CHARACTERS or title.endswith((".", ",", "-"))
+    after = lines[last + 1] if last + 1 < len(lines) else ""
+    prose = after[:1].islower() and min(len(lines[last]), len(after)) > TITLE_CHARACTERS // 4
+    sentence = too_many or prose or len(title) > TITLE_CHARACTERS or title.endswith((".", ",", "-"))
     return None if sentence or not title else (first, last)
 
 

@@ -144,6 +144,8 @@ def _next_of_paragraph(
     following = last + 1
     if following >= len(lines) or kinds[following] in (Line.FIGURE, Line.CELLS):
         return None
+    if kinds[last] is Line.LABEL:
+        return None  # the last word of a paragraph, alone on its line
     if kinds[following : following + MIN_PAIRS] == [Line.ROW] * MIN_PAIRS:
         return None  # a table begins, however much its first row looks like text
     here, after = lines[last], lines[following]
@@ -171,6 +173,8 @@ def _next_of_paragraph(
     if ended or not (full or last > first):
         return None
     if kinds[following] is Line.LABEL:
+        if full and LAST_WORD.fullmatch(after) and _is_prose(Block(kind, here)):
+            return following
         return _past_formula(lines, kinds, following)
     return following if full and _only_looks_like(kinds[following], after) else None
 
@@ -216,6 +220,7 @@ def _past_formula(lines: Sequence[str], kinds: Sequence[Line], start: int) -> in
 FLOATS = (Line.NOTE, Line.LABEL, Line.ROW, Line.CELLS, Line.CAPTION, Line.FIGURE)
 LABEL_CHARACTERS = 60  # a shorter block without a full stop is a label of a figure
 PROSE_SHARE = 0.4  # of words in lower case; English sentences have some 0.8, labels of figures next to none
+LAST_WORD = re.compile(r"(?:[^\W\d]{2,}|\d{2,})\.")  # alone on the last line of a paragraph: "2019.", "Leeds."
 MAX_FLOATS = 80  # blocks between the two halves of a sentence; a figure has up to some 60 labels
 
 

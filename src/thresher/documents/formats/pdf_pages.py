@@ -309,13 +309,14 @@ def _inflated(pieces: Iterator[bytes | memoryview]) -> Iterator[bytes]:
 # --- text of pages that are only pictures, by the `tesseract` command where it is installed ---------------------------
 
 DOTS_PER_INCH = 300  # what tesseract's documentation asks for
+MOST_RANGES = 20  # of page numbers in a remark
 SECONDS_PER_PAGE = 60  # a dense page takes 2 to 10 s on one core
 
 
 def fill_blank_pages(
     pages: Sequence[str], data: bytes, alive: Callable[[], None] = lambda: None
-) -> tuple[list[str], dict[str, int]]:
-    """The pages, blank ones read by OCR where possible, and how many were read so or stayed without text.
+) -> tuple[list[str], dict[str, int | str]]:
+    """The pages, blank ones read by OCR where possible, and how many and which were read so or stayed without text.
 
     A PDF without text raises DocumentError where OCR is not possible; the blank pages of one with text are counted.
     """
@@ -329,18 +330,42 @@ def fill_blank_pages(
             raise DocumentError(
                 "no text layer (scanned?)", next_step="install tesseract and its language data, or run OCR on it first"
             )
-        return filled, {"pages_without_text": len(blank)}
+        return filled, _counted(without_text=blank)
     with tempfile.TemporaryDirectory(prefix="thresher-") as folder:
         path = Path(folder, "pages.pdf")
         path.write_bytes(data)
         for index in blank:
             filled[index] = _read_page(path, index, languages)
             alive()
-    without = sum(1 for page in filled if not page.strip())
-    if without == len(filled):
+    without = [index for index in blank if not filled[index].strip()]
+    if len(without) == len(filled):
         raise DocumentError("no text layer, and OCR found no text", next_step="check that the pages are not blank")
-    counts = {"pages_by_ocr": len(blank) - without, "pages_without_text": without}
-    return filled, {name: count for name, count in counts.items() if count}
+    return filled, _counted(by_ocr=[index for index in blank if index not in without], without_text=without)
+
+
+def _counted(**pages: Sequence[int]) -> dict[str, int | str]:
+    """How many pages, and which ones, counted from 1; nothing of none."""
+    told: dict[str, int | str] = {}
+    for name, indices in pages.items():
+        if indices:
+            told |= {f"pages_{name}": len(indices), f"which_pages_{name}": ranges([index + 1 for index in indices])}
+    return told
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Ascending numbers in few words.
+
+    >>> ranges([2, 3, 4, 7])
+    '2-4, 7'
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    told = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+    return ", ".join(told[:MOST_RANGES]) + (", ..." if len(told) > MOST_RANGES else "")
 
 
 def installed_languages() -> str:

@@ -106,6 +106,10 @@ class Desk:
         """The collections visible to the caller, sorted."""
         return [name for name in self.service.engine.collections.names if self.caller.may(Scope.READ, name)]
 
+    def seen(self, name: str) -> Collection:
+        """A collection with the documents that the caller may see."""
+        return self.service.seen_by(self.caller, name)
+
     def named(self, name: str | None, scope: Scope) -> Collection:
         """The collection of this name; without one the default or the only one. Raises ToolError if there is none."""
         self.check(scope)
@@ -114,7 +118,7 @@ class Desk:
         if name is None:
             name = usual if usual in own else own[0] if len(own) == 1 else None
         if name in own and name is not None:
-            return self.service.collection(name)
+            return self.seen(name)
         if not own:
             raise ToolError("no documents were taken in yet; ask the person to add some: thresher index PATH")
         said = "say which collection" if name is None else f"there is no collection {name!r} here"

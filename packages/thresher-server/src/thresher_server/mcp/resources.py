@@ -18,7 +18,6 @@ from pydantic import Field
 from thresher.collection import Collection
 from thresher.errors import ThresherError, UsageError
 from thresher.indexing.catalog import DocumentRecord
-from thresher.indexing.store import DocumentStore
 from thresher.links import address, file_name
 from thresher_server.mcp.desk import Desk
 from thresher_server.mcp.wording import MOST_TOKENS, beginning
@@ -84,7 +83,7 @@ def document_url(public_url: str, collection: str, record: DocumentRecord) -> st
 
 def find_document(collection: Collection, named: str) -> DocumentRecord:
     """The document with this id, source or end of a source. Raises UsageError for none and for several."""
-    records = collection.documents() if DocumentStore(collection.folder).exists else []
+    records = collection.documents() if collection.opened.store.exists else []
     exact = [one for one in records if named in (one.id, one.source, *one.also)]
     ending = [one for one in records if any(source.endswith(f"/{named}") for source in (one.source, *one.also))]
     match exact or ending:
@@ -106,7 +105,7 @@ def add(server: MCPServer, desk: Desk) -> None:
         """The text of a document by its id, source or end of a source; of a long one the beginning."""
         if not desk.caller.may(Scope.READ) or collection not in desk.names():
             raise ResourceNotFoundError(f"no collection {collection!r} here; there are: {', '.join(desk.names())}")
-        there = desk.service.collection(collection)
+        there = desk.seen(collection)
         try:
             record = await desk.worked(lambda: find_document(there, document))
             text = (await desk.worked(lambda: there.document(record.id))).text
@@ -127,7 +126,7 @@ async def listed(desk: Desk) -> list[Resource]:
 
 
 def _of(desk: Desk, name: str) -> list[Resource]:
-    records = DocumentStore(desk.service.collection(name).folder).records()
+    records = desk.seen(name).documents()
     return [
         Resource(
             uri=resource(name, record.id),

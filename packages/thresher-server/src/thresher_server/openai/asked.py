@@ -38,7 +38,7 @@ class Asked:
 
     def question(self) -> Question:
         """The question, which begins to be answered."""
-        collection = self.service.engine.collection(self.target.collection)
+        collection = self.service.seen_by(self.caller, self.target.collection)
         return Question(self.service, self.caller, collection, self.conversation.question, self.options)
 
     def tail(self, answer: Answer, *, listed: bool = True) -> str:

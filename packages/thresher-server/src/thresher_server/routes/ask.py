@@ -183,7 +183,7 @@ def _options(
     if body.conversation is not None:
         found = Conversations(service.home, caller).get(collection.name, body.conversation)
         check_room(found)
-        history = found.history + history
+        history = found.history(collection.opened.showing()) + history
     given: dict[str, Any] = {
         "recipe": body.recipe or service.front.recipe,
         "outside": body.outside,

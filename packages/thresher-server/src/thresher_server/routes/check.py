@@ -97,7 +97,7 @@ async def check_text(asked: CheckRequest, request: Request, caller: Asker, servi
     if asked.facts is not None:
         return _reply(asked, await _by_facts(asked, asked.facts, service, request))
     name, recipe = collection_and_recipe(service, caller, Scope.ASK, asked.collection)
-    visit, collection = Visit.of(service, request, caller), service.collection(name)
+    visit, collection = Visit.of(service, request, caller), service.seen_by(caller, name)
     return _reply(asked, await visit.check(collection, asked.answer_candidate, recipe=recipe, where=asked.where))
 
 

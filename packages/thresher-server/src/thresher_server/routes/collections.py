@@ -46,7 +46,7 @@ class CollectionLine(Reply):
 
     name: str = Field(examples=["default"])
     documents: int
-    bytes: int
+    bytes: int = Field(description="on disk; 0 for a key with a filter")
 
 
 class CollectionList(Reply):
@@ -89,7 +89,11 @@ class Named(Reply):
 def listed(caller: Known, service: Served) -> CollectionList:
     """The collections of the key, by name."""
     found = [one for one in service.engine.collections if any(caller.may(scope, one.name) for scope in Scope)]
-    return CollectionList(collections=[CollectionLine(**asdict(one)) for one in found])
+    lines = [CollectionLine(**asdict(one)) for one in found]
+    if caller.where is not None:
+        stores = [(line.name, service.seen_by(caller, line.name).opened.store) for line in lines]
+        lines = [CollectionLine(name=name, documents=len(store.records()), bytes=0) for name, store in stores]
+    return CollectionList(collections=lines)
 
 
 @router.post("", summary="Make a collection", status_code=201, responses=replies(409, 507))

@@ -16,7 +16,6 @@ from pydantic import Field
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import StoreError, UsageError
-from thresher.indexing.store import DocumentStore
 from thresher.links import address, file_name
 from thresher.text.terms import STOP_WORDS
 from thresher_server.asking import worked
@@ -205,7 +204,7 @@ def _found(service: Service, caller: Caller, collection: Collection, here: str, 
     settings = recipes.get(service.front.recipe).configured({}, home=service.home)
     encoder = service.engine.models.encoder(settings.encoder, settings.embeddings)
     found = gaps(questions, encoder.encode)[:limit]
-    records = {record.source: record for record in DocumentStore(collection.folder).records()}
+    records = {record.source: record for record in collection.opened.store.records()}
 
     def near(source: str, score: float) -> NearReply:
         record = records[source]
@@ -229,7 +228,9 @@ def _stored(service: Service, caller: Caller, collection: Collection) -> Iterato
     """Stored answers that the caller may see, newest first; damaged ones are skipped."""
     askers, traces = Askers(service.home), collection.traces
     said = {label.trace: {"right": label.right} for label in collection.labels.labels()}
+    shows = collection.opened.showing()
     for trace, asked in reversed(traces.asked()):
         if askers.may_see(caller, collection.name, trace):
             with suppress(UsageError, StoreError):
-                yield {**traces.load(trace), "asked": asked.isoformat(), "feedback": said.get(trace)}
+                if shows(stored := traces.load(trace)):
+                    yield {**stored, "asked": asked.isoformat(), "feedback": said.get(trace)}

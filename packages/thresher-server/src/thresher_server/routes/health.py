@@ -43,8 +43,9 @@ async def ready(service: Served, response: Response) -> Health:
 @router.get("/metrics", summary="Counters for Prometheus", response_class=Response, responses=replies())
 def counters(caller: Reader) -> Response:
     """Seconds per step, verdicts, abstentions, states of sentences, calls, tokens, open questions: of all callers."""
-    if caller.collections is not None and not caller.may(Scope.ADMIN):
-        raise Problem(403, "is for a few collections only", subject="the key", next_step="use one for all of them")
+    if (caller.collections is not None or caller.where is not None) and not caller.may(Scope.ADMIN):
+        what, step = "is for a few collections or documents only", "use one for all of them"
+        raise Problem(403, what, subject="the key", next_step=step)
     return Response(telemetry.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import JSONResponse
@@ -51,14 +52,14 @@ def listed(
     ] = None,
 ) -> TraceList:
     """The caller's own questions, or everybody's for an admin, the newest first; the last thousand are kept."""
-    askers, said = Askers(service.home), _said(collection, caller)
+    askers, said, shows = Askers(service.home), _said(collection, caller), collection.opened.showing()
     told: list[TraceLine] = []
     for trace, asked in reversed(collection.traces.asked()):
         if before is not None and asked >= _aware(before):
             continue
         if not askers.may_see(caller, collection.name, trace):
             continue
-        line = _line(collection, trace, asked, said.get(trace))
+        line = _line(collection, shows, trace, asked, said.get(trace))
         if line is not None:
             told.append(line)
         if len(told) == limit:
@@ -114,7 +115,8 @@ def _asked(service: Service, caller: Caller, collection: Collection, trace: str)
     """When the question of a trace was asked. Raises Problem 404, also for another caller's question."""
     is_id = trace.isascii() and trace.isalnum()
     asked = collection.traces.asked_at(trace) if is_id else None
-    if asked is None or not Askers(service.home).may_see(caller, collection.name, trace):
+    may_see = asked is not None and Askers(service.home).may_see(caller, collection.name, trace)
+    if asked is None or not (may_see and collection.opened.showing()(collection.traces.load(trace))):
         raise Problem(404, "is not there", subject=f"trace {trace}", next_step="see the list of traces")
     return asked
 
@@ -123,10 +125,18 @@ def _aware(time: datetime) -> datetime:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def _line(collection: Collection, trace: str, asked: datetime, said: FeedbackReply | None) -> TraceLine | None:
-    """None for a trace that is damaged or was just removed."""
+def _line(
+    collection: Collection,
+    shows: Callable[[Mapping[str, Any]], bool],
+    trace: str,
+    asked: datetime,
+    said: FeedbackReply | None,
+) -> TraceLine | None:
+    """None for a trace that is damaged or was just removed, and for one that quotes what is hidden from the caller."""
     try:
         stored = collection.traces.load(trace)
+        if not shows(stored):
+            return None
         told = {name: stored.get(name) for name in LINE}
     except (UsageError, StoreError, AttributeError):
         return None

@@ -19,6 +19,7 @@ from typing import Any
 
 from thresher.errors import UnknownSetting, UsageError
 from thresher.home.places import Home, files_asked, home_files
+from thresher.indexing.view import of_documents
 
 FILE = "keys.json"
 PREFIX = "thr"
@@ -42,13 +43,15 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The sender of a request: name in the log, scopes, and collections (None: all)."""
+    """The sender of a request: name in the log, scopes, collections (None: all), and the documents of these."""
 
     name: str
     scopes: frozenset[Scope]
     collections: frozenset[str] | None = None
     id: str = ""
     """Of the key; empty without one. Two keys with one name, one after the other, are two callers."""
+    where: str | None = None
+    """The filter that documents must pass to be there for the caller; None for all."""
 
     @property
     def identity(self) -> str:
@@ -120,12 +123,17 @@ class Key:
     """ISO 8601 time."""
     expires: str | None = None
     """ISO 8601 time after which it is refused; None for never."""
+    where: str | None = None
+    """A filter; such a key may read alone."""
 
     @property
     def caller(self) -> Caller:
         """The caller who has it."""
         allowed = None if self.collections is None else frozenset(self.collections)
-        return Caller(self.name, frozenset(map(Scope, self.scopes)), allowed, self.id)
+        scopes = frozenset(map(Scope, self.scopes))
+        return Caller(
+            self.name, scopes if self.where is None else scopes & READ_ONLY, allowed, self.id, where=self.where
+        )
 
     def has_expired(self, now: datetime) -> bool:
         """Whether it has expired."""
@@ -146,10 +154,24 @@ class Keys:
         return len(self._current())
 
     def make(
-        self, name: str, scopes: Iterable[Scope], collections: Iterable[str] | None, *, expires: str | None = None
+        self,
+        name: str,
+        scopes: Iterable[Scope],
+        collections: Iterable[str] | None,
+        *,
+        expires: str | None = None,
+        where: str | None = None,
     ) -> str:
-        """A new key, shown only now. Raises UsageError for a name that is taken or invalid, and for no scope."""
+        """A new key, shown only now. Raises UsageError for a name that is taken or invalid, and for no scope.
+
+        With a filter `where` also for a scope beyond `read` and `ask`: whoever writes would change what is not seen.
+        """
         wanted = tuple(sorted({scope.value for scope in scopes}))
+        if where is not None:
+            of_documents(where)
+            if beyond := sorted(set(wanted) - READ_ONLY):
+                step = "give read and ask alone, or a collection of its own to write to"
+                raise UsageError(f"cannot have the scope {beyond[0]}", subject="a key with a filter", next_step=step)
         if not wanted:
             raise UsageError("has no scope", subject=f"key {name}", next_step="give some of read, ask, write, admin")
         if not name.strip():
@@ -163,7 +185,9 @@ class Keys:
                 raise UsageError("is taken", subject=f"key {name}", next_step="give another name, or rotate it")
             id_, secret = secrets.token_hex(ID_BYTES), secrets.token_urlsafe(SECRET_BYTES)
             limited = None if collections is None else tuple(sorted(collections))
-            keys[id_] = Key(id_, name, _hash(secret), wanted, limited, _now().isoformat(timespec="seconds"), expires)
+            keys[id_] = Key(
+                id_, name, _hash(secret), wanted, limited, _now().isoformat(timespec="seconds"), expires, where
+            )
         return f"{PREFIX}_{id_}_{secret}"
 
     def rotate(self, name: str) -> str:

@@ -138,6 +138,8 @@ def add(server: MCPServer, desk: Desk) -> None:
         if not (is_id and Askers(desk.service.home).may_see(desk.caller, there.name, trace)):
             raise ToolError(f"there is no trace {trace!r} of yours in collection {there.name}; `ask` returns one")
         stored = await desk.worked(lambda: there.stored(trace))
+        if not there.opened.showing()(there.traces.load(trace)):
+            raise ToolError(f"there is no trace {trace!r} of yours in collection {there.name}; `ask` returns one")
         labels = await desk.worked(lambda: there.traces.labels(trace))
         drawn = beginning(picture(stored, labels, dropped=True), PICTURE_TOKENS)
         return fitted(partial(_explained, stored), len(stored["chunks"]), lambda _: drawn)

@@ -17,7 +17,6 @@ from pydantic import Field
 from thresher.collection import Collection
 from thresher.home.places import make_folder
 from thresher.indexing.ingest import Report
-from thresher.indexing.store import DocumentStore
 from thresher.links import file_name
 from thresher_server.mcp.desk import Desk
 from thresher_server.mcp.resources import find_document, parts, resource
@@ -93,7 +92,7 @@ def _writable(desk: Desk, name: str | None) -> Collection:
     wanted = name or desk.service.front.collection
     is_new = wanted not in desk.service.engine.collections.names
     may_be_made = desk.caller.may(Scope.WRITE, wanted) and (desk.caller.collections is not None or name is None)
-    return desk.service.collection(wanted) if is_new and may_be_made else desk.named(name, Scope.WRITE)
+    return desk.seen(wanted) if is_new and may_be_made else desk.named(name, Scope.WRITE)
 
 
 def _added(desk: Desk, collection: Collection, source: str, report: Report) -> CallToolResult:
@@ -101,7 +100,7 @@ def _added(desk: Desk, collection: Collection, source: str, report: Report) -> C
         failed = report.failed[0]
         raise ToolError(f"{PurePosixPath(source).name}: not added: {failed.what}; {failed.next_step}")
     desk.did("add", collection, sources=[source])
-    ids = [one.id for one in DocumentStore(collection.folder).records() if source in (one.source, *one.also)]
+    ids = [one.id for one in collection.opened.store.records() if source in (one.source, *one.also)]
     result = AddedDocument(
         collection=collection.name,
         name=PurePosixPath(source).name,

@@ -92,7 +92,7 @@ def add(server: MCPServer, desk: Desk) -> None:
 def _searched(desk: Desk) -> list[Collection]:
     """The collections that the operator or the key names; without names the default one."""
     named = desk.caller.collections or ()
-    there = [desk.service.collection(name) for name in desk.names() if name in named]
+    there = [desk.seen(name) for name in desk.names() if name in named]
     return there[:SEARCHED] or [desk.named(None, Scope.READ)]
 
 

@@ -13,7 +13,6 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from thresher.collection import DEFAULT_LIMIT, Collection
-from thresher.indexing.store import DocumentStore
 from thresher.types import Chunk, Excerpt
 from thresher.types import SearchResult as Found
 from thresher_server.mcp import wording
@@ -107,7 +106,7 @@ def add(server: MCPServer, desk: Desk) -> None:
 
 
 def _number(desk: Desk, name: str) -> int:
-    return len(DocumentStore(desk.service.collection(name).folder).records())
+    return len(desk.seen(name).opened.store.records())
 
 
 def _found(collection: Collection, found: Found, number: int) -> SearchResult:

@@ -72,7 +72,7 @@ export function picture(open) {
     if (!table.hidden) table.replaceChildren(...tableOf(told, open));
     const shown = told.chunks.find((one) => one.id === chosen);
     if (shown) card.replaceChildren(...cardOf(shown, told));
-    else card.replaceChildren(element("p", { class: "hint" }, told.chunks.length ? "Point at a grain to read it, or walk through them with the arrow keys." : "What is found will fall on the sieve."));
+    else card.replaceChildren(element("p", { class: "hint" }, told.chunks.length ? "Point at a passage to read it, or walk through them with the arrow keys." : "Passages that are found appear here."));
     draw();
   };
   new ResizeObserver(() => draw()).observe(canvas);
@@ -90,13 +90,13 @@ function best(chunks) {
 }
 
 function headline({ chunks, stage, falling }) {
-  if (stage === "empty") return ["Nothing on the sieve yet"];
-  if (stage === "falling") return [element("span", {}, `${falling} passages on the sieve`)];
+  if (stage === "empty") return ["No passages yet"];
+  if (stage === "falling") return [element("span", {}, `${falling} passages, not judged yet`)];
   if (stage === "judged") return [element("span", {}, `${chunks.length} passages judged`)];
   const kept = chunks.filter((one) => one.kept).length;
   return [
-    element("span", { class: "grain-count" }, element("b", {}, String(kept)), " grain"),
-    element("span", { class: "chaff-count" }, element("b", {}, String(chunks.length - kept)), " chaff"),
+    element("span", { class: "grain-count" }, element("b", {}, String(kept)), " kept (grain)"),
+    element("span", { class: "chaff-count" }, element("b", {}, String(chunks.length - kept)), " dropped (chaff)"),
   ];
 }
 
@@ -120,7 +120,7 @@ function backdrop(width, x, scale, { thresholds, stage }) {
   parts.push(drawn("text", { class: "tick", x: right, y: HEIGHT - 8, "text-anchor": "middle" }, scale.name(scale.high)));
   if (left > EDGE) parts.push(drawn("text", { class: "tick", x: 4, y: HEIGHT - 8 }, "not judged"));
   if (stage === "settled") {
-    parts.push(drawn("text", { class: "side", x: width - 12, y: SIEVE - 9, "text-anchor": "end" }, "chaff"), drawn("text", { class: "side", x: width - 12, y: SIEVE + 18, "text-anchor": "end" }, "grain"));
+    parts.push(drawn("text", { class: "side", x: width - 12, y: SIEVE - 9, "text-anchor": "end" }, "dropped: chaff"), drawn("text", { class: "side", x: width - 12, y: SIEVE + 18, "text-anchor": "end" }, "kept: grain"));
   }
   return parts;
 }

@@ -46,9 +46,9 @@ export function result({ recipe, label, named, open, retry, suggestions }) {
     told.append(text);
   };
   const show = (answer, explained) => {
-    if (!answer.steps.length) { // a greeting: nothing was looked for
+    if (!answer.steps.length) { // nothing was looked for: a greeting, or the outline of a document
       said.removeAttribute("aria-busy");
-      said.replaceChildren(element("p", { class: "answer" }, answer.text));
+      said.replaceChildren(element("div", { class: "answer" }, answerText(answer, open)), sources(answer, open) ?? "");
       shown.remove();
       return;
     }
