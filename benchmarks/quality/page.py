@@ -31,13 +31,15 @@ OPENING = """# Answers, refusals and probabilities
 <!-- Made by `python -m benchmarks.quality --page` from benchmarks/quality/rows*.jsonl; do not edit. -->
 
 Questions to real papers and manuals, look-alike documents, short documents, SQuAD's paragraphs, and definitions,
-without a chat model, marked by rule. The rows are those of `python -m benchmarks.quality --write`, and, of another
-recipe, of `--recipe NAME --write`. Intervals are 95 %, bootstrap over questions."""
+without a chat model, marked by rule. Papers and manuals were asked of four recipes, on 2026-11-28 at `99037e08`
+(`python -m benchmarks.quality --recipe NAME --sets papers manuals --write`); the other rows are the gate's, which has
+rows of its own for papers and manuals. Intervals are 95 %, bootstrap over questions."""
 
 
 def markdown() -> str:
     """The page, from what is stored."""
-    of = {recipe: stored(rows_of("" if recipe == DEFAULT else recipe)) for recipe in RECIPES}
+    of = {recipe: stored(rows_of(recipe)) for recipe in RECIPES}
+    of[DEFAULT] += [row for row in stored() if row.set not in COMPARED]
     of = {recipe: rows for recipe, rows in of.items() if rows}
     parts = [OPENING, *shown(of), *risks(of), *calibration(of[DEFAULT]), *compared(of)]
     return "\n\n".join(parts) + "\n"
