@@ -1,6 +1,8 @@
 """The gate of a change: what answers without a chat model are worth, held against the rows that are stored.
 
     python -m benchmarks.quality [--sets lookalikes short squad papers manuals definitions] [--engine TREE] [--write]
+    python -m benchmarks.quality --recipe rag --sets papers manuals --write    rows of another recipe, kept apart
+    python -m benchmarks.quality --page                                        docs/results/answers.md, from the rows
 
 Each set is counted twice: what is shown (is the first passage right, is one of those shown), and what the judge knows
 (does the candidate that it puts first state the answer, does one of its first three, does any). The distance between
@@ -19,14 +21,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.machine import CACHE, ROOT, engine_of
-from benchmarks.quality import asking
-from benchmarks.quality.rows import Counted, Row, changes, missed, row_of, stored, write
+from benchmarks.quality import asking, page
+from benchmarks.quality.rows import Counted, Row, changes, missed, row_of, rows_of, stored, write
 from benchmarks.quality.sets import NEEDED, SETS, QuestionSet
 
 
-def asked(name: str, given: QuestionSet, engine: Path = ROOT, *, keep: Path | None = None) -> Iterator[Row]:
+def asked(
+    name: str, given: QuestionSet, engine: Path = ROOT, *, recipe: str = "", keep: Path | None = None
+) -> Iterator[Row]:
     """The rows of a set, asked of the engine of a checkout; what is not indexed yet is. `keep` takes what was told."""
     order = {
+        "recipe": recipe,
         "home": str(CACHE / "quality" / engine.resolve().name),
         "sources": {one: [str(path) for path in paths] for one, paths in given.sources.items()},
         "questions": [
@@ -58,16 +63,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--engine", type=Path, default=ROOT, help="a checkout whose engine is asked")
+    parser.add_argument("--recipe", default="", help="another than the default; its rows are stored apart")
+    parser.add_argument("--page", action="store_true", help="write docs/results/answers.md from the stored rows")
     parser.add_argument("--keep", type=Path, help="a folder for what was told, a file a set")
     parser.add_argument("--write", action="store_true", help="store the rows")
     given = parser.parse_args()
-    before, now, wrong = stored(), list[Row](), list[str]()
+    if given.page:
+        print(page.write().relative_to(ROOT))
+        return 0
+    kept = rows_of(given.recipe)
+    before, now, wrong = stored(kept), list[Row](), list[str]()
     for name in given.sets:
         if name in NEEDED and not NEEDED[name].is_dir():
             fetched = "python -m benchmarks.real_text fetch" if name == "manuals" else "set THRESHER_DATA"
             print(f"{name}: left out, {NEEDED[name]} is not there; {fetched}")
             continue
-        rows = list(asked(name, SETS[name](), given.engine, keep=given.keep))
+        rows = list(asked(name, SETS[name](), given.engine, recipe=given.recipe, keep=given.keep))
         was = [row for row in before if row.set == name]
         now += rows
         print(f"{name}: {Counted.of(rows).line()}", flush=True)
@@ -75,7 +86,7 @@ def main() -> int:
             print(f"{name}, before: {Counted.of(was).line()}", *changes(was, rows), sep="\n", flush=True)
             wrong += [f"{name}: {each}" for each in missed(was, rows)]
     if given.write:
-        write(now)
+        write(now, kept)
         return 0
     print(*wrong, sep="\n")
     return 1 if wrong else 0

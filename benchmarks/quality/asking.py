@@ -1,6 +1,7 @@
 """Ask an engine through its public interface alone, so that any version of it can stand on the path.
 
-Reads JSON from standard input: home, sources (collection to paths), questions (each with id, collection, question).
+Reads JSON from standard input: home, recipe (empty for the default), sources (collection to paths), questions (each
+with id, collection, question).
 Writes a JSON object a line: what was shown, and every candidate with the judge's score. It imports nothing else of this
 tree: `python -m benchmarks.quality --engine TREE` runs it with TREE/src in front.
 """
@@ -32,12 +33,12 @@ def main() -> None:
     import thresher
 
     given = json.load(sys.stdin)
-    opened = {}
+    opened, recipe = {}, {"recipe": given["recipe"]} if given["recipe"] else {}
     for name, sources in given["sources"].items():
         opened[name] = thresher.open(given["home"], name)
-        opened[name].add(*sources)
+        opened[name].add(*sources, **recipe)
     for one in given["questions"]:
-        answer = opened[one["collection"]].ask(one["question"])
+        answer = opened[one["collection"]].ask(one["question"], **recipe)
         print(json.dumps({"id": one["id"], **outcome(answer.to_dict(chunks=True))}), flush=True)
     for collection in opened.values():
         collection.close()

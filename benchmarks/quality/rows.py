@@ -43,6 +43,10 @@ class Row:
     judged_three: bool = False
     """Whether one of its first three does."""
     certainty: float | None = None
+    confidence: float | None = None
+    """That the evidence suffices, calibrated; None of a recipe without a judge."""
+    score: float | None = None
+    """The judge's own of its first candidate, before calibration."""
 
     @property
     def is_wrong_under_correct(self) -> bool:
@@ -76,6 +80,8 @@ def row_of(set_: str, question: Question, told: Mapping[str, Any]) -> Row:
         judged_first=any(stated[:1]),
         judged_three=any(stated[:3]),
         certainty=told["certainty"],
+        confidence=told.get("confidence"),
+        score=judged[0][0] if judged else None,
     )
 
 
@@ -147,6 +153,11 @@ class Counted:
             f"{self.wrong_under_correct}; without an answer: {self.refused_without} of {self.asked_without} refused, "
             f"{self.asserted_without} answered; {self.characters} characters"
         )
+
+
+def rows_of(recipe: str) -> Path:
+    """Where the rows of a recipe are kept; those of the default recipe are the gate's."""
+    return ROWS.with_name(f"rows_{recipe}.jsonl") if recipe else ROWS
 
 
 def stored(path: Path = ROWS) -> list[Row]:

@@ -149,10 +149,18 @@ def asks_about_whole(question: str) -> str | None:
 # --- two questions in one ---------------------------------------------------------------------------------------------
 
 _ASKS = r"(?:who|whom|whose|what|which|when|where|why|how)"
+_SUBJECT = r"(?:an?|the|th(?:is|at|ese|ose)|it|they|s?he|we|you|I|there|my|our|your|his|her|its|their|any|both)"
+"""Begins what is asked about, behind "is", "does" or the like: "renewed" in "and can be renewed" is none."""
 _SECOND = re.compile(
     rf"(?:\?+\s*|;\s*|,?\s+and\s+)(?:and\s+)?(?=(?:(?:in|at|on|for|by|with|from|to) )?{_ASKS}\b)", re.IGNORECASE
 )
 _ASKING = re.compile(rf"\b{_ASKS}\b", re.IGNORECASE)
+_YES_OR_NO = re.compile(rf"\W*{_HELPING}", re.IGNORECASE)
+_SECOND_CLAUSE = re.compile(
+    rf",\s+(?:while|whereas)\s+|,?\s+and\s+(?=(?i:{_HELPING})\s+(?:(?i:{_SUBJECT})\b|[A-Z'‘\"“]))"
+)
+_CLAUSE_TERMS = 2
+"""Least terms of a clause that says something of its own: "while I wait" does not."""
 
 
 class SubQuestion(NamedTuple):
@@ -172,6 +180,7 @@ def searches(question: str) -> tuple[str, ...]:
 def asked_apart(question: str) -> tuple[SubQuestion, ...]:
     """The question; or, where "and", ";" or "?" stands between two question words, its two parts.
 
+    So with two clauses of a yes-or-no question: "Is A open and is the shop of B open?", "Does A say C, while B says D?"
     What stands in brackets behind a question is its topic, not a question of its own.
     """
     text = " ".join(question.split())
@@ -179,13 +188,21 @@ def asked_apart(question: str) -> tuple[SubQuestion, ...]:
         if len(parts := asked_apart(added["typed"])) == 1:
             return (SubQuestion(question, question),)
         return tuple(SubQuestion(part.text, f"{part.text} ({added['before']})") for part in parts)
-    cut = _SECOND.search(text)
-    if cut is None or not _ASKING.search(text[: cut.start()]):
+    if (cut := _between(text)) is None:
         return (SubQuestion(question, question),)
     first, second = text[: cut.start()], text[cut.end() :].rstrip("? ")
     alone = not cannot_stand_alone(second)
     in_full = f"{second}?" if alone else f"{second}? ({first})"
     return SubQuestion(f"{first}?", f"{first}?"), SubQuestion(f"{second}?", in_full)
+
+
+def _between(text: str) -> re.Match[str] | None:
+    """What stands between two questions: before a question word, or before a clause of a yes-or-no question."""
+    cut = _SECOND.search(text)
+    if cut is not None and _ASKING.search(text[: cut.start()]):
+        return cut
+    cut = _SECOND_CLAUSE.search(text) if _YES_OR_NO.match(text) else None
+    return cut if cut is not None and len(index_terms(text[cut.end() :])) >= _CLAUSE_TERMS else None
 
 
 # --- one question in several wordings ---------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -161,6 +162,22 @@ def test_both_parts_of_a_question_are_answered_or_the_missing_one_is_named() -> 
         ("What is A? How is B made?", ["What is A?", "How is B made?"]),
         ("Which terms and conditions hold?", ["Which terms and conditions hold?"]),
         ("salt and pepper, where?", ["salt and pepper, where?"]),
+        ("Is the pier open and is it lit at night?", ["Is the pier open?", "is it lit at night?"]),
+        ("Can I cancel, and will the club pay me back?", ["Can I cancel?", "will the club pay me back?"]),
+        (
+            "Does the log say the pump failed, while the report blames the valve?",
+            ["Does the log say the pump failed?", "the report blames the valve?"],
+        ),
+        *(
+            (one, [one])
+            for one in (
+                "Does the lease end in May and can be renewed?",
+                "Is there wifi, while I wait?",
+                "Are cats and dogs allowed?",
+                "Did the report name the pump while it was hot?",
+                "Which pier is open, and is lit at night?",
+            )
+        ),
     ],
 )
 def test_a_question_is_cut_between_two_question_words(question: str, parts: list[str]) -> None:
@@ -194,7 +211,28 @@ def test_answers_in_turn_keep_their_contradictions() -> None:
     when = given("1531 [1]; another document says 1649 [2]", year, other, conflicts=((1, 2),))
     both = in_turn([(SubQuestion("What colour?", ""), given("white [1]", colour)), (SubQuestion("When?", ""), when)])
     assert both.conflicts == ((2, 3),)
-    assert both.text == "white [1]\n1531 [2]; another document says 1649 [3]"
+    assert both.text == "What colour?\nwhite [1]\nWhen?\n1531 [2]; another document says 1649 [3]"
+
+
+def test_each_part_stands_above_its_passage_and_its_state_is_in_the_trace() -> None:
+    one, other = piece("It is white."), piece("It was lit in 1531.", document="d2")
+    doubtful = replace(given("lit in 1531 [1]", other), doubtful=True, certainty=0.41)
+    refused = Generation("", abstained=True)
+    parts = [
+        SubQuestion(text, text) for text in ("What colour is it?", "When was it lit?", "Who lit it?", "Is it white?")
+    ]
+    answers = [given("white [1]", one), doubtful, refused, given("white [1]", one)]
+    both = in_turn(list(zip(parts, answers, strict=True)))
+    assert both.text.split("\n") == [
+        "What colour is it?",
+        "white [1]",
+        "When was it lit?",
+        "lit in 1531 [2]",
+        "Not answered: Who lit it?",
+        "Is it white? As above [1].",
+    ]
+    told = [(each["state"], each["probability"], each["citations"]) for each in both.notes.facts["parts"]]
+    assert told == [("answered", None, [1]), ("doubtful", 0.41, [2]), ("refused", None, []), ("answered", None, [1])]
 
 
 def test_brackets_within_quotes_are_no_markers() -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Never
 
 from thresher.errors import UsageError
 from thresher.filters import COLUMNS, holds, narrowed, parse, resolve
-from thresher.indexing.catalog import Place, stable_json, to_places, to_record, with_places
+from thresher.indexing.catalog import SourceRef, stable_json, to_places, to_record, with_places
 from thresher.indexing.store import DocumentStore
 from thresher.types import And, Filter, In, Not, Or
 
@@ -55,7 +55,7 @@ def _fields(where: Filter) -> set[str]:
 class Seen:
     """What of a collection is seen, as of one version of its documents."""
 
-    documents: Mapping[str, tuple[Place, ...]]
+    documents: Mapping[str, tuple[SourceRef, ...]]
     """The places of each document that are seen, the first one first."""
     renamed: Mapping[str, Mapping[str, Any]]
     """Source, title, places and metadata of documents that have others besides, by id."""
@@ -152,8 +152,8 @@ def _seen(whole: DocumentStore, where: Filter) -> Seen:
     fields = _fields(where)
     own = fields.difference(COLUMNS)
     described: dict[str, dict[str, Any]] = {}
-    found: dict[str, tuple[str, Place]] = {}
-    unknown: set[Place] = set()
+    found: dict[str, tuple[str, SourceRef]] = {}
+    unknown: set[SourceRef] = set()
     for id_, row in rows.items():
         for number, place in enumerate(to_places(row["places"])):
             stated = row
@@ -172,7 +172,7 @@ def _seen(whole: DocumentStore, where: Filter) -> Seen:
             found[at] = id_, place
     restricted = resolve(where, lambda: described)
     holding = [found[at] for at, row in described.items() if holds(restricted, row)]
-    seen: dict[str, tuple[Place, ...]] = {}
+    seen: dict[str, tuple[SourceRef, ...]] = {}
     for id_, place in holding:
         seen[id_] = (*seen.get(id_, ()), place)
     renamed = {}

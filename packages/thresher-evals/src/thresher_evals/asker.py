@@ -13,10 +13,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from thresher import recipes
-from thresher.answer import Answer
+from thresher.answer import NOT_CONFIGURED, Answer
 from thresher.errors import Degraded, EncoderMismatch, MissingExtra, ThresherError, UsageError
 from thresher.settings import check_known, collection_model, keys, known_to, parse_assignments
-from thresher.types import Hit, Origin, Refined, SearchResult, Step
+from thresher.types import Check, Evidence, Hit, Origin, Refined, SearchResult, Step
+from thresher_evals.claim_labels import CHECKER, labelled
 from thresher_evals.dataset import Question, Task, matches, sha1_number
 from thresher_evals.rows import (
     Context,
@@ -45,6 +46,10 @@ class Asker(Protocol):
 
     def ask(self, question: str, *, recipe: str) -> Answer:
         """The answer of a recipe."""
+        ...
+
+    def check(self, claim: str, evidence: Sequence[Evidence]) -> Check:
+        """Whether the evidence supports a claim."""
         ...
 
     def also(self, document_id: str) -> tuple[str, ...]:
@@ -83,6 +88,10 @@ class Put:
                 cpu_seconds = time.process_time() - processor
         steps = () if answer is None else answer.steps
         degraded = [*(answer.degraded if answer else ()), *(found.degraded if found else ())]
+        reply = None if answer is None else self._reply(answer)
+        generator = "" if reply is None or reply.abstained else written_by(steps)
+        if without_model(degraded) and (label := labelled(reply, question, steps, self._asker.check)):
+            reply, generator = label, CHECKER
         return Row(
             question=question,
             recipe=recipe,
@@ -90,7 +99,7 @@ class Put:
             seconds=seconds if seconds is not None else search_seconds or 0.0,
             ranking=None if found is None else tuple(map(self._place, found.hits)),
             search_seconds=search_seconds,
-            reply=None if answer is None else self._reply(answer),
+            reply=reply,
             error="; ".join(f"{type(error).__name__}: {error}" for error in errors) or None,
             degraded=tuple(dict.fromkeys(degraded)),
             unreadable=sum(count(step, "unreadable") for step in steps),
@@ -98,7 +107,7 @@ class Put:
             context=context_of(steps),
             cpu_seconds=cpu_seconds if self._alone else None,
             memory_mib=peak_memory(),
-            generator="" if answer is None or answer.abstained else written_by(steps),
+            generator=generator,
             judge=named(steps, "judge", "scorer"),
         )
 
@@ -133,6 +142,11 @@ def timed(call: Callable[[], T], errors: list[ThresherError]) -> tuple[T | None,
         errors.append(error)
         value = None
     return value, time.perf_counter() - started
+
+
+def without_model(degraded: Sequence[str]) -> bool:
+    """Whether no chat model was there to answer."""
+    return any(NOT_CONFIGURED in lack for lack in degraded)
 
 
 def context_of(steps: Sequence[Step]) -> tuple[Context, ...] | None:
@@ -258,6 +272,10 @@ class CollectionAsker:
         outside = self.outside if recipes.get(name).corrects else None
         where = self.hidden.get(question)
         return self.collection.ask(question, recipe=name, outside=outside, where=where, settings=settings)
+
+    def check(self, claim: str, evidence: Sequence[Evidence]) -> Check:
+        """The claim checked against the evidence alone."""
+        return self.collection.check(claim, evidence=evidence)
 
     def also(self, document_id: str) -> tuple[str, ...]:
         """The other sources of a document."""

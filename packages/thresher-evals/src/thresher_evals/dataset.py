@@ -55,6 +55,8 @@ class Question:
     category: str | None = None
     options: tuple[str, ...] = ()
     """Labels or option letters, one of which is in `answers`; empty for free answers."""
+    claim: str = ""
+    """The claim that the options are about, without the question around it; may be empty."""
     topic: str = ""
     """Topic of a long answer whose facts are checked one by one (FActScore); may be empty."""
     group: str = ""

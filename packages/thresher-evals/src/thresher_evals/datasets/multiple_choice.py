@@ -111,10 +111,11 @@ def load_pubhealth(path: Path, split: Split) -> Content:
     explanations = Passages()
     questions: list[Question] = []
     for id, record in lines.items():
-        text = with_labels(f"Claim: {record.text('claim')}\nIs this health claim right?", options)
+        claim = record.text("claim")
+        text = with_labels(f"Claim: {claim}\nIs this health claim right?", options)
         explanation, label = record.optional("explanation"), labels[id]
         gold = (Gold(explanations.add("", explanation)),) if explanation else ()
-        questions.append(Question(id, text, (label,), gold=gold, category=label, options=options))
+        questions.append(Question(id, text, (label,), gold=gold, category=label, options=options, claim=claim))
     others = sum(label not in PUBLISHED for label in labels.values())
     note = (
         "oracle evidence: the explanation leaks the label; not comparable with published numbers, which leave out "
@@ -135,12 +136,14 @@ def load_climate_fever(path: Path, split: Split) -> Content:
     articles = Articles()
     questions: list[Question] = []
     for id, record in lines.items():
-        text = with_labels(f"Claim: {record.text('claim')}\nWhat does the evidence say of this claim?", options)
+        claim, label = record.text("claim"), labels[id]
+        text = with_labels(f"Claim: {claim}\nWhat does the evidence say of this claim?", options)
         gold: dict[Gold, None] = {}
         for evidence in record.objects("evidences"):
             place = articles.add(evidence.text("article"), evidence.text("evidence"))
             if evidence.text("evidence_label") in DECIDING:
                 gold[place] = None
-        questions.append(Question(id, text, (labels[id],), gold=tuple(gold), category=labels[id], options=options))
+        places = tuple(gold)
+        questions.append(Question(id, text, (label,), gold=places, category=label, options=options, claim=claim))
     note = "the collection is the evidence of all claims: sentences of an article are together, others are missing"
     return Content(questions, corpora=sides(articles), note=note)

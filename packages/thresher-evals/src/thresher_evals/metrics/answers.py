@@ -81,9 +81,10 @@ def without_markers(text: str, markers: Collection[int]) -> str:
 SYNONYMS = (
     frozenset({"true", "supports", "supported", "support"}),
     frozenset({"false", "untrue", "refutes", "refuted", "refute"}),
-    frozenset({"not enough info", "not enough information", "not enough evidence"}),
+    frozenset({"not enough info", "not enough information", "not enough evidence", "unproven"}),
 )
-"""Labels of FEVER, Climate-FEVER and PubHealth that mean the same (Self-RAG reads SUPPORTS as true)."""
+"""Labels of FEVER, Climate-FEVER and PubHealth that mean the same (Self-RAG reads SUPPORTS as true): supported, denied,
+neither."""
 
 CONTRARY = {"true": "false"}
 """The meaning of "not" and a label if there are more than two: what is not false may be any other."""

@@ -1,0 +1,159 @@
+"""docs/results/answers.md: what is shown, what a refusal costs, how good the probabilities are; from stored rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchmarks.machine import ROOT
+from benchmarks.quality.rows import Row, rows_of, stored
+from benchmarks.questions.rules import Mark
+from benchmarks.seeds.sections import Cell, cell, interval, table
+from thresher_evals.stats import (
+    Forecast,
+    aurc_interval,
+    ece_interval,
+    holm,
+    paired_difference,
+    proportion_interval,
+)
+
+PAGE = ROOT / "docs" / "results" / "answers.md"
+DEFAULT = "corrective"
+RECIPES = (DEFAULT, "hybrid", "rag", "crag")
+COMPARED = ("papers", "manuals")
+"""Sets that every recipe is asked."""
+
+COVERAGES = (0.25, 0.5, 0.75, 1.0)
+
+OPENING = """# Answers, refusals and probabilities
+
+<!-- Made by `python -m benchmarks.quality --page` from benchmarks/quality/rows*.jsonl; do not edit. -->
+
+Questions to real papers and manuals, look-alike documents, short documents, SQuAD's paragraphs, and definitions,
+without a chat model, marked by rule. Papers and manuals were asked of four recipes, on 2026-11-28 at `99037e08`
+(`python -m benchmarks.quality --recipe NAME --sets papers manuals --write`); the other rows are the gate's, which has
+rows of its own for papers and manuals. Intervals are 95 %, bootstrap over questions."""
+
+
+def markdown() -> str:
+    """The page, from what is stored."""
+    of = {recipe: stored(rows_of(recipe)) for recipe in RECIPES}
+    of[DEFAULT] += [row for row in stored() if row.set not in COMPARED]
+    of = {recipe: rows for recipe, rows in of.items() if rows}
+    parts = [OPENING, *shown(of), *risks(of), *calibration(of[DEFAULT]), *compared(of)]
+    return "\n\n".join(parts) + "\n"
+
+
+def write() -> Path:
+    """Write the page where the documentation has it."""
+    PAGE.write_text(markdown(), encoding="utf-8")
+    return PAGE
+
+
+def shown(of: dict[str, list[Row]]) -> Iterator[str]:
+    """What every question came to, and the verdict of what is wrong."""
+    yield "## What is shown"
+    lines = list[list[Cell]]()
+    for recipe, rows in of.items():
+        for name in dict.fromkeys(row.set for row in rows):
+            asked = [row for row in rows if row.set == name and row.answerable]
+            without = [row for row in rows if row.set == name and not row.answerable]
+            wrong = [row for row in asked if row.state == "answered" and row.shown == Mark.WRONG]
+            verdicts = [row.verdict or "none" for row in wrong]
+            named = ", ".join(f"{verdicts.count(one)} {one}" for one in dict.fromkeys(verdicts)) or "–"
+            lines.append([
+                f"`{recipe}`", name, len(asked), share(row.first == Mark.RIGHT for row in asked),
+                share(row.shown == Mark.RIGHT for row in asked), share(row.state == "refused" for row in asked),
+                sum(row.state == "doubtful" for row in asked), len(wrong), named,
+                f"{sum(row.state == 'refused' for row in without)} / {sum(row.state == 'answered' for row in without)} "
+                f"of {len(without)}",
+            ])  # fmt: skip
+    header = [
+        "recipe", "set", "n with an answer", "first passage right", "right among those shown", "refused", "in doubt",
+        "answered and wrong", "their verdicts", "without an answer: refused / answered",
+    ]  # fmt: skip
+    yield table(header, lines)
+
+
+def share(holds: Iterator[bool]) -> str:
+    """A proportion with its interval."""
+    return interval(proportion_interval([float(one) for one in holds]))
+
+
+def risks(of: dict[str, list[Row]]) -> Iterator[str]:
+    """Wrong among what is shown, by how much is shown, ordered by the answer's probability and by the judge's score."""
+    yield "## Risk and coverage"
+    yield (
+        "Of the questions to papers and manuals that are not refused, those without an answer included: the share of "
+        "which no passage shown is right, among the most probable ones. AURC is the area under that curve, less is "
+        "better. *Calibrated* orders by the probability of the answer, *raw* by the score of the judge for its first "
+        "passage; a recipe without the trained judge has none."
+    )
+    lines = list[list[Cell]]()
+    for recipe, rows in of.items():
+        told = [row for row in rows if row.set in COMPARED and row.state != "refused"]
+        for name, by in (("calibrated", "certainty"), ("raw", "score")):
+            known = [(getattr(row, by), float(row.shown != Mark.RIGHT)) for row in told if getattr(row, by) is not None]
+            if known:
+                known.sort(key=lambda one: -one[0])
+                upto = [known[: max(1, round(at * len(known)))] for at in COVERAGES]
+                risk = [cell(sum(wrong for _, wrong in part) / len(part)) for part in upto]
+                area = interval(aurc_interval([Forecast(*one) for one in known]))
+                lines.append([f"`{recipe}`, {name}", len(known), *risk, area])
+    yield table(["recipe, ordered by", "n", *(f"at {at:.0%}" for at in COVERAGES), "AURC"], lines)
+
+
+def calibration(rows: Sequence[Row]) -> Iterator[str]:
+    """How far the judge's probability is from what happens."""
+    yield "## The judge's probability"
+    yield (
+        f"`{DEFAULT}`: the probability that the evidence suffices, beside whether a passage found states the answer; "
+        "and that of the answer, beside whether a passage shown is right. ECE has ten bins; its interval is biased "
+        "upwards."
+    )
+    lines = list[list[Cell]]()
+    for name in COMPARED:
+        of = [row for row in rows if row.set == name]
+        for title, pairs in (
+            ("evidence suffices", [(row.confidence, row.found) for row in of]),
+            ("answer is right", [(row.certainty, row.shown == Mark.RIGHT) for row in of]),
+        ):
+            known = [Forecast(said, float(so)) for said, so in pairs if said is not None]
+            means = [sum(side) / len(known) for side in zip(*known, strict=True)] or [None, None]
+            lines.append([name, title, len(known), *means, interval(ece_interval(known))])
+    yield table(["set", "probability that the", "n", "mean", "happened", "ECE"], lines)
+
+
+def compared(of: dict[str, list[Row]]) -> Iterator[str]:
+    """The default recipe minus each other one on the same questions."""
+    others = [recipe for recipe in of if recipe != DEFAULT]
+    if not others:
+        return
+    yield f"## `{DEFAULT}` beside the others"
+    cells = [
+        (recipe, name, title, paired_difference(*pairs(of[recipe], of[DEFAULT], name, by)))
+        for recipe in others
+        for name in COMPARED
+        for title, by in (("first passage right", "first"), ("right among those shown", "shown"))
+    ]
+    corrected = holm([one.p if one.p is not None else 1.0 for *_, one in cells])
+    lines: list[list[Cell]] = [
+        [
+            f"`{recipe}`",
+            name,
+            title,
+            one.n,
+            f"{one.difference:+.3f} [{one.low:+.3f}, {one.high:+.3f}]",
+            round(p, 4),
+        ]
+        for (recipe, name, title, one), p in zip(cells, corrected, strict=True)
+    ]
+    yield table(["minus", "set", "measure", "n", "difference", "p after Holm"], lines)
+
+
+def pairs(first: Sequence[Row], second: Sequence[Row], name: str, by: str) -> tuple[list[float], list[float]]:
+    """Whether each recipe is right, on the questions of a set that have an answer and that both were asked."""
+    other = {row.id: row for row in first}
+    both = [(other[row.id], row) for row in second if row.set == name and row.answerable and row.id in other]
+    return tuple([float(getattr(row, by) == Mark.RIGHT) for row in side] for side in zip(*both, strict=True))  # type: ignore[return-value]
