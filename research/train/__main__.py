@@ -35,7 +35,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from research.train.batches import CLAIM_TOKENS, QUESTION_TOKENS, Claims, Groups, Layout, Tokens
+from research.teacher.network import teacher
+from research.train.batches import CLAIM_TOKENS, QUESTION_TOKENS, Claims, Groups, Layout, Taught, Tokens
 from research.train.tune import tuned, without_doubtful
 from thresher_training.export import floats_of
 from thresher_training.network import Judge, optimiser, rate, support_loss
@@ -51,6 +52,10 @@ RATE, HEADS = 1.5e-4, 5.0
 POSITIVE_WEIGHT = 2.5
 """Of the binary loss: there are four or six negatives to a positive."""
 BINARY_WEIGHT, SPAN_WEIGHT, SUPPORT_WEIGHT = 1.0, 0.5, 1.0
+TAUGHT_WEIGHT, MARGIN_WEIGHT, TEMPERATURE = 1.0, 0.05, 2.0
+"""Of what a teacher says; its logits are divided by the last."""
+ABSENT = -1e4
+"""The logit where a question has fewer texts."""
 AVERAGED = 0.998
 PIECES = 4
 """Passes of a step: rows of like lengths are read together."""
@@ -85,7 +90,7 @@ def question_losses(
     device = tokens.device
     layout = rows.layout(QUESTION_TOKENS)
     verdicts, spans = read(judge, tokens, layout)
-    scores = torch.full((questions * TEXTS,), -1e4, device=device)
+    scores = torch.full((questions * TEXTS,), ABSENT, device=device)
     scores[torch.as_tensor(rows.slot, device=device)] = verdicts[:, 0]
     scores = scores.view(questions, TEXTS)
     answered = torch.as_tensor(rows.answered, device=device)
@@ -111,6 +116,25 @@ def question_losses(
     return found
 
 
+def taught_loss(
+    judge: nn.Module, tokens: Tokens, taught: Taught, draw: np.random.Generator, questions: int
+) -> dict[str, Tensor]:
+    """Of the candidates of some questions: how far their order and their distances are from the teacher's."""
+    rows, said = taught.draw(draw, questions, TEXTS)
+    verdicts, _ = read(judge, tokens, rows.layout(QUESTION_TOKENS))
+    wanted = torch.as_tensor(said, device=tokens.device)
+    there = ~wanted.isnan()
+    found = torch.full((wanted.numel(),), ABSENT, device=tokens.device)
+    found[torch.as_tensor(rows.slot, device=tokens.device)] = verdicts[:, 0]
+    found, wanted = found.view_as(wanted), wanted.masked_fill(~there, ABSENT)
+    shares = [functional.log_softmax(one / TEMPERATURE, dim=1) for one in (found, wanted)]
+    listwise = functional.kl_div(*shares, reduction="batchmean", log_target=True)
+    best = wanted.argmax(dim=1, keepdim=True)
+    gaps = [one.gather(1, best) - one for one in (found, wanted)]  # MarginMSE (Hofstätter et al. 2020)
+    margin = (gaps[0] - gaps[1]).masked_fill(~there, 0.0).square().sum() / there.sum()
+    return {"taught": TAUGHT_WEIGHT * listwise, "margin": MARGIN_WEIGHT * margin}
+
+
 def claim_loss(judge: nn.Module, tokens: Tokens, claims: Claims, draw: np.random.Generator, number: int) -> Tensor:
     """Of support and denial."""
     rows, labels = claims.draw(draw, number)
@@ -130,6 +154,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--pack", type=Path, required=True, help="what research.train.pack wrote")
     parser.add_argument("--start", type=Path, default=BUNDLED / "onnx/model.onnx", help="an exported judge")
+    parser.add_argument("--teacher", type=Path, help="begin with what research.teacher.weights wrote instead")
+    parser.add_argument("--taught", type=Path, help="what research.teacher.scores wrote of this pack")
     parser.add_argument("--out", type=Path, required=True, help="checkpoint, log and means of weights")
     parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--rate", type=float, default=RATE)
@@ -153,7 +179,8 @@ def main() -> None:
     shares = json.loads(arguments.shares)
     groups = Groups(pack, "train", shares, joined=arguments.joined) if arguments.questions else None
     claims, kept_back = Claims(pack, tune=False, by_people=arguments.by_people), Claims(pack, tune=True)
-    judge = started(arguments.start).to(device).train()
+    taught = Taught(pack, np.load(arguments.taught)) if arguments.taught else None
+    judge = (teacher(arguments.teacher) if arguments.teacher else started(arguments.start)).to(device).train()
     optimise = optimiser(judge, (arguments.rate, arguments.rate, HEADS * arguments.rate))
     average = AveragedModel(judge, multi_avg_fn=get_ema_multi_avg_fn(AVERAGED))
     checkpoint, log = arguments.out / "checkpoint.pt", arguments.out / "log.jsonl"
@@ -185,6 +212,8 @@ def main() -> None:
         for part, each in zip(optimise.param_groups, rates, strict=True):
             part["lr"] = each * rate(int(over * 100_000), 100_000)
         found = question_losses(judge, tokens, groups, draw, arguments.questions) if groups else {}
+        if taught:
+            found |= taught_loss(judge, tokens, taught, draw, arguments.questions)
         if arguments.claims:
             found["support"] = arguments.support * claim_loss(judge, tokens, claims, draw, arguments.claims)
         torch.stack(list(found.values())).sum().backward()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -202,6 +202,25 @@ class Groups:
             weight=np.where(near, np.where(certain, NEAR_WEIGHT, BUILT_WEIGHT), certain) / per_question,
             places=places,
         )
+
+
+class Taught:
+    """Questions without labels, and what a teacher says of their candidates."""
+
+    def __init__(self, pack: Pack, scores: NDArray[Any]) -> None:
+        self.pack, self.ends, self.scores = part_of(pack, "unlabelled"), pack["ends"], scores.astype(np.float32)
+
+    def draw(self, draw: np.random.Generator, questions: int, texts: int) -> tuple[Rows, NDArray[Any]]:
+        """So many questions with some of their candidates, and the scores (questions, texts), NaN for no text."""
+        chosen = draw.integers(len(self.scores), size=questions)
+        scores = self.scores[chosen]
+        order = np.argsort(np.where(np.isnan(scores), np.inf, draw.random(scores.shape)), axis=1)[:, :texts]
+        pairs = np.take_along_axis(self.pack["texts"][chosen], order[:, :, None], axis=1).reshape(-1, 2)
+        kept = np.take_along_axis(scores, order, axis=1)
+        slot = np.flatnonzero(pairs[:, 1] >= 0)
+        plain = (draw.random(questions) < PLAIN_QUESTION).astype(int)
+        asked = self.pack["question"][chosen, plain][slot // order.shape[1]]
+        return replace(plain_rows(asked, pairs[slot, 0], pairs[slot, 1], self.ends), slot=slot), kept
 
 
 MADE = ("sentence", "answer")

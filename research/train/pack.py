@@ -72,7 +72,7 @@ class Packed:
                 "stream": stream,
                 "set": group["set"],
                 "certain": group["certain"],
-                "question": (add(question), add(question.lower().rstrip(" ?"))),
+                "question": (add(question), add(as_typed(question))),
                 "right": [self.place(one) for one in group["positives"][:POSITIVES]],
                 "wrong": [self.place(one) for one in [*group["near"][:1], *group["negatives"]][:NEGATIVES]],
                 "near": bool(group["near"]),
@@ -109,6 +109,23 @@ class Packed:
             "stream": np.array([row["stream"] for row in self.rows]),
             "set": np.array([row["set"] for row in self.rows]),
         }
+
+
+def unlabelled(path: Path, texts: Texts) -> dict[str, NDArray[Any]]:
+    """Questions, as they are and as people type them, with title and text of their candidates; -1 for none."""
+    rows = read(path)
+    most = max(len(row["texts"]) for row in rows)
+    found = np.full((len(rows), most, 2), -1, np.int32)
+    for at, row in enumerate(rows):
+        for nth, one in enumerate(row["texts"]):
+            found[at, nth] = texts.add(one["title"]), texts.add(one["text"])
+    asked = [(texts.add(row["question"]), texts.add(as_typed(row["question"]))) for row in rows]
+    return {"unlabelled.question": np.array(asked, np.int32), "unlabelled.texts": found}
+
+
+def as_typed(question: str) -> str:
+    """In lower case, without its question mark."""
+    return question.lower().rstrip(" ?")
 
 
 def claims_of(path: Path, texts: Texts) -> dict[str, NDArray[Any]]:
@@ -163,6 +180,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="what research.training_data wrote; without it claims alone")
     parser.add_argument("--claims", type=Path, required=True, help="what research.checker_data wrote")
     parser.add_argument("--candidates", type=Path, help="what research.train.candidates wrote")
+    parser.add_argument("--unlabelled", type=Path, help="what research.teacher.unlabelled wrote")
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     tokenizer = tokenizers.Tokenizer.from_file(str(TOKENIZER))
@@ -177,6 +195,8 @@ def main() -> None:
         for stream, one in measured(arguments.candidates, arguments.data):
             parts["tune"].add(stream, one)
     arrays = claims_of(arguments.claims, texts)
+    if arguments.unlabelled:
+        arrays |= unlabelled(arguments.unlabelled, texts)
     encoded, arrays["tokens"], arrays["ends"] = texts.tokens(tokenizer)
     for name, part in parts.items() if arguments.data else ():
         arrays |= {f"{name}.{key}": value for key, value in part.arrays(encoded).items()}

@@ -108,11 +108,11 @@ class Body(nn.Module):
 
 
 class Judge(nn.Module):
-    """A BERT with heads for relevance, support and denial of a text, and begin and end of a span."""
+    """A BERT, or another body, with heads for relevance, support and denial of a text, and begin and end of a span."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, body: nn.Module | None = None) -> None:
         super().__init__()
-        self.body = Body(config)
+        self.body = body or Body(config)
         width = config["hidden_size"]
         self.pool = nn.Linear(2 * width, width)
         self.verdicts = nn.Linear(width, len(VERDICTS))
