@@ -297,7 +297,11 @@ def register(recipe: Recipe) -> Recipe:
 
 
 def configured(
-    chosen: Sequence[str | Recipe], given: Mapping[str, Any], *, home: Home | None = None
+    chosen: Sequence[str | Recipe],
+    given: Mapping[str, Any],
+    *,
+    home: Home | None = None,
+    around: Sequence[Layer] | None = None,
 ) -> list[tuple[Recipe, RecipeSettings]]:
     """Several recipes with their settings; a given setting counts for the recipes that have it. Raises UsageError."""
     from thresher.settings import check_known, dotted, keys, own
@@ -306,7 +310,7 @@ def configured(
     values = dict(dotted(given))
     _check_here(values, found)
     check_known(values, {key for recipe in found for key in keys(recipe.settings)})
-    return [(recipe, recipe.configured(own(recipe.settings, values), home=home)) for recipe in found]
+    return [(recipe, recipe.configured(own(recipe.settings, values), home=home, around=around)) for recipe in found]
 
 
 def front(home: Home | None = None) -> FrontSettings:
