@@ -56,6 +56,10 @@ def index(
     metadata: Annotated[
         list[str] | None, typer.Option("--metadata", metavar="KEY=VALUE", help="Field added to every document.")
     ] = None,
+    fast: Annotated[
+        bool,
+        typer.Option("--fast", help="Static vectors in a new collection: less time, less found by other words."),
+    ] = False,
     processes: Annotated[
         int, typer.Option("--processes", min=1, metavar="N", help="Read and encode in so many processes.")
     ] = 1,
@@ -76,7 +80,7 @@ def index(
                 prune=prune,
                 reread=reread,
                 metadata=fields,
-                settings=target.settings,
+                settings={**({"encoder": "static"} if fast else {}), **target.settings},
                 stdin=sys.stdin.buffer,
                 progress=progress,
                 announce=output.complain,

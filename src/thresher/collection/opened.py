@@ -9,14 +9,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from thresher import recipes
-from thresher.errors import StoreError, UsageError, check_type
+from thresher.errors import EncoderMismatch, StoreError, UsageError, check_type
 from thresher.home import places
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
 from thresher.models.usage import Exchanges, Meter
 from thresher.pipeline import Pipeline
 from thresher.protocols import Home, in_silence
-from thresher.recipes.components import Components, Models, Outside
+from thresher.recipes.components import STATIC, Components, Models, Outside
 from thresher.recipes.settings import FrontSettings, LanguageModelSettings, RecipeSettings
 from thresher.settings import (
     CollectionSettings,
@@ -174,7 +174,16 @@ class Opened:
         return recipes.get(recipe).configured(self._for_recipes(settings), around=self._around())
 
     def _around(self) -> list[Layer]:
-        return ambient(recipes.settings_keys(), self.home)
+        """What files and the environment say; below it, that a collection of static vectors is asked with them."""
+        made_by = self._encoders()
+        is_static = made_by and all(name.startswith(f"{STATIC}@") for name in made_by)
+        weakest = [Layer("the collection", {"encoder": STATIC})] if is_static else []
+        return [*weakest, *ambient(recipes.settings_keys(), self.home)]
+
+    def _encoders(self) -> set[str]:
+        """The names of those that its vectors were made by."""
+        store = self._chosen_store()
+        return {row["encoder"] for row in store.known_tables()} if store.exists else set()
 
     def _for_recipes(self, settings: Mapping[str, Any] | None) -> dict[str, Any]:
         """The settings of a call without those of the collection, of which `store` is heeded here."""
@@ -222,14 +231,21 @@ class Opened:
     ) -> list[tuple[recipes.Recipe, RecipeSettings, IndexConfig]]:
         """What recipes need of the index, without repeats, each with the first recipe that needs it and its settings.
 
-        A setting counts for the recipes that have it.
+        A setting counts for the recipes that have it. EncoderMismatch for static vectors beside others.
         """
         given = self._for_recipes(settings)
         found: dict[str, tuple[recipes.Recipe, RecipeSettings, IndexConfig]] = {}
-        for recipe, configured in recipes.configured(names or [recipes.DEFAULT], given, home=self.home):
+        for recipe, configured in recipes.configured(names or [recipes.DEFAULT], given, around=self._around()):
             config = recipe.index_config(configured, replace(parts, indexing=True))
             if config is not None:
                 found.setdefault(config.fingerprint, (recipe, configured, config))
+        static = {config.encoder.name for _, settings, config in found.values() if settings.encoder == STATIC}
+        if static and (others := self._encoders() - static):
+            raise EncoderMismatch(
+                f"has vectors of {', '.join(sorted(others))} and gets no static ones",
+                subject=f"collection {self.name}",
+                next_step="index into another collection, or without `fast`",
+            )
         return list(found.values())
 
     def index_configs(

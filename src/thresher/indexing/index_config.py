@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from thresher.protocols import CHUNK_TABLE_PREFIX, Chunker, Encoder, Progress, Summarizer
 from thresher.text import terms as analyzer
-from thresher.types import Chunk, Document
+from thresher.types import Chunk, Document, Table
 
 if TYPE_CHECKING:
     from thresher.types import Vectors
@@ -86,9 +89,13 @@ class IndexConfig:
 
     def embedding_text(self, chunk: Chunk) -> str:
         """What the encoder reads of a chunk here: its text, or what stands for it; with `titled` after the title."""
-        if self.summarizer is not None and chunk.level == "chunk":
+        if self.summarizer is not None and not self.encodes_itself(chunk):
             chunk = replace(chunk, text=self.summarizer(chunk.text))
         return chunk.titled if self.titled else chunk.text
+
+    def encodes_itself(self, chunk: Chunk) -> bool:
+        """Whether no summary stands for a chunk."""
+        return self.summarizer is None or chunk.level != "chunk"
 
 
 def encode(
@@ -99,16 +106,67 @@ def encode(
     cut = [chunk for document in documents for chunk in labelled(config.chunker(document))]
     chunks = [chunk for chunk in cut if chunk.level in config.levels]
     read = config.to_encode(chunks)
-    texts = config.embedding_texts(read)
-    unread = [text for text in dict.fromkeys(texts) if text not in known]
-    if progress is not None and len(unread) < len(chunks):
-        progress(len(chunks) - len(unread))
-    known.update(zip(unread, config.encoder.encode(unread, progress=progress), strict=True))
-    vectors = {chunk.id: known[text] for chunk, text in zip(read, texts, strict=True)}
+    by_id = {document.id: document for document in documents}
+    texts = [
+        (config.encodes_itself(chunk) and rows_in_words(by_id[chunk.document_id], chunk, titled=config.titled))
+        or (text,)
+        for chunk, text in zip(read, config.embedding_texts(read), strict=True)
+    ]
+    unread = [text for text in dict.fromkeys(chain.from_iterable(texts)) if text not in known]
+    shared = None if progress is None else _shared(len(chunks), len(unread), progress)
+    known.update(zip(unread, config.encoder.encode(unread, progress=shared), strict=True))
+    vectors = {chunk.id: mean([known[text] for text in of]) for chunk, of in zip(read, texts, strict=True)}
     made: dict[str, list[tuple[Chunk, Vectors]]] = {document.id: [] for document in documents}
     for chunk, vector in with_means(chunks, vectors):
         made[chunk.document_id].append((chunk, vector))
     return made
+
+
+LONG_TABLE = 1000
+"""Rows above which those of a table are encoded by their words: what repeats is read once, figures not at all."""
+
+
+def rows_in_words(document: Document, chunk: Chunk, *, titled: bool) -> tuple[str, ...]:
+    """Of a chunk of a long table the words of each row, without cells' bars and what holds a digit; else nothing."""
+    if chunk.kind != "table":
+        return ()
+    rows = [row for one in document.tables_over(chunk.start, chunk.end) for row in _long(one, chunk)]
+    words = (" ".join(word for word in document.text[slice(*row)].split() if not _FIGURE.search(word)) for row in rows)
+    return tuple(replace(chunk, text=one).titled if titled else one for one in dict.fromkeys(words) if one)
+
+
+_FIGURE = re.compile(r"\d|^\W+$")
+
+
+def _long(table: Table, chunk: Chunk) -> Sequence[tuple[int, int]]:
+    if len(table.rows) <= LONG_TABLE:
+        return ()
+    return table.rows[bisect_left(table.rows, (chunk.start,)) : bisect_left(table.rows, (chunk.end,))]
+
+
+def _shared(chunks: int, texts: int, progress: Progress) -> Progress:
+    """A progress in texts as one in chunks, which end together."""
+    if chunks and not texts:
+        progress(chunks)
+    read = done = 0
+
+    def count(more: int) -> None:
+        nonlocal read, done
+        read += more
+        before, done = done, chunks * read // max(1, texts)
+        progress(done - before)
+
+    return count
+
+
+def mean(vectors: Sequence[Vectors]) -> Vectors:
+    """Their mean, brought to unit length; of one itself."""
+    import numpy as np
+
+    if len(vectors) == 1:
+        return vectors[0]
+    total: Vectors = np.sum(vectors, axis=0)
+    return total / np.float32(np.linalg.norm(total))
 
 
 def with_means(chunks: Sequence[Chunk], vectors: Mapping[str, Vectors]) -> list[tuple[Chunk, Vectors]]:

@@ -175,7 +175,8 @@ class RememberingEncoder(EncoderWrapper):
 
 
 @cache
-def _bundled_tokenizer() -> tokenizers.Tokenizer:
+def bundled_tokenizer() -> tokenizers.Tokenizer:
+    """That of the bundled models."""
     return load_tokenizer(weights_file(BUNDLED, "tokenizer.json", "tools"))
 
 
@@ -185,4 +186,4 @@ def token_count(text: str) -> int:
     The tokenizers of chat models differ from it by some 10 to 20 % for English prose, by more for code, numbers and
     other languages: leave so much room where a limit is hard. White space always ends a token.
     """
-    return len(_bundled_tokenizer().encode(encodable(text), add_special_tokens=False).ids)
+    return len(bundled_tokenizer().encode(encodable(text), add_special_tokens=False).ids)

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 BUNDLED = "bundled"
 """The name of the encoder, and of the cross-encoder, that come with Thresher."""
 
+STATIC = "static"
+"""The name of the encoder that looks tokens up, of `index --fast`; in an index a hash of its table follows."""
+
 ENDPOINT = "endpoint:"
 """Before the name of a model whose vectors come from `embeddings.base_url`."""
 
@@ -97,6 +100,10 @@ def _make_encoder(name: str, settings: EncoderSettings) -> Encoder:
         from thresher.models.encoders import BundledEncoder
 
         return BundledEncoder() if name == BUNDLED else BundledEncoder(Path(name))
+    if name == STATIC:
+        from thresher.models.static_encoder import StaticEncoder
+
+        return StaticEncoder(_make_encoder(BUNDLED, settings))
     if name.startswith(ENDPOINT):
         if not settings.base_url:
             next_step = "give one with `settings` embeddings.base_url=URL"

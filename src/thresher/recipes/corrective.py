@@ -36,7 +36,7 @@ from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, Judge, LanguageModel, Retriever, Scorer
 from thresher.recipes import cuts
 from thresher.recipes.build import corrector, generator, redundancy, strips, verifier
-from thresher.recipes.components import Components
+from thresher.recipes.components import STATIC, Components
 from thresher.recipes.judges import calibration, mapping, raw_scorer, weight_note
 from thresher.recipes.settings import CorrectiveSettings
 from thresher.refinement.refine import BestHits
@@ -91,7 +91,8 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
     chunks, found = searched(settings, parts)
     scorer = EachPartScorer(raw_scorer(settings, parts, chunks, default="trained"))
     learned = calibration(settings, parts, scorer.name)
-    fits = learned.encoder == parts.encoder(settings).name
+    # The trained judge reads no vectors, so static ones do not change what its score means.
+    fits = settings.encoder == STATIC or learned.encoder == parts.encoder(settings).name
     lower, upper = bounds(settings, learned)
     model = parts.language_model(settings.llm)
     weight = measured_weight(learned, model)

@@ -232,7 +232,11 @@ def register(recipe: Recipe) -> Recipe:
 
 
 def configured(
-    chosen: Sequence[str | Recipe], given: Mapping[str, Any], *, home: Home | None = None
+    chosen: Sequence[str | Recipe],
+    given: Mapping[str, Any],
+    *,
+    home: Home | None = None,
+    around: Sequence[Layer] | None = None,
 ) -> list[tuple[Recipe, RecipeSettings]]:
     """Several recipes with their settings; a given setting counts for the recipes that have it. Raises UsageError."""
     from thresher.settings import check_known, dotted, keys, known_to
@@ -241,7 +245,9 @@ def configured(
     values = dict(dotted(given))
     _check_here(values, found)
     check_known(values, {key for recipe in found for key in keys(recipe.settings)})
-    return [(recipe, recipe.configured(known_to(recipe.settings, values), home=home)) for recipe in found]
+    return [
+        (recipe, recipe.configured(known_to(recipe.settings, values), home=home, around=around)) for recipe in found
+    ]
 
 
 def front(home: Home | None = None) -> FrontSettings:

@@ -110,7 +110,11 @@ class RecipeSettings(Frozen):
     drop_references: ClassVar[bool] = False
     """The References section of papers is not cut into chunks."""
 
-    encoder: str = Field("bundled", description="'bundled', a folder, a fastembed model, or 'endpoint:MODEL'")
+    encoder: str = Field(
+        "bundled",
+        description="'bundled', 'static' (looked up by token: `index --fast`), a folder, a fastembed model, or "
+        "'endpoint:MODEL'",
+    )
     outside: str = Field(
         "none",
         description="what a recipe that corrects may search besides: none, web or collection:NAME; `--outside` wins",
