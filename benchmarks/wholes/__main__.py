@@ -1,4 +1,4 @@
-"""Ask questions whose nearest passage is not the whole answer: struck rows, several, superlatives, two of one name.
+"""Ask questions whose nearest passage is not the answer: struck, one of several, superlatives, namesakes, another kind.
 
     python -m benchmarks.wholes [KIND ...] [--show]
 

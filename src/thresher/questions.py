@@ -105,6 +105,23 @@ def asks_for_several(question: str) -> bool:
     return _SEVERAL.match(question) is not None
 
 
+_KIND = re.compile(
+    rf"\b(?:which|what) (?:(?:(?!{_HELPING})[a-z][\w-]* ){{0,3}}?(?P<kind>(?!{_HELPING})[a-z][\w-]*) (?={_HELPING})"
+    rf"|(?P<first>(?!{_HELPING})[a-z][\w-]*))",
+    re.IGNORECASE,
+)
+
+
+def kind_asked(question: str) -> str:
+    """The word for the kind of thing that is asked for, "" for none: behind "which" or "what", before the verb.
+
+    >>> [kind_asked(f"Which {x}?") for x in ("old pump is loud", "street leads to the port", "is it")]
+    ['pump', 'street', '']
+    """
+    found = _KIND.search(question)
+    return "" if found is None else found["kind"] or found["first"]
+
+
 def superlatives(text: str) -> list[str]:
     """The words of a text that compare one with all others, in small letters: "oldest", "most" behind "the".
 

@@ -18,6 +18,7 @@ from thresher.answering.passage import (
     Stretch,
     is_not_compared,
     is_of_another,
+    is_of_another_kind,
     is_one_of_several,
     passage_of,
     says_of,
@@ -273,7 +274,12 @@ class Answerer:
             spoken = best.place is not None and says_of(instead, best.place.sentence.text)
             said = says_of(instead, f"{best.passage.stretch.title} {best.passage.quote}")
             best = replace(best, leads=best.leads and spoken, in_doubt=best.in_doubt or not said)
-        if several or is_not_compared(question, best) or is_of_another(question, best, further, self.judge):
+        if (
+            several
+            or is_not_compared(question, best)
+            or is_of_another_kind(question, best, further)
+            or is_of_another(question, best, further, self.judge)
+        ):
             best = replace(best, in_doubt=True, leads=False)
         certainty = self._certainty(best)
         reported = [_reported(one) for one in proposals[:REPORTED]]
