@@ -19,6 +19,7 @@ from thresher.answering.passage import (
     is_not_compared,
     is_of_another,
     is_of_another_kind,
+    is_of_variant,
     is_one_of_several,
     passage_of,
     says_of,
@@ -82,9 +83,10 @@ class Answerer:
         """The most probable passage or cell, cited; of a question with two question words, one for each."""
         documents = self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
         parts = asked_apart(query.question)
-        each = [self._answered(part.asked, evidence, documents, apart=len(parts) > 1) for part in parts]
+        instead = put_instead(query.question, query.asked)
+        each = [self._answered(part.asked, evidence, documents, instead, apart=len(parts) > 1) for part in parts]
         if len(each) > 1 and all(one.abstained for one in each):
-            each = [self._answered(query.question, evidence, documents)]
+            each = [self._answered(query.question, evidence, documents, instead)]
         return each[0] if len(each) == 1 else in_turn(list(zip(parts, each, strict=True)))
 
     def reading(self, query: Query, evidence: Sequence[Evidence]) -> LocalReading:
@@ -108,11 +110,18 @@ class Answerer:
         return LocalReading(alone | shown)
 
     def _answered(
-        self, question: str, evidence: Sequence[Evidence], documents: Mapping[str, Document], *, apart: bool = False
+        self,
+        question: str,
+        evidence: Sequence[Evidence],
+        documents: Mapping[str, Document],
+        instead: str,
+        *,
+        apart: bool = False,
     ) -> Generation:
         """The answer of the documents that are in force at the time asked about; what other versions say follows it.
 
         Evidence is taken in its order, and, of one part of a question `apart`, in the order of what it says to that.
+        `instead` is what a follow-up says of what the same is asked.
         """
         if apart or not all(RANK in piece.hit.scores for piece in evidence):
             places = sorted(self.spans(question, evidence), key=lambda place: -place.order)
@@ -129,7 +138,8 @@ class Answerer:
         past = proposed(asked.rest, of_other_times)
         found = found or [replace(one, probability=0.0, signs=None) for one in past]
         if found:
-            return self._answer(question, _own_first(_in_order(found), documents, self.min_confidence), time, past)
+            found = _own_first(_in_order(found), documents, self.min_confidence)
+            return self._answer(question, found, time, past, instead)
         return abstention(not_answered() if evidence else NO_EVIDENCE, Notes(facts={"proposals": []}))
 
     def _allowed(self, question: str) -> Allowed:
@@ -263,16 +273,18 @@ class Answerer:
     # --- what is shown
 
     def _answer(
-        self, question: str, proposals: Sequence[Proposal], time: Timed, past: Sequence[Proposal]
+        self, question: str, proposals: Sequence[Proposal], time: Timed, past: Sequence[Proposal], instead: str
     ) -> Generation:
         """The first proposal and those behind it, or an abstention; `past` are those of versions not in force."""
         copies = _copies(proposals)
         further = [one for one, *_ in copies[1:]]
         best, *others = proposals
         several = is_one_of_several(question, best, further)
-        if best.passage is not None and (instead := put_instead(question)):
-            spoken = best.place is not None and says_of(instead, best.place.sentence.text)
+        if best.passage is not None and instead:
+            sentence = "" if best.place is None else best.place.sentence.text
+            spoken = best.place is not None and says_of(instead, sentence)
             said = says_of(instead, f"{best.passage.stretch.title} {best.passage.quote}")
+            said = said and not is_of_variant(instead, sentence)
             best = replace(best, leads=best.leads and spoken, in_doubt=best.in_doubt or not said)
         if (
             several

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.answering.citations import Sentence, cite
@@ -347,10 +347,16 @@ def is_not_compared(question: str, best: Proposal) -> bool:
     return set(asked).isdisjoint(superlatives(f"{passage.stretch.title} {passage.quote}".casefold()))
 
 
-def says_of(terms: Collection[str], text: str) -> bool:
-    """Whether a text has one of some terms, or there are none; child stands for children."""
-    there = term_set(text)
+def says_of(words: str, text: str) -> bool:
+    """Whether a text has one of some words, or none of them tells anything; child stands for children."""
+    terms, there = term_set(words), term_set(text)
     return not terms or any(among(term, there) for term in terms)
+
+
+def is_of_variant(words: str, sentence: str) -> bool:
+    """Whether a sentence has the last of some words and none of those before it: the big model for the base model."""
+    *before, last = [word for word in words.split() if term_set(word)] or [""]
+    return bool(before) and says_of(last, sentence) and not says_of(" ".join(before), sentence)
 
 
 def is_of_another(question: str, best: Proposal, others: Sequence[Proposal], reader: PairReader) -> bool:
