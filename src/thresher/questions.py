@@ -156,6 +156,30 @@ def superlatives(text: str) -> list[str]:
     return [found.split()[-1] for found in _SUPERLATIVE.findall(text)]
 
 
+_SIDE = r"(?:the |an? )?[^\s,;?]+(?: [^\s,;?]+){0,3}?"
+_COMPARED = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"\W*(?P<one>{_SIDE}) or (?P<other>{_SIDE})\s*[,:-]\s*(?:which|who|what)\b.*",
+        rf"(?:which|who|what)\b.*?[,:]\s*(?P<one>{_SIDE}) or (?P<other>{_SIDE})\W*",
+        rf".*\bdifference\b.* between (?P<one>{_SIDE}) and (?P<other>{_SIDE})\W*",
+    )
+)
+
+
+def compared(question: str) -> tuple[str, str] | None:
+    """The two that a question asks to compare, in its words; None for any other.
+
+    >>> compared("Lake Orla or the Brana, which is deeper?"), compared("Can I pay by card or cash?")
+    (('Lake Orla', 'Brana'), None)
+    """
+    found = next((found for form in _COMPARED if (found := form.fullmatch(question.strip()))), None)
+    if found is None:
+        return None
+    one, other = (re.sub(r"^(?:the|an?) ", "", found[name], flags=re.IGNORECASE) for name in ("one", "other"))
+    return one, other
+
+
 # --- questions about a document as a whole ---------------------------------------------------------------------------
 
 _WHOLE = re.compile(
@@ -207,8 +231,10 @@ class Part(NamedTuple):
 
 
 def searches(question: str) -> tuple[str, ...]:
-    """What is searched and judged for a question: itself in each of its wordings, and each of two parts."""
+    """What is searched and judged: a question in each of its wordings, each of two parts, of two that it compares."""
     parts = asked_apart(question)
+    if len(parts) == 1 and (names := compared(question)) is not None:
+        return (question, *names)
     return asked_alike(question) if len(parts) == 1 else (question, *(part.asked for part in parts))
 
 

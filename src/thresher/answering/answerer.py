@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from thresher.answer import not_answered
 from thresher.answering.cells import Tables
 from thresher.answering.citations import NO_EVIDENCE, LocalReading, abstention, cite
+from thresher.answering.comparing import Side, side_by_side, told
 from thresher.answering.passage import (
     Passage,
     Proposal,
@@ -27,7 +28,7 @@ from thresher.answering.passage import (
 )
 from thresher.answering.spans import RANK, Confidence, Place, Signs, SpanFinder
 from thresher.protocols import Documents, PairReader
-from thresher.questions import ADDED, Part, asked_alike, asked_apart, put_instead
+from thresher.questions import ADDED, Part, asked_alike, asked_apart, compared, put_instead
 from thresher.structure.entries import Entry, Named, answers, as_written, named_in
 from thresher.structure.versions import Timed, asked_time, timed
 from thresher.text.boilerplate import asks, asks_for_questions, asks_for_references, asks_what_it_does, says_nothing
@@ -131,7 +132,14 @@ class Answerer:
 
         def proposed(question: str, pieces: Sequence[Evidence]) -> list[Proposal]:
             ways = asked_alike(question) if pieces else ()
-            return [one for way in ways for one in self.proposals(way, pieces, documents, allowed)]
+            found = [one for way in ways for one in self.proposals(way, pieces, documents, allowed)]
+            if max((one.probability for one in found), default=1.0) < self.min_confidence:
+                # no passage compares the two: those that speak of one of them
+                of_one = (
+                    one for name in compared(question) or () for one in self.proposals(name, pieces, documents, allowed)
+                )
+                found += [one for one in of_one if one.passage is not None]
+            return found
 
         of_time, of_other_times, others = parted(evidence, time)
         found = [*proposed(asked.rest, of_time), *proposed(question, others)]
@@ -293,6 +301,10 @@ class Answerer:
             or is_of_another(question, best, further, self.judge)
         ):
             best = replace(best, in_doubt=True, leads=False)
+        names = None if best.passage is None else compared(question)
+        sides = None if names is None else side_by_side(question, names, proposals, self.judge)
+        if names is not None and (sides is None or _lacks_value(sides)) and not _says_both(best, names):
+            best = replace(best, in_doubt=True, leads=False)
         certainty = self._certainty(best)
         reported = [_reported(one) for one in proposals[:REPORTED]]
         notes = Notes(facts={"proposals": reported, "certainty": certainty})
@@ -301,8 +313,8 @@ class Answerer:
         doubtful = best.in_doubt or certainty < (
             self.answered_from if self.certified_from is None else self.certified_from
         )
-        hedge = NOT_ALL if several else IN_DOUBT if doubtful else "" if best.leads else HERE
-        text, citations = self._shown(question, best, copies[0][1:])
+        hedge = NOT_ALL if several else IN_DOUBT if doubtful else "" if best.leads and sides is None else HERE
+        text, citations = told(sides) if sides is not None else self._shown(question, best, copies[0][1:])
         text = f"{hedge.rstrip()}{text}" if text.startswith("\n") else f"{hedge}{text}"
         if (version := time.versions.get(citations[0].document_id)) is not None:
             text = f"{text.rstrip()}\nIn force {version.days}"
@@ -362,6 +374,19 @@ class Answerer:
             if place.certainty >= least and are_rivals(question, own.in_sentence, place.in_sentence, share=share):
                 return place
         return None
+
+
+def _says_both(proposal: Proposal, names: tuple[str, str]) -> bool:
+    """Whether a sentence of a passage speaks of both that are compared."""
+    passage = proposal.passage
+    return passage is not None and any(
+        all(term_set(name) <= term_set(text) for name in names) for text in passage.texts
+    )
+
+
+def _lacks_value(sides: tuple[Side, Side]) -> bool:
+    """Whether one of two that are compared has a quantity, and the other has none."""
+    return sides[0].has_quantity != sides[1].has_quantity
 
 
 def _of_the_same(citation: Citation, document: Document, span: Span, marker: int) -> Citation:
@@ -562,9 +587,9 @@ def renumbered(text: str, citations: Sequence[Citation], shift: int) -> str:
 
 def _reported(proposal: Proposal) -> dict[str, Any]:
     kind = "cell" if proposal.passage is None else "entry" if proposal.passage.entry else "passage"
-    told: dict[str, Any] = {"kind": kind, "text": proposal.text, "probability": round(proposal.probability, 3)}
+    shown: dict[str, Any] = {"kind": kind, "text": proposal.text, "probability": round(proposal.probability, 3)}
     if proposal.signs is not None:
-        told |= proposal.signs.to_dict()
+        shown |= proposal.signs.to_dict()
     if (place := proposal.place) is not None:
-        told |= {"words": place.words, "span": round(place.certainty, 3)}
-    return told
+        shown |= {"words": place.words, "span": round(place.certainty, 3)}
+    return shown
