@@ -1,4 +1,4 @@
-"""Ask questions whose nearest passage is not the whole answer: struck rows, several, superlatives, two of one name.
+"""Ask questions whose nearest passage is not the answer: struck, several, superlatives, namesakes, other kinds, two.
 
     python -m benchmarks.wholes [KIND ...] [--show]
 

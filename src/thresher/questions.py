@@ -13,6 +13,7 @@ OPENING = re.compile(
 _POINTING = frozenset(("it", "its", "they", "them", "their", "he", "him", "his", "she", "her", "this", "that", "these"))
 _AUXILIARY = frozenset(("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will"))
 _AMOUNT = frozenset(("many", "much", "long", "often", "far", "late"))
+_OF_WHAT = frozenset(("of", "for", "in", "on", "at", "with", "without", "by", "from", "to", "under"))
 _EMPTY_IT = re.compile(r"\bit\b.*\bto\b\W*\w", re.IGNORECASE)
 """It stands for nothing: "What does it cost to rent a towel?"."""
 _WORD = re.compile(r"\w[\w'’-]*")
@@ -33,6 +34,8 @@ def cannot_stand_alone(question: str) -> bool:
     if points(question):
         return True
     lower = [word.lower() for word in _WORD.findall(question)]
+    if lower and lower[0] in _OF_WHAT and not asks(question):
+        return True
     content = [word for word in lower if word not in _AMOUNT and index_terms(word)]
     return not content or (len(content) == 1 and _AUXILIARY.isdisjoint(lower))
 
@@ -75,12 +78,35 @@ def subject_asked(question: str) -> str:
     return found["subject"]
 
 
-def put_instead(question: str) -> frozenset[str]:
-    """The terms of a follow-up with its topic in brackets that says only of what the same is asked: "And children?"."""
-    added = ADDED.fullmatch(question)
-    if added is None or asks(added["typed"]) or (opening := OPENING.match(added["typed"])) is None:
-        return frozenset()
-    return frozenset(index_terms(added["typed"][opening.end() :]))
+_OTHER = re.compile(
+    r"\W*(?:(?:no|nope|yes|yeah|yep|ok|okay|sure|please|sorry|actually|and|i mean|i meant|show me|show)\b\W*)*"
+    r"(?P<other>the (?:other|next|second)(?: (?:one|passage|place|answer))?\b|more\b)?\W*(?:please)?\W*",
+    re.IGNORECASE,
+)
+
+
+def wants_other(question: str) -> bool:
+    """Whether what was typed takes up an offer or asks for the next passage: "yes, please", "no, the other one".
+
+    >>> [wants_other(x) for x in ("Yes please.", "no, the other one", "and the other station?", "and?")]
+    [True, True, False, False]
+    """
+    found = _OTHER.fullmatch(question)
+    return found is not None and bool(found["other"] or re.search(r"\b(?:no|ye|ok|sure)", question, re.IGNORECASE))
+
+
+def put_instead(question: str, typed: str = "") -> str:
+    """What a follow-up says of what the same is asked, "" for any other: "for children" of "And for children?".
+
+    `typed` is the follow-up, where `question` is not it with its topic in brackets.
+    """
+    if not typed and (added := ADDED.fullmatch(question)) is not None:
+        typed = added["typed"]
+    opening = OPENING.match(typed)
+    said = typed[opening.end() :] if opening else typed
+    first = said.split(maxsplit=1)[:1]
+    goes_on = opening is not None or (first and first[0].lower() in _OF_WHAT)
+    return "" if asks(typed) or not goes_on else said.strip(" ?.!")
 
 
 # --- questions that one passage seldom answers ----------------------------------------------------------------------
@@ -105,12 +131,53 @@ def asks_for_several(question: str) -> bool:
     return _SEVERAL.match(question) is not None
 
 
+_KIND = re.compile(
+    rf"\b(?:which|what) (?:(?:(?!{_HELPING})[a-z][\w-]* ){{0,3}}?(?P<kind>(?!{_HELPING})[a-z][\w-]*) (?={_HELPING})"
+    rf"|(?P<first>(?!{_HELPING})[a-z][\w-]*))",
+    re.IGNORECASE,
+)
+
+
+def kind_asked(question: str) -> str:
+    """The word for the kind of thing that is asked for, "" for none: behind "which" or "what", before the verb.
+
+    >>> [kind_asked(f"Which {x}?") for x in ("old pump is loud", "street leads to the port", "is it")]
+    ['pump', 'street', '']
+    """
+    found = _KIND.search(question)
+    return "" if found is None else found["kind"] or found["first"]
+
+
 def superlatives(text: str) -> list[str]:
     """The words of a text that compare one with all others, in small letters: "oldest", "most" behind "the".
 
     Nouns that end alike (forest) are among them.
     """
     return [found.split()[-1] for found in _SUPERLATIVE.findall(text)]
+
+
+_SIDE = r"(?:the |an? )?[^\s,;?]+(?: [^\s,;?]+){0,3}?"
+_COMPARED = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"\W*(?P<one>{_SIDE}) or (?P<other>{_SIDE})\s*[,:-]\s*(?:which|who|what)\b.*",
+        rf"(?:which|who|what)\b.*?[,:]\s*(?P<one>{_SIDE}) or (?P<other>{_SIDE})\W*",
+        rf".*\bdifference\b.* between (?P<one>{_SIDE}) and (?P<other>{_SIDE})\W*",
+    )
+)
+
+
+def compared(question: str) -> tuple[str, str] | None:
+    """The two that a question asks to compare, in its words; None for any other.
+
+    >>> compared("Lake Orla or the Brana, which is deeper?"), compared("Can I pay by card or cash?")
+    (('Lake Orla', 'Brana'), None)
+    """
+    found = next((found for form in _COMPARED if (found := form.fullmatch(question.strip()))), None)
+    if found is None:
+        return None
+    one, other = (re.sub(r"^(?:the|an?) ", "", found[name], flags=re.IGNORECASE) for name in ("one", "other"))
+    return one, other
 
 
 # --- questions about a document as a whole ---------------------------------------------------------------------------
@@ -172,8 +239,10 @@ class SubQuestion(NamedTuple):
 
 
 def searches(question: str) -> tuple[str, ...]:
-    """What is searched and judged for a question: itself in each of its wordings, and each of two parts."""
+    """What is searched and judged: a question in each of its wordings, each of two parts, of two that it compares."""
     parts = asked_apart(question)
+    if len(parts) == 1 and (names := compared(question)) is not None:
+        return (question, *names)
     return asked_alike(question) if len(parts) == 1 else (question, *(part.asked for part in parts))
 
 

@@ -12,12 +12,15 @@ from typing import Any, ClassVar
 from thresher.answer import not_answered
 from thresher.answering.cells import CellFinder
 from thresher.answering.citations import NO_EVIDENCE, LocalReading, abstention, cite
+from thresher.answering.comparing import Side, side_by_side, told
 from thresher.answering.passage import (
     Passage,
     Proposal,
     Stretch,
     is_not_compared,
     is_of_another,
+    is_of_another_kind,
+    is_of_variant,
     is_one_of_several,
     passage_of,
     says_of,
@@ -25,7 +28,7 @@ from thresher.answering.passage import (
 )
 from thresher.answering.spans import RANK, AnswerSpan, Confidence, Signs, SpanFinder
 from thresher.protocols import Documents, PairReader
-from thresher.questions import ADDED, SubQuestion, asked_alike, asked_apart, put_instead
+from thresher.questions import ADDED, SubQuestion, asked_alike, asked_apart, compared, put_instead
 from thresher.structure.entries import Entry, Named, as_written, entry_probability, named_in
 from thresher.structure.versions import Timed, asked_time, timed
 from thresher.text.boilerplate import asks, asks_for_questions, asks_for_references, asks_what_it_does, says_nothing
@@ -81,9 +84,10 @@ class Answerer:
         """The most probable passage or cell, cited; of a question with two question words, one for each."""
         documents = self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
         parts = asked_apart(query.question)
-        each = [self._answered(part.asked, evidence, documents, apart=len(parts) > 1) for part in parts]
+        instead = put_instead(query.question, query.asked)
+        each = [self._answered(part.asked, evidence, documents, instead, apart=len(parts) > 1) for part in parts]
         if len(each) > 1 and all(one.abstained for one in each):
-            each = [self._answered(query.question, evidence, documents)]
+            each = [self._answered(query.question, evidence, documents, instead)]
         return each[0] if len(each) == 1 else in_turn(list(zip(parts, each, strict=True)))
 
     def reading(self, query: Query, evidence: Sequence[Evidence]) -> LocalReading:
@@ -107,11 +111,18 @@ class Answerer:
         return LocalReading(alone | shown)
 
     def _answered(
-        self, question: str, evidence: Sequence[Evidence], documents: Mapping[str, Document], *, apart: bool = False
+        self,
+        question: str,
+        evidence: Sequence[Evidence],
+        documents: Mapping[str, Document],
+        instead: str,
+        *,
+        apart: bool = False,
     ) -> Generation:
         """The answer of the documents that are in force at the time asked about; what other versions say follows it.
 
         Evidence is taken in its order, and, of one part of a question `apart`, in the order of what it says to that.
+        `instead` is what a follow-up says of what the same is asked.
         """
         if apart or not all(RANK in piece.hit.scores for piece in evidence):
             places = sorted(self.spans(question, evidence), key=lambda place: -place.order)
@@ -121,14 +132,22 @@ class Answerer:
 
         def proposed(question: str, pieces: Sequence[Evidence]) -> list[Proposal]:
             ways = asked_alike(question) if pieces else ()
-            return [one for way in ways for one in self.proposals(way, pieces, documents, allowed)]
+            found = [one for way in ways for one in self.proposals(way, pieces, documents, allowed)]
+            if max((one.probability for one in found), default=1.0) < self.min_confidence:
+                # no passage compares the two: those that speak of one of them
+                of_one = (
+                    one for name in compared(question) or () for one in self.proposals(name, pieces, documents, allowed)
+                )
+                found += [one for one in of_one if one.passage is not None]
+            return found
 
         of_time, of_other_times, others = parted(evidence, time)
         found = [*proposed(asked.rest, of_time), *proposed(question, others)]
         past = proposed(asked.rest, of_other_times)
         found = found or [replace(one, probability=0.0, signs=None) for one in past]
         if found:
-            return self._answer(question, _own_first(_in_order(found), documents, self.min_confidence), time, past)
+            found = _own_first(_in_order(found), documents, self.min_confidence)
+            return self._answer(question, found, time, past, instead)
         return abstention(not_answered() if evidence else NO_EVIDENCE, Notes(facts={"proposals": []}))
 
     def _allowed(self, question: str) -> Allowed:
@@ -262,18 +281,29 @@ class Answerer:
     # --- what is shown
 
     def _answer(
-        self, question: str, proposals: Sequence[Proposal], time: Timed, past: Sequence[Proposal]
+        self, question: str, proposals: Sequence[Proposal], time: Timed, past: Sequence[Proposal], instead: str
     ) -> Generation:
         """The first proposal and those behind it, or an abstention; `past` are those of versions not in force."""
         copies = _copies(proposals)
         further = [one for one, *_ in copies[1:]]
         best, *others = proposals
         several = is_one_of_several(question, best, further)
-        if best.passage is not None and (instead := put_instead(question)):
-            spoken = best.place is not None and says_of(instead, best.place.sentence.text)
+        if best.passage is not None and instead:
+            sentence = "" if best.place is None else best.place.sentence.text
+            spoken = best.place is not None and says_of(instead, sentence)
             said = says_of(instead, f"{best.passage.stretch.title} {best.passage.quote}")
+            said = said and not is_of_variant(instead, sentence)
             best = replace(best, leads=best.leads and spoken, in_doubt=best.in_doubt or not said)
-        if several or is_not_compared(question, best) or is_of_another(question, best, further, self.judge):
+        if (
+            several
+            or is_not_compared(question, best)
+            or is_of_another_kind(question, best, further)
+            or is_of_another(question, best, further, self.judge)
+        ):
+            best = replace(best, in_doubt=True, leads=False)
+        names = None if best.passage is None else compared(question)
+        sides = None if names is None else side_by_side(question, names, proposals, self.judge)
+        if names is not None and (sides is None or _lacks_value(sides)) and not _says_both(best, names):
             best = replace(best, in_doubt=True, leads=False)
         certainty = self._certainty(best)
         reported = [_reported(one) for one in proposals[:REPORTED]]
@@ -283,8 +313,8 @@ class Answerer:
         doubtful = best.in_doubt or certainty < (
             self.answered_from if self.certified_from is None else self.certified_from
         )
-        hedge = NOT_ALL if several else IN_DOUBT if doubtful else "" if best.leads else HERE
-        text, citations = self._shown(question, best, copies[0][1:])
+        hedge = NOT_ALL if several else IN_DOUBT if doubtful else "" if best.leads and sides is None else HERE
+        text, citations = told(sides) if sides is not None else self._shown(question, best, copies[0][1:])
         text = f"{hedge.rstrip()}{text}" if text.startswith("\n") else f"{hedge}{text}"
         if (version := time.versions.get(citations[0].document_id)) is not None:
             text = f"{text.rstrip()}\nIn force {version.days}"
@@ -344,6 +374,19 @@ class Answerer:
             if place.certainty >= least and are_rivals(question, own.in_sentence, place.in_sentence, share=share):
                 return place
         return None
+
+
+def _says_both(proposal: Proposal, names: tuple[str, str]) -> bool:
+    """Whether a sentence of a passage speaks of both that are compared."""
+    passage = proposal.passage
+    return passage is not None and any(
+        all(term_set(name) <= term_set(text) for name in names) for text in passage.texts
+    )
+
+
+def _lacks_value(sides: tuple[Side, Side]) -> bool:
+    """Whether one of two that are compared has a quantity, and the other has none."""
+    return sides[0].has_quantity != sides[1].has_quantity
 
 
 def _of_the_same(citation: Citation, document: Document, span: Span, marker: int) -> Citation:
@@ -557,9 +600,9 @@ def renumbered(text: str, citations: Sequence[Citation], shift: int) -> str:
 
 def _reported(proposal: Proposal) -> dict[str, Any]:
     kind = "cell" if proposal.passage is None else "entry" if proposal.passage.entry else "passage"
-    told: dict[str, Any] = {"kind": kind, "text": proposal.text, "probability": round(proposal.probability, 3)}
+    shown: dict[str, Any] = {"kind": kind, "text": proposal.text, "probability": round(proposal.probability, 3)}
     if proposal.signs is not None:
-        told |= proposal.signs.to_dict()
+        shown |= proposal.signs.to_dict()
     if (place := proposal.place) is not None:
-        told |= {"words": place.words, "span": round(place.certainty, 3)}
-    return told
+        shown |= {"words": place.words, "span": round(place.certainty, 3)}
+    return shown

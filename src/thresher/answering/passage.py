@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.answering.citations import Sentence, cite
 from thresher.answering.spans import AnswerSpan, Signs, answer_in
 from thresher.protocols import PairReader
-from thresher.questions import asks_for_several, superlatives
+from thresher.questions import asks_for_several, kind_asked, superlatives
 from thresher.structure.entries import FAR
 from thresher.text.boilerplate import asks, is_bibliography, is_contents, says_nothing, usages
-from thresher.text.entities import whole_names
+from thresher.text.entities import name_places, whole_names
 from thresher.text.injection import is_command
 from thresher.text.markup import LISTED, RULE, Block, blocks, cells, table
 from thresher.text.passages import cut_around
 from thresher.text.sentences import Span, line_spans, sentence_spans, spans_of, trim
 from thresher.text.terms import among, term_set
 from thresher.types import Citation, Document, Evidence
+from thresher.verification.contradiction import opposite_extremes
 
 _BLANK = re.compile(r"\s*")
 _BLOCK_LINE = re.compile(r"\n(?:[ \t|*•-]|\s*\n)")
@@ -332,19 +333,30 @@ def is_one_of_several(question: str, best: Proposal, others: Sequence[Proposal])
 
 
 def is_not_compared(question: str, best: Proposal) -> bool:
-    """Whether a question asks for the highest, the oldest, the most, of which the passage does not speak."""
+    """Whether a question asks for the highest, the oldest, the most, and the passage says nothing of it or the reverse.
+
+    "The largest lake is Mirow" does not answer which is the smallest.
+    """
     passage = best.passage
     asked = superlatives(question)
     if passage is None or not asked:
         return False
     said = [] if best.place is None else superlatives(best.place.sentence.text)
-    return not said and set(asked).isdisjoint(superlatives(f"{passage.stretch.title} {passage.quote}".casefold()))
+    if said:
+        return opposite_extremes(asked, said)
+    return set(asked).isdisjoint(superlatives(f"{passage.stretch.title} {passage.quote}".casefold()))
 
 
-def says_of(terms: Collection[str], text: str) -> bool:
-    """Whether a text has one of some terms, or there are none; child stands for children."""
-    there = term_set(text)
+def says_of(words: str, text: str) -> bool:
+    """Whether a text has one of some words, or none of them tells anything; child stands for children."""
+    terms, there = term_set(words), term_set(text)
     return not terms or any(among(term, there) for term in terms)
+
+
+def is_of_variant(words: str, sentence: str) -> bool:
+    """Whether a sentence has the last of some words and none of those before it: the big model for the base model."""
+    *before, last = [word for word in words.split() if term_set(word)] or [""]
+    return bool(before) and says_of(last, sentence) and not says_of(" ".join(before), sentence)
 
 
 def is_of_another(question: str, best: Proposal, others: Sequence[Proposal], reader: PairReader) -> bool:
@@ -374,7 +386,43 @@ def is_of_another(question: str, best: Proposal, others: Sequence[Proposal], rea
         units.append((best.passage.quote, best.place.words))
     most_said = max((asked & term_set(text) for text, _ in units), key=len, default=frozenset())
     told = [term_set(words) for text, words in units if asked & term_set(text) == most_said]
-    return any(one and other and one.isdisjoint(other) for at, one in enumerate(told) for other in told[at + 1 :])
+    return any(one - other and other - one for at, one in enumerate(told) for other in told[at + 1 :])
+
+
+def is_of_another_kind(question: str, best: Proposal, others: Sequence[Proposal]) -> bool:
+    """Whether passages name things of the kind that is asked for, and the words that answer are none of them.
+
+    "Which pump was serviced?" where the Spirax boiler was, and the KSB pump stands beside it.
+    """
+    kind = kind_asked(question)
+    if not term_set(kind) or best.passage is None or best.place is None:
+        return False
+    sentence = best.place.sentence
+    start, end = best.place.start - sentence.start, best.place.end - sentence.start
+    within = list(_of_kind(kind, sentence.text))
+    if any(not named or (low < end and start < high) for low, high, named in within):
+        return False
+    if within and not any(name_places(f"- {best.place.words}")):
+        return False
+    if term_set(kind) == term_set("".join(best.passage.stretch.title.split()[-1:])):
+        return False  # all that "Our pumps" speaks of are pumps
+    texts = [best.passage.quote, *(one.passage.quote for one in others if one.passage)]
+    return any(named for text in texts for *_, named in _of_kind(kind, text))
+
+
+_NAME_BEFORE = re.compile(r"(?:[A-Z][\w'’-]* )+$")
+_NAME_BEHIND = re.compile(r"(?: [A-Z][\w'’-]*)+")
+
+
+def _of_kind(kind: str, text: str) -> Iterator[tuple[int, int, bool]]:
+    """Each place of a word in a text with the names beside it, and whether there are any: the KSB pump."""
+    wanted = term_set(kind)
+    for word in re.finditer(r"[^\W_][\w'’-]*", text):
+        if term_set(word[0]) == wanted:
+            before = _NAME_BEFORE.search(text, 0, word.start())
+            behind = _NAME_BEHIND.match(text, word.end())
+            low, high = before.start() if before else word.start(), behind.end() if behind else word.end()
+            yield low, high, bool(term_set(f"{text[low : word.start()]} {text[word.end() : high]}"))
 
 
 def _is_as_near(one: Proposal, best: Proposal) -> bool:
@@ -389,9 +437,10 @@ def _is_in(one: Proposal, passage: Passage) -> bool:
 
 
 def _units(text: str) -> Iterator[str]:
-    """Paragraphs, and of tables the rows."""
+    """Paragraphs, and of tables and of lines that each end in a stop the lines."""
     for block in text.split("\n\n"):
-        yield from block.split("\n") if block.startswith("|") else [block]
+        lines = block.split("\n")
+        yield from lines if block.startswith("|") or all(line.endswith(_STOPS) for line in lines) else [block]
 
 
 def _goes_on(passage: Passage) -> bool:

@@ -30,12 +30,12 @@ from thresher.models.usage import Exchanges, Meter
 from thresher.pipeline import Pipeline
 from thresher.pipeline import as_is as whole
 from thresher.protocols import in_silence
-from thresher.questions import asks_about_whole, courtesy
+from thresher.questions import asks_about_whole, courtesy, wants_other
 from thresher.recipes.components import Components, Outside
 from thresher.recipes.settings import RecipeSettings
 from thresher.settings import flat_public, known_to
 from thresher.tracing.traces import Request, replay
-from thresher.types import Check, Evidence, Filter, Query, SearchResult, Step, Usage, Value
+from thresher.types import IN_DOUBT, Check, Evidence, Filter, Query, SearchResult, Step, Usage, Value
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from thresher.recipes.evidence import EvidenceResult
 
 DEFAULT_LIMIT = 5
+
+WORTH_SHOWING = 0.3
+"""Least probability of a passage that is shown because the one before it was not what is meant."""
 
 CHECKED_PASSAGES = 8
 """Passages that a claim is checked against, as many as an answer is written from."""
@@ -119,6 +122,9 @@ class Asking:
             yield polite(question, recipe.name, line)
             return
         history = tuple(one for one in map(turn, options.get("history", ())) if not courtesy(one[0]))
+        if wants_other(question) and history:
+            yield from self._other(question, history, meter, options)
+            return
         if (outline := self._as_whole(question, history, recipe.name, options.get("where"))) is not None:
             outline = self._links(front.public_url).answer(outline)
             tell(outline.text)
@@ -162,6 +168,35 @@ class Asking:
                 tell(step.text)
             request = replace(request, exchanges=parts.exchanges.stored())
             yield opened.named(opened.traces.stored(answer, request))
+
+    def _other(
+        self, question: str, history: Sequence[tuple[str, str]], meter: Meter | None, options: AskOptions
+    ) -> Generator[Step | Answer, None, None]:
+        """The question before once more, answered with the next passage that was not shown yet."""
+        before, told = history[-1]
+        tell = options.get("on_sentence", in_silence)
+        again: AskOptions = {**options, "history": history[:-1], "on_sentence": in_silence}
+        for step in self.run(before, meter, again):
+            if not isinstance(step, Answer):
+                yield step
+                continue
+            probable = (one for one in step.alternatives if one.probability >= WORTH_SHOWING)
+            rest = [one for one in probable if one.numbered(1).text not in told]
+            if rest:
+                first, *further = (one.numbered(at) for at, one in enumerate(rest, start=1))
+                found = replace(
+                    step,
+                    text=f"{IN_DOUBT}{first.text}",
+                    citations=(first.citation,),
+                    alternatives=tuple(further),
+                    conflicts=(),
+                    certainty=first.probability,
+                    state="doubtful",
+                )
+            else:
+                found = polite(question, step.recipe, "There is no other passage for the question before.")
+            tell(found.text)
+            yield replace(found, question=question, standalone=before)
 
     def _as_whole(
         self, question: str, history: Sequence[tuple[str, str]], recipe: str, where: str | None

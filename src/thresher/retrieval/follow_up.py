@@ -20,11 +20,11 @@ from thresher.filters import narrowed
 from thresher.models.replies import Unreadable, asked_for_text, read_line
 from thresher.protocols import LanguageModel, PairReader, Retriever
 from thresher.questions import ADDED, OPENING, asks, cannot_stand_alone, points
-from thresher.text.entities import missing_name, name_places
+from thresher.text.entities import missing_name, name_places, whole_names
 from thresher.text.injection import fenced
 from thresher.text.numbers import numbers_in, numbers_stated
 from thresher.text.terms import term_set
-from thresher.types import In, Notes, Query
+from thresher.types import Filter, In, Notes, Query
 
 Turn = tuple[str, str]
 """A question as it was understood, and the text of its answer."""
@@ -55,7 +55,12 @@ to manuals that follow one to another page none has more than .15; of 5 that go 
 MOST_ADDED = 300
 """Characters of earlier questions, the newest first, or of a title that are added."""
 
+MOST_DESCRIBING = 2
+"""Words of a correction that may stand with its name: "no, the large BERT"."""
+
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*\d|(?<![\w.])\d\b")
+
+_ARTICLES = ("the", "a", "an")
 
 COMPLETE = """You put the last question of a conversation into words that stand alone.
 Rules:
@@ -74,10 +79,10 @@ def with_topic(question: str, history: Sequence[Turn]) -> list[str]:
     turns = [_parted(before) for before, _ in reversed(history)]
     added: list[str] = []
     for turn in turns:
-        added += filter(None, turn)
-        if turn[1] or not cannot_stand_alone(turn[0]):
+        added += (_without_opening(part) for part in turn if part)
+        if _things(turn[1]) or not cannot_stand_alone(turn[1] or turn[0]):
             break
-    typed, topic = turns[0]
+    typed, topic = map(_without_opening, turns[0])
     first = typed if _things(typed) else f"{typed} {topic}".rstrip()
     if points(question):
         first = next(filter(None, map(_subject, turns)), first)
@@ -92,28 +97,38 @@ def _parted(question: str) -> tuple[str, str]:
     return (found["typed"], found["before"]) if found else (question, "")
 
 
+def _without_opening(text: str) -> str:
+    """What was typed without "and", "no, I meant" before it."""
+    opening = OPENING.match(text)
+    return text[opening.end() :] if opening else text
+
+
 def _subject(turn: tuple[str, str]) -> str:
     """What a turn is about: what was typed if it names something, its topic, or what was typed if it is whole."""
-    typed, added = turn
+    typed, added = map(_without_opening, turn)
     return typed if _things(typed) else added or ("" if cannot_stand_alone(typed) else typed)
 
 
 def in_its_place(question: str, before: str) -> list[str]:
     """The question before with what was typed in place of a name or number: "and BERT-large?" asks the same of another.
 
-    Also in place of the word before a noun that both have: "no, the records server". Nothing for a question that says
-    more than the question before, or does not say that it goes on with it.
+    Also in place of the word before a noun that both have ("no, the records server"), and of what stands behind its own
+    first word. Nothing for a question that says more than the question before, or does not say that it goes on with it.
     """
-    if (opening := OPENING.match(question)) is None:
-        return []
-    said = question[opening.end() :].rstrip(" ?.!")
-    new = _things(said)
+    said = _without_opening(question).rstrip(" ?.!")
+    if OPENING.match(question) is None:
+        return _behind_the_same(said, before)
+    new = [(start - 2, end - 2) for start, end in _things(f"- {said}")]  # a name too where it begins
     rest = "".join(said[behind:start] for (_, behind), (start, _) in pairwise([(0, 0), *new, (len(said), 0)]))
-    if len(new) > 1 or not term_set(rest) <= term_set(before):
-        return _beside_the_same(said, before)
+    leads = said.partition(" ")[0].lower()
+    described = len(new) == 1 and len(term_set(rest)) <= MOST_DESCRIBING and (leads in _ARTICLES or term_set(leads))
+    if len(new) > 1 or not (described or term_set(rest) <= term_set(before)):
+        return _beside_the_same(said, before) or _behind_the_same(said, before)
     if not new:
-        return []
+        return _behind_the_same(said, before)
     start, end = new[0]
+    if not term_set(rest) <= term_set(before):  # "the large BERT"
+        return [before[:low] + said + before[high:] for low, high in _counterparts(said, start, before)]
     return [before[:low] + said[start:end] + before[high:] for low, high in _counterparts(said, start, before)]
 
 
@@ -159,6 +174,43 @@ def _beside_the_same(said: str, before: str) -> list[str]:
     noun = words[words.index(new[0]) + 1]
     other = re.compile(rf"\w[\w-]*(?= {re.escape(noun)}\b)", re.IGNORECASE)
     return [other.sub(lambda _: new[0], before, count=1)] if other.search(before) else []
+
+
+def _behind_the_same(said: str, before: str) -> list[str]:
+    """The question before with what was typed in place of what stands behind the same small word.
+
+    "And of the base model?" after "What is the score of the big Transformer on French?".
+    """
+    word, _, phrase = said.partition(" ")
+    if not phrase or term_set(word) or asks(said) or word.lower() in _ARTICLES:
+        return []
+    places = list(re.finditer(rf"(?<!\w){re.escape(word)} (?P<of>[^,;?]+)", before, re.IGNORECASE))
+    if not places:
+        return []
+    start, words = places[-1].start("of"), places[-1]["of"].split(" ")
+    ends = [at for at, one in enumerate(words) if at and not term_set(one) and one.lower() not in _ARTICLES]
+    return [before[:start] + phrase + before[start + len(" ".join(words[: ends[0] if ends else None])) :]]
+
+
+_ATTRIBUTE = re.compile(
+    r"(?:what|which) (?:(?:is|are|was|were) the (?P<of>.+?) (?:of|in|for|on) |(?P<used>.+?) (?:is|are|was|were) )",
+    re.IGNORECASE,
+)
+
+
+def _attribute_in_its_place(question: str, before: str) -> list[str]:
+    """The question before with what was typed in place of what it asks for: "and the sequence length?"."""
+    said, asked = _without_opening(question).rstrip(" ?.!"), _ATTRIBUTE.match(before)
+    if asked is None or asks(said) or not said.lower().startswith("the ") or _things(said):
+        return []
+    start, end = asked.span("of" if asked["of"] else "used")
+    return [before[:start] + said[len("the ") :] + before[end:]]
+
+
+def _of_the_named(question: str, before: str) -> list[str]:
+    """What was typed with the one name of the question before in brackets: a pronoun may stand for it alone."""
+    names = list(whole_names(before))
+    return [f"{question} ({names[0]})"] if len(names) == 1 else []
 
 
 class BestPassage(NamedTuple):
@@ -245,18 +297,24 @@ class FollowUp:
         readings = [worded] if worded else with_topic(question, history)
         if question in readings:
             return replace(query, notes=query.notes + Notes(lacks))
-        put = [] if worded else in_its_place(question, _parted(history[-1][0])[0])
-        said = term_set(" ".join([question, *(_parted(before)[0] for before, _ in history)]))
-        private = term_set(" ".join(before for before, _ in history)) - said  # in brackets alone: a title, most likely
-        others = [_read_as(query, full, sent if private & term_set(full) else "") for full in put or readings]
+        before = _parted(history[-1][0])[0]
+        put = [] if worded else in_its_place(question, before)
+        said = term_set(" ".join([question, *(_parted(turn)[0] for turn, _ in history)]))
+        private = term_set(" ".join(turn for turn, _ in history)) - said  # in brackets alone: a title, most likely
+        named = [] if worded or not points(question) else _of_the_named(question, before)
+        full_readings = put or [*named, *([] if worded else _attribute_in_its_place(question, before)), *readings]
+        others = [_read_as(query, full, sent if private & term_set(full) else "") for full in full_readings]
         unjudged, topic = others[-1], NOTHING
         try:
             if not worded:
                 topic = self._topic(query, history)
                 if topic.title and asks(question):
                     others.append(_asked_of(topic, query, sent))
+                elif topic.title and not _things(question):
+                    others.append(replace(others[0], where=_within(topic, query), topic=topic.title))
             typed, *likely = map(self.passages.best, (query, *others))
-            of_topic = [at for at, one in enumerate(likely) if points(question) and _same_document(one, topic)]
+            least = 0.0 if points(question) else 1.0 if asks(question) or _things(question) else IN_TOPIC
+            of_topic = [at for at, one in enumerate(likely) if one.probability >= least and _same_document(one, topic)]
             at = max(of_topic or range(len(others)), key=lambda at: likely[at].probability - (CLEARLY if at else 0.0))
             other, added = others[at], likely[at].probability
             margin = CLEARLY if points(question) else 0.0
@@ -304,11 +362,15 @@ def _asked_of(topic: BestPassage, query: Query, sent: str) -> Query:
 
     `sent` is what may leave this machine in its place.
     """
-    where = narrowed(query.where, In("document_id", (topic.document_id,)))
+    where = _within(topic, query)
     titled = f"{query.question} ({topic.title})"
     if points(query.question):
         return replace(_read_as(query, titled, sent), where=where)
     return replace(query, search=titled, where=where, topic=topic.title, outside=sent)
+
+
+def _within(topic: BestPassage, query: Query) -> Filter | None:
+    return narrowed(query.where, In("document_id", (topic.document_id,)))
 
 
 def _read_as(query: Query, full: str, sent: str) -> Query:

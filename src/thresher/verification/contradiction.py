@@ -9,7 +9,7 @@ the rest; what they catch and what they wrongly accuse is measured in benchmarks
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain, pairwise, product
@@ -470,6 +470,20 @@ _EXCEPTS = re.compile(r"\b(?:except\w*|excluding|apart from|other than|only|unle
 
 _DIFFERENCE = re.compile(r"\bdiffer(?:s|ences?|ent|ently)?\b", re.IGNORECASE)
 _ALIKE = re.compile(r"(?<!\bnot )\b(?:equivalent|identical|the same)\b", re.IGNORECASE)
+
+
+def opposite_extremes(words: Iterable[str], others: Iterable[str]) -> bool:
+    """Whether superlatives stand at the other end than others, and none at the same: smallest and largest.
+
+    >>> opposite_extremes(["smallest"], ["largest"]), opposite_extremes(["biggest"], ["largest"])
+    (True, False)
+    """
+    ours, theirs = (
+        {_SIDES.get(word) or _SIDES.get(f"{word.removesuffix('st')}r") for word in side} - {None}
+        for side in (words, others)
+    )
+    pairs = {side[0] for side in ours if side} & {side[0] for side in theirs if side}
+    return bool(pairs) and not ours & theirs
 
 
 def tells_opposite(question: str, sentence: str) -> bool:
