@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import PurePath
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from thresher.answer import not_answered
 from thresher.answering.cells import CellFinder
 from thresher.answering.citations import NO_EVIDENCE, LocalReading, abstention, cite
-from thresher.answering.comparing import Side, side_by_side, told
 from thresher.answering.passage import (
     Passage,
     Proposal,
@@ -40,6 +39,9 @@ from thresher.text.terms import term_set
 from thresher.types import HERE, IN_DOUBT, NOT_ALL, Alternative, Citation, Document, Evidence, Generation, Notes, Query
 from thresher.verification.conflicts import SHARED, SHARED_WITHIN, are_rivals
 from thresher.verification.contradiction import tells_opposite
+
+if TYPE_CHECKING:
+    from thresher.answering.comparing import Side
 
 MOST_ALTERNATIVES = 2
 
@@ -302,7 +304,7 @@ class Answerer:
         ):
             best = replace(best, in_doubt=True, leads=False)
         names = None if best.passage is None else compared(question)
-        sides = None if names is None else side_by_side(question, names, proposals, self.judge)
+        sides = None if names is None else _compared(question, names, proposals, self.judge)
         if names is not None and (sides is None or _lacks_value(sides)) and not _says_both(best, names):
             best = replace(best, in_doubt=True, leads=False)
         certainty = self._certainty(best)
@@ -314,7 +316,7 @@ class Answerer:
             self.answered_from if self.certified_from is None else self.certified_from
         )
         hedge = NOT_ALL if several else IN_DOUBT if doubtful else "" if best.leads and sides is None else HERE
-        text, citations = told(sides) if sides is not None else self._shown(question, best, copies[0][1:])
+        text, citations = _told(sides) if sides is not None else self._shown(question, best, copies[0][1:])
         text = f"{hedge.rstrip()}{text}" if text.startswith("\n") else f"{hedge}{text}"
         if (version := time.versions.get(citations[0].document_id)) is not None:
             text = f"{text.rstrip()}\nIn force {version.days}"
@@ -374,6 +376,20 @@ class Answerer:
             if place.certainty >= least and are_rivals(question, own.in_sentence, place.in_sentence, share=share):
                 return place
         return None
+
+
+def _compared(
+    question: str, names: tuple[str, str], proposals: Sequence[Proposal], judge: PairReader
+) -> tuple[Side, Side] | None:
+    from thresher.answering.comparing import side_by_side
+
+    return side_by_side(question, names, proposals, judge)
+
+
+def _told(sides: tuple[Side, Side]) -> tuple[str, tuple[Citation, ...]]:
+    from thresher.answering.comparing import told
+
+    return told(sides)
 
 
 def _says_both(proposal: Proposal, names: tuple[str, str]) -> bool:
