@@ -213,8 +213,9 @@ BESIDE = {
     "ray": "indexing.processes models.running stores.lance_upkeep",
     "server": "answering.citations cli.options cli.output collection.engine collection.opened deadline "
     "documents.reading_process documents.sources filters home.folders home.places indexing.catalog indexing.ingest "
-    "indexing.inputs indexing.store judging.calibration judging.verdicts links models.encoders models.running "
-    "models.usage recipes.components recipes.judges stores.registry text.entities text.terms tracing.explain trusted",
+    "indexing.inputs indexing.store indexing.view judging.calibration judging.verdicts links models.encoders "
+    "models.running models.usage recipes.components recipes.judges stores.registry text.entities text.terms "
+    "tracing.explain trusted",
     "testing": "chunking.fixed filters indexing.catalog indexing.doctor indexing.index_config indexing.ingest "
     "indexing.prepare indexing.store stores.registry testing.fakes text.terms",
     "training": "home.places json_lines judging.calibration judging.fitting judging.scorers models.cross_encoders "

@@ -492,7 +492,7 @@ def test_completion_is_told_for_each_shell_and_answers(run: Run, monkeypatch: py
     for name, value in {"COMP_WORDS": "thresher show crag-", "COMP_CWORD": "2"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("_THRESHER_COMPLETE", "complete_bash")
-    assert run().out.split() == ["crag-paper", "crag-code"]
+    assert run().out.split() == ["crag-code", "crag-paper"]
 
 
 def test_chat_names_the_collection_in_the_command_that_explains(

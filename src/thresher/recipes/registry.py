@@ -172,7 +172,8 @@ RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in _RECIPES}
 def names() -> list[str]:
     """All recipes and presets; those that other distributions bring are not imported for it."""
     load_plugins()
-    return list({**RECIPES, **dict(sorted(brought(GROUP).items()))})
+    installed = sorted(brought(GROUP))
+    return [*(name for name in RECIPES if name not in installed), *installed]
 
 
 def get(name: str | Recipe) -> Recipe:
