@@ -140,6 +140,16 @@ def test_made_questions_for_the_shipped_judge_draw_its_curve_halfway() -> None:
     assert drawn == pytest.approx([(a + b) / 2 for a, b in zip(alone, LOCAL.parameters[0], strict=True)])
 
 
+def test_made_questions_never_raise_the_bound_below_which_evidence_is_incorrect() -> None:
+    """Made questions are easier than people's: what people ask scores below theirs and is answered all the same."""
+    positives, negatives = [0.9, 0.92, 0.95] * 10, [0.1, 0.3, 0.6] * 10
+    source = "questions made of the collection"
+    made = fit(positives, negatives, judge="local", encoder="", source=source, elsewhere=LOCAL)
+    labelled = fit(positives, negatives, judge="local", encoder="", source="labels", elsewhere=LOCAL)
+    assert made.lower <= LOCAL.lower < labelled.lower
+    assert made.lower_interval[1] <= LOCAL.lower
+
+
 def test_too_few_questions_and_scores_off_the_scale_are_refused() -> None:
     with pytest.raises(UsageError, match="19 answerable and 20 unanswerable"):
         fitted([0.5] * 19, [0.5] * 20)

@@ -132,7 +132,7 @@ def test_clauses_state_something_each(sentence: str, clauses: int) -> None:
 
 def signs(**given: float) -> ClaimSigns:
     plain = {"support": 0.9, "selected": 0.9, "alone": 0.9, "denial": 0.02, "share": 1.0}
-    return ClaimSigns(**{**plain, "number": False, "misplaced": False, "opposed": False, **given})  # type: ignore[arg-type]
+    return ClaimSigns(**{**plain, "number": False, "misplaced": False, "cell": False, **given})  # type: ignore[arg-type]
 
 
 def test_the_weighed_probabilities_are_a_distribution_and_follow_the_model() -> None:
@@ -145,7 +145,7 @@ def test_the_weighed_probabilities_are_a_distribution_and_follow_the_model() -> 
     assert log_odds(0.0) == pytest.approx(-log_odds(1.0))
 
 
-@pytest.mark.parametrize("broken", ["number", "misplaced", "opposed"])
+@pytest.mark.parametrize("broken", ["number", "misplaced", "cell"])
 def test_an_exact_rule_is_not_weighed_against_what_the_model_reads(broken: str) -> None:
     assert weighed(signs(**{broken: True}), 0.9).supported < 0.05
 

@@ -72,7 +72,8 @@ def fit(
     """The calibration of a judge from the best raw scores, 0 to 1, of answerable and of unanswerable questions.
 
     `elsewhere` is what such scores are worth in other collections; made questions say how this one differs, people's
-    how people ask, so the curve is halfway between the two.
+    how people ask, so the curve is halfway between the two. From where little is lost only people's questions say:
+    made ones never raise LOWER.
     """
     check_enough(len(positives), len(negatives))
     raw = np.array([*positives, *negatives], np.float64)
@@ -81,7 +82,9 @@ def fit(
     answerable = np.arange(len(raw)) < len(positives)
     generator = np.random.default_rng(seed)
     folds = even_folds(answerable, generator)
-    usually = elsewhere.parameters[0] if elsewhere is not None and source != "labels" else None
+    other = elsewhere if source != "labels" else None
+    usually = None if other is None else other.parameters[0]
+    highest = 1.0 if other is None else other.lower
 
     def line(raw: Numbers, answerable: Labels) -> tuple[float, float]:
         slope, intercept = _fitted(raw, answerable)
@@ -95,6 +98,7 @@ def fit(
     drawn = [np.concatenate([generator.choice(kind, len(kind)) for kind in kinds]) for _ in range(RESAMPLES)]
     areas = [auroc(raw[rows], answerable[rows]) for rows in drawn]
     bounds = np.array([decision_bounds(probabilities[rows], answerable[rows]) for rows in drawn])
+    lower, bounds[:, 0] = min(lower, highest), np.minimum(bounds[:, 0], highest)
     area = interval(areas)
     return Calibration(
         judge=judge,

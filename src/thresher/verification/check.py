@@ -77,8 +77,8 @@ class ClaimSigns:
     """A number neither stands in nor follows from the evidence, or the evidence is about a namesake."""
     misplaced: bool
     """A number, or a name that the evidence has, does not stand where the rest of the claim does."""
-    opposed: bool
-    """A rule finds a negation, an opposite or another number in a sentence about the same matter."""
+    cell: bool
+    """The row of a table has another value in its place."""
     share: float
     """Of the claim's terms, those that the evidence holds: what it does not speak of it does not deny."""
 
@@ -155,8 +155,9 @@ class Checker:
         sentences = [sentence for window in windows for sentence in window.sentences]
         expanded = spelled_out(claim)  # as the sentences are
         rules = case_of(expanded, sentences, titles=titles, question=question).signs(known)
-        if not rules.denial and (otherwise := cell_instead(claim, windows)):
-            rules = replace(rules, denial=otherwise)
+        cell = cell_instead(claim, windows)
+        if not rules.denial and cell:
+            rules = replace(rules, denial=cell)
         read = Reads.of(claim, windows)
         readings = self.read.check(with_question(expanded, question), read.texts, read.titles)
         if question and _REFERS.match(claim):  # the evidence may say it of the same thing that the question names
@@ -172,7 +173,9 @@ class Checker:
             if together or reading.supported >= SUPPORTED_FROM:
                 each.setdefault(window.piece, window)
         supporting = tuple(each[piece] for piece in sorted(each))
-        return Observation(signs_of(rules, of_windows[best], *read.rest(readings)), rules, supporting, windows[0])
+        return Observation(
+            signs_of(rules, of_windows[best], *read.rest(readings), cell=bool(cell)), rules, supporting, windows[0]
+        )
 
 
 def _abroad(rules: RuleSigns, near: Window) -> Finding:
@@ -187,10 +190,12 @@ def with_question(claim: str, question: str) -> str:
     return f"{question.rstrip(' ?')}? {claim}" if question and leans else claim
 
 
-def signs_of(rules: RuleSigns, window: SupportReading, selected: SupportReading, alone: SupportReading) -> ClaimSigns:
+def signs_of(
+    rules: RuleSigns, window: SupportReading, selected: SupportReading, alone: SupportReading, *, cell: bool = False
+) -> ClaimSigns:
     """The readings that the table weighs, and what bounds them."""
     read = (window.supported, selected.supported, alone.supported, selected.contradicted)
-    exact = (bool(rules.number or rules.namesake), bool(rules.misplaced and not rules.name), bool(rules.denial))
+    exact = (bool(rules.number or rules.namesake), bool(rules.misplaced and not rules.name), cell)
     return ClaimSigns(*read, *exact, rules.share)
 
 
@@ -229,10 +234,10 @@ def weighed(signs: ClaimSigns, prior: float = EVEN) -> SupportReading:
     values = dict(zip(SIGNS, signs.values(), strict=True))
     odds = [exp(sum(weight * values[name] for name, weight in fitted()[outcome].items())) for outcome in OUTCOMES]
     odds[0] *= prior / (1 - prior)
-    if signs.number or signs.misplaced or signs.opposed:
+    if signs.number or signs.misplaced or signs.cell:
         bounded = min(odds[0], UNSTATED * (odds[1] + 1.0))
-        # One sentence says all but that, and another number or the opposite in its place: that denies the claim.
-        instead = (signs.opposed or (signs.number and signs.misplaced)) and signs.alone >= SAYS_THE_REST
+        # One sentence says all but that, and another number or value in its place: that denies the claim.
+        instead = (signs.cell or (signs.number and signs.misplaced)) and signs.alone >= SAYS_THE_REST
         odds = [bounded, odds[1] + (odds[0] - bounded if instead else 0.0)]
     total = sum(odds) + 1.0
     return SupportReading(odds[0] / total, odds[1] / total)

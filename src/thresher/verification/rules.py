@@ -1,7 +1,7 @@
 """Rules that compare a claim with sentences of the evidence: numbers, names, words, negations and opposites.
 
-Three bound the trained checker (`thresher.verification.check`): a number that stands nowhere, a number or name that
-does not stand in the sentence that says the rest, and a negation or an opposite there. The others give reasons.
+Two bound the trained checker (`thresher.verification.check`): a number that stands nowhere, and a number or name that
+does not stand in the sentence that says the rest. The others give reasons.
 """
 
 from __future__ import annotations
