@@ -397,6 +397,8 @@ def is_of_another_kind(question: str, best: Proposal, others: Sequence[Proposal]
     kind = kind_asked(question)
     if not term_set(kind) or best.passage is None or best.place is None:
         return False
+    if not any(map(str.isalpha, best.place.words)):
+        return False  # a number is no thing of any kind
     sentence = best.place.sentence
     start, end = best.place.start - sentence.start, best.place.end - sentence.start
     within = list(_of_kind(kind, sentence.text))
