@@ -97,6 +97,13 @@ SALES = grid(
     "| Region | Sales |\n| Europe | |\n| North | 10 |\n| South | 20 |\n| Asia | |\n| North | 33 |\n| Total | 63 |",
     is_exact=False,
 )
+ASSETS = grid(
+    "",
+    """| Asset | Site | Installed | Serviced |
+| A-1 | Hull | 2014-03-02 | in the yard |
+| A-2 | Leeds | 2016-07-01 | at the maker |""",
+)
+TOURS = grid("", "| Tour | Guide | Starts |\n| Old town | Ann | 3 May 2021 |\n| Harbour | Joe | 12 June 2022 |")
 PROSE = "Parking costs 25 euros a night. The spa costs 40 euros, the towel 2 euros.\n\n"
 ROOMS = grid(PROSE, "| Room | Price |\n| Oak | 145 |\n| Elm | 69 |")
 NORWAY = "Norway: Full day 64 euros, Half day 43 euros, Hotel limit 205 euros"
@@ -107,6 +114,7 @@ TABLES = {
     "form": FORM,
     "idle": grid("IdleTime\n\n", "| Description: | Hold open time of idle links |\n| Default: | IdleTime 300 |"),
     "taxed": grid("", "| Lamp | Price | VAT rate |\n|---|---|---|\n| Oak | 30 | 9 |\n| Reed | 12 | 20 |"),
+    **{"assets": ASSETS, "tours": TOURS},
     **{"rooms": ROOMS, "models": grid("", "| Model | Layers |\n| ViT-Base | 12 |\n| ViT-Huge | 32 |")},
 }
 
@@ -135,6 +143,10 @@ TABLES = {
         ("claims", "Who lives in Paris?", "Ada"),
         ("claims", "Where does Bruno live?", "Lyon"),
         ("claims", "How old is Ada?", "36"),
+        # a day is no place, though its column is named
+        ("assets", "Where is A-2 installed?", "Leeds"),
+        ("assets", "When was A-2 installed?", "2016-07-01"),
+        ("assets", "Where is A-2 serviced?", "at the maker"),
         ("claims", "Which customer had a stolen bike?", "Ada"),
         ("claims", "Which customer is 29 years old?", "Clara"),
         # rows without one column
@@ -244,6 +256,7 @@ def test_a_table_answers_what_it_says(table: str, question: str, answer: str) ->
         ("tickets", "Who has the most tickets?"),
         ("branches", "Which branch has the fewest employees?"),
         ("branches", "Who is the oldest manager?"),
+        ("tours", "Where does the Harbour tour start?"),
         # a sentence above a table names no row of it
         ("rooms", "How much does the spa cost?"),
         ("rooms", "Towel price?"),
