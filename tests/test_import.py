@@ -77,7 +77,10 @@ def test_commands_enter_no_more_files_than_their_budgets(tmp_path: Path) -> None
     assert {name: files for name, files in entered.items() if files > COMMANDS[name][1]} == {}
 
 
-def test_a_method_of_another_distribution_is_imported_when_it_is_named(tmp_path: Path) -> None:
+def test_a_method_of_another_distribution_is_imported_when_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("THRESHER_DATA", raising=False)  # no key of ours: that it is none is known with all recipes only
     names = "import thresher, pathlib\nrecipes = thresher.recipes\nassert 'crag' in recipes.names()\n"
     ours = f"{names}recipes.get('corrective').configured({{}}, home=pathlib.Path({str(tmp_path)!r}))"
     assert "thresher_methods" not in loaded_by(ours)
