@@ -196,6 +196,15 @@ def test_what_leans_on_other_sentences_denies_or_asks_states_nothing(sentence: s
     assert stated(sentence) == []
 
 
+@pytest.mark.parametrize("rest", ["if it rains", "that it rains", "as follows"])
+def test_a_verb_with_nothing_but_a_condition_behind_it_stops_nothing(rest: str) -> None:
+    assert stated(f"The boat is {rest}, built in 2020. The pump costs 90 euros.")[-1] == (
+        "The pump",
+        "costs",
+        "90 euros",
+    )
+
+
 @given(st.text(alphabet="The boat is of 5, and has by:(); WE'’\n.", max_size=80))
 def test_any_text_is_read_and_each_statement_has_a_subject_and_a_rest(text: str) -> None:
     for subject, verb, rest in stated(text):

@@ -127,11 +127,12 @@ class Statement:
         return (
             self.verb in BE
             or self.verb in _MODAL
-            or (self.verb in HAVE and (self._first in PARTICIPLE or self._first == "been"))
+            or (self.verb in HAVE and (self.first in PARTICIPLE or self.first == "been"))
         )
 
     @property
-    def _first(self) -> str:
+    def first(self) -> str:
+        """The word behind the verb; empty where only a condition stands there."""
         return self.rest.split(" ", 1)[0].strip(",")
 
 
@@ -195,7 +196,7 @@ def _carried(last: Statement, join: str, piece: str) -> Statement | None:
     if len(words) < 2:
         return None
     if words[0] in PARTICIPLE and last.verb in BE and _follows_verb(words[1]):
-        passive = join == ", " and last.rest.split()[0] not in PARTICIPLE and words[1] in PREPOSITIONS
+        passive = join == ", " and last.first not in PARTICIPLE and words[1] in PREPOSITIONS
         verb = {"is": "was", "are": "were"}.get(last.verb, last.verb) if passive else last.verb
         if passive or ("and" in join and words[1] not in _OBJECTS):
             return _statement(last.subject.split(), verb, words)
