@@ -73,4 +73,4 @@ def test_a_model_that_is_not_there_is_not_found(served: Running, name: str) -> N
 def test_names_that_are_asked_for_open_nothing(served: Running) -> None:
     for number in range(20):
         served.client.post("/v1/chat/completions", json=asked(model=f"made-up-{number}"))
-    assert not [name for name in served.service.engine._open if name.startswith("made-up")]
+    assert not [name for name, _ in served.service.engine._open if name.startswith("made-up")]
