@@ -41,14 +41,8 @@ class RerankedJudge:
         except (ProviderError, BudgetSpent) as error:
             lack = f"judge: {error}; the order of the scores was kept"
             return replace(judged, notes=judged.notes + Notes((lack,)))
-        scored = [
-            replace(one, hit=replace(one.hit, score=score, scores={**one.hit.scores, "rerank": score}))
-            for one, score in zip(kept, scores, strict=True)
-        ]
-        scored.sort(key=lambda one: -one.hit.score.value)
-        dropped = [judgement for judgement in judged.judgements if not judgement.keep]
-        notes = judged.notes + Notes(facts={"reranker": self.cross_encoder.name})
-        return Judged((*ranked_judgements(scored), *dropped), notes)
+        notes = Notes(facts={"reranker": self.cross_encoder.name})
+        return replace(_ordered(judged, "rerank", scores), notes=judged.notes + notes)
 
 
 Similarities = Callable[[Query, Sequence[Hit]], Sequence[float]]
@@ -74,10 +68,15 @@ class SimilarityRetriever:
             cosines = self.similarities(query, found.kept) if found.kept else ()
         except (ProviderError, BudgetSpent) as error:
             return replace(found, notes=found.notes + Notes((f"similarity: {error}; the order before it was kept",)))
-        scores = (Score(float(cosine), COSINE) for cosine in cosines)
-        kept = [
-            replace(one, hit=replace(one.hit, score=score, scores={**one.hit.scores, "similarity": score}))
-            for one, score in zip((one for one in found.judgements if one.keep), scores, strict=True)
-        ]
-        kept.sort(key=lambda one: -one.hit.score.value)
-        return Judged((*ranked_judgements(kept), *(one for one in found.judgements if not one.keep)), found.notes)
+        return _ordered(found, "similarity", [Score(float(cosine), COSINE) for cosine in cosines])
+
+
+def _ordered(judged: Judged, name: str, scores: Sequence[Score]) -> Judged:
+    """What was kept by new scores of that name, best first, ties as they were; then what was dropped."""
+    kept, dropped = ([one for one in judged.judgements if one.keep is keep] for keep in (True, False))
+    scored = [
+        replace(one, hit=replace(one.hit, score=score, scores={**one.hit.scores, name: score}))
+        for one, score in zip(kept, scores, strict=True)
+    ]
+    scored.sort(key=lambda one: -one.hit.score.value)
+    return Judged((*ranked_judgements(scored), *dropped), judged.notes)

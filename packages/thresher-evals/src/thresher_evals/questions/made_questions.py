@@ -187,7 +187,7 @@ def _asked(one: Statement) -> Iterator[tuple[str, str, Kind]]:
     yield from _names(one)
     if one.reason:
         yield f"Why {turned(one, one.rest)}", one.reason, "reason"
-    if one.verb not in BE or one.rest.split()[0] in PARTICIPLE or one.rest.split()[0] in PREPOSITIONS:
+    if one.verb not in BE or one.first in PARTICIPLE or one.first in PREPOSITIONS:
         yield from _times(one)
         yield from _adverbial(one)
     yield from _numbers(one)
