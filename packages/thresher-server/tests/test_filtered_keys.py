@@ -24,7 +24,7 @@ import thresher
 from tests.servers.own import Running, running
 from tests.servers.own_api import DEFAULT, added
 from thresher.errors import UsageError
-from thresher_server.security.keys import READ_ONLY, Caller, Keys, Offer, Profile, Scope
+from thresher_server.security.keys import READ_ONLY, Caller, Key, Keys, Offer, Profile, Scope
 
 CODE = "What is the gate code of the depot?"
 KEEPER = "Who keeps the gate of the depot?"
@@ -381,6 +381,12 @@ def test_a_key_with_a_filter_is_refused_what_it_cannot_have(
 ) -> None:
     with pytest.raises(UsageError, match=why):
         Keys(tmp_path).make("north", scopes, None, where=where)
+
+
+def test_a_stored_key_with_a_filter_writes_nothing_whatever_the_file_of_the_keys_says() -> None:
+    stored = Key("1", "north", "", tuple(Scope), None, "2026-01-01", where="team = 'north'")
+    assert stored.caller.scopes == READ_ONLY
+    assert not stored.caller.may(Scope.WRITE)
 
 
 def test_a_collection_with_a_filter_is_read_only(tmp_path: Path) -> None:
