@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
+import thresher
 from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.errors import Degraded
@@ -172,3 +173,57 @@ def test_a_line_has_no_steps_and_no_trace(collection: Collection) -> None:
     answer = collection.ask("thanks")
     assert (answer.steps, answer.trace, answer.usage.llm_calls, answer.abstained) == ((), "", 0, False)
     assert answer.to_dict()["text"] == "You are welcome."
+
+
+# --- versions of a document -------------------------------------------------------------------------------------------
+
+FARES = "# Ferry fares\n\n{}\n\nA ticket for the ferry to Gull Island costs {} euros. Bicycles travel free of charge.\n"
+FARE = "How much does a ticket for the ferry to Gull Island cost?"
+
+
+@pytest.fixture(scope="module")
+def fares(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]:
+    folder = tmp_path_factory.mktemp("fares")
+    since = "Valid from 1 May 2024, replaces the list of 1 May 2020."
+    (folder / "old.md").write_text(FARES.format("Valid from 1 May 2020.", 14), encoding="utf-8")
+    (folder / "new.md").write_text(FARES.format(since, 17), encoding="utf-8")
+    with thresher.open(folder / "home") as opened:
+        opened.add(folder)
+        yield opened
+
+
+SINCE = "superseded since 1 May 2024"
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "mark"),
+    [
+        (FARE, "A ticket for the ferry to Gull Island costs 14 euros [1].", SINCE),
+        (FARE, "A ticket for the ferry to Gull Island costs 14 euros [2].", SINCE),
+        (FARE, "A ticket for the ferry to Gull Island costs 14 euros, and bicycles travel free of charge [1].", SINCE),
+        (FARE, "A ticket for the ferry to Gull Island costs 17 euros [1].", ""),
+        (FARE, "A ticket for the ferry to Gull Island costs 17 euros [2].", ""),
+        (FARE, "Bicycles travel free of charge [1].", ""),
+        (FARE, "Bicycles travel free of charge [2].", ""),
+        (FARE.replace("cost?", "cost in 2022?"), "A ticket for the ferry to Gull Island costs 14 euros [1].", ""),
+        (FARE.replace("cost?", "cost in 2022?"), "A ticket for the ferry to Gull Island costs 17 euros [1].",
+         "in force from 1 May 2024"),
+    ],
+)  # fmt: skip
+def test_a_model_reads_the_days_of_versions_and_what_it_says_of_another_time_is_marked(
+    fares: Collection, serve: Serve, question: str, reply: str, mark: str
+) -> None:
+    server = serve(reply)
+    answer = fares.ask(question, settings={"llm.base_url": server.base_url, "llm.model": "scripted"})
+    sent = server.requests[-1].body["messages"][-1]["content"]
+    assert 'version="in force from 1 May 2020 until 30 April 2024, superseded since 1 May 2024">' in sent
+    assert 'version="in force from 1 May 2024">' in sent
+    (sentence,) = answer.sentences
+    assert (sentence.state, sentence.reason) == ("supported", mark)
+    assert answer.text.endswith(f"] ({mark})" if mark else "]")
+
+
+def test_documents_that_are_no_versions_bear_no_days(ask: Callable[..., Answer], serve: Serve) -> None:
+    server = serve(RIGHT)
+    ask(server)
+    assert " version=" not in server.requests[-1].body["messages"][-1]["content"]

@@ -585,7 +585,7 @@ class AnswerSentence(Public):
     citations: tuple[int, ...] = ()
     """Markers of what supports it, or of what it was checked against."""
     reason: str = ""
-    """Why it is not supported."""
+    """Why it is not supported, or since when what supports it is superseded."""
 
 
 @dataclass(frozen=True, slots=True)

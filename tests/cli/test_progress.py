@@ -39,10 +39,12 @@ def looks(
             yield IndexProgress(total, done, chunks, name, unchanged)
             clock.seconds += 1
             if number == len(batch):
-                for _ in range(sum(count for _, _, count in batch) // 10):
+                left = sum(count for _, _, count in batch)
+                for _ in range(left // 10):
                     clock.seconds += 10 / chunks_a_second
                     chunks += 10
-                    yield IndexProgress(total, done + size // 20, chunks, name, unchanged)
+                    left -= 10
+                    yield IndexProgress(total, done + size // 20, chunks, name, unchanged, left, done + size)
             done += size
             yield IndexProgress(total, done, chunks, name, unchanged)
 
@@ -85,7 +87,13 @@ def test_an_estimate_is_about_right_although_reading_runs_ahead_and_known_files_
         assert left == pytest.approx(clock.seconds - at, rel=0.2, abs=SECONDS_BETWEEN_LINES)
 
 
-def test_nothing_is_estimated_before_the_first_batch_is_encoded() -> None:
+@pytest.mark.parametrize("batches", [ALIKE[:1], ALIKE[:3], ALIKE])
+def test_an_estimate_is_there_after_a_third_even_of_one_batch_and_within_a_factor_of_two(
+    batches: Sequence[Sequence[File]],
+) -> None:
     clock = Clock()
-    lines = told(clock, looks(clock, ALIKE, chunks_a_second=60))
-    assert lines[0][0] > 3 + 900 / 60
+    lines = told(clock, looks(clock, batches, chunks_a_second=25))
+    assert lines[0][0] <= clock.seconds / 3
+    for at, left in lines:
+        if clock.seconds / 3 <= at <= clock.seconds - SECONDS_BETWEEN_LINES:
+            assert 0.5 <= left / (clock.seconds - at) <= 2

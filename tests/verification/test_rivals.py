@@ -123,3 +123,46 @@ def test_a_variant_of_what_is_asked_of_is_no_rival_nor_are_several_values_of_one
     assert rivals(question, whole, said("Tamm-V2 has [150 million] parameters in all.", "Notes"))
     assert not rivals(question, whole, said("Tamm-V2-Lite has [15 million] parameters in all.", "Notes"))
     assert not rivals(question, whole, said("We train Tamm-V2 with [18 and 34 million] parameters in all.", "Notes"))
+
+
+BATCH = "What batch size was Tamm trained with?"
+PRICE = "What does the pass of Kõpu cost?"
+LAYERS = "How many layers does Tamm-net have?"
+HEAT = "What is the entry temperature of a gas turbine?"
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "same", "other"),
+    [
+        (BATCH, "Tamm was trained with a batch size of [256 sequences].",
+         "Tamm was trained with a batch size of [128,000 tokens].",
+         "Tamm was trained with a batch size of [512 sequences]."),
+        (PRICE, "The pass of Kõpu costs [40 euros] a month.", "The pass of Kõpu costs [400 euros] a year.",
+         "The pass of Kõpu costs [45 euros] a month."),
+        (LAYERS, "Tamm-net has [152 layers].", "We train a Tamm-net with [34] and 50 layers.",
+         "We train a Tamm-net with [34] layers."),
+        (LAYERS, "Tamm-net has [152 layers].", "The [34-layer] Tamm-net has fewer errors.",
+         "Tamm-net has [34 layers], fewer than others."),
+        ("What is the period of notice at Kõpu?", "The period of notice at Kõpu is [60 days].",
+         "At Kõpu [two months] is the period of notice.", "A [30-day] period of notice holds at Kõpu."),
+        ("How many sets does Tamm-net know?", "Tamm-net knows sets of many sizes, [18] of them in all.",
+         "[3.1] Sets of Tamm-net and Sizes", "[31] sets of many sizes are known to Tamm-net."),
+        ("How many lamps does Tamm have in Kõpu?", "Tamm has [62 lamps] in Kõpu.",
+         "Tamm has more than [2,355 lamps] in Ristna, Kõpu and Reigi.", "In Kõpu Tamm has more than [2,355 lamps]."),
+        (HEAT, "Gas turbines have an entry temperature of [1500 °C].",
+         "In steam turbines the entry temperature is [565 °C].", "In gas turbines the entry temperature is [565 °C]."),
+        ("When did The Lamp open at Kõpu?",
+         "The Lamp, by Anna Tamm, was opened at Kõpu by the mayor on [15 October 1997].",
+         "After its success The Lamp went from Kõpu to Riga on [19 October 1999].",
+         "At Kõpu The Lamp was opened on [19 October 1999]."),
+        ("What learning rate does Tamm-net use?", "Tamm-net uses a learning rate of [5e-5].",
+         "Tamm-net uses a learning rate of [0.00005].", "Tamm-net uses a learning rate of [0.0005]."),
+        (PRICE, "The pass of Kõpu costs [EUR 12,50].", "The pass of Kõpu costs [€12.50].",
+         "The pass of Kõpu costs [€12.90]."),
+    ],
+)  # fmt: skip
+def test_other_things_are_no_rivals_and_another_value_of_the_same_thing_is(
+    question: str, one: str, same: str, other: str
+) -> None:
+    assert not rivals(question, said(one, "One"), said(same, "Two"))
+    assert rivals(question, said(one, "One"), said(other, "Two"))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx2
-from mcp import Client
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
@@ -18,6 +21,8 @@ from thresher_server.security.keys import Offer
 from thresher_server.service import make_service
 
 Value = TypeVar("Value")
+
+THRESHER = Path(sys.executable).with_name("thresher")
 
 MODES = ("auto", "legacy")
 """The protocol of today, without sessions, and the handshake of 2025."""
@@ -73,6 +78,21 @@ def acted_at(
             Client(streamable_http_client(url, http_client=http), mode=mode) as client,
         ):
             return await act(client)
+
+    return asyncio.run(run())
+
+
+def over_stdio(
+    act: Callable[[Client], Awaitable[Value]], home: Path, *arguments: str, mode: str = "auto", errors: Path
+) -> Value:
+    """What an agent comes to that starts the command itself."""
+
+    async def run() -> Value:
+        given = ["mcp", "--home", str(home), *arguments]
+        command = StdioServerParameters(command=str(THRESHER), args=given, env=dict(os.environ))
+        with errors.open("w", encoding="utf-8") as written:
+            async with Client(stdio_client(command, errlog=written), mode=mode) as client:
+                return await act(client)
 
     return asyncio.run(run())
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import pytest
 from mcp import Client
-from mcp_agents import acted_at
+from mcp_agents import acted_at, over_stdio
 from starlette.routing import Route
 from test_scopes import ANY_KEY, NEEDED, PUBLIC
 
@@ -24,7 +24,7 @@ import thresher
 from tests.servers.own import Running, running
 from tests.servers.own_api import DEFAULT, added
 from thresher.errors import UsageError
-from thresher_server.security.keys import Keys, Scope
+from thresher_server.security.keys import READ_ONLY, Caller, Key, Keys, Offer, Profile, Scope
 
 CODE = "What is the gate code of the depot?"
 KEEPER = "Who keeps the gate of the depot?"
@@ -261,44 +261,80 @@ def test_what_other_keys_asked_is_not_there(filtered: Filtered) -> None:
     assert_silent("north", json.dumps(replayed["answer"]), "a replay by the operator")
 
 
+def tool_arguments(ids: list[str], traces: list[str]) -> dict[str, list[dict[str, Any]]]:
+    """What each tool is called with."""
+    return {
+        "search_documents": [{"question": one, "collection": "default", "max_tokens": 2000} for one in QUESTIONS],
+        "ask": [{"question": one, "collection": name} for one in QUESTIONS[:3] for name in ("default", "archive")],
+        "check": [{"text": "The gate code of the depot is 1234.", "collection": "default"}],
+        "explain": [{"trace": one, "collection": "default"} for one in traces],
+        "list_documents": [{}, {"collection": "archive"}, {"where": "NOT title = 'x'"}, {"words": "gate"}],
+        "search": [{"query": one} for one in QUESTIONS[:3]],
+        "fetch": [{"id": f"default/{id_}"} for id_ in ids] + [{"id": "default/gate.md"}],
+    }
+
+
+Told = list[tuple[Any, str]]
+
+
+def agent(ids: list[str], traces: list[str]) -> Callable[[Client], Awaitable[Told]]:
+    """Calls every tool and reads every resource; gives what was asked and told."""
+    arguments = tool_arguments(ids, traces)
+
+    async def act(client: Client) -> Told:
+        tools = (await client.list_tools()).tools
+        told: Told = [("tools", json.dumps([tool.model_dump(mode="json") for tool in tools]))]
+        for tool in tools:
+            for given in arguments[tool.name]:  # a tool without a line here is a failure
+                told.append(((tool.name, given), (await client.call_tool(tool.name, given)).model_dump_json()))
+        listed = await client.list_resources()
+        told.append(("resources", listed.model_dump_json()))
+        for id_ in ids:
+            for name in ("default", "archive"):
+                try:
+                    read = (await client.read_resource(f"thresher://{name}/{id_}")).model_dump_json()
+                except Exception as error:  # any: its words are what counts
+                    read = str(error)
+                told.append((id_, read))
+        return told
+
+    return act
+
+
 def test_tools_of_agents_tell_nothing_of_a_document_that_the_filter_hides(filtered: Filtered) -> None:
     paths = {route.path for route in filtered.one.app.router.routes if isinstance(route, Route)}
     doors = sorted(path for path in paths if path.startswith("/mcp"))
     assert doors == ["/mcp", "/mcp/chatgpt"]
     for team in WORDS:
         ids = sorted({*filtered.documents["operator"], *filtered.documents[team], ABSENT})
-        arguments: dict[str, list[dict[str, Any]]] = {
-            "search_documents": [{"question": one, "collection": "default", "max_tokens": 2000} for one in QUESTIONS],
-            "ask": [{"question": one, "collection": name} for one in QUESTIONS[:3] for name in ("default", "archive")],
-            "check": [{"text": "The gate code of the depot is 1234.", "collection": "default"}],
-            "explain": [{"trace": one, "collection": "default"} for one in (*filtered.traces.values(), ABSENT)],
-            "list_documents": [{}, {"collection": "archive"}, {"where": "NOT title = 'x'"}, {"words": "gate"}],
-            "search": [{"query": one} for one in QUESTIONS[:3]],
-            "fetch": [{"id": f"default/{id_}"} for id_ in ids] + [{"id": "default/gate.md"}],
-        }
-
-        async def agent(
-            client: Client, ids: list[str] = ids, arguments: dict[str, list[dict[str, Any]]] = arguments
-        ) -> list[tuple[Any, str]]:
-            tools = (await client.list_tools()).tools
-            told: list[tuple[Any, str]] = [("tools", json.dumps([tool.model_dump(mode="json") for tool in tools]))]
-            for tool in tools:
-                for given in arguments[tool.name]:  # a tool without a line here is a failure
-                    told.append(((tool.name, given), (await client.call_tool(tool.name, given)).model_dump_json()))
-            listed = await client.list_resources()
-            told.append(("resources", listed.model_dump_json()))
-            for id_ in ids:
-                for name in ("default", "archive"):
-                    try:
-                        read = (await client.read_resource(f"thresher://{name}/{id_}")).model_dump_json()
-                    except Exception as error:  # any: its words are what counts
-                        read = str(error)
-                    told.append((id_, read))
-            return told
-
+        acts = agent(ids, [*filtered.traces.values(), ABSENT])
         for door in doors:
-            for what, told in acted_at(f"{filtered.one.url}{door}", agent, key=filtered.keys[team]):
+            for what, told in acted_at(f"{filtered.one.url}{door}", acts, key=filtered.keys[team]):
                 assert_silent(team, told, (door, what))
+
+
+@pytest.mark.slow
+def test_an_agent_started_with_a_filter_is_told_nothing_of_other_documents(tmp_path: Path) -> None:
+    home = made(tmp_path)
+    with thresher.open(home) as whole:
+        ids = sorted(document.id for document in whole.documents())
+        traces = [whole.ask(question).trace for question in (CODE, KEEPER)]
+    for team in WORDS:
+        for profile in Profile:
+            given = ("--where", FILTERS[team], "--profile", profile.value)
+            told = over_stdio(agent([*ids, ABSENT], traces), home, *given, errors=tmp_path / "errors")
+            assert WORDS[team][1] in json.dumps(told)
+            for what, reply in told:
+                assert_silent(team, reply, (profile, what))
+
+
+@pytest.mark.parametrize("own", [None, "kind = 'csv'"])
+def test_an_offer_with_a_filter_narrows_what_its_caller_sees(own: str | None) -> None:
+    offered = Offer(scopes=frozenset(Scope), where="team = 'north'")
+    caller = offered.to(Caller("one", frozenset(Scope), where=own))
+    assert caller.where == ("(team = 'north')" if own is None else "(kind = 'csv') AND (team = 'north')")
+    assert caller.scopes == READ_ONLY
+    assert caller.identity != Caller("one", frozenset(Scope)).identity
 
 
 def test_an_answer_is_gone_once_what_it_quotes_is_hidden(tmp_path: Path) -> None:
@@ -345,6 +381,12 @@ def test_a_key_with_a_filter_is_refused_what_it_cannot_have(
 ) -> None:
     with pytest.raises(UsageError, match=why):
         Keys(tmp_path).make("north", scopes, None, where=where)
+
+
+def test_a_stored_key_with_a_filter_writes_nothing_whatever_the_file_of_the_keys_says() -> None:
+    stored = Key("1", "north", "", tuple(Scope), None, "2026-01-01", where="team = 'north'")
+    assert stored.caller.scopes == READ_ONLY
+    assert not stored.caller.may(Scope.WRITE)
 
 
 def test_a_collection_with_a_filter_is_read_only(tmp_path: Path) -> None:

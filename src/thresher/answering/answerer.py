@@ -112,6 +112,11 @@ class Answerer:
         shown = {at for at, piece in enumerate(evidence) if any(_is_of(piece, citation) for citation in cited)}
         return LocalReading(alone | shown)
 
+    def times(self, query: Query, evidence: Sequence[Evidence]) -> Timed:
+        """Which documents of some evidence are versions, and which of them are in force at the time asked about."""
+        documents = self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
+        return timed(asked_time(query.question), documents.values(), self.today())
+
     def _answered(
         self,
         question: str,

@@ -11,6 +11,7 @@ from thresher.answering.citations import SUPPORT, Sentence, abstention, cite, is
 from thresher.protocols import in_silence
 from thresher.text.answer_types import missing_answer
 from thresher.text.entities import missing_name
+from thresher.text.injection import unmarked
 from thresher.text.language import foreign_language, other_language
 from thresher.text.numbers import quantities
 from thresher.text.terms import STOP_WORDS, term_set
@@ -64,6 +65,8 @@ class CheckedAnswer:
     """The position in the evidence, from 0, that a marker means: markers count from 1."""
     answering: Container[int] | None = None
     """Positions in the evidence of what answers the question, as it was read without the model; None for unread."""
+    other_time: Callable[[str], str] = unmarked
+    """What is said of a document that is not in force at the time asked about: since when it is superseded."""
     doubtful: bool = False
     """Whether the first sentence that is shown rests on nothing that answers."""
     cited: CitedText = field(default_factory=CitedText)
@@ -141,6 +144,8 @@ class CheckedAnswer:
             return
         pieces = own if self.display == "none" else (finding.pieces if finding.holds else own)
         citations = self._citations(claim.text, finding, pieces)
+        if finding.holds and (since := self._superseded(claim.text, finding)):
+            finding = replace(finding, reason=since, remarks=(*finding.remarks, since))
         mark = STATE_MARKS.get(finding.state, "") if self.display in ("open", "mark") else ""
         remarks = [*finding.remarks, mark] if self.display != "none" else []
         if not self.cited.text:
@@ -151,6 +156,16 @@ class CheckedAnswer:
         self.checked.take(claim, finding, added, own, wrong=sum(at not in pieces for at in named))
         self._words += len(claim.text.split())
         self.show(added.text)
+
+    def _superseded(self, sentence: str, finding: Finding) -> str:
+        """Since when what supports a sentence is superseded, if without it the evidence does not support it."""
+        times = [self.other_time(piece.hit.chunk.document_id) for piece in self.evidence]
+        since = next((times[at] for at in finding.pieces if times[at]), "")
+        in_force = [piece for piece, time in zip(self.evidence, times, strict=True) if not time]
+        if not since or not in_force:
+            return since
+        (found,) = self.check(self.query.question, [Cited(sentence)], in_force).each
+        return "" if found.holds else since
 
     def _is_noise(self, sentence: str) -> bool:
         """Whether a sentence is noise: repeated, cut off, a question, part of the prompt; never with display "none"."""

@@ -103,6 +103,10 @@ MOST_MOVED = 0.25
 few lines, and no line shows half or twice of the line before."""
 
 
+FIRST_SHARE = 0.1
+"""Of the first batch, that must be encoded before the time left is estimated by it."""
+
+
 class _Clock:
     """Seconds since the start, the time for another line, and a steady estimate of the seconds left."""
 
@@ -138,13 +142,13 @@ class Pace:
     """How fast an `index` is, in words.
 
     Reading runs ahead of encoding by a batch: how long all takes is told by the bytes that were read when a batch is
-    encoded and reading goes on.
+    encoded and reading goes on, and within the first one by the share of its chunks that is encoded.
     """
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self.clock = _Clock(now)
         self._read = self._chunks = self._encoded = 0
-        self._whole = 0.0
+        self._whole = self._begun = 0.0
 
     def __call__(self, progress: IndexProgress) -> str:
         """Share of the bytes that was read, chunks, chunks per second, the file in work and, once known, the time."""
@@ -154,6 +158,12 @@ class Pace:
             encoded = read if file_done else self._read
             self._whole = self.clock.seconds * of / encoded if encoded else 0.0
             self._encoded = self._chunks
+        elif progress.waiting and not self._encoded:
+            self._begun = self._begun or self.clock.seconds
+            share = progress.chunks / (progress.chunks + progress.waiting)
+            if share >= FIRST_SHARE:
+                batch = self._begun + (self.clock.seconds - self._begun) / share
+                self._whole = batch * of / max(1, progress.batch_bytes - progress.unchanged_bytes)
         self._read, self._chunks = read, progress.chunks
         share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0.0
         rate = progress.chunks / self.clock.seconds if self.clock.seconds else 0.0

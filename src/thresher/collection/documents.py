@@ -79,7 +79,7 @@ class Documents:
         )
         making = partial(described, indexed, self.opened.models.own_encoder)
         with workers(processes, on, making) as prepare, closing(reading.incoming()) as incoming:
-            ingest = Ingest(self.opened.store, configs, progress=reading.encoded, workers=prepare)
+            ingest = Ingest(self.opened.store, configs, progress=reading.encoded, begun=reading.begun, workers=prepare)
             report = ingest.run(incoming, vanished=reading.vanished, prune=prune, reread=reread)
         return replace(report, skipped=dict(reading.skipped), seconds=perf_counter() - started)
 

@@ -99,12 +99,21 @@ class IndexConfig:
 
 
 def encode(
-    config: IndexConfig, documents: Iterable[Document], known: dict[str, Vectors], progress: Progress | None = None
+    config: IndexConfig,
+    documents: Iterable[Document],
+    known: dict[str, Vectors],
+    progress: Progress | None = None,
+    begun: Progress | None = None,
 ) -> Encoded:
-    """By document, chunks of the stored levels with vectors; `known` vectors grow, `progress` counts every chunk."""
+    """By document, chunks of the stored levels with vectors.
+
+    `known` vectors grow, `progress` counts every chunk, and `begun` is told how many there will be.
+    """
     documents = list(documents)
     cut = [chunk for document in documents for chunk in labelled(config.chunker(document))]
     chunks = [chunk for chunk in cut if chunk.level in config.levels]
+    if begun is not None:
+        begun(len(chunks))
     read = config.to_encode(chunks)
     by_id = {document.id: document for document in documents}
     texts = [

@@ -109,16 +109,20 @@ class Ingest:
         configs: Sequence[IndexConfig],
         *,
         progress: Progress | None = None,
+        begun: Progress | None = None,
         batch_chunks: int = BATCH_CHUNKS,
         workers: Workers | None = None,
     ) -> None:
-        """`progress` counts encoded chunks; `workers` read and encode ahead, else files are read one by one here."""
+        """`progress` counts encoded chunks, `begun` is told how many a batch has before.
+
+        `workers` read and encode ahead, else files are read one by one here.
+        """
         self._report = Report()
         self._changed = False
         self._reread = False
         self._store = store
         self._configs = configs
-        self._progress = progress
+        self._progress, self._begun = progress, begun
         self._workers = workers
         self._batch_characters = batch_chunks * CHUNK_CHARACTERS
         self._version = store.version
@@ -247,7 +251,7 @@ class Ingest:
     ) -> Encoded:
         """The chunks of new documents in their order, those that came encoded and the others."""
         without = [document for document, came in fresh if config.fingerprint not in came]
-        made = encode(config, without, known, self._progress)
+        made = encode(config, without, known, self._progress, self._begun)
         return {document.id: came.get(config.fingerprint) or made.get(document.id, ()) for document, came in fresh}
 
     def _part_with(self, vanished: Callable[[SourceRef], bool], *, prune: bool) -> None:

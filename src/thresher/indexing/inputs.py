@@ -33,6 +33,10 @@ class IndexProgress:
     """Which is being read, or was read last."""
     unchanged_bytes: int = 0
     """Of the done ones: those that were passed by."""
+    waiting: int = 0
+    """Chunks of the batch in work that are not encoded yet."""
+    batch_bytes: int = 0
+    """The done ones with this batch: a file of which one document came counts whole."""
 
 
 class Inputs:
@@ -67,7 +71,8 @@ class Inputs:
         self._sizes = {item.source: _size(item) for item in self._found if isinstance(item, Item)}
         self.skipped: Counter[str] = Counter()
         """Files of the folders that are no documents, counted by what they are."""
-        self._done = self._unchanged = self._chunks = 0
+        self._done = self._unchanged = self._chunks = self._waiting = 0
+        self._reached = self._batch_bytes = 0
         self._file = ""
 
     def incoming(self) -> Generator[Incoming | DocumentError, None, None]:
@@ -109,9 +114,15 @@ class Inputs:
             self._done = before + self._sizes[item.source]
             self._tell()
 
+    def begun(self, chunks: int) -> None:
+        """So many chunks are encoded from now on."""
+        self._waiting, self._batch_bytes = chunks, max(self._reached, self._done)
+        self._tell()
+
     def encoded(self, chunks: int) -> None:
         """Count encoded chunks."""
         self._chunks += chunks
+        self._waiting = max(0, self._waiting - chunks)
         self._tell()
 
     def vanished(self, place: SourceRef) -> bool:
@@ -132,6 +143,7 @@ class Inputs:
             if isinstance(document, Document):
                 characters += len(document.text)
                 self._done = before + min(characters, size)
+            self._reached = self._done if number else before + size
             yield document
 
     def _handed_over(self, item: Item, data: bytes, hints: Hints) -> ReadingTask:
@@ -145,7 +157,8 @@ class Inputs:
     def _tell(self) -> None:
         if self._progress is not None:
             total = sum(self._sizes.values())
-            self._progress(IndexProgress(total, self._done, self._chunks, self._file, self._unchanged))
+            counts = (self._unchanged, self._waiting, self._batch_bytes)
+            self._progress(IndexProgress(total, self._done, self._chunks, self._file, *counts))
 
 
 def incoming_text(text: str, source: str, metadata: Metadata) -> Incoming:

@@ -203,6 +203,7 @@ def generator(
         settings.llm.max_tokens,
         parts.on_sentence,
         offline.reading if display_of(answer) in ("mark", "strict") else unread,
+        offline.times,
     )
     return written, ()
 

@@ -179,6 +179,8 @@ class Version:
     """Whether it says so; a date among its properties may be that of a report."""
     where: Span | None = None
     """The sentence that says so."""
+    superseded: date | None = None
+    """The first day of the next version."""
 
     @property
     def since(self) -> date:
@@ -230,7 +232,8 @@ def _ended(group: Sequence[Version]) -> list[Version]:
     ended = []
     for one, following in pairwise(group):
         last = following.since - timedelta(days=1)
-        ended.append(replace(one, period=Period(one.since, min(last, one.period.end or last))))
+        period = Period(one.since, min(last, one.period.end or last))
+        ended.append(replace(one, period=period, superseded=following.since))
     return [*ended, group[-1]]
 
 
@@ -268,13 +271,33 @@ class Timed:
     """Of the documents that have other versions."""
     answering: frozenset[str]
     """Of them those that are in force at the time."""
+    today: date
+    question: str
+    """What is asked of them, without the time where that says which of them answer."""
+
+    def mark(self, id_: str) -> str:
+        """The days of a version, and since when it is superseded, for people; "" for a document without versions."""
+        if (version := self.versions.get(id_)) is None:
+            return ""
+        return f"in force {version.days}" + (f", {since}" if (since := self._superseded(version)) else "")
+
+    def other_time(self, id_: str) -> str:
+        """Since when a version is superseded, or its days, where another one is in force at the time; "" elsewhere."""
+        if id_ not in self.versions or id_ in self.answering:
+            return ""
+        return self._superseded(self.versions[id_]) or self.mark(id_)
+
+    def _superseded(self, version: Version) -> str:
+        gone = version.superseded is not None and version.superseded <= self.today
+        return f"superseded since {written(version.superseded)}" if gone and version.superseded else ""
 
 
 def timed(asked: AskedTime, documents: Iterable[Document], today: date) -> Timed:
     """Of each document with other versions the one that is in force at the time asked about; else the newest one."""
     groups = versions_of(documents)
     answering = {one.document.id for group in groups for one in _at(asked, group, today)}
-    return Timed({one.document.id: one for group in groups for one in group}, frozenset(answering))
+    versions = {one.document.id: one for group in groups for one in group}
+    return Timed(versions, frozenset(answering), today, asked.rest)
 
 
 def _at(asked: AskedTime, group: Sequence[Version], today: date) -> Sequence[Version]:

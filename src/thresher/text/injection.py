@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from thresher.types import Evidence
 
@@ -40,12 +40,18 @@ def fenced_attribute(text: str) -> str:
     return fenced(text).replace('"', "”")
 
 
-def evidence_blocks(evidence: Sequence[Evidence]) -> str:
-    """The pieces numbered from 1, each in a block with its title and page."""
+def unmarked(document_id: str) -> str:
+    """No mark."""
+    return ""
+
+
+def evidence_blocks(evidence: Sequence[Evidence], mark: Callable[[str], str] = unmarked) -> str:
+    """The pieces numbered from 1, each in a block with its title and page, and the `mark` of its document."""
     blocks = []
     for number, piece in enumerate(evidence, start=1):
         chunk = piece.hit.chunk
         place = f"{chunk.title or chunk.source}" + (f", page {piece.page}" if piece.page else "")
-        opening = f'<evidence number="{number}" from="{fenced_attribute(place)}">'
+        version = f' version="{said}"' if (said := mark(chunk.document_id)) else ""
+        opening = f'<evidence number="{number}" from="{fenced_attribute(place)}"{version}>'
         blocks.append(f"{opening}\n{fenced_attribute(piece.text)}\n</evidence>")
     return "\n".join(blocks)

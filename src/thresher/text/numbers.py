@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import pairwise, product
 from typing import Literal
 
@@ -128,10 +129,11 @@ _MONTH_DATE = re.compile(
     rf"\b(?:(?P<day>{_DAY})\s+(?:of\s+)?)?(?P<month>{_MONTH})(?:\s+(?P<day_behind>{_DAY}))?"
     r"(?:,?\s+(?P<year>1\d{3}|20\d\d)\b)?"
 )
+_THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _DIGITS = r"\d+(?:[.,]\d+)*"
 # Digits behind a letter are part of a name (CO2, GPT-4).
 _PART = re.compile(
-    rf"(?P<name>[^\W\d_]+-?\d\w*)|(?P<digits>{_DIGITS})|(?P<word>[^\W\d_]+)|(?P<sign>[%°])|(?P<stop>[^\s\-])"
+    rf"(?P<name>[^\W\d_]+-?\d\w*)|(?P<digits>\d+(?:\.\d+)?e[-−+]?\d\d?\b|{_DIGITS})|(?P<word>[^\W\d_]+)|(?P<sign>[%°])|(?P<stop>[^\s\-])"
 )
 
 
@@ -249,8 +251,8 @@ def _near(one: Quantity, first: str, other: Quantity, second: str) -> bool:
 
 
 def _with_step(quantity: Quantity, value: str) -> tuple[float, float]:
-    first = float(quantity.values[0])
-    return float(value), quantity.step * (float(value) / first if first else 1.0)
+    first, read = (float(digits.replace(",", ".")) for digits in (quantity.values[0], value))
+    return read, quantity.step * (read / first if first else 1.0)
 
 
 def _overlap(bound: Bound, a: float, other_bound: Bound, b: float, slack: float = 0.0) -> bool:
@@ -270,7 +272,9 @@ def _in_digits(parts: Sequence[re.Match[str]], at: int) -> NumberRead | None:
     digits = parts[at]["digits"]
     if not digits:
         return None
-    value, plain = canonical(digits), digits.replace(",", "")
+    if "e" in digits:  # 5e-5
+        digits = f"{Decimal(digits.replace('−', '-')):f}"
+    value, plain = canonical(digits), _THOUSANDS.sub("", digits).replace(",", ".")
     step = 10.0 ** -len(plain.partition(".")[2]) if plain.count(".") == 1 else 1.0
     if value.endswith("000"):  # 450,000 is as likely rounded as counted
         step = 10.0 ** (len(value) - len(value.rstrip("0")))
@@ -323,7 +327,7 @@ def _unit(parts: Sequence[re.Match[str]], at: int) -> str:
 
 def canonical(digits: str) -> str:
     """Digits without thousands separators, leading zeros and a fraction of zeros."""
-    plain = re.sub(r",(?=\d{3}(?!\d))", "", digits)
+    plain = _THOUSANDS.sub("", digits)
     if plain.count(".") > 1 and re.fullmatch(r"\d{1,3}(?:\.\d{3})+", plain):
         plain = plain.replace(".", "")
     if plain.count(".") == 1:

@@ -94,6 +94,40 @@ def test_cells_and_fields_are_asked_for_by_their_names() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("| Description: | Where the log is |", "| Default: | logs/error.log |"),
+        ("| Task | QNLI 108k |", "| Wren | 90.5 |"),
+        ("| Task | Average - |", "| Wren | 90.5 |"),
+        ("| Task | Hyperparams / #A |", "| Wren | 16 |"),
+        ("| Task | Module(s) |", "| Wren | Tern |"),
+        ("| Layers | Accuracy |", "| 24 | 86.6 |"),
+        ("| Task | Accuracy |", "| + BiLSTM | 84.1 |"),
+    ],
+)
+def test_no_question_is_made_of_what_names_no_column_or_row(header: str, row: str) -> None:
+    assert not [*table_questions(document(f"# Tasks\n\n{header}\n|---|---|\n{row}\n"), "Tasks")]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "QQP Quora Question Pairs is a task of two questions.",
+        "The Wren The Tern is a boat without cabin.",
+        "James Wren James Edward Wren is an actor without fame.",
+        "Limits the number of overlapping ranges to 20 requests.",
+        "50% of the time it is a random sentence.",
+        "The Wren uses a batch size of 32 and fine-sails along.",
+        "The †Wren was built in 1531.",
+        "The Wren stands on the leaderboard10 since 1531.",
+        "Joss Wetherby wrote The Boats” in 1531.",
+    ],
+)
+def test_no_question_is_made_of_a_broken_sentence(sentence: str) -> None:
+    assert asked(sentence, "Boats") == {}
+
+
 def test_what_is_made_stands_where_it_says_and_is_not_told_by_its_question() -> None:
     documents = [document(BOATS, "b"), document(FERRY, "f")]
     found = QuestionMaker(documents, seed=1).made(100)

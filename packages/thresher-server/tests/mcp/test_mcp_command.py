@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import signal
 import subprocess
-import sys
 import tomllib
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
-from mcp import Client, StdioServerParameters
-from mcp.client.stdio import stdio_client
-from mcp_agents import BUILT, MODES, acted_at, structure_of, text_of, tool_names
+from mcp import Client
+from mcp_agents import BUILT, MODES, THRESHER, acted_at, over_stdio, structure_of, text_of, tool_names
 
-Value = TypeVar("Value")
-
-THRESHER = Path(sys.executable).with_name("thresher")
 DISTRIBUTION = Path(__file__).parents[2]
-
-
-def over_stdio(
-    act: Callable[[Client], Awaitable[Value]], home: Path, *arguments: str, mode: str = "auto", errors: Path
-) -> Value:
-    """What an agent comes to that starts the command itself."""
-
-    async def run() -> Value:
-        command = StdioServerParameters(command=str(THRESHER), args=["mcp", "--home", str(home), *arguments])
-        with errors.open("w", encoding="utf-8") as written:
-            async with Client(stdio_client(command, errlog=written), mode=mode) as client:
-                return await act(client)
-
-    return asyncio.run(run())
 
 
 @pytest.mark.slow
@@ -74,6 +53,9 @@ def test_options_choose_what_is_offered(indexed_home: Path, tmp_path: Path) -> N
         (("--collection", "papers"), "there are: default"),
         (("--port", "1"), "give --http"),
         (("--scope", "write"), "read"),
+        (("--where", "page = 3"), "whole documents"),
+        (("--where", "title = "), "filter"),
+        (("--where", "title = 'x'", "--writable"), "leave out --where or --writable"),
         (("--set", "no.such=1"), "unknown setting"),
         (("--http", "--host", "0.0.0.0"), "thresher keys add"),
     ],

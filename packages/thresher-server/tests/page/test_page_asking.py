@@ -199,7 +199,8 @@ def test_the_marked_sentence_of_a_long_passage_is_in_view_on_a_phone(browser: Br
     (tmp_path / "wall.md").write_text(
         "# The wall\n\n"
         + "The log of the harbour office was read by hand and compared with the gauge. " * 9
-        + "\n\n## What follows\n\nThe present wall is 6.8 metres high.\n"
+        + "\n\n## What follows\n\nThe present wall is 6.8 metres high. "
+        + "It is old. " * 40
     )
     with thresher.open(tmp_path / "home") as collection:
         collection.add(tmp_path / "wall.md")
@@ -213,3 +214,7 @@ def test_the_marked_sentence_of_a_long_passage_is_in_view_on_a_phone(browser: Br
         assert found is not None
         assert field is not None
         assert 0 < found["y"] + found["height"] < field["y"]
+        page.locator(".cite").first.click()
+        opened = page.locator(".document-text mark strong")
+        expect(opened).to_have_text("The present wall is 6.8 metres high.")
+        expect(opened).to_be_in_viewport(ratio=1)

@@ -23,6 +23,8 @@ _NO_NAME = re.compile(
 )
 _MEASURE = re.compile(r"[A-Z][a-z]+(?: [a-z]+){0,2}?(?= (?:by|in|per|for|of) |, |$)")
 """The quantity of a table's numbers in its caption: Revenue by segment."""
+_NAMING = re.compile(r"(?:[^\W\d]|%).*|&|\d+")
+"""A word of a name: no sign (Hyperparams / #A), and no number with a letter (QNLI 108k)."""
 _AMOUNT = re.compile(
     r"\b(?:price|cost|amount|total|number|revenue|rate|share|size|sum|weight|length|height|fee)", re.IGNORECASE
 )
@@ -32,11 +34,11 @@ def table_questions(document: Document, title: str) -> Iterator[Made]:
     """Questions for cells of tables with bars; the columns of tables in a PDF are guesses."""
     for table in document.tables:
         grid = grid_of(document, table) if "|" in document.text[slice(*table.rows[0])] else None
-        if grid is None:
+        if grid is None or grid.header[0].text.endswith(":"):  # a form: its first line names no columns
             continue
         names = Counter(row[0].text for row in grid.rows)
         for row in grid.rows:
-            if names[row[0].text] > 1 or not 0 < len(row[0].text.split()) <= MOST_NAME:
+            if names[row[0].text] > 1 or not _names(row[0].text):
                 continue
             for head, cell in zip(grid.header[1:], row[1:], strict=True):
                 asked = _of_cell(grid, row[0].text, head.text, cell)
@@ -48,11 +50,20 @@ def table_questions(document: Document, title: str) -> Iterator[Made]:
                         yield made
 
 
+def _names(text: str) -> bool:
+    """Whether people can ask by a row's or column's name: words, or a year; what stands in brackets may be anything."""
+    words = re.sub(r"(?<!\w)\([^()]*\)", " ", text).split()
+    if any("(" in word for word in words):  # Module(s)
+        return False
+    worded = any(re.search(r"[^\W\d]", word) for word in words)
+    return 0 < len(text.split()) <= MOST_NAME and all(map(_NAMING.fullmatch, words)) and (worded or is_period(text))
+
+
 def _of_cell(grid: Grid, name: str, column: str, cell: Cell) -> str:
     column = column.replace("_", " ")
     period, other = is_period(column), is_period(name)
     words = column.split()
-    if not words or len(words) > MOST_NAME or not re.search(r"\w", cell.text) or len(cell.text.split()) > MOST_CELL:
+    if not _names(column) or not re.search(r"\w", cell.text) or len(cell.text.split()) > MOST_CELL:
         return ""
     if not period and (_NO_NAME.match(column) or {words[0].lower(), words[-1].lower()} & PREPOSITIONS):
         return ""

@@ -143,12 +143,22 @@ _DEFINES = re.compile(
 """A definition rather than a description."""
 
 
+_FOOTNOTE = re.compile(r"[†‡]|\b[a-z]{5,}\d\d?\b")
+"""The mark of a note, alone or at its word: leaderboard10."""
+_GOES_ON = re.compile(rf"{CORE}\s*,?\s*(?:and|or)\b")
+"""What is left of "use a batch size of 32 and train": "do they use and train"."""
+_PRONOUNS = frozenset("it they he she we you i".split())  # noqa: SIM905
+_BEFORE_ARTICLE = PREPOSITIONS | DETERMINERS | {"and", "or", "but", "half", "than", "that", "which", "while"}
+
+
 def sentence_questions(text: str, title: str) -> Iterator[Made]:
     """Questions answered by the sentences of a text; `title` is the name of its subject, or empty."""
     spans = [span for span in sentence_spans(text) if text[slice(*span)].rstrip().endswith((".", "!"))]
     for span, one in clauses_of(text, spans, title):
         one = replace(one, subject=inside(one, f"{title}\n{text}"))
-        for asked, answer, kind in _asked(one):
+        for asked, answer, kind in _asked(one) if _is_one_thing(one.subject) else ():
+            if _GOES_ON.search(asked):
+                continue
             made = whole(asked, answer, kind, span, title, subject=one.subject)
             if made is not None:
                 yield made
@@ -165,10 +175,31 @@ def whole(asked: str, answer: str, kind: Kind, span: Span, title: str, *, subjec
         words = [*f"In “{title}”,".split(), words[0].lower(), *words[1:]]
     question, brief = (" ".join(word for word in said if word != CORE).rstrip(",") for said in (words, _brief(words)))
     told = set(index_terms(answer)) <= set(index_terms(question))
+    open_ = any(question.count(one) != question.count(other) for one, other in ("“”", "()", "[]"))
     long = not FEWEST_WORDS <= len(question.split()) <= MOST_WORDS or len(answer.split()) > MOST_ANSWER
-    if told or long or question.count('"') % 2:
+    if told or long or open_ or question.count('"') % 2 or _FOOTNOTE.search(question):
         return None
     return Made(f"{question}?", f"{brief}?", answer, kind, *span, subject if named else "")
+
+
+def _is_one_thing(subject: str) -> bool:
+    """Whether a subject is one phrase.
+
+    None is a name behind its label ("QQP Quora Question Pairs"), a title before its text, a second phrase ("limits the
+    number"), a pronoun behind another ("half of the time it").
+    """
+    words = re.findall(r"[\w'’-]+", subject)
+    small = [word.lower() for word in words]
+    named = [word for word in words if word[0].isupper()]
+    if len(named) > len({*named}) or (len(small) > 1 and small[-1] in _PRONOUNS):
+        return False
+    for at in range(1, len(words)):
+        if small[at] in ("the", "a", "an") and small[at - 1] not in _BEFORE_ARTICLE:
+            return False
+        initials = "".join(part[0] for name in words[at:] for part in name.split("-") if part)
+        if len(words[at - 1]) > 1 and words[at - 1].isupper() and initials.upper().startswith(words[at - 1]):
+            return False
+    return True
 
 
 def _brief(words: list[str]) -> list[str]:

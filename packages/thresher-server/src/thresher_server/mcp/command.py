@@ -12,6 +12,7 @@ from thresher.cli import output
 from thresher.cli.options import Home, Settings, assignments, target_of, tell_hosts
 from thresher.errors import UsageError
 from thresher.home import folders, places
+from thresher.indexing.view import of_documents
 from thresher_server.security.keys import READ_ONLY, Offer, Profile, Scope
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ def mcp(
         list[Use] | None,
         typer.Option("--scope", help="read: search and list; ask: ask, check, explain. Both if not given."),
     ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option("--where", metavar="FILTER", help="The documents agents may see; every one if not given."),
+    ] = None,
     profile: Annotated[
         Profile, typer.Option("--profile", help="chatgpt: `search` and `fetch` as ChatGPT calls them.")
     ] = Profile.DEFAULT,
@@ -53,22 +58,26 @@ def mcp(
 ) -> None:
     """Answer an agent's tools: search, ask, check, explain and list, over MCP."""
     given: dict[str, Any] = assignments(settings)
-    where = target_of(home, None, {}, json=False).home
-    tell_hosts(where, given, None, None)
+    place = target_of(home, None, {}, json=False).home
+    tell_hosts(place, given, None, None)
+    if where is not None:
+        of_documents(where)
+        if writable:
+            raise UsageError("is not for a filter", subject="--writable", next_step="leave out --where or --writable")
     scopes = frozenset(Scope(one) for one in scope) if scope else READ_ONLY
     offer = Offer(
-        profile, scopes | {Scope.WRITE} if writable else scopes, frozenset(collection) if collection else None
+        profile, scopes | {Scope.WRITE} if writable else scopes, frozenset(collection) if collection else None, where
     )
-    _check(where, offer)
+    _check(place, offer)
     if http:
         named = {"host": host, "port": port, "open": open_ or None}
         listening = {f"server.{name}": value for name, value in named.items() if value is not None}
-        _over_http(where, {**given, **listening}, offer)
+        _over_http(place, {**given, **listening}, offer)
     elif host is not None or port is not None or open_:
         given_here = "--host" if host is not None else "--port" if port is not None else "--open"
         raise UsageError("is for --http", subject=given_here, next_step="give --http")
     else:
-        _over_stdio(where, given, offer)
+        _over_stdio(place, given, offer)
 
 
 def _check(home: places.Home, offer: Offer) -> None:

@@ -103,7 +103,7 @@ def make_server(
     `opens`: whether the server shows documents to people at its own address.
     """
     offer = offer or Offer()
-    own = None if over_http else Caller(AGENT, offer.scopes, offer.collections)
+    own = None if over_http else Caller(AGENT, offer.scopes, offer.collections, where=offer.where)
     desk = Desk(service, offer, own, opens)
     with _logging_as_it_was():
         server = DocumentServer(

@@ -56,7 +56,9 @@ class Caller:
     @property
     def identity(self) -> str:
         """The caller's data is stored under this; no name can equal another's identity."""
-        return f"key {self.id}" if self.id else f"own {self.name}"
+        if self.id:
+            return f"key {self.id}"
+        return f"own {self.name}" + ("" if self.where is None else f" where {self.where}")
 
     @property
     def folder(self) -> str:
@@ -95,11 +97,13 @@ READ_ONLY = frozenset({Scope.READ, Scope.ASK})
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Tools by profile and scope; `collections` None means all."""
+    """Tools by profile and scope; `collections` and `where` None mean all."""
 
     profile: Profile = Profile.DEFAULT
     scopes: frozenset[Scope] = READ_ONLY
     collections: frozenset[str] | None = None
+    where: str | None = None
+    """The filter that documents must pass to be there; with one nobody writes."""
 
     def to(self, caller: Caller) -> Caller:
         """The caller with the rights that are also offered here; without a key it may not write."""
@@ -107,7 +111,10 @@ class Offer:
         own = None if Scope.ADMIN in caller.scopes else caller.collections
         both = [one for one in (own, self.collections) if one is not None]
         collections = frozenset.intersection(*both) if both else None
-        return replace(caller, scopes=scopes & READ_ONLY if caller is ANYBODY else scopes, collections=collections)
+        filters = [one for one in (caller.where, self.where) if one is not None]
+        where = " AND ".join(f"({one})" for one in dict.fromkeys(filters)) if filters else None
+        limited = scopes & READ_ONLY if caller is ANYBODY or self.where is not None else scopes
+        return replace(caller, scopes=limited, collections=collections, where=where)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ const DOING = {
   judge: "Judging what was found",
   decide: "Deciding whether it suffices",
   correct: "Looking elsewhere",
-  refine: "Threshing the sentences",
+  refine: "Keeping the sentences that count",
   generate: "Writing the answer",
   verify: "Holding each sentence against the documents",
 };

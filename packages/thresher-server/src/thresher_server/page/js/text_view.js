@@ -13,26 +13,26 @@ export async function textView(body, path, about, place) {
   let to = Math.min(about.characters, (place.end ?? 0) + AROUND);
   const render = async () => {
     const told = await call("GET", [...path, "text"], { parameters: { start: from, end: to } });
-    const begin = unitsOf(told.text, Math.max(0, (place.start ?? 0) - told.start));
-    const end = unitsOf(told.text, Math.max(0, (place.end ?? 0) - told.start));
+    const units = (at) => unitsOf(told.text, Math.max(0, (at ?? 0) - told.start));
+    const [begin, end, said] = [units(place.start), units(place.end), (place.mark ?? [0, 0]).map(units)];
     body.replaceChildren(...[
       from > 0 ? more("Show what stands before", () => { from = Math.max(0, from - 4 * AROUND); return render(); }) : null,
-      element("div", { class: "document-text" }, blocks(told.text, begin, end)),
+      element("div", { class: "document-text" }, blocks(told.text, begin, end, said)),
       to < about.characters ? more("Show what follows", () => { to = Math.min(about.characters, to + 4 * AROUND); return render(); }) : null,
     ].filter(Boolean));
   };
   await render();
-  body.querySelector("mark")?.scrollIntoView({ block: "center" });
+  (body.querySelector("mark strong") ?? body.querySelector("mark"))?.scrollIntoView({ block: "center" });
 }
 
 const more = (label, onclick) => element("button", { type: "button", class: "quiet wide", onclick }, label);
 
-/** Paragraphs, headings and tables as they stand in the text, with the stretch from `begin` to `end` marked. */
-function blocks(text, begin, end) {
+/** Paragraphs, headings and tables as they stand in the text, with the stretch from `begin` to `end` marked, and what is `said` in it bold. */
+function blocks(text, begin, end, said) {
   const found = [];
   let last = ""; // the kind of the line before
   for (const { 0: line, index } of text.matchAll(/[^\n]+|\n[ \t]*(?=\n)/g)) {
-    const piece = (from, to = line.length) => marked(line.slice(from, to), begin - index - from, end - index - from);
+    const piece = (from, to = line.length) => marked(line.slice(from, to), begin - index - from, end - index - from, said.map((at) => at - index - from));
     const heading = /^#{1,6}\s+(?=\S)/.exec(line);
     const fence = /^\s*(```|~~~)/.test(line);
     let kind = fence || last === "code" ? "code" : !line.trim() ? "" : heading ? "heading" : isRow(line) ? "row" : "prose";
@@ -55,8 +55,14 @@ function blocks(text, begin, end) {
   }
 }
 
-function marked(block, begin, end) {
+function marked(block, begin, end, said) {
   const [from, to] = [Math.max(0, begin), Math.min(block.length, end)];
   if (from >= to) return [block];
-  return [block.slice(0, from), element("mark", {}, block.slice(from, to)), block.slice(to)];
+  return [block.slice(0, from), element("mark", {}, bold(block, from, to, said)), block.slice(to)];
+}
+
+function bold(block, from, to, [begin, end]) {
+  const [first, last] = [Math.max(from, begin), Math.min(to, end)];
+  if (first >= last) return block.slice(from, to);
+  return [block.slice(from, first), element("strong", {}, block.slice(first, last)), block.slice(last, to)];
 }
