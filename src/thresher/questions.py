@@ -16,6 +16,12 @@ _AMOUNT = frozenset(("many", "much", "long", "often", "far", "late"))
 _OF_WHAT = frozenset(("of", "for", "in", "on", "at", "with", "without", "by", "from", "to", "under"))
 _EMPTY_IT = re.compile(r"\bit\b.*\bto\b\W*\w", re.IGNORECASE)
 """It stands for nothing: "What does it cost to rent a towel?"."""
+_RELATIVE = re.compile(
+    r"(?<!\bdo )(?<!\bdoes )(?<!\bdid )(?<!\bcan )(?<!\bcould )(?<!\bwill )"
+    r"\b(?:the|an?) (?:(?!is\b|are\b|was\b|were\b)[\w-]+ ){1,2}that (?=\w)",
+    re.IGNORECASE,
+)
+"""That stands for the noun before it: "the sequences that it reads"."""
 _WORD = re.compile(r"\w[\w'’-]*")
 ADDED = re.compile(r"(?P<typed>.+?) \((?P<before>.+)\)", re.DOTALL)
 """A question with its topic in brackets."""
@@ -42,7 +48,8 @@ def cannot_stand_alone(question: str) -> bool:
 
 def points(question: str) -> bool:
     """Whether a pronoun stands for something that was said before."""
-    pointing = any(word.lower() in _POINTING and not word.isupper() for word in _WORD.findall(question))
+    words = _WORD.findall(_RELATIVE.sub(" ", question))
+    pointing = any(word.lower() in _POINTING and not word.isupper() for word in words)
     return pointing and _EMPTY_IT.search(question) is None
 
 
