@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
+from thresher.text.language import question_language
 from thresher.text.terms import index_terms
 
 OPENING = re.compile(
@@ -185,6 +187,26 @@ def compared(question: str) -> tuple[str, str] | None:
         return None
     one, other = (re.sub(r"^(?:the|an?) ", "", found[name], flags=re.IGNORECASE) for name in ("one", "other"))
     return one, other
+
+
+# --- words that may be mistyped ---------------------------------------------------------------------------------------
+
+PLAIN_WORD = re.compile(r"(?<![\w./'’@-])(?:[a-z]+|(?<=\A)[A-Z][a-z]+)(?![\w/'’@-]|\.\w)")
+"""A word in small letters, or the first one, that is no part of a name, a path or an address."""
+
+_SHORTEST = 5
+"""Letters of a word that may be mistyped: a shorter one is one letter from too many others."""
+
+
+def may_be_mistyped(word: str, is_word: Callable[[str], bool]) -> bool:
+    """Whether a plain word is long enough, and none that many texts have."""
+    return len(word) >= _SHORTEST and not is_word(word.lower())
+
+
+def has_mistyped(question: str, is_word: Callable[[str], bool]) -> bool:
+    """Whether a question in English has a plain word that may be mistyped."""
+    words = PLAIN_WORD.findall(question)
+    return any(may_be_mistyped(word, is_word) for word in words) and not question_language(question)
 
 
 # --- questions about a document as a whole ---------------------------------------------------------------------------

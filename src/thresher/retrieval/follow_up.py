@@ -283,7 +283,7 @@ class FollowUp:
         """The same query where nothing is to be added, or what was typed has the better evidence."""
         if not history:
             return query
-        sent = with_topic(query.question, [(_parted(before)[0], text) for before, text in history])[-1]
+        sent = with_topic(query.to_send, [(_parted(before)[0], text) for before, text in history])[-1]
         if cannot_stand_alone(query.question):
             return self._completed(query, history, sent)
         try:
@@ -316,7 +316,7 @@ class FollowUp:
         if _is_of_another(query.question, typed, here, topic):
             return query
         facts = {"asked": query.question, "standalone_by": "topic", "likelihoods": [None, here.probability]}
-        return replace(within, asked=query.question, notes=query.notes + Notes(facts=facts))
+        return replace(within, asked=query.asked or query.question, notes=query.notes + Notes(facts=facts))
 
     def _completed(self, query: Query, history: Sequence[Turn], sent: str) -> Query:
         """A question that leaves something out, in the likeliest of its readings."""
@@ -355,7 +355,7 @@ class FollowUp:
         facts = {"asked": question, "standalone_by": by, "likelihoods": likelihoods}
         if alone:
             return replace(query, notes=query.notes + Notes(lacks, facts={"other": other.standalone, **facts}))
-        return replace(other, asked=question, notes=query.notes + Notes(lacks, facts=facts))
+        return replace(other, asked=query.asked or question, notes=query.notes + Notes(lacks, facts=facts))
 
     def _alone(self, query: Query, typed: BestPassage, topic: BestPassage) -> bool:
         """Whether a likelier reading as typed is another topic: the document before does not answer what was typed.
