@@ -211,12 +211,24 @@ def has_mistyped(question: str, is_word: Callable[[str], bool]) -> bool:
 
 # --- questions about a document as a whole ---------------------------------------------------------------------------
 
+_ENDING = r"\.\w{1,5}"
+_FILE = (
+    r"(?:(?:(?:the|this|that|my|our)\s+)?"
+    rf"(?:(?:document|file)(?:\s.+?)?|(?:doc|paper|pdf)(?:\s.+?{_ENDING})?)|\S+{_ENDING})"
+)
+"""A file that is named as one: by the word before it, or by the ending of its name."""
+
+_WHAT_IS_IT = r"what(?:['’]?s|\s+is)"
 _WHOLE = re.compile(
     r"\W*(?:(?:please|can you|could you)\W+)*(?:"
-    r"(?:summari[sz]e|outline)\s+(?!of\b)(?P<told>.+?)"
+    r"(?:summari[sz]e|outline)(?:\s+(?!of\b)(?P<told>.+?))?"
     r"|(?:(?:give|show|write|make)\s+(?:me\s+)?)?(?:an?|the)?\s*(?:(?:short|brief|quick)\s+)?(?:summary|overview|outline)"
-    r"\s+of\s+(?P<of>.+?)"
+    rf"(?:\s+of\s+(?P<of>.+?)|\W+(?P<behind>{_FILE}))?"
+    rf"|(?P<before>{_FILE})\W+(?:summary|overview|outline)"
+    rf"|{_WHAT_IS_IT}\s+(?:this|that|it)\s+(?:all\s+)?about\s*[:,-]\s*(?P<named>.+?)"
     r"|what(?:['’]s|\s+is|\s+does)\s+(?P<about>.+?)\s+(?:all\s+)?(?:about|deal\s+with)"
+    rf"|(?:(?:tell|show)\s+me\s+(?:\w+\s+)?about|describe|{_WHAT_IS_IT}\s+(?:in|inside))\s+(?P<file>{_FILE})"
+    rf"|what\s+does\s+(?P<holds>{_FILE})\s+(?:contain|say)"
     r")(?:\W+(?:please|for me))?\W*",
     re.IGNORECASE,
 )
@@ -234,12 +246,11 @@ def asks_about_whole(question: str) -> str | None:
     found = _WHOLE.fullmatch(question)
     if found is None:
         return None
-    named = (found["told"] or found["of"] or found["about"]).strip(" \"'“”‘’«»?")
+    named = next(filter(None, found.groups()), "").strip(" \"'“”‘’«»?")
     if _DOCUMENT.fullmatch(named):
         return ""
-    return re.sub(r"^(?:the|this|our|my)\s+(?:(?:document|file)\s+(?!of\b))?", "", named, flags=re.IGNORECASE).strip(
-        " \"'“”‘’"
-    )
+    bare = re.sub(r"^(?:the|this|our|my)\s+", "", named, flags=re.IGNORECASE)
+    return re.sub(r"^(?:document|file|doc|paper|pdf)\s+(?!of\b)", "", bare, flags=re.IGNORECASE).strip(" \"'“”‘’")
 
 
 # --- two questions in one ---------------------------------------------------------------------------------------------
