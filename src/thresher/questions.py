@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
+from thresher.text.language import question_language
 from thresher.text.terms import index_terms
 
 OPENING = re.compile(
@@ -16,6 +18,12 @@ _AMOUNT = frozenset(("many", "much", "long", "often", "far", "late"))
 _OF_WHAT = frozenset(("of", "for", "in", "on", "at", "with", "without", "by", "from", "to", "under"))
 _EMPTY_IT = re.compile(r"\bit\b.*\bto\b\W*\w", re.IGNORECASE)
 """It stands for nothing: "What does it cost to rent a towel?"."""
+_RELATIVE = re.compile(
+    r"(?<!\bdo )(?<!\bdoes )(?<!\bdid )(?<!\bcan )(?<!\bcould )(?<!\bwill )"
+    r"\b(?:the|an?) (?:(?!is\b|are\b|was\b|were\b)[\w-]+ ){1,2}that (?=\w)",
+    re.IGNORECASE,
+)
+"""That stands for the noun before it: "the sequences that it reads"."""
 _WORD = re.compile(r"\w[\w'’-]*")
 ADDED = re.compile(r"(?P<typed>.+?) \((?P<before>.+)\)", re.DOTALL)
 """A question with its topic in brackets."""
@@ -42,7 +50,8 @@ def cannot_stand_alone(question: str) -> bool:
 
 def points(question: str) -> bool:
     """Whether a pronoun stands for something that was said before."""
-    pointing = any(word.lower() in _POINTING and not word.isupper() for word in _WORD.findall(question))
+    words = _WORD.findall(_RELATIVE.sub(" ", question))
+    pointing = any(word.lower() in _POINTING and not word.isupper() for word in words)
     return pointing and _EMPTY_IT.search(question) is None
 
 
@@ -180,14 +189,46 @@ def compared(question: str) -> tuple[str, str] | None:
     return one, other
 
 
+# --- words that may be mistyped ---------------------------------------------------------------------------------------
+
+PLAIN_WORD = re.compile(r"(?<![\w./'’@-])(?:[a-z]+|(?<=\A)[A-Z][a-z]+)(?![\w/'’@-]|\.\w)")
+"""A word in small letters, or the first one, that is no part of a name, a path or an address."""
+
+_SHORTEST = 5
+"""Letters of a word that may be mistyped: a shorter one is one letter from too many others."""
+
+
+def may_be_mistyped(word: str, is_word: Callable[[str], bool]) -> bool:
+    """Whether a plain word is long enough, and none that many texts have."""
+    return len(word) >= _SHORTEST and not is_word(word.lower())
+
+
+def has_mistyped(question: str, is_word: Callable[[str], bool]) -> bool:
+    """Whether a question in English has a plain word that may be mistyped."""
+    words = PLAIN_WORD.findall(question)
+    return any(may_be_mistyped(word, is_word) for word in words) and not question_language(question)
+
+
 # --- questions about a document as a whole ---------------------------------------------------------------------------
 
+_ENDING = r"\.\w{1,5}"
+_FILE = (
+    r"(?:(?:(?:the|this|that|my|our)\s+)?"
+    rf"(?:(?:document|file)(?:\s.+?)?|(?:doc|paper|pdf)(?:\s.+?{_ENDING})?)|\S+{_ENDING})"
+)
+"""A file that is named as one: by the word before it, or by the ending of its name."""
+
+_WHAT_IS_IT = r"what(?:['’]?s|\s+is)"
 _WHOLE = re.compile(
     r"\W*(?:(?:please|can you|could you)\W+)*(?:"
-    r"(?:summari[sz]e|outline)\s+(?!of\b)(?P<told>.+?)"
+    r"(?:summari[sz]e|outline)(?:\s+(?!of\b)(?P<told>.+?))?"
     r"|(?:(?:give|show|write|make)\s+(?:me\s+)?)?(?:an?|the)?\s*(?:(?:short|brief|quick)\s+)?(?:summary|overview|outline)"
-    r"\s+of\s+(?P<of>.+?)"
+    rf"(?:\s+of\s+(?P<of>.+?)|\W+(?P<behind>{_FILE}))?"
+    rf"|(?P<before>{_FILE})\W+(?:summary|overview|outline)"
+    rf"|{_WHAT_IS_IT}\s+(?:this|that|it)\s+(?:all\s+)?about\s*[:,-]\s*(?P<named>.+?)"
     r"|what(?:['’]s|\s+is|\s+does)\s+(?P<about>.+?)\s+(?:all\s+)?(?:about|deal\s+with)"
+    rf"|(?:(?:tell|show)\s+me\s+(?:\w+\s+)?about|describe|{_WHAT_IS_IT}\s+(?:in|inside))\s+(?P<file>{_FILE})"
+    rf"|what\s+does\s+(?P<holds>{_FILE})\s+(?:contain|say)"
     r")(?:\W+(?:please|for me))?\W*",
     re.IGNORECASE,
 )
@@ -205,12 +246,11 @@ def asks_about_whole(question: str) -> str | None:
     found = _WHOLE.fullmatch(question)
     if found is None:
         return None
-    named = (found["told"] or found["of"] or found["about"]).strip(" \"'“”‘’«»?")
+    named = next(filter(None, found.groups()), "").strip(" \"'“”‘’«»?")
     if _DOCUMENT.fullmatch(named):
         return ""
-    return re.sub(r"^(?:the|this|our|my)\s+(?:(?:document|file)\s+(?!of\b))?", "", named, flags=re.IGNORECASE).strip(
-        " \"'“”‘’"
-    )
+    bare = re.sub(r"^(?:the|this|our|my)\s+", "", named, flags=re.IGNORECASE)
+    return re.sub(r"^(?:document|file|doc|paper|pdf)\s+(?!of\b)", "", bare, flags=re.IGNORECASE).strip(" \"'“”‘’")
 
 
 # --- two questions in one ---------------------------------------------------------------------------------------------

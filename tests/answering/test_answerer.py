@@ -347,3 +347,24 @@ def test_a_follow_up_to_another_thing_is_not_answered_with_what_the_first_was_as
     assert not given.text.startswith("11 euros")
     other = answer(Query(asked := "And students? (What does an adult pay?)", asked), [piece(text)])
     assert other.doubtful
+
+
+TRIP = "The canoe trip takes place on Saturday from 9:00 to 12:00 and costs 15 euros."
+ROWS = "| tour | day | start |\n|---|---|---|\n| Mill tour | Friday | 9:00 |"
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "words", "state"),
+    [
+        ("Where does the canoe trip start?", TRIP, "9:00 to 12:00", "doubtful"),
+        ("Who leads the canoe trip?", TRIP, "15 euros", "doubtful"),
+        ("When is the canoe trip?", TRIP, "Saturday", "answered"),
+        ("Where is the canoe trip held?", f"{TRIP} The canoe trip is held at the lake.", "at the lake", "answered"),
+        ("When is the canoe trip held?", "The canoe trip is held at the lake, Ann leads.", "Ann", "doubtful"),
+        ("Where does the Mill tour start?", ROWS, "9:00", "doubtful"),
+    ],
+)
+def test_what_answers_is_in_doubt_where_a_place_is_asked_for_and_a_time_stands_there(
+    question: str, text: str, words: str, state: str
+) -> None:
+    assert answerer(document(text), reader=Overlapping(words))(Query(question, question), [piece(text)]).state == state

@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.text.answer_types import answer_type, asks_for_figure, is_of_type, missing_answer
+from thresher.text.answer_types import (
+    answer_type,
+    asks_for_figure,
+    asks_for_name,
+    is_figure,
+    is_of_type,
+    missing_answer,
+)
 from thresher.text.entities import missing_details
 
 
@@ -66,6 +73,8 @@ def test_a_measure_that_is_told_as_a_number_is_asked_for(question: str, figure: 
         ("When was Salsa turned off?", "Salsa is a collaborative development platform.", "when"),
         ("How many cars are carried to Little Mew?", "No cars are taken to Little Mew.", ""),
         ("How many experts are chosen?", "Two experts are chosen for each token.", ""),
+        ("What time is the bus?", "Jane Moss drives the bus.", "when"),
+        ("What time zone is it?", "The clocks are those of Oslo.", ""),
         ("When can I leave?", "As soon as the notice has ended.", ""),
         ("When a tree falls, who clears the road?", "The warden clears it.", ""),
         ("How long is the notice period?", "It is as long as the probation.", ""),
@@ -75,3 +84,27 @@ def test_a_sentence_without_number_or_time_says_neither_how_many_nor_when(
     question: str, answer: str, missing: str
 ) -> None:
     assert missing_answer(question, answer) == missing
+
+
+@pytest.mark.parametrize(
+    ("text", "figure"),
+    [
+        ("9:00 to 12:00", True),
+        ("Saturday", True),
+        ("12 €", True),
+        ("in May", True),
+        ("2020-05-11", True),
+        ("Pump room 3", False),
+        ("page 7", False),
+        ("the old barn", False),
+        ("no one", False),
+        ("M", False),
+    ],
+)
+def test_days_times_and_amounts_are_figures_and_a_place_with_a_number_is_none(text: str, figure: bool) -> None:
+    assert is_figure(text) is figure
+
+
+def test_who_and_where_ask_for_a_name_only_where_a_question_begins_with_them() -> None:
+    assert all(map(asks_for_name, ("where do we meet", "In which city is it?", "and who pays?")))
+    assert not any(map(asks_for_name, ("Is it open where you live?", "What state is the pump in?")))

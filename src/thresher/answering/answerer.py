@@ -19,6 +19,7 @@ from thresher.answering.passage import (
     is_not_compared,
     is_of_another,
     is_of_another_kind,
+    is_of_another_type,
     is_of_variant,
     is_one_of_several,
     passage_of,
@@ -305,6 +306,7 @@ class Answerer:
             several
             or is_not_compared(question, best)
             or is_of_another_kind(question, best, further)
+            or is_of_another_type(question, best)
             or is_of_another(question, best, further, self.judge)
         ):
             best = replace(best, in_doubt=True, leads=False)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from thresher.answering.citations import Sentence, cite
 from thresher.answering.spans import AnswerSpan, Signs, answer_in
 from thresher.protocols import PairReader
 from thresher.questions import asks_for_several, kind_asked, superlatives
 from thresher.structure.entries import FAR
+from thresher.text.answer_types import asks_for_name, is_figure, missing_answer
 from thresher.text.boilerplate import asks, is_bibliography, is_contents, says_nothing, usages
 from thresher.text.entities import name_places, whole_names
 from thresher.text.injection import is_command
+from thresher.text.language import foreign_language
 from thresher.text.markup import LISTED, RULE, Block, blocks, cells, table
 from thresher.text.passages import cut_around
 from thresher.text.sentences import Span, line_spans, sentence_spans, spans_of, trim
@@ -410,6 +413,30 @@ def is_of_another_kind(question: str, best: Proposal, others: Sequence[Proposal]
         return False  # all that "Our pumps" speaks of are pumps
     texts = [best.passage.quote, *(one.passage.quote for one in others if one.passage)]
     return any(named for text in texts for *_, named in _of_kind(kind, text))
+
+
+def is_of_another_type(question: str, best: Proposal) -> bool:
+    """Whether a question asks who or where and the words that answer are figures, or when or how many without any.
+
+    Of a row every cell counts but those of columns by which the question names a row.
+    """
+    if best.passage is None or best.place is None or foreign_language(question):
+        return False
+    text, at = best.place.piece.text, best.place.start - best.place.piece.start
+    line = text[text.rfind("\n", 0, at) + 1 : at] + text[at:].split("\n", 1)[0]
+    row = cells(line) if line.startswith("|") else ()
+    if not asks_for_name(question):
+        return bool(missing_answer(question, line if row else best.place.sentence.text))
+    lines = text.split("\n")
+    named = {
+        column
+        for above, below in pairwise([*lines, ""])
+        if row and not RULE.fullmatch(below)
+        for column, cell in enumerate(cells(above))
+        if term_set(cell) and term_set(cell) <= term_set(question)
+    }
+    left = [cell for column, cell in enumerate(row) if column not in named]
+    return all(map(is_figure, left or [best.place.words]))
 
 
 _NAME_BEFORE = re.compile(r"(?:[A-Z][\w'’-]* )+$")

@@ -30,7 +30,7 @@ from thresher.models.usage import Exchanges, Meter
 from thresher.pipeline import Pipeline
 from thresher.pipeline import as_is as whole
 from thresher.protocols import in_silence
-from thresher.questions import asks_about_whole, courtesy, wants_other
+from thresher.questions import asks_about_whole, courtesy, has_mistyped, wants_other
 from thresher.recipes.components import Components, Outside
 from thresher.recipes.settings import RecipeSettings
 from thresher.settings import flat_public, known_to
@@ -246,6 +246,13 @@ class Asking:
             pipeline = spending(parts).budgeted(pipeline, request.max_tokens)
         pipeline = replace(pipeline, degraded=(*pipeline.degraded, *lacks))
         query = self.query(question, where=request.where, today=request.today)
+        if (config := recipe.index_config(settings, parts)) is not None:
+            from thresher.models.encoders import is_word
+
+            if has_mistyped(query.question, is_word):
+                from thresher.retrieval.spelling import Spelling
+
+                query = Spelling(parts.table(config), is_word)(query)
         if request.history:
             from thresher.retrieval.follow_up import FollowUp, PassageFinder
 

@@ -180,6 +180,11 @@ def bundled_tokenizer() -> tokenizers.Tokenizer:
     return load_tokenizer(weights_file(BUNDLED, "tokenizer.json", "tools"))
 
 
+def is_word(word: str) -> bool:
+    """Whether a word is a piece of its own for the bundled tokenizer, which has those that many texts have."""
+    return bundled_tokenizer().token_to_id(word) is not None
+
+
 def token_count(text: str) -> int:
     """Tokens of a text, counted as the bundled encoder cuts words (WordPiece, 30,522 pieces). Raises ModelError.
 

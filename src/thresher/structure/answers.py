@@ -11,7 +11,7 @@ from itertools import islice
 from thresher.structure.forms import LONGEST_FORM, Form, asks_total, filled_in, form_of, records_of
 from thresher.structure.grid import Cell, Found, Grid, aligned, grid_of, is_money, with_unit
 from thresher.structure.lookup import THINGS, YES_OR_NO, Look, is_period, look, still_to_come, terms_of
-from thresher.text.numbers import Date, quantities_and_dates
+from thresher.text.answer_types import asks_for_name, is_figure
 from thresher.text.terms import among
 from thresher.types import Document
 
@@ -142,13 +142,6 @@ def _is_dated(cell: Cell) -> bool:
     return cell.number is None and re.search(r"\d", cell.text) is not None
 
 
-def _is_date(cell: Cell) -> bool:
-    """Whether a cell is a day, a month or a year and nothing else."""
-    found = quantities_and_dates(cell.text)
-    return len(found) == 1 and isinstance(found[0], Date)
-
-
-_WHERE = re.compile(r"\W*where\b", re.IGNORECASE)
 _MANY = re.compile(r"\s*how many\b", re.IGNORECASE)
 _MUCH = re.compile(r"\s*how (?:many|much)\b", re.IGNORECASE)
 _KINDS = tuple(
@@ -191,8 +184,8 @@ def asked_column(seen: Look) -> int | None:
     """The one column that is asked for: named, or of the question word's kind, or the only one beside the names."""
     if named := seen.other_columns:
         # "Where is pump 7 installed?" does not name the column of the days on which pumps were.
-        dated = len(named) == 1 and seen.rows and _is_date(seen.grid.rows[seen.rows[0]][named[0]])
-        if not (dated and _WHERE.match(seen.question)):
+        figure = len(named) == 1 and seen.rows and is_figure(seen.grid.rows[seen.rows[0]][named[0]].text)
+        if not (figure and asks_for_name(seen.question)):
             return named[0] if len(named) == 1 else None
     naming, width = seen.naming, len(seen.grid.header)
     if width == len(naming) == 2:

@@ -6,7 +6,8 @@ import re
 from typing import Literal
 
 from thresher.text.entities import names_in
-from thresher.text.numbers import Date, quantities_and_dates
+from thresher.text.numbers import CURRENCIES, MONTHS, SCALES, UNITS, Date, quantities_and_dates, without_iso_dates
+from thresher.text.terms import index_terms
 
 AnswerType = Literal["person", "time", "place", "number", ""]
 """Empty for what may be anything."""
@@ -63,7 +64,8 @@ _HEADS: tuple[tuple[re.Pattern[str], str, re.Pattern[str]], ...] = (
     ),
     (
         re.compile(
-            r"(?:(?:in )?(?:what|which) year|when (?:is|was|are|were|did|does|do|has|have|had|will|can))\b"
+            r"(?:(?:in )?(?:what|which) year|(?:when|(?:(?:at|on) )?(?:what|which) (?:time|day|date|month)) "
+            r"(?:is|was|are|were|did|does|do|has|have|had|will|can))\b"
             r"(?!.*,.*\b(?:who|what|which|where|how)\b)",
             re.IGNORECASE,
         ),
@@ -94,6 +96,31 @@ def missing_answer(question: str, answer: str) -> str:
         if begins.match(question.strip()) and not says.search(answer) and next(figures, None) is None:
             return asked
     return ""
+
+
+_NAMES = re.compile(
+    r"(?:(?:and|in|at|from|to|by|on|for|with) )?(?:where|who|whom|whose|(?:what|which) (?:city|country|place|town))\b",
+    re.IGNORECASE,
+)
+_DAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
+
+
+def asks_for_name(question: str) -> bool:
+    """Whether a question begins by asking who or where: for a person, a body or a place."""
+    return _NAMES.match(question.strip()) is not None
+
+
+def is_figure(text: str) -> bool:
+    """Whether a text is nothing but numbers with their units, dates, days and times: no person and no place."""
+    text = _DAY.sub("0", _CLOCK.sub("0", without_iso_dates(text)))
+    left = list(text)
+    for one in quantities_and_dates(text):
+        left[one.start : one.end] = " " * (one.end - one.start)
+    words = re.findall(r"[^\W_]+", "".join(left).lower())
+    known = UNITS.keys() | SCALES.keys() | CURRENCIES.keys() | MONTHS.keys()
+    rest = [word for word in words if word not in known and word.removesuffix("s") not in known]
+    has_figure = any(map(str.isdigit, text)) or not MONTHS.keys().isdisjoint(words)
+    return has_figure and not index_terms(" ".join(rest))
 
 
 def is_of_type(answer: str, kind: AnswerType) -> bool | None:
