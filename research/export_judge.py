@@ -23,8 +23,7 @@ import onnxruntime
 import torch
 from torch import Tensor
 
-from research.export_encoder import MAX_TOKENS, PROJECT, download, sha256, write
-from research.training_texts import read
+from research.export_encoder import MAX_TOKENS, PROJECT, download, json_lines, sha256, write
 from thresher_training.export import exported, floats_of
 from thresher_training.network import VERDICTS, Judge
 from thresher_training.tokens import Pair, Reader, padded
@@ -98,10 +97,12 @@ def check(path: Path, judge: Judge, pairs: Sequence[Pair]) -> list[str]:
         spans.append(places[0].numpy()[body].argmax(0).tolist() == quick[0][body].argmax(0).tolist())
     columns = zip(np.array(wanted).T, np.array(found).T, strict=True)
     correlations = np.array([np.corrcoef(*both)[0, 1] for both in columns])
-    gaps = np.abs(np.array(wanted) - np.array(found)).mean(axis=0)
+    gaps = np.abs(np.array(wanted) - np.array(found))
     print(f"{len(pairs)} pairs, float and exported model; same best begin and end {np.mean(spans):.3f}")
-    for name, correlation, gap in zip(VERDICTS, correlations, gaps, strict=True):
-        print(f"{name}: correlation {correlation:.4f}, mean difference of the logits {gap:.3f}")
+    for name, correlation, gap in zip(VERDICTS, correlations, gaps.T, strict=True):
+        print(
+            f"{name}: correlation {correlation:.4f}, difference of the logits {gap.mean():.3f}, at most {gap.max():.3f}"
+        )
     low = [value for value in correlations if value < LEAST_CORRELATION]
     return [f"correlation {value:.4f} is below {LEAST_CORRELATION}" for value in low]
 
@@ -121,11 +122,11 @@ def main() -> int:
     judge.load_state_dict(averaged(arguments.run))
     name = "thresher-checker" if arguments.claims else "thresher-judge"
     if arguments.claims:
-        pairs = pairs_of_claims(read(arguments.claims)[: SAMPLE_CLAIMS + CHECKED_CLAIMS], reader)
+        pairs = pairs_of_claims([*json_lines(arguments.claims)][: SAMPLE_CLAIMS + CHECKED_CLAIMS], reader)
         sample, checked = pairs[:SAMPLE_CLAIMS], pairs[SAMPLE_CLAIMS:]
     else:
-        groups = random.Random(0).sample(read(arguments.data / "groups.jsonl"), SAMPLE_GROUPS)
-        held = random.Random(1).sample(read(arguments.data / "tune.jsonl"), CHECKED_GROUPS)
+        groups = random.Random(0).sample([*json_lines(arguments.data / "groups.jsonl")], SAMPLE_GROUPS)
+        held = random.Random(1).sample([*json_lines(arguments.data / "tune.jsonl")], CHECKED_GROUPS)
         sample, checked = pairs_of(groups, reader, each=2), pairs_of(held, reader, each=3)
     target = arguments.target or WEIGHTS / f"{name}-int8"
     readme = README.replace("{name}", name)

@@ -1,7 +1,7 @@
 """The teacher as a torch network: the layers of MPNet (Song et al. 2020) under the judge's heads.
 
-It reads the judge's tokens, which it looks up in MPNet's vocabulary. MPNet has no token types; where two tokens stand
-to each other is a bias of the attention, one for all layers.
+It reads the judge's tokens. MPNet has no token types; where two tokens stand to each other is a bias of the attention,
+one for all layers.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from torch import Tensor, nn
 
 from thresher_training.network import Config, Judge, Layer
 
-FIRST_PLACE = 2
-"""MPNet counts positions from behind its padding token."""
 FARTHEST = 128
 """Distance in tokens from which all are one."""
 HIDDEN = -1e4
@@ -37,33 +35,33 @@ class Words(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """(texts, tokens, width)."""
-        places = self.position_embeddings.weight[FIRST_PLACE : FIRST_PLACE + ids.shape[1]]
+        places = self.position_embeddings.weight[: ids.shape[1]]
         return self.dropout(self.LayerNorm(self.word_embeddings(ids) + places))
 
 
 class MPNet(nn.Module):
-    """The layers of MPNet, for tokens of the judge."""
+    """The layers of MPNet."""
 
-    vocabulary: Tensor
-
-    def __init__(self, config: Config, vocabulary: Tensor) -> None:
+    def __init__(self, config: Config) -> None:
         super().__init__()
         self.embeddings = Words(config)
         layers = nn.ModuleList(Layer(config) for _ in range(config["num_hidden_layers"]))
         bias = nn.Embedding(config["relative_attention_num_buckets"], config["num_attention_heads"])
         self.encoder = nn.ModuleDict({"layer": layers, "relative_attention_bias": bias})
-        self.register_buffer("vocabulary", vocabulary, persistent=False)
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> Tensor:
         """(texts, tokens, width); `types` are not read."""
-        hidden = self.embeddings(self.vocabulary[ids])
-        at = torch.arange(ids.shape[1], device=ids.device)
-        bias: nn.Embedding = self.encoder["relative_attention_bias"]
-        near = bias(buckets(at[None, :] - at[:, None], bias.num_embeddings)).permute(2, 0, 1)[None]
+        hidden, near = self.embeddings(ids), self.near(ids.shape[1])
         read = near + HIDDEN * (1 - mask[:, None, None, :].to(near.dtype))
         for layer in self.encoder["layer"]:
             hidden = layer(hidden, read)
         return hidden
+
+    def near(self, tokens: int) -> Tensor:
+        """(1, heads, tokens, tokens): what is added to the attention of one token to another."""
+        bias: nn.Embedding = self.encoder["relative_attention_bias"]
+        at = torch.arange(tokens, device=bias.weight.device)
+        return bias(buckets(at[None, :] - at[:, None], bias.num_embeddings)).permute(2, 0, 1)[None]
 
 
 def buckets(distance: Tensor, number: int) -> Tensor:
@@ -75,13 +73,16 @@ def buckets(distance: Tensor, number: int) -> Tensor:
     return ahead + torch.where(far < exact, far, wide.clamp(max=half - 1))
 
 
-def teacher(folder: Path) -> Judge:
-    """MPNet with the weights that `research.teacher.weights` wrote, and heads that know nothing."""
+def teacher(folder: Path, run: Path | None = None) -> Judge:
+    """MPNet with the weights that `research.teacher.weights` wrote; what a run trained, or heads that know nothing."""
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    body = MPNet(config, torch.as_tensor(np.load(folder / "vocabulary.npy")).long())
+    body = MPNet(config)
     weights: dict[str, Tensor] = {}
     for piece in sorted(folder.glob("weights-*.npz")):
         with np.load(piece) as arrays:
             weights |= {name: torch.as_tensor(arrays[name]).float() for name in arrays.files}
     body.load_state_dict(weights)
-    return Judge(config, body)
+    judge = Judge(config, body)
+    if run:
+        judge.load_state_dict(torch.load(run, map_location="cpu"), strict=False)  # words stay as they were
+    return judge

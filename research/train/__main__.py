@@ -135,11 +135,20 @@ def taught_loss(
     return {"taught": TAUGHT_WEIGHT * listwise, "margin": MARGIN_WEIGHT * margin}
 
 
-def claim_loss(judge: nn.Module, tokens: Tokens, claims: Claims, draw: np.random.Generator, number: int) -> Tensor:
-    """Of support and denial."""
-    rows, labels = claims.draw(draw, number)
-    verdicts, _ = read(judge, tokens, rows.layout(CLAIM_TOKENS))
-    return support_loss(verdicts[:, 1:], torch.as_tensor(labels, device=tokens.device).long()).mean()
+def claim_losses(
+    judge: nn.Module, tokens: Tokens, claims: Claims, draw: np.random.Generator, number: int
+) -> dict[str, Tensor]:
+    """Of support and denial: against the labels, and how far they are from the teacher's."""
+    rows, labels, said = claims.draw(draw, number)
+    verdicts = read(judge, tokens, rows.layout(CLAIM_TOKENS))[0][:, 1:]
+    found = {"support": support_loss(verdicts, torch.as_tensor(labels, device=tokens.device).long()).mean()}
+    if said is not None:
+        wanted = torch.as_tensor(said, device=tokens.device).float()
+        shares = [
+            functional.log_softmax(functional.pad(one, (1, 0)) / TEMPERATURE, dim=1) for one in (verdicts, wanted)
+        ]
+        found["taught claims"] = TAUGHT_WEIGHT * functional.kl_div(*shares, reduction="batchmean", log_target=True)
+    return found
 
 
 def started(path: Path) -> Judge:
@@ -178,8 +187,10 @@ def main() -> None:
     tokens = Tokens(pack, device)
     shares = json.loads(arguments.shares)
     groups = Groups(pack, "train", shares, joined=arguments.joined) if arguments.questions else None
-    claims, kept_back = Claims(pack, tune=False, by_people=arguments.by_people), Claims(pack, tune=True)
-    taught = Taught(pack, np.load(arguments.taught)) if arguments.taught else None
+    said = np.load(arguments.taught) if arguments.taught else {}
+    claims = Claims(pack, tune=False, by_people=arguments.by_people, said=said.get("claims"))
+    kept_back = Claims(pack, tune=True)
+    taught = Taught(pack, said["candidates"]) if said and arguments.questions else None
     judge = (teacher(arguments.teacher) if arguments.teacher else started(arguments.start)).to(device).train()
     optimise = optimiser(judge, (arguments.rate, arguments.rate, HEADS * arguments.rate))
     average = AveragedModel(judge, multi_avg_fn=get_ema_multi_avg_fn(AVERAGED))
@@ -215,7 +226,8 @@ def main() -> None:
         if taught:
             found |= taught_loss(judge, tokens, taught, draw, arguments.questions)
         if arguments.claims:
-            found["support"] = arguments.support * claim_loss(judge, tokens, claims, draw, arguments.claims)
+            losses = claim_losses(judge, tokens, claims, draw, arguments.claims)
+            found |= {name: arguments.support * value for name, value in losses.items()}
         torch.stack(list(found.values())).sum().backward()
         nn.utils.clip_grad_norm_(judge.parameters(), 1.0)
         optimise.step()

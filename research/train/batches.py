@@ -223,27 +223,33 @@ class Taught:
         return replace(plain_rows(asked, pairs[slot, 0], pairs[slot, 1], self.ends), slot=slot), kept
 
 
-MADE = ("sentence", "answer")
+MADE = ("sentence", "answer", "same passage")
 """Sources of claims that nobody wrote for their text."""
 
 
 class Claims:
-    """Claims with a text and a label; of those drawn a share, if given, is written by people."""
+    """Claims with a text and a label; of those drawn a share, if given, is written by people.
 
-    def __init__(self, pack: Pack, *, tune: bool, by_people: float | None = None) -> None:
+    `said`: what a teacher says of them, (claims, 2) support and denial.
+    """
+
+    def __init__(
+        self, pack: Pack, *, tune: bool, by_people: float | None = None, said: NDArray[Any] | None = None
+    ) -> None:
         chosen = pack["claims.tune"] == tune
         self.rows, self.labels = pack["claims"][chosen], pack["claims.label"][chosen]
         self.sources, self.ends = pack["claims.source"][chosen], pack["ends"]
         made = np.isin(self.sources, MADE)
         self.sides = (np.flatnonzero(made), np.flatnonzero(~made))
         self.by_people = by_people if by_people is not None else len(self.sides[1]) / len(made)
+        self.said = said
 
-    def draw(self, draw: np.random.Generator, number: int) -> tuple[Rows, NDArray[Any]]:
-        """So many claims, and their labels."""
+    def draw(self, draw: np.random.Generator, number: int) -> tuple[Rows, NDArray[Any], NDArray[Any] | None]:
+        """So many claims, their labels, and what a teacher says of them."""
         sides = [draw.choice(side, number) for side in self.sides]
         chosen = np.where(draw.random(number) < self.by_people, sides[1], sides[0])
         titled = draw.random(number) < TITLED
-        return self.at(chosen, titled), self.labels[chosen]
+        return self.at(chosen, titled), self.labels[chosen], None if self.said is None else self.said[chosen]
 
     def at(self, chosen: NDArray[Any], titled: NDArray[Any]) -> Rows:
         """Claims of these numbers."""

@@ -1,6 +1,6 @@
 """The questions that the judge is trained further on, each with texts that answer it and texts that do not.
 
-Five streams, as dictionaries of the shape of `research.training_texts.Group`:
+Six streams, as dictionaries of the shape of `research.training_texts.Group`:
 
 * replay: what the bundled judge was made with (`research.training_data`);
 * mined: questions of manuals with a passage and five of the same book that do not answer (`rel_*` of the folder
@@ -8,7 +8,8 @@ Five streams, as dictionaries of the shape of `research.training_texts.Group`:
 * related: the other files of that name, on medicine, biology and Wikipedia;
 * reader: questions with the place of the answer (`reader_*`); negatives are the near misses of the file, then the
   passages with most words of the question among those of the same title;
-* people: of replay and reader, the questions of which people said that the passage they were asked of does not answer.
+* people: of replay and reader, the questions of which people said that the passage they were asked of does not answer;
+* pages: questions to handbooks with texts of the same page, if `research.page_negatives` wrote them.
 """
 
 from __future__ import annotations
@@ -82,9 +83,15 @@ def streams(data: Path) -> dict[str, list[Group]]:
         "mined": list(mined(MINED)),
         "related": list(mined(RELATED)),
         "reader": list(from_reader()),
+        "pages": pages(data),
     }
     found["people"] = [one for name in ("replay", "reader") for one in found[name] if one["near"] and one["certain"]]
     return {name: [one for one in groups if not held_back(one["question"])] for name, groups in found.items()}
+
+
+def pages(data: Path) -> list[Group]:
+    """What `research.page_negatives` wrote, if it did."""
+    return read(path) if (path := data / "pages.jsonl").exists() else []
 
 
 def held_back_groups() -> list[Group]:

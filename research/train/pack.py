@@ -22,7 +22,7 @@ from benchmarks.checker import NOT_STATED, cases
 from benchmarks.planted_errors import Case
 from research.checker_data import CONTRADICTED, SUPPORTED, UNVERIFIED, row_of
 from research.export_encoder import PROJECT
-from research.train.groups import Group, held_back, held_back_groups, streams
+from research.train.groups import Group, held_back, held_back_groups, pages, streams
 from research.training_texts import read
 from thresher_training.network import LABELS
 from thresher_training.tokens import tokens_of
@@ -128,12 +128,12 @@ def as_typed(question: str) -> str:
     return question.lower().rstrip(" ?")
 
 
-def claims_of(path: Path, texts: Texts) -> dict[str, NDArray[Any]]:
+def claims_of(paths: Sequence[Path], texts: Texts) -> dict[str, NDArray[Any]]:
     """Claims with title, text, label and source, and whether they are only measured.
 
     These are one text of twenty, by hash, and the cases for choosing of `benchmarks.checker`.
     """
-    rows = list(read(path))
+    rows = [row for path in paths for row in read(path)]
     kept = [held_back(row["text"]) for row in rows]
     for case in cases_for_choosing():
         label = SUPPORTED if not case.error else UNVERIFIED if case.error in NOT_STATED else CONTRADICTED
@@ -164,6 +164,9 @@ def measured(candidates: Path, data: Path) -> Iterable[tuple[str, Group]]:
             yield row["kind"], group_of(row["question"], sides[True], sides[False])
     for one in held_back_groups():
         yield "held back", one
+    for one in pages(data):
+        if held_back(one["question"]):
+            yield "pages", one
     for one in random.Random(1).sample(tune := read(data / "tune.jsonl"), min(SLICES, len(tune))):
         yield f"tune {one['set']} {one['kind']}", {**one, "negatives": one["negatives"][:9], "near": one["near"][:1]}
 
@@ -178,7 +181,9 @@ def main() -> None:
     """Write the file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, help="what research.training_data wrote; without it claims alone")
-    parser.add_argument("--claims", type=Path, required=True, help="what research.checker_data wrote")
+    parser.add_argument(
+        "--claims", type=Path, nargs="+", required=True, help="what research.checker_data and .same_passage wrote"
+    )
     parser.add_argument("--candidates", type=Path, help="what research.train.candidates wrote")
     parser.add_argument("--unlabelled", type=Path, help="what research.teacher.unlabelled wrote")
     parser.add_argument("--out", type=Path, required=True)

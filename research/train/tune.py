@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -47,23 +48,41 @@ def tuned(judge: nn.Module, tokens: Tokens, pack: Pack, claims: Claims) -> dict[
 
 def of_questions(judge: nn.Module, tokens: Tokens, part: dict[str, NDArray[Any]], ends: NDArray[Any]) -> dict[str, Any]:
     """Order of texts, whether there is an answer, spans."""
-    asked, sides, of, titles, texts, spans = [], [], [], [], [], []
+    asked = texts_of(part)
+    layout, back = windows(part["question"][asked["of"], 0], asked["title"], asked["text"], ends)
+    scores, places = read_all(judge, tokens, layout)
+    found = orders(part, best_of(scores, back), asked)
+    found["span"] = spans_f1(part, back, places, asked)
+    return found
+
+
+@torch.no_grad()
+def ranks(judge: nn.Module, tokens: Tokens, pack: Pack) -> dict[str, list[int]]:
+    """By kind: how many wrong texts stand before the first right one, of each question of the tune part."""
+    part = part_of(pack, "tune")
+    asked = texts_of(part)
+    layout, back = windows(part["question"][asked["of"], 0], asked["title"], asked["text"], pack["ends"])
+    scores, _ = read_all(judge.eval(), tokens, layout, spans=False)
+    return ranks_of(part, best_of(scores, back), asked)[0]
+
+
+def texts_of(part: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Every text of every question: `of` which, on which `side` (1 is right), `title`, `text` and known `spans`."""
+    found: dict[str, list[Any]] = {"of": [], "side": [], "title": [], "text": [], "spans": []}
     for at in range(len(part["question"])):
         for side, rows in ((1, part["right"][at]), (0, part["wrong"][at])):
             for nth, (title, text) in enumerate(rows[rows[:, 1] >= 0]):
-                asked.append(part["question"][at, 0])
-                of.append(at)
-                sides.append(side)
-                titles.append(title)
-                texts.append(text)
-                spans.append(part["spans"][at, nth] if side else np.full((part["spans"].shape[2], 2), -1))
-    layout, back = windows(np.array(asked), np.array(titles), np.array(texts), ends)
-    scores, places = read_all(judge, tokens, layout)
-    best = np.full(len(asked), -np.inf)
+                spans = part["spans"][at, nth] if side else np.full((part["spans"].shape[2], 2), -1)
+                for name, value in zip(found, (at, side, title, text, spans), strict=True):
+                    found[name].append(value)
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def best_of(scores: NDArray[Any], back: NDArray[Any]) -> NDArray[Any]:
+    """The relevance of the best window of each text."""
+    best = np.full(back.max() + 1, -np.inf)
     np.maximum.at(best, back, scores[:, 0])
-    found = orders(part, best, np.array(of), np.array(sides))
-    found["span"] = spans_f1(part, back, places, np.array(of), np.array(sides), np.array(spans))
-    return found
+    return best
 
 
 @torch.no_grad()
@@ -148,21 +167,29 @@ def read_all(
     return verdicts, places
 
 
-def orders(part: dict[str, Any], scores: NDArray[Any], of: NDArray[Any], sides: NDArray[Any]) -> dict[str, Any]:
-    """First and among three of each kind of question that has an answer; area under the curve where some have none."""
-    ranks: dict[str, list[int]] = defaultdict(list)
+def ranks_of(
+    part: dict[str, Any], scores: NDArray[Any], asked: Mapping[str, NDArray[Any]]
+) -> tuple[dict[str, list[int]], dict[str, tuple[list[float], list[float]]]]:
+    """By kind: wrong texts before the first right one; the best score of each question, without an answer and with."""
+    found: dict[str, list[int]] = defaultdict(list)
     best: dict[str, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
-    bounds = np.searchsorted(of, np.arange(len(part["question"]) + 1))
+    bounds = np.searchsorted(asked["of"], np.arange(len(part["question"]) + 1))
     for at, (begin, end) in enumerate(itertools.pairwise(bounds)):
-        own, side = scores[begin:end], sides[begin:end]
+        own, side = scores[begin:end], asked["side"][begin:end]
         kind = str(part["stream"][at])
         best[kind][int(side.any())].append(float(own.max()))
         if side.any() and not side.all():
-            ranks[kind].append(int((own[side == 0] > own[side == 1].max()).sum()))
+            found[kind].append(int((own[side == 0] > own[side == 1].max()).sum()))
             if kind == "held back":
-                ranks[f"held back {part['set'][at]}"].append(ranks[kind][-1])
+                found[f"held back {part['set'][at]}"].append(found[kind][-1])
+    return found, best
+
+
+def orders(part: dict[str, Any], scores: NDArray[Any], asked: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """First and among three of each kind of question that has an answer; area under the curve where some have none."""
+    every, best = ranks_of(part, scores, asked)
     found: dict[str, Any] = {}
-    for kind, values in ranks.items():
+    for kind, values in every.items():
         numbers = np.array(values)
         found[kind] = [len(numbers), int((numbers == 0).sum()), int((numbers < 3).sum())]
         if min(map(len, best[kind])) > 5:
@@ -172,20 +199,15 @@ def orders(part: dict[str, Any], scores: NDArray[Any], of: NDArray[Any], sides: 
 
 
 def spans_f1(
-    part: dict[str, Any],
-    back: NDArray[Any],
-    places: list[tuple[int, int]],
-    of: NDArray[Any],
-    sides: NDArray[Any],
-    spans: NDArray[Any],
+    part: dict[str, Any], back: NDArray[Any], places: list[tuple[int, int]], asked: Mapping[str, NDArray[Any]]
 ) -> dict[str, list[float]]:
     """Questions and mean overlap in tokens of the best place with the nearest known one, of texts of one window."""
     single = np.bincount(back) == 1
     found: dict[str, list[float]] = defaultdict(list)
     for at, place in zip(back.tolist(), places, strict=True):
-        known = [tuple(one) for one in spans[at] if one[0] >= 0]
-        if sides[at] and single[at] and known:
-            stream = str(part["stream"][of[at]])
+        known = [tuple(one) for one in asked["spans"][at] if one[0] >= 0]
+        if asked["side"][at] and single[at] and known:
+            stream = str(part["stream"][asked["of"][at]])
             found[stream].append(max(overlap(place, one) for one in known))
     return {name: [len(values), round(float(np.mean(values)), 3)] for name, values in found.items()}
 

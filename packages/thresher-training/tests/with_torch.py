@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import pytest
 
 import thresher
@@ -25,7 +26,8 @@ pytest.importorskip("onnx", reason="needs the extra `training`")
 
 from thresher_training import tuning  # noqa: E402 - after what it needs
 from thresher_training.export import exported, floats_of  # noqa: E402
-from thresher_training.network import Judge  # noqa: E402
+from thresher_training.network import Body, Judge  # noqa: E402
+from thresher_training.tokens import MAX_TOKENS, padded  # noqa: E402
 
 PLACES = ("Aberfeld", "Brunnau", "Corvale", "Dornwick", "Elmsted", "Farrow", "Gratz", "Hallow", "Istvale", "Jarrow")
 
@@ -123,6 +125,45 @@ def test_the_exported_judge_reads_as_the_one_it_was_made_from(run: Callable[[str
         for reader in (BundledJudge(), BundledJudge(tmp_path / "judge"))
     ]
     assert np.corrcoef(read)[0, 1] > 0.99
+
+
+class Leaning(Body):
+    """A body that adds something to the attention between two tokens, as MPNet does."""
+
+    near: torch.Tensor
+
+    def forward(self, ids: torch.Tensor, types: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        hidden, size = self.embeddings(ids, types), ids.shape[1]
+        for layer in self.encoder["layer"]:
+            hidden = layer(hidden, self.near[:, :, :size, :size])
+        return hidden
+
+
+def test_what_is_added_to_the_attention_is_in_the_exported_file(
+    run: Callable[[str], tuning.Run], tmp_path: Path
+) -> None:
+    one = run("leaning")
+    body = Leaning(one.config)
+    at = torch.arange(MAX_TOKENS)
+    body.near = -(at[None, :] - at[:, None]).abs().repeat(1, one.config["num_attention_heads"], 1, 1) / 8
+    judge = Judge(one.config, body)
+    judge.load_state_dict(floats_of(BUNDLED_JUDGE / "onnx/model.onnx"))
+    judge.eval()
+    read: dict[str, list[float]] = {"float": [], "exported": [], "without": []}
+    for pair in one.sample():
+        with torch.no_grad():
+            batch = padded([pair])
+            read["float"].append(float(judge(batch.ids, batch.types, batch.mask)[0][0, 0]))
+    for name, near in (("exported", body.near.numpy()), ("without", None)):
+        file = tmp_path / f"{name}.onnx"
+        file.write_bytes(exported(judge, one.config, one.sample(), near))
+        session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+        for pair in one.sample():
+            inputs = {"input_ids": [pair.ids], "attention_mask": [[1] * len(pair.ids)], "token_type_ids": [pair.types]}
+            (logits,) = session.run(["logits"], {key: np.array(values) for key, values in inputs.items()})
+            read[name].append(float(logits[0, 0]))
+    far = {name: np.abs(np.array(values) - read["float"]).mean() for name, values in read.items()}
+    assert far["exported"] < 0.2 < far["without"]
 
 
 def test_a_judge_that_is_not_better_is_not_installed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

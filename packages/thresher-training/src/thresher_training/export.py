@@ -18,13 +18,13 @@ from thresher_training.network import VERDICTS, Config, Judge
 from thresher_training.tokens import Pair, padded
 
 
-def exported(judge: Judge, config: Config, sample: Sequence[Pair]) -> bytes:
-    """The file of a judge in evaluation mode; `sample` provides activations for smoothing."""
+def exported(judge: Judge, config: Config, sample: Sequence[Pair], near: NDArray[np.float32] | None = None) -> bytes:
+    """The file of a judge in evaluation mode; `sample` provides activations for smoothing, `near` is as in `layers`."""
     activations = read_by_products(judge.body, lambda: read_all(judge, sample))
     heads = {name: v.detach().numpy() for name, v in judge.named_parameters() if not name.startswith("body")}
     weights: Weights = {name: values.detach().numpy() for name, values in judge.body.named_parameters()}
     weights = smoothed(weights, activations, config["num_hidden_layers"])
-    model = build(weights, heads, config, Quantisation())
+    model = build(weights, heads, config, Quantisation(), near)
     onnx.checker.check_model(model)
     return bytes(model.SerializeToString(deterministic=True))
 
@@ -55,10 +55,16 @@ def read_by_products(model: torch.nn.Module, run: Callable[[], object]) -> dict[
     return {name: np.concatenate(parts) for name, parts in seen.items()}
 
 
-def build(weights: Weights, heads: Weights, config: Mapping[str, Any], quantise: Quantisation) -> onnx.ModelProto:
+def build(
+    weights: Weights,
+    heads: Weights,
+    config: Mapping[str, Any],
+    quantise: Quantisation,
+    near: NDArray[np.float32] | None = None,
+) -> onnx.ModelProto:
     """The graph: input_ids, attention_mask and token_type_ids (texts, tokens) to logits, support, denial and spans."""
     graph = Graph()
-    layers(graph, weights, config, quantise, embeddings(graph, weights, config, typed=True))
+    layers(graph, weights, config, quantise, embeddings(graph, weights, config, typed=True), near)
     hidden, axis = "last_hidden_state", graph.constant("pool.axis", np.array([1], np.int64))
     mask = graph.node("Cast", "attention_mask", output="pool.mask", to=onnx.TensorProto.FLOAT)
     mask = graph.node("Unsqueeze", mask, graph.constant("pool.last", np.array([2], np.int64)), output="pool.weights")

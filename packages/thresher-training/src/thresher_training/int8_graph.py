@@ -82,12 +82,26 @@ class Graph:
         return name
 
 
-def layers(graph: Graph, weights: Weights, config: Mapping[str, Any], quantise: Quantisation, hidden: str) -> None:
-    """All layers, from the embeddings to `last_hidden_state`."""
-    mask = graph.node("Cast", "attention_mask", output="mask", to=TensorProto.INT32)
+def layers(
+    graph: Graph,
+    weights: Weights,
+    config: Mapping[str, Any],
+    quantise: Quantisation,
+    hidden: str,
+    near: NDArray[np.float32] | None = None,
+) -> None:
+    """All layers, from the embeddings to `last_hidden_state`.
+
+    `near` (1, heads, most tokens, most tokens) is added to the attention of every layer.
+    """
+    read = [graph.node("Cast", "attention_mask", output="mask", to=TensorProto.INT32)]
+    if near is not None:
+        first, axes = graph.constant("near.first", np.array([0, 0])), graph.constant("near.axes", np.array([2, 3]))
+        size = graph.node("Concat", "embed.length", "embed.length", output="near.size", axis=0)
+        read.append(graph.node("Slice", graph.constant("near.all", near), first, size, axes, output="near"))
     for number in range(config["num_hidden_layers"]):
         last = number == config["num_hidden_layers"] - 1
-        hidden = layer(graph, weights, config, quantise, number, hidden, mask, "last_hidden_state" if last else None)
+        hidden = layer(graph, weights, config, quantise, number, hidden, read, "last_hidden_state" if last else None)
 
 
 def model_of(
@@ -102,7 +116,10 @@ def model_of(
 
 
 def embeddings(graph: Graph, weights: Weights, config: Mapping[str, Any], *, typed: bool = False) -> str:
-    """Word (int8, one scale per row) plus position plus token type; without `typed` all tokens have type 0."""
+    """Word (int8, one scale per row) plus position plus token type, if there are types.
+
+    Without `typed` all tokens have type 0.
+    """
     rows, scales = Quantisation(bits=8)(weights["embeddings.word_embeddings.weight"], axis=1)
     word = graph.node("Gather", graph.constant("embed.words", rows), "input_ids", output="embed.rows", axis=0)
     scale = graph.node("Gather", graph.constant("embed.scales", scales), "input_ids", output="embed.row_scales", axis=0)
@@ -111,10 +128,11 @@ def embeddings(graph: Graph, weights: Weights, config: Mapping[str, Any], *, typ
 
     shape = graph.node("Shape", "input_ids", output="embed.length", start=1, end=2)
     zero = graph.constant("zero", np.array([0], np.int64))
-    positions, types = (weights[f"embeddings.{kind}_embeddings.weight"] for kind in ("position", "token_type"))
-    places = graph.constant("embed.places", positions if typed else positions + types[0])
+    positions = weights["embeddings.position_embeddings.weight"]
+    types = weights.get("embeddings.token_type_embeddings.weight")
+    places = graph.constant("embed.places", positions if typed or types is None else positions + types[0])
     summands = [word, graph.node("Slice", places, zero, shape, zero, output="embed.place")]
-    if typed:
+    if typed and types is not None:
         table = graph.constant("embed.types", types)
         summands.append(graph.node("Gather", table, "token_type_ids", output="embed.type", axis=0))
     return normalise(graph, weights, config, "embeddings.LayerNorm", summands)
@@ -127,17 +145,20 @@ def layer(
     quantise: Quantisation,
     number: int,
     hidden: str,
-    mask: str,
+    read: Sequence[str],
     output: str | None,
 ) -> str:
-    """One transformer layer: attention, then the feed-forward pair, each with residual and normalisation."""
+    """One transformer layer: attention, then the feed-forward pair, each with residual and normalisation.
+
+    `read`: the mask, and what is added to the attention, if anything is.
+    """
     source = f"encoder.layer.{number}"
     heads = [f"{source}.attention.self.{part}" for part in ("query", "key", "value")]
     attended = graph.node(
         "MultiHeadAttention",
         *integer_products(graph, weights, quantise, heads, hidden),
         "",  # the bias is in the products
-        mask,
+        *read,
         output=f"{source}.attention.context",
         domain="com.microsoft",
         num_heads=config["num_attention_heads"],
