@@ -64,7 +64,6 @@ STEPS = {
     "python -m benchmarks.certified --write": Step(70, ("benchmarks.certified ask --again",)),
     "python -m benchmarks.where --abstracts 80 --papers 2 --questions 12 --write": Step(2),
     "python -m benchmarks.checker --final": Step(10, writes=False),
-    "python -m benchmarks.who_speaks --recipes corrective --limit 40": Step(10, writes=False),
     overview.LIBRARIES: Step(25),
     "python -m benchmarks.token_budget": Step(8, writes=False),
     "python -m benchmarks.growth table": Step(15, (GROWN,), writes=False),

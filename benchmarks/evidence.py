@@ -79,7 +79,6 @@ def jobs() -> Iterator[Job]:
     yield Job("multihop", f"multihop:{data / 'multihop_rag' / 'questions.jsonl'}", RECIPES, BESIDE)
     yield Job("biography", f"biography:{data / 'biography' / 'questions.jsonl'}", RECIPES, BESIDE, judged=True)
     yield Job("pubhealth", f"pubhealth:{data / 'pubhealth' / 'claims.jsonl'}", RECIPES, BESIDE)
-    yield Job("arc", f"arc:{data / 'arc' / 'questions.jsonl'}", PLAIN, BESIDE)
     yield Job("climate-fever", f"climate-fever:{data / 'climate_fever' / 'claims.jsonl'}", PLAIN, BESIDE)
     yield Job("scifact", f"beir:{abstracts()}", RANKING, options=RANKED)
 

@@ -118,19 +118,18 @@ def beside() -> Iterator[str]:
 
 
 def labels() -> Iterator[str]:
-    """Claims, options and biographies."""
-    yield "## Labels and biographies"
+    """Claims, biographies, and questions over several documents."""
+    yield "## Claims, biographies, several documents"
     constant = ", ".join(
         f"{label} {share(page, label):.2f} ({page.partition('-claims')[0]})" for page, label in CONSTANT.items()
     )
     yield (
         "The checker's finding is the label of a claim. The same label for every claim is right this often: "
-        f"{constant}; chance is 0.25 on ARC. FActScore is by rules, and what is quoted is supported by construction."
+        f"{constant}. FActScore is by rules, and what is quoted is supported by construction."
     )
     shown = {
         "PubHealth, labels right": ("pubhealth-claims", "label_accuracy"),
         "Climate-FEVER": ("climate-fever-claims", "label_accuracy"),
-        "ARC": ("arc-questions", "label_accuracy"),
         "biographies, FActScore": ("biography-questions", "factscore"),
         "MultiHop-RAG, match": ("multihop-questions", "match"),
     }
@@ -176,8 +175,9 @@ def without() -> Iterator[str]:
     """What is not measured."""
     yield "## What is not here"
     yield (
-        "`ecrag` and `chunkrag` on SciFact; Cranfield, CLAPnq, PopQA's long tail and the set of papers (others are in "
-        "[answers](answers.md)), which `thresher eval run` knows; what a chat model adds is in [models](models.md). "
+        "`ecrag` and `chunkrag` on SciFact. ARC, Cranfield, CLAPnq, PopQA's long tail and the set of papers, which "
+        "`thresher eval run` knows; [answers](answers.md) has other questions to papers. What a chat model adds is in "
+        "[models](models.md). "
         "No recipe shows what it dropped: `tests/benchmarks/test_kept.py`; `python -m benchmarks.kept` asks more."
     )
 
