@@ -43,7 +43,7 @@ RECIPES = ("rag", "hybrid", "ecrag", "chunkrag", "crag", "corrective")
 JUDGING = ("ecrag", "crag", "corrective")
 PLAIN = ("rag", "crag", "corrective")
 RANKING = ("rag", "hybrid[rerank=none,protect.n=0]", "hybrid", "crag", "corrective")
-"""`corrective` is the second with the judge as reranker."""
+"""`corrective` has the judge as reranker, the second none, `hybrid` the bundled cross-encoder."""
 RANKED = ("--limit", "20")
 """Results of a search: the measures look at the first ten, and a recipe that judges judges all of them."""
 

@@ -148,8 +148,9 @@ def ranking() -> Iterator[str]:
     """The judge as a reranker."""
     yield "## The judge as a reranker"
     yield (
-        "nDCG@10. `corrective` orders the candidates of `hybrid[rerank=none,protect.n=0]` by its judge; `hybrid` has "
-        "the bundled cross-encoder in its place. In the pools the evidence of half of the questions is elsewhere."
+        "nDCG@10. `corrective` orders what two lists find by a blend of their order and its judge. "
+        "`hybrid[rerank=none,protect.n=0]` has no reranker, `hybrid` the bundled cross-encoder. In the pools the "
+        "evidence of half of the questions is elsewhere."
     )
     yield from compared({"1,000 abstracts of SciFact": ("beir-scifact-1000", "nDCG@10")}, RANKING)
     pools = {"PopQA": "routing-popqa", "NQ": "routing-nq", "SQuAD": "routing-answered"}
