@@ -18,7 +18,7 @@ ADAPTERS := adapters-langchain adapters-llama-index adapters-haystack
 DISTRIBUTIONS := $(addprefix packages/thresher-,bucket ci evals postgres ray server testing)
 TESTED_WITH := $(addprefix packages/thresher-,evals server testing)
 
-.PHONY: install dev demo serve test test-beside proofs kills quality fuzz try-open-webui wheels lock sbom audit adapters $(ADAPTERS) \
+.PHONY: install dev demo serve test test-beside proofs kills quality evidence fuzz try-open-webui wheels lock sbom audit adapters $(ADAPTERS) \
 	training check bench docs clean
 
 # What `make test` needs; `make dev` brings what all other targets need.
@@ -93,6 +93,10 @@ try-open-webui: dev
 	test -x $(OPEN_WEBUI)/bin/python || $(PYTHON) -m venv $(OPEN_WEBUI)
 	$(OPEN_WEBUI)/bin/python -m pip install --quiet 'open-webui==0.12.4'
 	$(BIN)/python -m benchmarks.try_open_webui $(OPEN_WEBUI)/bin/open-webui
+
+# Every table of README.md and docs/results whose subject has changed, the oldest first; what was made is kept.
+evidence: dev
+	$(BIN)/python -m benchmarks.everything
 
 wheels:
 	bash .ci/wheels

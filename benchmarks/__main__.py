@@ -1,4 +1,4 @@
-"""`speed`, `checker` and `evidence`, one after another; a failure does not stop the others.
+"""`speed` and `checker`, one after another; a failure does not stop the other.
 
 .venv/bin/python -m benchmarks
 
@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-MODULES = ("speed", "checker", "evidence")
+MODULES = ("speed", "checker")
 
 
 def run(modules: Sequence[str]) -> int:

@@ -1,16 +1,13 @@
-"""The whole evidence: every recipe and preset on the real data, every ablation, every study, one report.
+"""Every recipe on the real data, without a chat model: docs/results/report.md and a page for each set.
 
-    .venv/bin/python -m benchmarks.evidence               writes docs/results, in an hour or more
+    .venv/bin/python -m benchmarks.evidence               writes docs/results
     .venv/bin/python -m benchmarks.evidence --sample 6    a smoke run: six questions of each, into benchmarks/.cache
-    .venv/bin/python -m benchmarks.evidence --only crag   what has `crag` in its name, and the report of all there is
+    .venv/bin/python -m benchmarks.evidence --only nq     what has `nq` in its name, and the report of all there is
 
-No chat model is used. Rows are kept below benchmarks/.cache and what was stopped goes on; `--fresh` starts anew. The
-collections are prepared on the first run, which takes longer, and used again. docs/results/seeds.md, which reads some
-of these pages, is written again too.
-
-`--jobs 2` runs and studies are measured at a time, and the recipes of a run are asked in turn (`eval run --together`),
-so that they find remembered what others have read. What each answer takes is measured in the run `latency` and in the
-study `growth`, which have the machine to themselves, at the end.
+Rows are kept below benchmarks/.cache. What was stopped goes on, and what was asked of an engine that has changed since
+is asked anew. The collections are prepared on the first run, which takes longer, and used again. `--jobs 2` runs are
+measured at a time; the recipes of a run are asked in turn (`eval run --together`), so that they find remembered what
+others have read.
 """
 
 from __future__ import annotations
@@ -18,222 +15,120 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import shutil
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import machine
 from benchmarks.commands import HOME, PROCESSES, interrupted_by_signals, thresher
-from benchmarks.seeds import page
 from benchmarks.seeds.rows import Provenance
-from benchmarks.studies.judge_accuracy import RETRIEVER
-from thresher.judging.calibration import SHIPPED
+from benchmarks.stale import ANSWERS, changed_since, footing
 
-QUESTIONS = 300
+QUESTIONS = 60
 """Of each set in the tables that compare recipes, chosen by hash; fewer where there are fewer."""
 
-BESIDE = 100
+BESIDE = 50
 """Of each set beside those: what a recipe does elsewhere."""
 
-ABLATED = 100
-"""Questions of an ablation, the same for all of them."""
-
-TIMED = 100
-"""Questions of the run that tells what each recipe takes."""
+REFUSALS = 80
+"""Of which more than half cannot be answered."""
 
 RECIPES = ("rag", "hybrid", "ecrag", "chunkrag", "crag", "corrective")
+JUDGING = ("ecrag", "crag", "corrective")
 PLAIN = ("rag", "crag", "corrective")
-RANKING = ("rag", "hybrid", "crag", "corrective")
+RANKING = ("rag", "hybrid[rerank=none,protect.n=0]", "hybrid", "crag", "corrective")
+"""`corrective` has the judge as reranker, the second none, `hybrid` the bundled cross-encoder."""
 RANKED = ("--limit", "20")
 """Results of a search: the measures look at the first ten, and a recipe that judges judges all of them."""
-PRESETS = ("hybrid-literal", "ecrag-literal", "chunkrag-v1", "crag-paper", "crag-code", "no-retrieval")
-
-OUR_JUDGE = SHIPPED["trained"]
-BOUNDS = f"judge=calibrated,upper={OUR_JUDGE.upper},lower={OUR_JUDGE.lower}"
-FAIR = (
-    f"ecrag[judge=calibrated,kdm.internal={OUR_JUDGE.upper},kdm.external={OUR_JUDGE.lower}]",
-    "chunkrag[judge=calibrated]",
-    f"crag[{BOUNDS}]",
-)
-"""Published recipes with our judge, calibration and bounds in their slots; all of them have our reader already."""
-
-CRAG = (
-    "crag",
-    *(f"crag[actions={which}]" for which in ("without-correct", "without-incorrect", "without-ambiguous")),
-    *(f"crag[actions={which}]" for which in ("only-correct", "only-incorrect", "only-ambiguous")),
-    "crag[refine.of=none]",
-    "crag[refine.of=inside]",
-    "crag[search.style=question]",
-    "crag[actions=only-ambiguous,refine.of=none,lower=0,bounds=code]",
-    "crag[decompose=fixed_num]",
-    "crag[decompose=excerption]",
-    "crag[decompose=selection]",
-)
-ECRAG = (
-    "ecrag",
-    "ecrag[flat=true]",
-    "ecrag[summary=text]",
-    "ecrag[subchunk.tail=literal]",
-    "ecrag[chunk.overlap=0,subchunk.overlap=0]",
-    *(f"ecrag[kdm.cosine_weight={weight}]" for weight in (0, 0.5, 1)),
-    *(f"ecrag[kdm.cut={cut}]" for cut in (0.1, 0.3, 0.7, 0.9)),
-    "ecrag[kdm.combine=sum]",
-    "ecrag[kdm.nonzero_rule=normalized]",
-    "ecrag[kdm.fit=retrieved]",
-    "ecrag[kdm.route=survivors]",
-    "ecrag[kdm.route=off]",
-    "ecrag[refine.of=none]",
-    "ecrag[refine.of=all]",
-)
-CHUNKRAG = (
-    "chunkrag",
-    "chunkrag[fuse.lexical_weight=0]",
-    "chunkrag[fuse.dense_weight=0]",
-    "chunkrag[dedup.threshold=1]",
-    *(f"chunkrag[dedup.threshold={threshold}]" for threshold in (0.5, 0.7)),
-    "chunkrag[threshold=fixed]",
-    "chunkrag[threshold=none]",
-    "chunkrag[rerank=none]",
-    *(f"chunkrag[chunk.theta={theta}]" for theta in (0.5, 0.7, 0.9)),
-    "chunkrag[chunk.compare=chunk_centroid]",
-    "chunkrag[edge_order=true]",
-)
-"""Rewriting, reflection, the critic and the model's threshold change nothing without a chat model."""
-
-HYBRID = (
-    "hybrid",
-    "hybrid[fuse.lexical_weight=0,rerank=none,protect.n=0]",
-    "hybrid[fuse.dense_weight=0,rerank=none,protect.n=0]",
-    "hybrid[fuse.method=rrf,rerank=none,protect.n=0]",
-    "hybrid[rerank=none]",
-    *(f"hybrid[protect.n={number}]" for number in (0, 1, 3)),
-    *(f"hybrid[dense.depth={depth},lexical.depth={depth}]" for depth in (10, 50, 100)),
-)
-CORRECTIVE = (
-    "corrective",
-    "corrective[judge=local]",
-    "corrective[decompose=selection]",
-    "corrective[refine.top_k=5]",
-    "corrective[answer.check=none]",
-)
-DEGRADED = (0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
-"""Shares of the questions that may find their gold documents (CRAG, Figure 3)."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One call of `eval run` or of `eval study`, and what belongs to it."""
+    """One call of `eval run`, and whether `eval judge` follows."""
 
     name: str
-    arguments: Sequence[str]
-    """Of `thresher eval`, without --out, --sample and --resume."""
-    questions: int
+    dataset: str
+    recipes: Sequence[str]
+    questions: int = QUESTIONS
+    options: Sequence[str] = ()
     judged: bool = False
-    """Whether `eval judge` follows."""
-    timed: bool = False
-    """Whether it tells what an answer takes: then it runs alone, and a run recipe by recipe."""
-    indexed: Sequence[str] = ()
-    """What `index` is given before, where no run has made the collection already."""
+
+    @property
+    def arguments(self) -> Sequence[str]:
+        """Of `thresher eval`, without --out, --sample and --resume."""
+        chosen = [part for recipe in self.recipes for part in ("--recipe", recipe)]
+        return ("run", "--dataset", self.dataset, *chosen, "--together", *self.options, "--home", str(HOME))
 
 
-def run(
-    name: str,
-    dataset: str,
-    recipes: Sequence[str],
-    questions: int = QUESTIONS,
-    options: Sequence[str] = (),
-    *,
-    judged: bool = False,
-    timed: bool = False,
-) -> Job:
-    """A run of some recipes over the collections of the benchmarks."""
-    chosen = [part for recipe in recipes for part in ("--recipe", recipe)]
-    together = () if timed else ("--together",)
-    arguments = ("run", "--dataset", dataset, *chosen, *together, *options, "--home", str(HOME))
-    return Job(name, arguments, questions, judged, timed)
+def jobs() -> Iterator[Job]:
+    """Everything that is measured, in the order of the report."""
+    data = machine.DATA
+    popqa, nq = (pool(name) / f"{name}.jsonl" for name in ("popqa", "nq"))
+    squad = data / "squad" / "answered.jsonl"
+    yield Job("routing-popqa", f"routing:{popqa}", RECIPES)
+    yield Job("routing-squad", f"routing:{squad}", RECIPES)
+    yield Job("routing-nq", f"routing:{nq}", RECIPES)
+    yield Job("routing-nq-final", f"routing:{nq}", JUDGING, options=("--split", "final"))
+    yield Job("refusal-squad", f"refusal:{squad}", RECIPES, REFUSALS)
+    yield Job("multihop", f"multihop:{data / 'multihop_rag' / 'questions.jsonl'}", RECIPES, BESIDE)
+    yield Job("biography", f"biography:{data / 'biography' / 'questions.jsonl'}", RECIPES, BESIDE, judged=True)
+    yield Job("pubhealth", f"pubhealth:{data / 'pubhealth' / 'claims.jsonl'}", RECIPES, BESIDE)
+    yield Job("climate-fever", f"climate-fever:{data / 'climate_fever' / 'claims.jsonl'}", PLAIN, BESIDE)
+    yield Job("scifact", f"beir:{abstracts()}", RANKING, options=RANKED)
 
 
-def study(kind: str, *options: str, questions: int = 100, timed: bool = False, indexed: Sequence[str] = ()) -> Job:
-    """A study, called as its kind."""
-    return Job(kind, ("study", kind, *options), questions, timed=timed, indexed=indexed)
-
-
-def jobs(*, smoke: bool = False) -> Iterator[Job]:
-    """Everything that is measured, in the order of the report; a smoke run grows a collection less far."""
-    data, small = machine.DATA, pool()
-    compared = (*RECIPES, *FAIR)
-    longtail = f"popqa-longtail:{data / 'popqa_longtail' / 'questions.jsonl'}"
-    popqa, squad = f"routing:{small / 'popqa.jsonl'}", f"routing:{data / 'squad' / 'answered.jsonl'}"
-    yield run("routing-popqa", popqa, compared, judged=True)
-    yield run("routing-squad", squad, compared, judged=True)
-    yield run("routing-nq", f"routing:{small / 'nq.jsonl'}", (*RECIPES, FAIR[-1]))
-    yield run("routing-popqa-inside", popqa, PLAIN, options=("--outside", "none"))
-    yield run("refusal-squad", f"refusal:{data / 'squad' / 'answered.jsonl'}", compared)
-    yield run("papers", "papers", RECIPES)
-    yield run("popqa-longtail", longtail, RECIPES)
-    yield run("squad", f"squad:{data / 'squad' / 'answered.jsonl'}", RECIPES, BESIDE)
-    yield run("clapnq", f"clapnq:{data / 'clapnq' / 'questions.jsonl'}", RECIPES, BESIDE)
-    yield run("multihop", f"multihop:{data / 'multihop_rag' / 'questions.jsonl'}", RECIPES, BESIDE)
-    yield run("biography", f"biography:{data / 'biography' / 'questions.jsonl'}", RECIPES, BESIDE, judged=True)
-    yield run("pubhealth", f"pubhealth:{data / 'pubhealth' / 'claims.jsonl'}", PLAIN, BESIDE)
-    yield run("arc", f"arc:{data / 'arc' / 'questions.jsonl'}", PLAIN, BESIDE)
-    yield run("climate-fever", f"climate-fever:{data / 'climate_fever' / 'claims.jsonl'}", PLAIN, BESIDE)
-    yield run("scifact", f"beir:{data / 'scifact'}", RANKING, options=RANKED)
-    yield run("cranfield", f"beir:{data / 'cranfield'}", RANKING, options=RANKED)
-    yield run("presets", popqa, (*PLAIN, *PRESETS), ABLATED)
-    yield run("crag-ablations", popqa, CRAG, ABLATED)
-    yield run("ecrag-ablations", squad, ECRAG, ABLATED)
-    yield run("chunkrag-ablations", squad, CHUNKRAG, ABLATED)
-    yield run("hybrid-ablations", f"beir:{data / 'scifact'}", HYBRID, ABLATED, RANKED)
-    yield run("corrective-ablations", popqa, CORRECTIVE, ABLATED)
-    for share in DEGRADED:
-        told = f"degraded-{share}"
-        yield run(told, longtail, PLAIN, ABLATED, ("--degrade", str(share)))
-    yield run("latency", popqa, RECIPES, TIMED, timed=True)
-    home, pooled = ("--home", str(HOME)), f"wikipedia:{small / 'popqa.jsonl'}"
-    yield study("redundancy", "--dataset", popqa, *home)
-    yield study("relevance", "--dataset", popqa, *home)
-    yield study("retrieved", "--dataset", popqa, *home, questions=3)
-    yield study("actions", "--dataset", longtail, questions=QUESTIONS)
-    whole = ("--collection", "evidence-pool")
-    passages = (str(small / "corpus.jsonl"), "--recipe", RETRIEVER, *whole)
-    yield study("evaluator", "--dataset", pooled, *whole, *home, questions=QUESTIONS, indexed=passages)
-    sizes = "10,20" if smoke else "10,25,50,100,250,500"
-    growing = ("--set", f"sizes={sizes}", "--set", "rounds=2")
-    yield study("growth", "--dataset", pooled, *growing, questions=20, timed=True)
-
-
-PASSAGES = 10_000
+PASSAGES, ABSTRACTS = 2000, 1000
 NAMING = {"popqa": ("gold_ids",), "nq": ("silver_ids", "retrieved_ids")}
 
 
-def pool(passages: int = PASSAGES) -> Path:
-    """The folder with corpus.jsonl, popqa.jsonl and nq.jsonl: every passage the questions name, and random others.
+def pool(name: str) -> Path:
+    """The folder with NAME.jsonl and corpus.jsonl: the passages of Wikipedia that its questions name, and others.
 
-    The whole pool (28,735 passages) takes three quarters of an hour to index for all recipes on two cores; this one
-    takes a third of that, for each set of questions. Made once; the same size gives the same pool.
+    All of them (28,735) would take three quarters of an hour to index for all recipes on two cores.
     """
-    folder = machine.CACHE / f"pool-{passages}"
+    questions = machine.rows(f"wikipedia/{name}.jsonl")
+    named = {id_ for question in questions for field in NAMING[name] for id_ in question.get(field, ())}
+    return drawn(f"pool-{name}-{PASSAGES}", "wikipedia", PASSAGES, named, f"{name}.jsonl")
+
+
+def abstracts() -> Path:
+    """SciFact with the abstracts that its claims name, and others."""
+    lines = (machine.DATA / "scifact" / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    named = {line.split("\t")[1] for line in lines}
+    return drawn(f"scifact-{ABSTRACTS}", "scifact", ABSTRACTS, named, "queries.jsonl", "qrels.tsv")
+
+
+def drawn(name: str, of: str, number: int, named: Set[str], *beside: str) -> Path:
+    """A folder with files of a set and a part of its corpus: what is named, and others by their hash."""
+    folder = machine.CACHE / name
     if (folder / "corpus.jsonl").is_file():
         return folder
     folder.mkdir(parents=True, exist_ok=True)
-    named: set[str] = set()
-    for name, fields in NAMING.items():
-        shutil.copy(machine.DATA / "wikipedia" / f"{name}.jsonl", folder)
-        for question in machine.rows(f"wikipedia/{name}.jsonl"):
-            named.update(id_ for field in fields for id_ in question.get(field, ()))
-    rows = machine.rows("wikipedia/corpus.jsonl")
+    for file in beside:
+        shutil.copy(machine.DATA / of / file, folder)
+    rows = machine.rows(f"{of}/corpus.jsonl")
     rows.sort(key=lambda row: (row["_id"] not in named, hashlib.sha1(f"pool:{row['_id']}".encode()).hexdigest()))
     unfinished = folder / "corpus.jsonl.new"
-    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows[:passages])
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows[:number])
     unfinished.write_text("".join(lines), encoding="utf-8")
     unfinished.rename(folder / "corpus.jsonl")
     return folder
+
+
+KEPT = machine.CACHE / "evidence"
+REPORT = machine.ROOT / "docs" / "results"
+COMMAND = "python -m benchmarks.evidence"
+OF = (*ANSWERS, "packages/thresher-evals/src")
+
+
+ANSWERS_TABLE = re.compile(r"### Every question and every answer\n.*?(?=^#|\Z)", re.DOTALL | re.MULTILINE)
+"""It stands on a page of few questions; questions.csv has it."""
 
 
 def main() -> int:
@@ -251,91 +146,112 @@ def evidence() -> int:
     """Every job that is chosen, and the report of all there is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, help="ask this many questions of each run: a smoke run, not evidence")
-    parser.add_argument("--only", action="append", default=[], help="only runs and studies with this in their names")
+    parser.add_argument("--only", action="append", default=[], help="only runs with this in their names")
     parser.add_argument("--rows-only", action="store_true", help="write no report")
-    parser.add_argument("--fresh", action="store_true", help="ask everything again")
-    parser.add_argument("--jobs", type=int, default=2, help="runs and studies at a time; those that time run alone")
+    parser.add_argument("--report-only", action="store_true", help="ask nothing")
+    parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
     given = parser.parse_args()
     if given.jobs < 1:
         parser.error("--jobs is a number from 1")
     started = time.perf_counter()
     machine.tell()
-    kept = machine.CACHE / ("evidence" if given.sample is None else f"evidence-{given.sample}")
-    if given.fresh:
-        shutil.rmtree(kept, ignore_errors=True)
-    planned = list(jobs(smoke=given.sample is not None))
+    kept = KEPT if given.sample is None else machine.CACHE / f"evidence-{given.sample}"
+    planned = list(jobs())
     chosen = [job for job in planned if not given.only or any(part in job.name for part in given.only)]
-    seconds = measure_all(chosen, kept, given.sample, at_a_time=given.jobs)
-    print(f"{len(chosen)} jobs: {seconds:.0f} s in all", flush=True)
+    if not given.report_only:
+        measure_all(chosen, kept, given.sample, at_a_time=given.jobs)
     if given.rows_only:
         return 0
-    folders = [str(kept / job.name) for job in planned if (kept / job.name).is_dir()]
-    report = machine.ROOT / "docs" / "results" if given.sample is None else kept / "report"
-    title = "What correction is worth" if given.sample is None else f"A smoke run of {given.sample} questions each"
-    print(thresher("eval", "report", *folders, "--out", str(report), "--title", title, home=False))
-    without_own_paths(report)
-    if given.sample is None and not given.only:
-        made = Provenance.now()
-        machine.keep("evidence", {"commit": made.commit, "date": made.date})
-    if given.sample is None:
-        page.write()
-    print(f"whole report: {(time.perf_counter() - started) / 60:.0f} min")
+    report(planned, kept, REPORT if given.sample is None else kept / "report", given.sample)
+    print(f"{(time.perf_counter() - started) / 60:.0f} min")
     if given.sample is not None:
         print(f"THIS WAS A SMOKE RUN: {given.sample} questions of each set prove nothing.")
     return 0
 
 
+def report(planned: Sequence[Job], kept: Path, out: Path, sample: int | None) -> None:
+    """The report of what has rows, each page with the state that was asked; what the seeds' page reads of it."""
+    done = [job for job in planned if made_file(kept / job.name).is_file()]
+    title = "What correction is worth" if sample is None else f"A smoke run of {sample} questions each"
+    folders = [str(kept / job.name) for job in done]
+    print(thresher("eval", "report", *folders, "--out", str(out), "--title", title, home=False))
+    without_own_paths(out)
+    made = {job.name: made_of(kept / job.name) for job in done}
+    for page in (out / "datasets").glob("*.md"):
+        text = ANSWERS_TABLE.sub("", page.read_text(encoding="utf-8"))
+        of = [one for name, one in made.items() if re.search(rf"^## {name}\b(?!-)", text, re.MULTILINE)]
+        oldest = min(of, key=lambda one: one.date)
+        page.write_text(f"{text}\n{footing(oldest.commit, oldest.date, COMMAND, OF)}\n", encoding="utf-8")
+    oldest = min(made.values(), key=lambda one: one.date)
+    with (out / "report.md").open("a", encoding="utf-8") as file:
+        file.write(f"\n{footing(oldest.commit, oldest.date, COMMAND, OF)}\n")
+
+
+def made_file(folder: Path) -> Path:
+    """Beside the rows of a run: the state of the engine that was asked."""
+    return folder.with_suffix(".json")
+
+
+def made_of(folder: Path) -> Provenance:
+    """With which engine the rows of a run were made."""
+    return Provenance(**json.loads(made_file(folder).read_text(encoding="utf-8")))
+
+
 def without_own_paths(report: Path) -> None:
-    """Name the folders of data and of the project as anyone has them, not where they are on this machine."""
-    places = {str(machine.DATA): "$THRESHER_DATA", f"{machine.ROOT}/": "", str(machine.ROOT): "."}
+    """Name the folders of data and of the project as anyone has them, and a small sample by its intervals."""
+    places = {str(machine.DATA): "$THRESHER_DATA", str(machine.CACHE.resolve()): "benchmarks/.cache"}
+    places |= {f"{machine.ROOT}/": "", str(machine.ROOT): "."}
     for file in report.rglob("*"):
         if file.suffix in (".md", ".html", ".csv", ".jsonl"):
             text = file.read_text(encoding="utf-8")
             for place, name in places.items():
                 text = text.replace(place, name)
+            text = text.replace("a smoke run, not evidence", "few, so read the intervals")
             file.write_text(text, encoding="utf-8")
 
 
-def measure_all(jobs: Sequence[Job], kept: Path, sample: int | None, *, at_a_time: int) -> float:
-    """Run what is left of the jobs, those that time alone at the end; the sum of their seconds.
+def measure_all(jobs: Sequence[Job], kept: Path, sample: int | None, *, at_a_time: int) -> None:
+    """Run what is left of the jobs.
 
     A job that fails ends it all once those that are running have ended; the others are not begun.
     """
     workers = ThreadPoolExecutor(at_a_time)
-    left = deque(job for job in jobs if not job.timed)
-    running: set[Future[float]] = set()
-    seconds = 0.0
+    left = deque(jobs)
+    running: set[Future[None]] = set()
     try:
         while left or running:
             while left and len(running) < at_a_time:
                 job = left.popleft()
                 running.add(workers.submit(measured, job, kept / job.name, sample))
             done, running = wait(running, return_when=FIRST_COMPLETED)
-            seconds += sum(one.result() for one in done)
+            for one in done:
+                one.result()
     except (Exception, SystemExit):
         workers.shutdown()
         raise
     finally:  # an interruption waits for nobody
         workers.shutdown(wait=False)
-    return seconds + sum(measured(job, kept / job.name, sample) for job in jobs if job.timed)
 
 
-def measured(job: Job, out: Path, sample: int | None) -> float:
-    """Run what is left of a job; the seconds it took."""
+def measured(job: Job, out: Path, sample: int | None) -> None:
+    """Run what is left of a job."""
     started = time.perf_counter()
     questions = str(job.questions if sample is None else min(sample, job.questions))
+    made = made_file(out)
+    if made.is_file() and changed_since(machine.ROOT, made_of(out).commit.rstrip("+"), OF):
+        shutil.rmtree(out, ignore_errors=True)
+        made.unlink()
+    if not made.is_file():
+        out.parent.mkdir(parents=True, exist_ok=True)
+        made.write_text(json.dumps(vars(Provenance.now())), encoding="utf-8")
     try:
-        if job.indexed:
-            thresher("index", *job.indexed)
         thresher("eval", *job.arguments, "--out", str(out), "--sample", questions, "--resume", home=False)
         if job.judged:
             thresher("eval", "judge", str(out), "--judge", "offline", home=False)
     except (Exception, SystemExit):
         print(f"{job.name}: not finished", flush=True)
         raise
-    seconds = time.perf_counter() - started
-    print(f"{job.name}: {seconds:.0f} s", flush=True)
-    return seconds
+    print(f"{job.name}: {time.perf_counter() - started:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

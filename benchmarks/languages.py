@@ -65,6 +65,12 @@ def by_search(told: Told, collection: thresher.Collection, recipe: str, settings
     return sum(bool(hits) and int(Path(hits[0].chunk.source).stem) == at for at, hits in enumerate(found))
 
 
+HEADS = (
+    *("language", "questions", "BM25, English stems", "BM25, as indexed"),
+    *("encoder", "`hybrid`", "`corrective` right", "refused"),
+)
+
+
 def main() -> None:
     """Print a row for each language."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -74,6 +80,7 @@ def main() -> None:
         f"encoder {encoder_name or 'bundled'}; questions whose paragraph comes first, and answers with the right words"
     )
     settings = {"encoder": encoder_name} if encoder_name else {}
+    print(f"\n| {' | '.join(HEADS)} |", "|---" * len(HEADS) + "|", sep="\n")
     for language, told in sets().items():
         by_english, by_language = by_words(told, index_terms, index_terms), by_words(told, own_terms, query_terms)
         with tempfile.TemporaryDirectory() as folder, thresher.open(home=Path(folder) / "home") as collection:
@@ -84,10 +91,8 @@ def main() -> None:
             answers = [collection.ask(question, settings=settings) for _, question, _ in told]
         said = sum(words in answer.text for (_, _, words), answer in zip(told, answers, strict=True))
         refused = sum(answer.abstained for answer in answers)
-        print(
-            f"{language}: {len(told)} questions; BM25 with English stems {by_english}, as indexed {by_language}; "
-            f"encoder {by_vector}; hybrid {both}; corrective: {said} right, {refused} refused"
-        )
+        cells = (language, len(told), by_english, by_language, by_vector, both, said, refused)
+        print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 
 if __name__ == "__main__":

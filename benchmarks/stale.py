@@ -1,29 +1,43 @@
 """Which numbers of README and docs are older than the last change of what they measure.
 
 python -m benchmarks.stale            # lists them
-python -m benchmarks.stale --strict   # and exits with 1 where one that claims to be current is
+python -m benchmarks.stale --strict   # and exits with 1 where one is too old
 
-A table of measured numbers has a comment above it that no reader sees:
+A measured table has a comment above or below it that no reader sees:
 
 <!-- measured: COMMIT DATE; by: COMMAND; of: PATH PATH ... -->
 
 COMMIT is the state that was measured or, where nobody wrote that down, the commit that wrote the number; PATHS are the
-files and folders whose change may change the number. `dated; ` before `by` says that the number is of that state and of
-no later one, which the line above the comment shows ("Measured on DATE at `COMMIT`."): a measurement of hours is
-not repeated for every change. A page that a command writes whole has no comment.
+files and folders whose change may change the number. `dated; ` before `by` says that the number is of that state, which
+the line above the comment shows ("Measured on DATE at `COMMIT`."): a measurement of hours is not repeated for every
+change. A page that a command writes whole has one comment, at its end.
+
+A landing is a later day (of commits, UTC) on which a commit changed one of the paths. A table that is not dated is too
+old after the first change, a dated one after five landings: `make evidence` makes it again, or it goes.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.machine import ROOT
+
+LANDINGS = 5
+"""Of these a dated table bears fewer."""
+
+ANSWERS = (
+    *(f"src/thresher/{room}" for room in ("retrieval", "judging", "refinement", "correction", "answering", "text")),
+    *(f"src/thresher/{room}" for room in ("structure", "questions", "recipes", "chunking", "models/weights")),
+    "src/thresher_methods",
+)
+"""What decides an answer without a chat model."""
 
 _LINE = re.compile(r"<!-- measured:.*?-->", re.DOTALL)
 _READ = re.compile(
@@ -58,31 +72,53 @@ class Stale:
     changes: int
     last: str
     """The last of them: commit and date."""
+    landings: int
+
+    @property
+    def too_old(self) -> bool:
+        """Whether the numbers have to be measured again, or to go."""
+        return self.landings >= LANDINGS or not self.measured.dated
 
     def __str__(self) -> str:
         one = self.measured
         commits = f"{self.changes} commit{'s' * (self.changes != 1)}"
+        landings = f"{self.landings} landing{'s' * (self.landings != 1)}"
         return (
-            f"{one.page}:{one.line}: of {one.date} ({one.commit}); {commits} since to {', '.join(one.of)}, "
-            f"the last {self.last}; again: {one.by}"
+            f"{one.page}:{one.line}: of {one.date} ({one.commit}); {commits} since in {landings} to "
+            f"{', '.join(one.of)}, the last {self.last}; again: {one.by}"
         )
+
+
+def comment(commit: str, date: str, by: str, of: Iterable[str]) -> str:
+    """The comment below a line that shows the state; `+` behind a commit says that it had been changed."""
+    return f"<!-- measured: {commit.rstrip('+')} {date}; dated; by: {by}; of: {' '.join(of)} -->"
+
+
+def footing(commit: str, date: str, by: str, of: Iterable[str]) -> str:
+    """What a command writes below its tables: state and command for readers, and the comment."""
+    return f"*Measured on {date} at `{commit}`; `{by}`.*\n\n{comment(commit, date, by, of)}"
 
 
 def measured(root: Path) -> Iterator[Measured]:
     """The comments of README.md and docs/, page by page. Unreadable for one that is not as it should be."""
     for page in (root / "README.md", *sorted((root / "docs").rglob("*.md"))):
-        text, name = page.read_text(encoding="utf-8"), page.relative_to(root).as_posix()
-        for found in _LINE.finditer(text):
-            line = text.count("\n", 0, found.start()) + 1
-            read = _READ.fullmatch(found[0])
-            if read is None:
-                raise Unreadable(f"{name}:{line}: write <!-- measured: COMMIT DATE; by: COMMAND; of: PATH PATH -->")
-            above = text[: found.start()].rstrip().rpartition("\n")[2]
-            if read["dated"] and not (read["commit"] in above and read["date"] in above):
-                shown = f"Measured on {read['date']} at `{read['commit']}`."
-                raise Unreadable(f"{name}:{line}: is dated, so write above it: {shown}")
-            of, dated = tuple(read["of"].split()), read["dated"] is not None
-            yield Measured(name, line, read["commit"], read["date"], read["by"], of, dated)
+        yield from measured_on(page, page.relative_to(root).as_posix())
+
+
+def measured_on(page: Path, name: str) -> Iterator[Measured]:
+    """The comments of a page, in order. Unreadable for one that is not as it should be."""
+    text = page.read_text(encoding="utf-8")
+    for found in _LINE.finditer(text):
+        line = text.count("\n", 0, found.start()) + 1
+        read = _READ.fullmatch(found[0])
+        if read is None:
+            raise Unreadable(f"{name}:{line}: write <!-- measured: COMMIT DATE; by: COMMAND; of: PATH PATH -->")
+        above = text[: found.start()].rstrip().rpartition("\n")[2]
+        if read["dated"] and not (read["commit"] in above and read["date"] in above):
+            shown = f"Measured on {read['date']} at `{read['commit']}`."
+            raise Unreadable(f"{name}:{line}: is dated, so write above it: {shown}")
+        of, dated = tuple(read["of"].split()), read["dated"] is not None
+        yield Measured(name, line, read["commit"], read["date"], read["by"], of, dated)
 
 
 def stale(root: Path) -> list[Stale]:
@@ -95,24 +131,49 @@ def stale(root: Path) -> list[Stale]:
         for path in one.of:
             if not _git(root, "log", "-1", "--format=%h", "--", path):
                 raise Unreadable(f"{place}: no commit ever changed {path}")
-        changes = (_git(root, "log", "--format=%h of %cs", f"{one.commit}..HEAD", "--", *one.of) or "").splitlines()
-        if changes:
-            found.append(Stale(one, len(changes), changes[0]))
+        if changes := changed_since(root, one.commit, one.of):
+            days = {change.rpartition(" ")[2] for change in changes} - {_day(root, one.commit)}
+            found.append(Stale(one, len(changes), changes[0], len(days)))
     return found
 
 
+def changed_since(root: Path, commit: str, of: Iterable[str]) -> list[str]:
+    """The commits after one that changed some paths, the last first: commit and date."""
+    shown = ("log", "--date=format-local:%Y-%m-%d", "--format=%h of %cd")
+    return (_git(root, *shown, f"{commit}..HEAD", "--", *of) or "").splitlines()
+
+
+def written(root: Path, path: Path) -> tuple[str, str]:
+    """The commit that wrote what a file holds, and its day: this one where the file is not committed as it is."""
+    changed = _git(root, "status", "--porcelain", "--", str(path))
+    of = () if changed else ("--", str(path))
+    commit, _, day = (_git(root, "log", "-1", "--abbrev=8", "--format=%h %cs", *of) or "").strip().partition(" ")
+    return commit, day
+
+
+def _day(root: Path, commit: str) -> str:
+    return (_git(root, "log", "-1", "--date=format-local:%Y-%m-%d", "--format=%cd", commit) or "").strip()
+
+
 def _git(root: Path, *arguments: str) -> str | None:
-    """What git says; None where it fails."""
-    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
+    """What git says, days in UTC; None where it fails."""
+    utc = {**os.environ, "TZ": "UTC"}
+    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False, env=utc)
     return None if done.returncode else done.stdout
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Print what is stale; the exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.stale", description="Numbers older than what they measure."
+        prog="python -m benchmarks.stale",
+        description="Numbers older than what they measure.",
+        epilog="A landing is a later day (of commits, UTC) on which a commit changed what was measured.",
     )
-    parser.add_argument("--strict", action="store_true", help="exit with 1 where a number that is not dated is stale")
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help=f"exit with 1 where a table is too old: {LANDINGS} landings, or any change of one that is not dated",
+    )
     parser.add_argument("--root", type=Path, default=ROOT, help="the checkout")
     options = parser.parse_args(arguments)
     if (_git(options.root, "rev-parse", "--is-shallow-repository") or "true").strip() == "true":
@@ -123,16 +184,11 @@ def main(arguments: list[str] | None = None) -> int:
     except Unreadable as error:
         print(error)
         return 2
-    current = [one for one in found if not one.measured.dated]
     for one in found:
-        print("dated" if one.measured.dated else "stale", one)
-    claiming = sum(not one.dated for one in all_)
-    print(
-        f"{len(current)} of {claiming} measured tables that claim to be current are older than what they measure; ",
-        end="",
-    )
-    print(f"{len(found) - len(current)} of {len(all_) - claiming} dated ones")
-    return 1 if current and options.strict else 0
+        print("too old" if one.too_old else "older", one)
+    old = sum(one.too_old for one in found)
+    print(f"{len(found)} of {len(all_)} measured tables are older than what they measure, {old} too old")
+    return 1 if old and options.strict else 0
 
 
 if __name__ == "__main__":

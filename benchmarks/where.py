@@ -23,6 +23,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.machine import DATA, ROOT, describe
+from benchmarks.seeds.rows import Provenance
+from benchmarks.stale import footing
 
 PAGE = ROOT / "docs" / "results" / "where.md"
 MEASURE = "import sys, json; from benchmarks.where import measured; print(json.dumps(measured(*json.load(sys.stdin))))"
@@ -207,10 +209,9 @@ def main() -> None:
     print(told)
     if options.write:
         machine = ", ".join(f"{key} {value}" for key, value in describe().items())
-        head = (
-            f"# Where the time goes\n\n{machine}.\n\nMade by `python -m benchmarks.where {' '.join(sys.argv[1:])}`.\n\n"
-        )
-        PAGE.write_text(head + told, encoding="utf-8")
+        made, command = Provenance.now(), f"python -m benchmarks.where {' '.join(sys.argv[1:])}"
+        below = footing(made.commit, made.date, command, ("src/thresher", "benchmarks/where.py"))
+        PAGE.write_text(f"# Where the time goes\n\n{machine}.\n\n{told}\n{below}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python -m benchmarks.certified              # from the rows that are stored; three minutes
     python -m benchmarks.certified --write      # also docs/results/certified.md
     python -m benchmarks.certified ask          # the questions that have no row yet, see `asking`; an hour
-    python -m benchmarks.certified ask PopQA    # of one set
+    python -m benchmarks.certified ask PopQA    # of one set; --again: also those that have one
 
 A row is a question with the certainty of its answer and whether what is shown is right, marked by rule: the gold
 answers stand in for the person. The rows of papers, manuals, short and look-alike documents that `make quality` asks
@@ -23,10 +23,11 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from benchmarks.certified.asking import SETS, ask, read
+from benchmarks.certified.asking import ROWS, SETS, ask, forget, read
 from benchmarks.machine import ROOT, describe
 from benchmarks.quality.rows import stored
 from benchmarks.questions.rules import Mark
+from benchmarks.stale import ANSWERS, footing, written
 from thresher.judging.certificate import LEAST_RECENT, WINDOW
 from thresher.judging.certify import SHIFT_LEVEL, Labelled, Passed, at_most, at_most_wrong, risk, shift
 
@@ -245,12 +246,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("what", nargs="?", choices=["ask"], help="ask the questions that have no row")
     parser.add_argument("sets", nargs="*", metavar="SET", help=", ".join(SETS))
+    parser.add_argument("--again", action="store_true", help="ask those that have a row too")
     parser.add_argument("--write", action="store_true", help="write docs/results/certified.md")
     given = parser.parse_args()
     if unknown := set(given.sets) - set(SETS):
         parser.error(f"no such set: {', '.join(sorted(unknown))}")
     if given.what == "ask":
         for name in given.sets or SETS:
+            if given.again:
+                forget(name)
             ask(name)
         return
     lines = []
@@ -258,7 +262,8 @@ def main() -> None:
         print(line, flush=True)
         lines.append(line)
     if given.write:
-        PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        below = footing(*written(ROOT, ROWS), "python -m benchmarks.certified --write", ANSWERS)
+        PAGE.write_text("\n".join([*lines, "", below]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

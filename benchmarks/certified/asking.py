@@ -69,6 +69,12 @@ def read() -> list[Row]:
     return [Row(**json.loads(line)) for line in lines]
 
 
+def forget(name: str) -> None:
+    """Drop the rows of a set."""
+    kept = [json.dumps(asdict(row)) + "\n" for row in read() if row.set != name]
+    ROWS.write_text("".join(kept), encoding="utf-8")
+
+
 def ask(name: str) -> None:
     """Ask the questions of a set that have no row."""
     known = {row.id for row in read() if row.set == name}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.machine import ROOT
-from benchmarks.quality.rows import Row, rows_of, stored
+from benchmarks.quality.rows import Row, made_of, rows_of, stored
 from benchmarks.questions.rules import Mark
 from benchmarks.seeds.sections import Cell, cell, interval, table
+from benchmarks.stale import ANSWERS, footing
 from thresher_evals.stats import (
     Forecast,
     aurc_interval,
@@ -31,23 +33,58 @@ OPENING = """# Answers, refusals and probabilities
 <!-- Made by `python -m benchmarks.quality --page` from benchmarks/quality/rows*.jsonl; do not edit. -->
 
 Questions to real papers and manuals, look-alike documents, short documents, SQuAD's paragraphs, and definitions,
-without a chat model, marked by rule. Papers and manuals were asked of four recipes, on 2026-11-28 at `99037e08`
-(`python -m benchmarks.quality --recipe NAME --sets papers manuals --write`); the other rows are the gate's, which has
-rows of its own for papers and manuals. Intervals are 95 %, bootstrap over questions."""
+without a chat model, marked by rule. Papers and manuals were asked of four recipes (`python -m benchmarks.quality
+--recipe NAME --sets papers manuals --write`); the other rows are the gate's (`python -m benchmarks.quality --write`),
+which has rows of its own for papers and manuals. Intervals are 95 %, bootstrap over questions."""
+
+COMMAND = "python -m benchmarks.quality --page"
+OF = (*ANSWERS, "src/thresher/documents", "benchmarks/real_text/questions.jsonl")
+README = ROOT / "README.md"
+BLOCK = re.compile(r"\| questions about manuals and papers \|.*?<!-- measured: [^>]*-->", re.DOTALL)
+"""The table of README.md that stands here too."""
 
 
 def markdown() -> str:
     """The page, from what is stored."""
-    of = {recipe: stored(rows_of(recipe)) for recipe in RECIPES}
+    of = {recipe: rows for recipe in RECIPES if (rows := stored(rows_of(recipe)))}
     of[DEFAULT] += [row for row in stored() if row.set not in COMPARED]
-    of = {recipe: rows for recipe, rows in of.items() if rows}
-    parts = [OPENING, *shown(of), *risks(of), *calibration(of[DEFAULT]), *compared(of)]
+    parts = [OPENING, *shown(of), *risks(of), *calibration(of[DEFAULT]), *compared(of), below(*of, "")]
     return "\n\n".join(parts) + "\n"
 
 
+def below(*recipes: str) -> str:
+    """The footing, by the oldest rows of some recipes."""
+    oldest = min((one for each in recipes for one in made_of(rows_of(each)).values()), key=lambda one: one.date)
+    return footing(oldest.commit, oldest.date, COMMAND, OF)
+
+
+def in_short() -> str:
+    """The default recipe on papers and manuals together, for README.md."""
+    rows = stored(rows_of(DEFAULT))
+    asked, without = ([row for row in rows if row.answerable is answerable] for answerable in (True, False))
+
+    def counted(of: Sequence[Row], state: str, *, right: bool = False) -> int:
+        return sum(row.state == state and (not right or row.shown == Mark.RIGHT) for row in of)
+
+    lines = [
+        [
+            f"{len(of)} {title}",
+            *(
+                f"{counted(of, state)}, {counted(of, state, right=True)} right" if of is asked else counted(of, state)
+                for state in ("answered", "doubtful")
+            ),
+            counted(of, "refused"),
+        ]
+        for of, title in ((asked, "that the documents answer"), (without, "that they do not"))
+    ]
+    return table(["questions about manuals and papers", "answered", "in doubt", "refused"], lines)
+
+
 def write() -> Path:
-    """Write the page where the documentation has it."""
+    """Write the page where the documentation has it, and the table of README.md."""
     PAGE.write_text(markdown(), encoding="utf-8")
+    block = f"{in_short()}\n\n{below(DEFAULT)}"
+    README.write_text(BLOCK.sub(lambda _: block, README.read_text(encoding="utf-8")), encoding="utf-8")
     return PAGE
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from benchmarks.questions import rules
 from benchmarks.questions.rules import Mark, Question
+from benchmarks.seeds.rows import Provenance
 
 ROWS = Path(__file__).with_name("rows.jsonl")
 Z95 = 1.959964
@@ -168,9 +169,19 @@ def stored(path: Path = ROWS) -> list[Row]:
 
 
 def write(rows: Sequence[Row], path: Path = ROWS) -> None:
-    """Keep rows in place of earlier ones of their sets."""
-    kept = [row for row in stored(path) if row.set not in {row.set for row in rows}]
+    """Keep rows in place of earlier ones of their sets, and with which engine they were made."""
+    sets = {row.set for row in rows}
+    kept = [row for row in stored(path) if row.set not in sets]
     path.write_text("".join(json.dumps(asdict(row)) + "\n" for row in [*kept, *rows]), encoding="utf-8")
+    made, now = path.with_suffix(".made.json"), vars(Provenance.now())
+    before = json.loads(made.read_text(encoding="utf-8")) if made.is_file() else {}
+    made.write_text(json.dumps({**before, **dict.fromkeys(sorted(sets), now)}, indent=1) + "\n", encoding="utf-8")
+
+
+def made_of(path: Path = ROWS) -> dict[str, Provenance]:
+    """With which engine the rows of each set were made."""
+    kept = json.loads(path.with_suffix(".made.json").read_text(encoding="utf-8"))
+    return {name: Provenance(**one) for name, one in kept.items()}
 
 
 LOSSES: dict[str, Callable[[Row], bool]] = {

@@ -53,7 +53,7 @@ def sections() -> Iterator[Section]:
         "Table 1: methods on four data sets",
         "Accuracy and FactScore of RAG, CRAG, Self-RAG and Self-CRAG with 7B generators.",
         not_here="It needs the generators. ChunkRAG's Table 1, above, repeats its PopQA, PubHealth and Biography "
-        "columns and has ours beside them; ARC is in [its page](datasets/arc-questions.md).",
+        "columns and has ours beside them; `thresher eval run --dataset arc:FILE` asks ARC.",
     )
     named = zip(("Correct", "Incorrect", "Ambiguous"), ACTIONS, strict=True)
     yield ablation(

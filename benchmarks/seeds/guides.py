@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from textwrap import shorten
 from typing import Any
 
+from benchmarks.seeds.ecrag import PAGE
 from benchmarks.seeds.examples import ASKED, BLOG, CONTROL, LIMIT, RECENT, REPORT, SEARCHED, WITH_A_MODEL
 from benchmarks.seeds.rows import Measured
-from benchmarks.seeds.sections import NOTHING, Cell, Section, needed, printed, stored_footing, table
+from benchmarks.seeds.sections import NOTHING, Cell, Section, commented, needed, printed, stored_footing, table
 from benchmarks.seeds.stored import column
 
-PAGE = "papers"
 SHOWN = 240
 """Characters of an answer in a table: the longest compare, and say the rest below."""
 
@@ -98,7 +98,7 @@ def one_of_each(measured: Measured, recipes: int) -> str:
     """Below a table of examples: they prove nothing by their number."""
     return (
         f"*One question a line, {recipes} recipes: examples, no measurement; {measured.made}; `{measured.command}`: "
-        f"{measured.settings}.*"
+        f"{measured.settings}.*\n\n{commented(measured)}"
     )
 
 
@@ -124,15 +124,15 @@ def report() -> Iterator[Section]:
 
 
 def precision() -> str:
-    """Our papers by recipe, as the evidence measured them."""
+    """What is found by recipe, as the evidence measured it."""
     columns = {name: column(PAGE, name) for name in MEASURES}
     lines: list[list[Cell]] = [
         [recipe, *(one.cells[recipe] for one in columns.values())] for recipe in ("rag", "hybrid", "corrective")
     ]
     return (
-        f"Our questions about 41 papers, n = {columns['P@5'].questions}; relevant is the gold paper, or its gold page "
-        f"for `span_F1@5`.\n\n{table(['recipe', *MEASURES], lines)}\n\n{stored_footing(PAGE)}\n\nA question has one "
-        "gold paper: P@5 cannot be above 0.2."
+        f"Questions to SQuAD's paragraphs, n = {columns['P@5'].questions} that have an answer; relevant is the gold "
+        f"paragraph, or its span for `span_F1@5`.\n\n{table(['recipe', *MEASURES], lines)}\n\n{stored_footing(PAGE)}"
+        "\n\nA question has one gold paragraph: P@5 cannot be above 0.2."
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks import machine
-from benchmarks.seeds import chunkrag, crag, ecrag, guides
+from benchmarks.seeds import chunkrag, crag, ecrag, guides, items
 from benchmarks.seeds.sections import Section
 
 PAGE = machine.ROOT / "docs" / "results" / "seeds.md"
@@ -30,7 +30,7 @@ def markdown() -> str:
         ("The hybrid report", guides.report()),
         ("CRAG", crag.sections()),
     )
-    parts = [OPENING]
+    parts = [OPENING, items.chapter()]
     for title, sections in chapters:
         parts += [f"## {title}", *map(Section.markdown, sections)]
     return "\n\n".join(parts) + "\n"

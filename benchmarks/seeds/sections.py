@@ -9,9 +9,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from benchmarks.seeds import rows
+from benchmarks.seeds import rows, stored
 from benchmarks.seeds.rows import Measured, Values
-from benchmarks.seeds.stored import made
+from benchmarks.stale import ANSWERS, comment
 from thresher_evals.stats import Comparison, Interval, paired_difference, proportion_interval
 
 Cell = str | float | int | None
@@ -103,13 +103,23 @@ def footing(measured: Measured, n: int | None = None) -> str:
     return (
         f"*n = {number(measured) if n is None else n}; {measured.made}; `{measured.command}`: {measured.settings}. "
         "Intervals are 95 %, bootstrap over questions; p is of the paired difference and not corrected.*"
+        f"\n\n{commented(measured)}"
     )
 
 
-def stored_footing(*pages: str) -> str:
-    """The same for tables that the evidence measured."""
-    linked = ", ".join(f"[{page}](datasets/{page}.md)" for page in pages)
-    return f"*{made()}; `python -m benchmarks.evidence`; read from {linked}, where the settings are.*"
+def commented(measured: Measured) -> str:
+    """The comment that `benchmarks.stale` reads, below a footing."""
+    return comment(measured.made.commit, measured.made.date, measured.command, ANSWERS)
+
+
+def stored_footing(page: str) -> str:
+    """The same for a table that the evidence measured."""
+    made = stored.made(page)
+    linked = f"[{page}](datasets/{page}.md)"
+    return (
+        f"*{made.date}, commit {made.commit}; `{made.by}`; read from {linked}, where the settings are.*\n\n"
+        f"{comment(made.commit, made.date, made.by, made.of)}"
+    )
 
 
 def needed(name: str) -> Measured:

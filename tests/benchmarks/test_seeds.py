@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from benchmarks.seeds import page, rows, stored
+from benchmarks import machine
+from benchmarks.seeds import items, page, rows, stored
 from benchmarks.seeds.__main__ import MEASURING
 from benchmarks.seeds.hallucinations import Inventing, asked_about, responses
 from benchmarks.seeds.rows import Measured, Provenance
@@ -39,6 +41,16 @@ def test_the_page_is_what_the_command_writes_from_the_stored_rows(written: str) 
 def test_each_table_and_figure_has_ours_or_the_reason_why_there_is_none(written: str, title: str) -> None:
     (section,) = [part for part in written.split("\n### ") if part.startswith(title)]
     assert "**Ours.**" in section or "**Not run here.**" in section
+
+
+def test_each_item_of_the_sources_is_told_of_and_what_it_names_is_there(written: str) -> None:
+    every = [item for one in items.ITEMS.values() for item in one]
+    assert "## Item by item" in written
+    assert len({item.state for item in every}) == 3
+    for item in every:
+        assert item.told, item.name
+        for path in re.findall(r"`((?:tests|benchmarks|packages)/[^`]+)`", item.told):
+            assert (machine.ROOT / path).exists(), item.name
 
 
 def test_nothing_waits_to_be_measured(written: str) -> None:
@@ -80,6 +92,20 @@ def test_a_measure_of_a_page_is_read_by_recipe_with_its_number_of_questions(tmp_
     assert wrong.questions == "61"
     with pytest.raises(KeyError, match="has no column em"):
         stored.column("papers", "em", folder=tmp_path)
+
+
+def test_a_run_of_a_page_is_read_with_all_its_sections_and_without_the_other_runs(tmp_path: Path) -> None:
+    def section(name: str, recipe: str, value: str) -> str:
+        return f"## {name}\n\nn = 9 of 12.\n\n{table(['recipe', 'match'], [[recipe, value]])}\n\n"
+
+    sections = [
+        section("nq, answers of reader", "rag", "0.1"),
+        section("nq, answers of passage", "crag", "0.2"),
+        section("nq-final", "rag", "0.3"),
+    ]
+    (tmp_path / "nq.md").write_text(f"# NQ\n\n{''.join(sections)}", encoding="utf-8")
+    assert stored.column("nq", "match", folder=tmp_path) == stored.Column({"rag": "0.1", "crag": "0.2"}, "9")
+    assert stored.column("nq", "match", "nq-final", folder=tmp_path).cells == {"rag": "0.3"}
 
 
 def test_scores_of_passages_are_kept_in_thousandths_and_come_back_by_question() -> None:
