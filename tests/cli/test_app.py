@@ -67,14 +67,14 @@ def test_index_tells_what_it_did_and_what_it_could_not_read(run: Run, notes: Pat
 
 
 def test_files_that_are_not_read_for_one_reason_are_one_line(run: Run, tmp_path: Path) -> None:
-    for name in ("a.rtf", "b.rtf", "c.rtf"):
-        (tmp_path / name).write_bytes(b"{\\rtf1 Oats.}")
+    for name in ("a.ps", "b.ps", "c.ps"):
+        (tmp_path / name).write_bytes(b"%!PS-Adobe-3.0\n(Oats.) show")
     (tmp_path / "empty.pdf").write_bytes(b"")
     ran = run("index", tmp_path, "--home", tmp_path / "home")
     more = "; and 2 more like it (all of them with --json)"
     lines = [line for line in ran.err.splitlines() if line.startswith("not read: ")]
     assert len(lines) == 2
-    assert any("is an RTF" in line and line.endswith(more) for line in lines)
+    assert any("is a PostScript" in line and line.endswith(more) for line in lines)
     assert "4 not read" in ran.out
 
 

@@ -128,13 +128,14 @@ def test_standard_input_is_told_apart_by_its_content(data: bytes, kind: str) -> 
             "is a sound or video file, which is not read; save its",
         ),
         ("a.mp4", b"\0\0\0\x18ftypisom" + bytes(50), "is a sound or video file, which is not read"),
-        ("a.gz", b"\x1f\x8b\x08\x00" + bytes(50), "is an archive, which is not read; unpack it"),
+        ("a.gz", b"\x1f\x8b\x08\x00" + bytes(50), "the archive is damaged or cut off"),
+        ("a.7z", b"7z\xbc\xaf\x27\x1c" + bytes(50), "is an archive, which is not read; unpack it"),
+        ("a.ps", b"%!PS-Adobe-3.0\n", "is a PostScript document, which is not read; save it as PDF"),
         (
-            "a.rtf",
-            b"{\\rtf1",
-            "is an RTF or PostScript document, which is not read; save it as PDF",
+            "a.odg",
+            making.archive({"mimetype": b"application/vnd.oasis.opendocument.graphics"}),
+            "is an OpenDocument drawing or formula",
         ),
-        ("a.odt", making.archive({"mimetype": b"application/vnd.oasis.opendocument.text"}), "is an OpenDocument file"),
         ("a.doc", OLE, "old Office format"),
         ("a.docx", OLE + "EncryptedPackage".encode("utf-16-le"), "password"),
         ("a.txt", NOISE, "named .txt but is binary data"),
@@ -212,3 +213,20 @@ def test_a_file_in_an_old_encoding_is_read_and_says_so(name: str, tmp_path: Path
 def test_bytes_that_are_words_in_no_encoding_are_refused(tmp_path: Path) -> None:
     noise = "ポンプは毎回起動する前に".encode("euc_jp")
     assert "not valid UTF-8 at byte 0" in refusal(tmp_path, "a.txt", noise).what
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (b"[server]\nport = 80\n", "text"),
+        (b"[1] Smith, Boats.\n[2] Jones, Oars\n", "text"),
+        (b"{ not json at all }", "text"),
+        (b'{"port": 80}', "json"),
+        (b" [1, 2]\n", "json"),
+        (b'["a", "b"]', "json"),
+    ],
+)
+def test_what_begins_with_a_bracket_is_json_only_if_it_goes_on_and_ends_so(text: bytes, kind: str) -> None:
+    (document,) = parse_bytes(text, name="settings.conf")
+    assert not isinstance(document, DocumentError)
+    assert document.kind == kind

@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Parsed
 from thresher.documents.cleaning import normalise, word_set
-from thresher.documents.formats.archives import Part, descendants, local, opened
+from thresher.documents.formats.archives import Part, descendants, local, opened, xml_of
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 from thresher.types import Metadata
@@ -159,6 +160,24 @@ def xml_text(archive: zipfile.ZipFile, part: str) -> str:
     return "".join(pieces)
 
 
+def open_pieces(file: RawFile) -> Iterator[Piece]:
+    """The text of the body of an OpenDocument file; none if hidden text is left out."""
+    if file.limits.hidden:
+        with opened(file.data, limits=file.limits) as archive:
+            yield "body", "".join(_texts(xml_of(archive, "content.xml")))
+
+
+def _texts(element: Element) -> Iterator[str]:
+    if local(element) in SKIPPED_TAGS | {"title", "page-number"}:
+        return
+    yield element.text or ""
+    for each in element:
+        yield from _texts(each)
+        yield each.tail or ""
+    if local(element) in BREAKING:
+        yield "\n"
+
+
 # --- HTML -------------------------------------------------------------------------------------------------------------
 
 UNSEEN = word_set(
@@ -239,6 +258,7 @@ def book_pieces(file: RawFile) -> Iterator[Piece]:
 
 PIECES: Mapping[str, Callable[[RawFile], Iterator[Piece]]] = {
     **dict.fromkeys(("docx", "pptx", "xlsx"), archive_pieces),
+    **dict.fromkeys(("odt", "ods", "odp"), open_pieces),
     "html": html_pieces,
     "epub": book_pieces,
 }

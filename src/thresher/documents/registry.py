@@ -88,6 +88,15 @@ def _zipped(name: str, label: str, mime_type: str, reader: str, member: str) -> 
     return FileKind(name, label, (f".{name}",), (f"application/{mime_type}",), reader, zip_member=member)
 
 
+def _open(name: str, label: str, mime_type: str, reader: str) -> FileKind:
+    """A kind of OpenDocument; its templates (ott, ots, otp) are read too."""
+    mime_types = tuple(
+        f"application/vnd.oasis.opendocument.{mime_type}{template}" for template in ("", "-template", "-web")
+    )
+    extensions = (f".{name}", f".ot{name[-1]}")
+    return FileKind(name, label, extensions, mime_types, f".opendocument:{reader}", zip_member="META-INF/manifest.xml")
+
+
 _DOCX = "vnd.openxmlformats-officedocument.wordprocessingml.document"
 _PPTX = "vnd.openxmlformats-officedocument.presentationml.presentation"
 _XLSX = "vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -99,11 +108,31 @@ KINDS: dict[str, FileKind] = {
         _zipped("docx", "a Word document (docx)", _DOCX, ".word:read_word", "word/document.xml"),
         _zipped("pptx", "a PowerPoint presentation (pptx)", _PPTX, ".slides:read_slides", "ppt/presentation.xml"),
         _zipped("xlsx", "an Excel workbook (xlsx)", _XLSX, ".workbook:read_workbook", "xl/workbook.xml"),
+        _open("odt", "an OpenDocument text (odt)", "text", "read_text"),
+        _open("ods", "an OpenDocument spreadsheet (ods)", "spreadsheet", "read_spreadsheet"),
+        _open("odp", "an OpenDocument presentation (odp)", "presentation", "read_presentation"),
+        FileKind("rtf", "RTF", (".rtf",), ("application/rtf", "text/rtf"), ".rtf:read_rtf", re.compile(rb"\s*\{\\rtf")),
         _zipped("epub", "an EPUB book", "epub+zip", ".html:read_epub", "META-INF/container.xml"),
         FileKind("email", "an e-mail (eml)", (".eml",), ("message/rfc822",), ".email:read_mail"),
         FileKind("mbox", "a mailbox (mbox)", (".mbox",), ("application/mbox",), ".email:read_mailbox"),
         FileKind("mht", "a saved page (mht)", (".mht", ".mhtml"), ("multipart/related",), ".email:read_saved_page"),
         FileKind("zip", "a zip archive", (".zip",), ("application/zip",), ".archives:read_zip", re.compile(b"PK\3\4")),
+        FileKind(
+            "tar",
+            "a tar archive",
+            (".tar",),
+            ("application/x-tar",),
+            ".archives:read_tar",
+            re.compile(rb"(?s:.{257})ustar[\0 ]"),
+        ),
+        FileKind(
+            "gzip",
+            "a gzip archive",
+            (".gz", ".tgz"),
+            ("application/gzip",),
+            ".archives:read_gzip",
+            re.compile(rb"\x1f\x8b\x08"),
+        ),
         FileKind("ipynb", "a notebook (ipynb)", (".ipynb",), ("application/x-ipynb+json",), ".tabular:read_notebook"),
         FileKind(
             "subtitles", "subtitles", (".srt", ".vtt"), ("text/vtt", "application/x-subrip"), ".markdown:read_subtitles"
@@ -112,13 +141,17 @@ KINDS: dict[str, FileKind] = {
             "html", "HTML", (".html", ".htm", ".xhtml"), ("text/html", "application/xhtml+xml"), ".html:read_html"
         ),
         FileKind("markdown", "Markdown", (".md", ".markdown"), ("text/markdown",), ".markdown:read_markdown"),
+        FileKind("rst", "reStructuredText", (".rst",), ("text/x-rst",), ".light_markup:read_restructured"),
+        FileKind("adoc", "AsciiDoc", (".adoc", ".asciidoc"), ("text/asciidoc",), ".light_markup:read_asciidoc"),
         FileKind("calendar", "a calendar (ics)", (".ics",), ("text/calendar",), ".icalendar:read_calendar"),
+        FileKind("cards", "an address book (vcf)", (".vcf", ".vcard"), ("text/vcard",), ".vcard:read_cards"),
         FileKind("latex", "LaTeX", (".tex", ".ltx", ".latex"), ("application/x-tex",), ".latex:read_latex"),
+        FileKind("man", "a manual page", (".man", ".roff"), ("text/troff",), ".manual_page:read_manual_page"),
         FileKind("csv", "CSV", (".csv", ".tsv"), ("text/csv", "text/tab-separated-values"), ".tabular:read_csv"),
         FileKind("json", "JSON", (".json",), ("application/json",), ".tabular:read_json"),
         FileKind("jsonl", "JSON Lines", (".jsonl", ".ndjson"), _LINES, ".tabular:read_jsonl"),
         # What servers call text/plain may be anything: the bytes decide.
-        FileKind("text", "text", (".txt", ".text", ".rst", ".log"), (), ".markdown:read_text"),
+        FileKind("text", "text", (".txt", ".text", ".log"), (), ".markdown:read_text"),
     )
 }
 
@@ -156,15 +189,15 @@ def by_mime_type(content_type: str) -> FileKind | None:
 
 # --- what a file is: the first bytes decide, and the name must agree --------------------------------------------------
 
-DAMAGED, OPEN_DOCUMENT = "a damaged or cut off zip archive", "an OpenDocument file"
+DAMAGED, OPEN_DOCUMENT = "a damaged or cut off zip archive", "an OpenDocument drawing or formula"
 OTHERS = {
     "a picture": (
         rb"\x89PNG|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|BM|RIFF.{4}WEBP|.{4}ftyp(?:hei[cx]|mif1|msf1|hevc|avi[fs])",
         "put it into a PDF, whose scanned pages are read where tesseract is installed",
     ),
     "a sound or video file": (rb"ID3|OggS|RIFF|.{4}ftyp", "save its speech as text or subtitles"),
-    "an archive": (rb"\x1f\x8b|7z\xbc\xaf\x27\x1c|Rar!|BZh|\xfd7zXZ", "unpack it and index the folder"),
-    "an RTF or PostScript document": (rb"\{\\rtf|%!PS", "save it as PDF, docx, xlsx or text"),
+    "an archive": (rb"7z\xbc\xaf\x27\x1c|Rar!|BZh|\xfd7zXZ", "unpack it and index the folder"),
+    "a PostScript document": (rb"%!PS", "save it as PDF, docx, xlsx or text"),
     OPEN_DOCUMENT: (rb"(?!)", "save it as PDF, docx, xlsx or text"),
     DAMAGED: (rb"(?!)", "unpack it and index the folder, or get it again if it should be a document"),
 }
@@ -176,6 +209,8 @@ SNIFF_BYTES = 4096
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 CONTROL_SHARE = 0.02  # text has none; a stray one in a log is cleaned away
 # Nothing is given back once it matched: comments that could be taken apart in many ways would take days to refuse.
+MANUAL_PAGE = re.compile(rb"\A[.'](?s:.*?)^\.TH[ \t]+\S|\A\.TH[ \t]+\S", re.MULTILINE)
+JSON_START = re.compile(rb"\{\s*[\"}]|\[\s*(?:[\[{\"\]\d-]|true|false|null)")  # `[server]` begins a file of settings
 HTML_START = re.compile(
     rb"\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!--(?>.*?-->)\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
@@ -251,10 +286,12 @@ def _zip_kind(data: bytes) -> FileKind | str:
                     marker = stated.read(64)
     except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError, OSError, EOFError):
         return DAMAGED
+    if b"opendocument" in marker:
+        return by_mime_type(marker.decode("ascii", "replace")) or OPEN_DOCUMENT
     for kind in KINDS.values():
         if kind.zip_member and kind.zip_member in members:
             return kind
-    return OPEN_DOCUMENT if b"opendocument" in marker else file_kind("zip")
+    return file_kind("zip")
 
 
 def _text_kind(data: bytes, named: FileKind | None, extension: str, content_type: str) -> FileKind:
@@ -272,7 +309,9 @@ def _text_kind(data: bytes, named: FileKind | None, extension: str, content_type
     head = data[:SNIFF_BYTES].lstrip()
     if HTML_START.match(head):
         return file_kind("html")
-    if head[:1] in (b"{", b"["):
+    if MANUAL_PAGE.search(head):
+        return file_kind("man")
+    if JSON_START.match(head) and data.rstrip()[-1:] in (b"}", b"]"):
         lines = data.lstrip()[: SNIFF_BYTES * 16].split(b"\n", 2)
         is_lines = len(lines) > 1 and lines[0].rstrip().endswith(b"}") and lines[1].lstrip().startswith(b"{")
         return file_kind("jsonl" if is_lines else "json")

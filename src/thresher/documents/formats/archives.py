@@ -1,11 +1,14 @@
-"""Zip archives: opened and checked against bombs; their files, or the parts of an Office file that they are."""
+"""Archives: opened and checked against bombs; their files, or the parts of an Office file that they are."""
 
 from __future__ import annotations
 
+import gzip
 import io
 import posixpath
 import re
+import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -13,7 +16,6 @@ from pathlib import PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
-from zlib import error as InflateError
 
 from thresher.documents.assembly import Member
 from thresher.documents.cleaning import clean_inline, iso_date
@@ -39,7 +41,7 @@ def opened(data: bytes, *, limits: Limits) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             _refuse_bombs(archive.infolist(), len(data), limits)
             yield archive
-    except (LookupError, ElementTree.ParseError, zipfile.BadZipFile, InflateError, EOFError, NotImplementedError) as e:
+    except (LookupError, ElementTree.ParseError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as e:
         raise DocumentError(
             f"the file is damaged or not what its name says ({type(e).__name__}: {str(e)[:80]})",
             next_step="open and save it again, or leave it out",
@@ -63,20 +65,62 @@ def _refuse_bombs(entries: Sequence[zipfile.ZipInfo], packed: int, limits: Limit
     elif nested > MAX_ENTRIES // 100:
         reason = f"holds {nested} other archives"
     if reason:
-        raise DocumentError(
-            f"looks like an archive bomb ({reason})", next_step="leave it out, or raise the limit if you trust it"
-        )
+        raise _bomb(reason)
+
+
+def _bomb(reason: str) -> DocumentError:
+    what = f"looks like an archive bomb ({reason})"
+    return DocumentError(what, next_step="leave it out, or raise the limit if you trust it")
 
 
 def read_zip(file: RawFile) -> Iterator[Member]:
     """The files of an archive but for the hidden ones, as of a folder."""
     with opened(file.data, limits=file.limits) as archive:
         for entry in archive.infolist():
-            path = PurePosixPath(entry.filename.replace("\\", "/"))
-            parts = [part for part in path.parts if part not in ("..", "/")]
-            if entry.is_dir() or not parts or any(part.startswith((".", "__MACOSX")) for part in parts):
-                continue
-            yield Member("/".join(parts), archive.read(entry))
+            if not entry.is_dir() and (path := _shown_path(entry.filename)):
+                yield Member(path, archive.read(entry))
+
+
+def read_tar(file: RawFile) -> Iterator[Member]:
+    """The files of a tar archive but for the hidden ones; links are left out."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(file.data), mode="r:") as archive:
+            for number, entry in enumerate(archive, start=1):
+                if number > MAX_ENTRIES:
+                    raise _bomb(f"more than {MAX_ENTRIES:,} entries")
+                inside = archive.extractfile(entry) if entry.isreg() else None
+                if inside is not None and (path := _shown_path(entry.name)):
+                    yield Member(path, inside.read())
+    except (tarfile.TarError, EOFError, ValueError) as error:
+        what = f"the archive is damaged or cut off ({str(error)[:80]})"
+        raise DocumentError(what, next_step="get it again, or leave it out") from error
+
+
+def read_gzip(file: RawFile) -> Iterator[Member]:
+    """The file that was packed, called as the archive without its ending."""
+    name = PurePosixPath(file.name).name
+    inner = re.sub(r"\.(?:gz|(tgz))$", lambda found: ".tar" if found[1] else "", name, flags=re.IGNORECASE)
+    yield Member(inner if inner not in ("", name) else f"{name or 'file'}.unpacked", _inflated(file.data, file.limits))
+
+
+def _inflated(data: bytes, limits: Limits) -> bytes:
+    """What a gzip file unpacks to, its parts one after the other."""
+    most = min(limits.max_unpacked_bytes, max(RATIO_FLOOR_BYTES, limits.max_unpacked_ratio * len(data)))
+    try:
+        with gzip.open(io.BytesIO(data)) as unpacked:
+            found = unpacked.read(most + 1)
+    except (zlib.error, OSError, EOFError) as error:
+        what = f"the archive is damaged or cut off ({str(error)[:80]})"
+        raise DocumentError(what, next_step="get it again, or leave it out") from error
+    if len(found) > most:
+        raise _bomb(f"unpacks to more than {most:,} bytes")
+    return found
+
+
+def _shown_path(name: str) -> str:
+    """Where a file lies in its archive; empty for one that is hidden."""
+    parts = [part for part in PurePosixPath(name.replace("\\", "/")).parts if part not in ("..", "/")]
+    return "" if any(part.startswith((".", "__MACOSX")) for part in parts) else "/".join(parts)
 
 
 def xml_of(archive: zipfile.ZipFile, name: str) -> Element:

@@ -14,9 +14,10 @@ from thresher.errors import DocumentError
 from thresher.structure.versions import written
 
 _LINE = re.compile(
-    r'(?P<name>[A-Za-z\d-]+)(?P<given>(?:;[A-Za-z\d-]+=(?:"[^"]*"|[^";:]*)(?:,"[^"]*")*)*):(?P<value>.*)'
+    r"(?:[\w-]+\.)?(?P<name>[A-Za-z\d-]+)"
+    r'(?P<given>(?:;[A-Za-z\d-]+(?:=(?:"[^"]*"|[^";:]*)(?:,"[^"]*")*)?)*):(?P<value>.*)'
 )
-_GIVEN = re.compile(r';([A-Za-z\d-]+)=(?:"([^"]*)"|([^";:]*))')
+_GIVEN = re.compile(r';([A-Za-z\d-]+)(?:=(?:"([^"]*)"|([^";:]*)))?')
 _DURATION = re.compile(r"\+?P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?")
 ENTRIES = ("VEVENT", "VTODO", "VJOURNAL")
 UNITS = {"DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year", "HOURLY": "hour", "MINUTELY": "minute"}
@@ -89,13 +90,9 @@ def read_calendar(file: RawFile) -> Parsed:
 def _entries(text: str) -> Iterator[tuple[str, Entry]]:
     """Each entry with its kind, then what the calendar says of itself; alarms and rules of zones are left out."""
     inside: list[tuple[str, Entry]] = [("", {})]
-    for line in re.sub(r"\n[ \t]", "", text).split("\n"):
-        found = _LINE.fullmatch(line.rstrip())
-        if found is None:
-            continue
-        name, value = found["name"].upper(), found["value"]
+    for name, value in content_lines(text):
         if name == "BEGIN":
-            inside.append((value.strip().upper(), {}))
+            inside.append((value.text.strip().upper(), {}))
         elif name == "END" and len(inside) > 1:
             kind, entry = inside.pop()
             if kind in ENTRIES:
@@ -103,8 +100,19 @@ def _entries(text: str) -> Iterator[tuple[str, Entry]]:
             elif kind == "VCALENDAR":
                 yield "", entry
         else:
-            given = {key.upper(): quoted or plain for key, quoted, plain in _GIVEN.findall(found["given"])}
-            inside[-1][1].setdefault(name, []).append(Value(value, given))
+            inside[-1][1].setdefault(name, []).append(value)
+
+
+def content_lines(text: str) -> Iterator[tuple[str, Value]]:
+    """The name and value of each line, folded ones whole; what an old file gives without a name is its TYPE."""
+    for line in re.sub(r"\n[ \t]", "", text).split("\n"):
+        if (found := _LINE.fullmatch(line.rstrip())) is None:
+            continue
+        given: dict[str, str] = {}
+        for parameter, quoted, plain in _GIVEN.findall(found["given"]):
+            key, stated = (parameter.upper(), quoted or plain) if quoted or plain else ("TYPE", parameter)
+            given[key] = f"{given[key]},{stated}" if key in given else stated
+        yield found["name"].upper(), Value(found["value"], given)
 
 
 def _told(entry: Entry) -> str:

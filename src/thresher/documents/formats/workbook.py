@@ -7,8 +7,9 @@ names of their own, with the labels above them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -68,50 +69,70 @@ class Sheet:
 
 def read_workbook(file: RawFile) -> Parsed:
     """An xlsx file; hidden sheets are kept unless the limits say otherwise, and named."""
-    assembly = Assembly()
-    names, hidden, uncomputed = list[str](), list[str](), list[str]()
+    sheets = Sheets(keeps_hidden=file.limits.hidden)
     with opened(file.data, limits=file.limits) as archive:
         part = Part.main(archive, "xl/workbook.xml")
         workbook = part.root
         book = _book(part, workbook)
         for entry in children(child(workbook, "sheets"), "sheet"):
-            name = entry.get("name", "")
             identifier = next((value for key, value in entry.items() if key.endswith("}id")), "")
             if identifier not in part.targets:
                 continue
-            found = part.targets[identifier][1]
-            names.append(name)
-            is_hidden = entry.get("state", "visible") != "visible"
-            if is_hidden:
-                hidden.append(name)
-                if not file.limits.hidden:
-                    continue
-            sheet = _sheet(found, book, hidden=file.limits.hidden)
-            uncomputed += [f"{name}!{cell}" for cell in sheet.uncomputed]
-            if is_hidden:  # all of it is
-                sheet.hidden_rows, sheet.hidden_columns = set(), set()
-            inner = Assembly()
-            for corners in tables_of(sheet.cells):
-                _add_table(inner, sheet, *corners)
-            _beside(inner, found)
-            if hidden:
-                assembly.mark("hidden", "hidden sheet" if is_hidden else "")
-            if sheet.hidden_columns or any(mark.kind == "columns" for mark in assembly.marks):
-                assembly.mark("columns", " ".join(map(column_name, sorted(sheet.hidden_columns))))
-            if inner and name:
-                assembly.mark("sheet", name)
-                assembly.paragraph(name)
-            assembly.add(inner)
+            hides = entry.get("state", "visible") != "visible"
+            if sheets.begin(entry.get("name", ""), hidden=hides):
+                found = part.targets[identifier][1]
+                sheets.add(_sheet(found, book, hidden=file.limits.hidden), partial(_beside, part=found))
         title, date, stated = part.properties()
-    if not assembly:
-        raise DocumentError("the xlsx file has no text", next_step="check that it is not only pictures")
-    facts: dict[str, str | int] = {**stated, "sheets": clean_inline(", ".join(names))}
-    if hidden:
-        facts["hidden_sheets"] = clean_inline(", ".join(hidden))
-    if uncomputed:
-        shown = ", ".join(uncomputed[:MOST_FORMULAS]) + (", …" if len(uncomputed) > MOST_FORMULAS else "")
-        facts |= {"formulas_without_value": len(uncomputed), "first_formulas_without_value": shown}
-    return assembly.parsed(title=title, date=date, metadata=facts)
+    return sheets.parsed("xlsx", title=title, date=date, stated=stated)
+
+
+class Sheets:
+    """The sheets of a file as one text, each below its name."""
+
+    def __init__(self, *, keeps_hidden: bool) -> None:
+        self._keeps_hidden = keeps_hidden
+        self._assembly = Assembly()
+        self._names, self._hidden, self._uncomputed = list[str](), list[str](), list[str]()
+        self._hides = False
+
+    def begin(self, name: str, *, hidden: bool) -> bool:
+        """Name the next sheet; whether it is to be read and added."""
+        self._names.append(name)
+        self._hides = hidden
+        if hidden:
+            self._hidden.append(name)
+        return self._keeps_hidden or not hidden
+
+    def add(self, sheet: Sheet, beside: Callable[[Assembly], None]) -> None:
+        """Add the sheet that was named last; `beside` adds what lies on it besides its cells."""
+        name = self._names[-1]
+        self._uncomputed += [f"{name}!{cell}" for cell in sheet.uncomputed]
+        if self._hides:  # all of it is
+            sheet.hidden_rows, sheet.hidden_columns = set(), set()
+        inner = Assembly()
+        for corners in tables_of(sheet.cells):
+            _add_table(inner, sheet, *corners)
+        beside(inner)
+        if self._hidden:
+            self._assembly.mark("hidden", "hidden sheet" if self._hides else "")
+        if sheet.hidden_columns or any(mark.kind == "columns" for mark in self._assembly.marks):
+            self._assembly.mark("columns", " ".join(map(column_name, sorted(sheet.hidden_columns))))
+        if inner and name:
+            self._assembly.mark("sheet", name)
+            self._assembly.paragraph(name)
+        self._assembly.add(inner)
+
+    def parsed(self, kind: str, *, title: str, date: str | None, stated: Mapping[str, str]) -> Parsed:
+        """The document; DocumentError where no sheet has text."""
+        if not self._assembly:
+            raise DocumentError(f"the {kind} file has no text", next_step="check that it is not only pictures")
+        facts: dict[str, str | int] = {**stated, "sheets": clean_inline(", ".join(self._names))}
+        if self._hidden:
+            facts["hidden_sheets"] = clean_inline(", ".join(self._hidden))
+        if lacking := self._uncomputed:
+            shown = ", ".join(lacking[:MOST_FORMULAS]) + (", …" if len(lacking) > MOST_FORMULAS else "")
+            facts |= {"formulas_without_value": len(lacking), "first_formulas_without_value": shown}
+        return self._assembly.parsed(title=title, date=date, metadata=facts)
 
 
 def _book(part: Part, workbook: Element) -> Book:
@@ -167,7 +188,7 @@ def _sheet(part: Part, book: Book, *, hidden: bool) -> Sheet:
                     if not hidden and (row in sheet.hidden_rows or column in sheet.hidden_columns):
                         continue
                     if text := _shown(each, book):
-                        _put(sheet.cells, (row, column), Cell(texts.setdefault(text, text)))
+                        put(sheet.cells, (row, column), Cell(texts.setdefault(text, text)))
                     elif child(each, "f") is not None and not _value(each):
                         sheet.uncomputed.append(f"{column_name(column)}{row}")
                 element.clear()
@@ -182,11 +203,12 @@ def _sheet(part: Part, book: Book, *, hidden: bool) -> Sheet:
         if (top, left) in sheet.cells and rows * columns <= MOST_MERGED:
             sheet.cells[top, left] = cell = Cell(sheet.cells[top, left].text, columns, rows)
             for at in ((row, column) for row in range(top, bottom + 1) for column in range(left, right + 1)):
-                _put(sheet.cells, at, sheet.cells.get(at, cell))
+                put(sheet.cells, at, sheet.cells.get(at, cell))
     return sheet
 
 
-def _put(cells: Cells, at: tuple[int, int], cell: Cell) -> None:
+def put(cells: Cells, at: tuple[int, int], cell: Cell) -> None:
+    """Set a cell; DocumentError for more than a sheet may have."""
     cells[at] = cell
     if len(cells) > MOST_IN_SHEET:
         raise DocumentError(f"a sheet has more than {MOST_IN_SHEET:,} cells", next_step="split it")
