@@ -9,6 +9,7 @@ metadata says of it. `--write` puts the table into docs/documents.md.
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import zipfile
@@ -261,6 +262,47 @@ def mails() -> Iterator[Case]:
     yield Case("mailbox", "mills.mbox", box.encode(), ("It runs at 4.5 bar.", "From here on all is well."))
 
 
+def opened() -> Iterator[Case]:
+    """OpenDocument, RTF, manual pages, light markup, address books, packed files."""
+    spaces = " ".join(f'xmlns:{name}="urn:{name}"' for name in ("office", "text", "table", "style"))
+    style = '<style:style style:name="{}"><style:text-properties {}/></style:style>'
+    styles = style.format("Up", 'style:text-position="super 58%"')
+    styles += style.format("Gone", 'style:text-line-through-style="solid"')
+    text = (
+        '<text:p>It holds 10<text:span text:style-name="Up">6</text:span> litres.</text:p>'
+        '<text:p>Fee <text:span text:style-name="Gone">40</text:span> 55.</text:p>'
+    )
+    cell = "<table:table-cell><text:p>{}</text:p></table:table-cell>"
+    rows = "".join(
+        f"<table:table-row>{''.join(map(cell.format, row))}</table:table-row>"
+        for row in (("Depot", "Trams"), ("Hull", "12"))
+    )
+    for name, kind, body, says in (
+        ("fee.odt", "text", text, ("It holds 10^6 litres.", "Fee ~~40~~ 55.")),
+        ("trams.ods", "spreadsheet", f'<table:table table:name="Now">{rows}</table:table>', ("| Hull | 12 |",)),
+    ):
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr("mimetype", f"application/vnd.oasis.opendocument.{kind}")
+            content = f"<office:automatic-styles>{styles}</office:automatic-styles>"
+            content += f"<office:body><office:{kind}>{body}</office:{kind}></office:body>"
+            archive.writestr("content.xml", f"<office:document {spaces}>{content}</office:document>")
+        yield Case("OpenDocument", name, buffer.getvalue(), says)
+    rtf = rb"{\rtf1\ansi It holds 10{\super 6} litres.\par Fee {\strike 40} 55.\par{\v Code 9.}\par}"
+    yield Case(
+        "RTF", "fee.rtf", rtf, ("It holds 10^6 litres.", "Fee ~~40~~ 55.", "Code 9."), ("\\",), named="hidden_words"
+    )
+    page = b'.TH OAR 1\n.SH OPTIONS\n.TP\n.BR \\-f ", " \\-\\-fast\nRow \\fIfast\\fR.\n'
+    yield Case("manual page", "oar.1", page, ("-f, --fast\nRow fast.",), (".TP", "\\f"))
+    yield Case("manual page", "oar.1.gz", gzip.compress(page), ("-f, --fast\nRow fast.",))
+    rst = b"Boats\n=====\n\n.. note:: Keep ``off``.\n\n=====  ====\nPier   Fee\n=====  ====\nNorth  12\n=====  ====\n"
+    yield Case("reStructuredText", "boats.rst", rst, ("Note: Keep off.", "| North | 12 |"), ("===", "::"))
+    adoc = b"= Boats\n\nKeep *off*.\n\n|===\n|Pier |Fee\n|North |12\n|===\n"
+    yield Case("AsciiDoc", "boats.adoc", adoc, ("Keep off.", "| North | 12 |"), ("===",))
+    card = b"BEGIN:VCARD\nFN:Ida Sol\nTEL;TYPE=WORK:22 33\nBDAY:19810412\nEND:VCARD\n"
+    yield Case("address book", "ida.vcf", card, ("Phone (work): 22 33", "Birthday: 12 April 1981"), ("VCARD",))
+
+
 def others() -> Iterator[Case]:
     """Calendars, LaTeX, pages, notebooks, books, odd names."""
     event = "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Choir\r\nLOCATION:Hall\r\n{}\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
@@ -321,7 +363,7 @@ def others() -> Iterator[Case]:
 def measured() -> dict[str, Tally]:
     """By kind, in the order of the cases."""
     found: defaultdict[str, Tally] = defaultdict(Tally)
-    for case in (*csvs(), *sheets(), *pdfs(), *mails(), *others()):
+    for case in (*csvs(), *sheets(), *pdfs(), *mails(), *opened(), *others()):
         read(case, found[case.kind])
     return dict(found)
 
