@@ -35,6 +35,7 @@ def read(body: bytes, head: bytes = HEAD) -> Document:
         (rb"{\field{\*\fldinst HYPERLINK x}{\fldrslt the list}}{\*\generator x;} hangs\par", "the list hangs"),
         (rb"{\listtext 1.\tab}Cast off\par{\listtext\'b7\tab}Row\par", "1. Cast off\n\n- Row"),
         (rb"A pier{\footnote\pard{\super\chftn} Of 1931.} is long.\par", "A pier is long.\n\nFootnote 1: Of 1931."),
+        (rb"A pier{\*\annotation{\*\atnref 1}\pard Whose?} is long.\par", "A pier is long.\n\nComment: Whose?"),
         (rb"{\header Page}{\pict 0a0b}a\line b\par\par c\par", "a\nb\n\nc"),
         (rb"1\bin3 {{{2\par", "12"),
     ],

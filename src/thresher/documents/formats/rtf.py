@@ -30,11 +30,13 @@ MAX_GROUPS = 1000  # in each other; writers nest some 20
 SKIPPED = word_set(
     "fonttbl colortbl stylesheet info pict object themedata colorschememapping datastore latentstyles header headerl "
     "headerr headerf footer footerl footerr footerf sp nonesttables xmlnstbl rsidtbl generator listtable "
-    "listoverridetable fldinst atnid atnauthor annotation bkmkstart bkmkend filetbl revtbl"
+    "listoverridetable fldinst atnid atnauthor bkmkstart bkmkend filetbl revtbl"
 )
 """Groups whose text is not of the page, or is read elsewhere."""
-ENTERED = frozenset({"shpinst", "shptxt", "nesttableprops"})
+ENTERED = frozenset({"shpinst", "shptxt", "nesttableprops", "annotation"})
 """Of the groups that a reader may pass by, those that hold text of the page."""
+FOOTNOTE = "Footnote"
+NOTES = {"footnote": FOOTNOTE, "annotation": "Comment"}
 SIGNS = {
     "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "bullet": "•",
     "tab": "\t", "line": "\n", "emspace": " ", "enspace": " ", "qmspace": " ", "zwj": "\u200d", "zwnj": "\u200c",
@@ -57,7 +59,8 @@ class Group:
     skipped: bool = False
     label: bool = False
     """Whether it is the number or sign of a list item."""
-    note: bool = False
+    note: str = ""
+    """What it is that stands behind its paragraph: a footnote, a comment."""
     fallback: int = 1
     """Characters behind one in Unicode that stand for it in old programs."""
 
@@ -107,6 +110,7 @@ class RtfReader:
                 skip = max(0, skip - len(code))
             elif sign := found["sign"]:
                 if sign == b"*":
+                    opened = begins
                     self._group.skipped = self._group.skipped or not self._is_entered(at)
                 else:
                     self._say({b"~": "\xa0", b"_": "-", b"\n": "\n", b"\r": "\n"}.get(sign, _literal(sign)))
@@ -136,8 +140,9 @@ class RtfReader:
         elif self._outer:
             ended, self._group = self._group, self._outer.pop()
             if ended.note and not self._group.note:
-                self._count += 1
-                self._notes.append(f"Footnote {self._count}: {self._said().strip()}")
+                self._count += ended.note == FOOTNOTE
+                called = f"{ended.note} {self._count}" if ended.note == FOOTNOTE else ended.note
+                self._notes.append(f"{called}: {self._said().strip()}")
                 self._words = self._body
 
     def _control(self, name: str, number: int | None, begins: bool, headings: dict[int, int]) -> None:
@@ -146,8 +151,8 @@ class RtfReader:
             group.skipped = True
         elif begins and name in ("listtext", "pntext"):
             group.label = True
-        elif begins and name == "footnote" and not group.skipped:
-            group.note, group.raised = True, False
+        elif begins and name in NOTES and not group.skipped:
+            group.note, group.raised = NOTES[name], False
             self._body, self._words = self._words, []
         elif name == "ansicpg":
             self._codec = _codec(f"cp{number}")
