@@ -300,7 +300,13 @@ def opened() -> Iterator[Case]:
     adoc = b"= Boats\n\nKeep *off*.\n\n|===\n|Pier |Fee\n|North |12\n|===\n"
     yield Case("AsciiDoc", "boats.adoc", adoc, ("Keep off.", "| North | 12 |"), ("===",))
     card = b"BEGIN:VCARD\nFN:Ida Sol\nTEL;TYPE=WORK:22 33\nBDAY:19810412\nEND:VCARD\n"
-    yield Case("address book", "ida.vcf", card, ("Phone (work): 22 33", "Birthday: 12 April 1981"), ("VCARD",))
+    yield Case(
+        "address book",
+        "ida.vcf",
+        card,
+        ("Ida Sol, phone (work): 22 33", "Ida Sol, birthday: 12 April 1981"),
+        ("VCARD",),
+    )
 
 
 def others() -> Iterator[Case]:

@@ -22,13 +22,13 @@ def told(*lines: str) -> str:
         (("VERSION:3.0", "FN:Ingrid Sol", "ORG:Harbour;Berths", "TITLE:Planner"),
          "Ingrid Sol: Planner, Harbour, Berths."),
         (("VERSION:4.0", "FN:Ida", "TEL;TYPE=work;TYPE=voice;VALUE=uri:tel:+47-22", "BDAY:19810412"),
-         "Ida. Phone (work): +47-22. Birthday: 12 April 1981."),
+         "Ida. Ida, phone (work): +47-22. Ida, birthday: 12 April 1981."),
         (("VERSION:2.1", "N;ENCODING=QUOTED-PRINTABLE:M=C3=BCller;Eva;;Dr.;", "TEL;CELL;PREF:0171 33"),
-         "Dr. Eva Müller. Phone (cell): 0171 33."),
+         "Dr. Eva Müller. Dr. Eva Müller, phone (cell): 0171 33."),
         (("FN:Ida", "item1.EMAIL;TYPE=INTERNET:ida@x.example", "ADR;HOME:;;Weg 3;Kiel;;24103;Germany"),
-         "Ida. E-mail: ida@x.example. Address (home): Weg 3, 24103 Kiel, Germany."),
-        (("FN:Ida", "NOTE:Ask for keys\\, then", " \\ncall."), "Ida. Note: Ask for keys, then call."),
-        (("FN:Ida", "BDAY:--0412"), "Ida. Birthday: --0412."),
+         "Ida. Ida, e-mail: ida@x.example. Ida, address (home): Weg 3, 24103 Kiel, Germany."),
+        (("FN:Ida", "NOTE:Ask for keys\\, then", " \\ncall."), "Ida. Ida, note: Ask for keys, then call."),
+        (("FN:Ida", "BDAY:--0412"), "Ida. Ida, birthday: --0412."),
     ],
 )  # fmt: skip
 def test_a_card_says_who_what_and_where(lines: tuple[str, ...], text: str) -> None:

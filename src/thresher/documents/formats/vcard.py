@@ -16,9 +16,9 @@ from thresher.errors import DocumentError
 from thresher.structure.versions import written
 
 CALLED = {
-    "NICKNAME": "Called", "TEL": "Phone", "EMAIL": "E-mail", "ADR": "Address", "BDAY": "Birthday",
-    "ANNIVERSARY": "Anniversary", "URL": "Web page", "IMPP": "Messages", "LANG": "Language", "GENDER": "Gender",
-    "CATEGORIES": "Categories", "RELATED": "Related", "TZ": "Time zone", "NOTE": "Note",
+    "NICKNAME": "called", "TEL": "phone", "EMAIL": "e-mail", "ADR": "address", "BDAY": "birthday",
+    "ANNIVERSARY": "anniversary", "URL": "web page", "IMPP": "messages", "LANG": "language", "GENDER": "gender",
+    "CATEGORIES": "categories", "RELATED": "related", "TZ": "time zone", "NOTE": "note",
 }  # fmt: skip
 UNTOLD = frozenset({"internet", "pref", "voice", "x400", "dom", "intl", "postal", "parcel"})
 """Kinds of a number or address that say nothing of it."""
@@ -59,11 +59,12 @@ def _told(entry: Entry) -> str:
     name = said("FN") or said("N") or said("ORG") or said("EMAIL")
     roles = dict.fromkeys(filter(None, (said("TITLE"), said("ROLE"), said("ORG"))))
     sentences = [f"{name}: {', '.join(roles)}" if roles else name] if name else []
+    about = f"{name}, " if name else ""  # each by itself says whose it is: several cards may stand in one passage
     for field, called in CALLED.items():
         for value in entry.get(field, ()):
             if shown := _shown(field, value):
                 kinds = ", ".join(each for each in value.given.get("TYPE", "").lower().split(",") if each not in UNTOLD)
-                sentences.append(f"{called}{f' ({kinds})' if kinds else ''}: {shown}")
+                sentences.append(f"{about}{called}{f' ({kinds})' if kinds else ''}: {shown}")
     return clean_inline(". ".join(one.rstrip(".") for one in sentences) + "." if sentences else "")
 
 
