@@ -108,8 +108,8 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
             judging = BandedScorer(judging, model_relevance(settings, model, parts.meter), lower, upper, weight)
         scored = ScoringJudge(judging, Fixed(settings.min_probability), order=False)
         # A chat model writes from all chunks that are good, not from the best.
-        most, first = (MOST_JUDGED, None) if model else (MOST_JUDGED_ALONE, FIRST_JUDGED)
-        return RankedJudge(scored, RANK_WEIGHT, most, first, ENOUGH, (INTRODUCES, INTRODUCTION))
+        first = None if model else FIRST_JUDGED
+        return RankedJudge(scored, RANK_WEIGHT, most_judged(settings), first, ENOUGH, (INTRODUCES, INTRODUCTION))
 
     def judge_of(there: Components) -> Judge:
         if there is parts:
@@ -162,7 +162,13 @@ def searched(settings: CorrectiveSettings, parts: Components) -> tuple[ChunkTabl
     reranker = parts.reranker(settings)
     if reranker is not None:
         found = RerankedRetriever(found, reranker, titled=settings.titled)
-    return chunks, CutRetriever(IntroducingRetriever(found), least=MOST_JUDGED)
+    # None follows unjudged but where a longer list is asked for: what is left of the others would pass for good.
+    return chunks, CutRetriever(IntroducingRetriever(found), least=most_judged(settings))
+
+
+def most_judged(settings: CorrectiveSettings) -> int:
+    """Chunks that are judged, fewer without a chat model."""
+    return MOST_JUDGED if settings.llm.configured else MOST_JUDGED_ALONE
 
 
 def second_look(found: Retriever, model: LanguageModel | None, scorer: Scorer, upper: float) -> Retriever:
