@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
-from math import exp
+from math import exp, log
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -342,6 +342,12 @@ def logistic(logit: float) -> float:
     if logit >= 0:
         return 1 / (1 + exp(-logit))
     return exp(logit) / (1 + exp(logit))
+
+
+def log_odds(probability: float, least: float) -> float:
+    """ln(p / (1 - p)), of a probability that is kept `least` from 0 and from 1."""
+    kept = min(max(probability, least), 1 - least)
+    return log(kept / (1 - kept))
 
 
 class Origin(StrEnum):

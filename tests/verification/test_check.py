@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 
 from thresher.testing.fakes import HashEncoder, WordSupport
-from thresher.types import ClaimState, Document, Evidence, Table
+from thresher.types import ClaimState, Document, Evidence, Table, log_odds
 from thresher.verification.attribution import clauses_of
-from thresher.verification.check import Checker, ClaimSigns, log_odds, weighed, with_question
+from thresher.verification.check import CLIPPED, Checker, ClaimSigns, weighed, with_question
 from thresher.verification.claims import Cited, Finding
 from thresher.verification.rules import case_of
 from thresher.verification.windows import rows_in_words, spelled_out, windows_of
@@ -142,7 +142,7 @@ def test_the_weighed_probabilities_are_a_distribution_and_follow_the_model() -> 
     assert sure.supported > 0.8 > unsure.supported
     odds = [one.supported / (1 - one.supported) for one in (weighed(signs()), weighed(signs(), 0.8))]
     assert odds[1] == pytest.approx(4 * odds[0])  # a higher prior raises the support by its odds
-    assert log_odds(0.0) == pytest.approx(-log_odds(1.0))
+    assert log_odds(0.0, CLIPPED) == pytest.approx(-log_odds(1.0, CLIPPED))
 
 
 @pytest.mark.parametrize("broken", ["number", "misplaced", "cell"])

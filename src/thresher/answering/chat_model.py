@@ -16,7 +16,7 @@ from thresher.answering.citations import LocalReading, abstention
 from thresher.errors import BudgetSpent, ProviderError, TooLong
 from thresher.protocols import Generator, LanguageModel, in_silence
 from thresher.structure.versions import Timed
-from thresher.text.injection import evidence_blocks, unmarked
+from thresher.text.injection import evidence_blocks, without_mark
 from thresher.text.sentences import sentence_spans
 from thresher.types import Evidence, Generation, Notes, Query
 from thresher.verification.claims import ClaimCheck
@@ -216,13 +216,13 @@ def without_a_model(error: ProviderError | BudgetSpent) -> str:
     return f"Without the chat model ({why}):"
 
 
-def prompt(question: str, evidence: Sequence[Evidence], mark: Callable[[str], str] = unmarked) -> str:
+def prompt(question: str, evidence: Sequence[Evidence], mark: Callable[[str], str] = without_mark) -> str:
     """The numbered evidence, then the question: what changes least comes first, for servers that keep a prefix."""
     return f"{evidence_blocks(evidence, mark)}\n\nQuestion: {question}"
 
 
 def within(
-    evidence: Sequence[Evidence], characters: int | None, mark: Callable[[str], str] = unmarked
+    evidence: Sequence[Evidence], characters: int | None, mark: Callable[[str], str] = without_mark
 ) -> tuple[list[Evidence], dict[str, Any]]:
     """The first pieces that fit whole, else the first sentences of the first, and for the trace what was cut."""
     if characters is None:

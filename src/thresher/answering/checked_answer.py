@@ -11,7 +11,7 @@ from thresher.answering.citations import SUPPORT, Sentence, abstention, cite, is
 from thresher.protocols import in_silence
 from thresher.text.answer_types import missing_answer
 from thresher.text.entities import missing_name
-from thresher.text.injection import unmarked
+from thresher.text.injection import without_mark
 from thresher.text.language import foreign_language, other_language
 from thresher.text.numbers import quantities
 from thresher.text.terms import STOP_WORDS, term_set
@@ -65,7 +65,7 @@ class CheckedAnswer:
     """The position in the evidence, from 0, that a marker means: markers count from 1."""
     answering: Container[int] | None = None
     """Positions in the evidence of what answers the question, as it was read without the model; None for unread."""
-    other_time: Callable[[str], str] = unmarked
+    other_time: Callable[[str], str] = without_mark
     """What is said of a document that is not in force at the time asked about: since when it is superseded."""
     doubtful: bool = False
     """Whether the first sentence that is shown rests on nothing that answers."""

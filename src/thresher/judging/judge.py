@@ -23,6 +23,7 @@ from thresher.types import (
     Scale,
     Score,
     Scores,
+    log_odds,
     logistic,
     ranked_judgements,
 )
@@ -216,8 +217,7 @@ class RankedJudge:
     def _joined(self, judgement: Judgement, rank: int) -> Judgement:
         """With the score it is ranked by; a hit that could not be judged is as good as not."""
         value = 0.5 if judgement.score is None else judgement.score.value
-        value = min(max(value, LEAST_PROBABILITY), 1 - LEAST_PROBABILITY)
-        odds, (name, each) = log(value / (1 - value)) - self.weight * log(rank), self.added
+        odds, (name, each) = log_odds(value, LEAST_PROBABILITY) - self.weight * log(rank), self.added
         if (other := judgement.hit.scores.get(name)) is not None:
             odds += each * other.value
         score = Score(logistic(odds), JOINED)

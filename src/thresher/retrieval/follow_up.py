@@ -8,12 +8,12 @@ asked. The brackets are the topic: they are shown, and the next turn reads them.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise, takewhile
+from math import inf
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from thresher.text.entities import missing_name, name_places, names_in, whole_na
 from thresher.text.injection import fenced
 from thresher.text.numbers import numbers_in, numbers_stated
 from thresher.text.terms import term_set
-from thresher.types import Filter, In, Notes, Query
+from thresher.types import Filter, In, Notes, Query, log_odds
 
 Turn = tuple[str, str]
 """A question as it was understood, and the text of its answer."""
@@ -395,12 +395,8 @@ def _is_of_another(question: str, typed: BestPassage, here: BestPassage, topic: 
     elif term_set(question) & term_set(typed.called) - term_set(topic.called):
         least = CALLED
     else:
-        least = FAR if own else math.inf
-    return _log_odds(typed.probability) - _log_odds(here.probability) >= least
-
-
-def _log_odds(probability: float) -> float:
-    return math.log(max(probability, LEAST) / max(1 - probability, LEAST))
+        least = FAR if own else inf
+    return log_odds(typed.probability, LEAST) - log_odds(here.probability, LEAST) >= least
 
 
 def _same_document(one: BestPassage, other: BestPassage) -> bool:

@@ -40,12 +40,12 @@ def fenced_attribute(text: str) -> str:
     return fenced(text).replace('"', "”")
 
 
-def unmarked(document_id: str) -> str:
+def without_mark(document_id: str) -> str:
     """No mark."""
     return ""
 
 
-def evidence_blocks(evidence: Sequence[Evidence], mark: Callable[[str], str] = unmarked) -> str:
+def evidence_blocks(evidence: Sequence[Evidence], mark: Callable[[str], str] = without_mark) -> str:
     """The pieces numbered from 1, each in a block with its title and page, and the `mark` of its document."""
     blocks = []
     for number, piece in enumerate(evidence, start=1):

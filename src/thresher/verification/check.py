@@ -16,14 +16,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from math import exp, log
+from math import exp
 from pathlib import Path
 
 from thresher.protocols import SupportReader
 from thresher.text.injection import is_command
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set, term_share
-from thresher.types import ClaimState, Document, Evidence, Notes, SupportReading
+from thresher.types import ClaimState, Document, Evidence, Notes, SupportReading, log_odds
 from thresher.verification.attribution import Attribution
 from thresher.verification.claims import Cited, Finding, Findings
 from thresher.verification.contradiction import PRONOUNS
@@ -84,7 +84,11 @@ class ClaimSigns:
 
     def values(self) -> tuple[float, ...]:
         """The numbers that are weighed, in the order of `SIGNS`."""
-        return (1.0, *map(log_odds, (self.support, self.selected, self.alone, self.denial)), self.share)
+        return (
+            1.0,
+            *(log_odds(read, CLIPPED) for read in (self.support, self.selected, self.alone, self.denial)),
+            self.share,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,9 +245,3 @@ def weighed(signs: ClaimSigns, prior: float = EVEN) -> SupportReading:
         odds = [bounded, odds[1] + (odds[0] - bounded if instead else 0.0)]
     total = sum(odds) + 1.0
     return SupportReading(odds[0] / total, odds[1] / total)
-
-
-def log_odds(probability: float) -> float:
-    """ln(p / (1 - p)), of a probability that is kept from 0 and 1."""
-    kept = min(1 - CLIPPED, max(CLIPPED, probability))
-    return log(kept / (1 - kept))

@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from xml.etree.ElementTree import Element
 
@@ -28,7 +29,7 @@ from thresher.documents.formats.archives import (
 )
 from thresher.documents.formats.html import read_markup
 from thresher.documents.formats.slides import NOTES_LABEL
-from thresher.documents.formats.workbook import MOST_COLUMNS, MOST_MERGED, Sheet, Sheets, put
+from thresher.documents.formats.workbook import MOST_COLUMNS, MOST_MERGED, Sheet, Sheets, add_remark, put
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 from thresher.structure.locators import column_name
@@ -42,6 +43,7 @@ SKIPPED = frozenset(
 GROUPS = frozenset(
     f"table-{name}" for name in ("header-rows", "rows", "row-group", "header-columns", "columns", "column-group")
 )
+BOX_NAMES = ("id", "control-id")
 MOST_ROWS = 1_048_576  # of a sheet; what is repeated to its end is empty
 
 
@@ -272,13 +274,17 @@ class Markup:
 
     def _box(self, identifier: str) -> str:
         """A box that can be ticked, with what stands beside it."""
-        for kind in ("checkbox", "radio"):
-            for each in descendants(self.package.content, kind):
-                if identifier in (attribute(each, "id"), attribute(each, "control-id")):
-                    on = attribute(each, "current-state", attribute(each, "state")) == "checked"
-                    on = on or attribute(each, "current-selected", attribute(each, "selected")) == "true"
-                    return f" {TICKED if on else UNTICKED} {escape(attribute(each, 'label'))}"
-        return ""
+        if (box := self._boxes.get(identifier)) is None:
+            return ""
+        on = attribute(box, "current-state", attribute(box, "state")) == "checked"
+        on = on or attribute(box, "current-selected", attribute(box, "selected")) == "true"
+        return f" {TICKED if on else UNTICKED} {escape(attribute(box, 'label'))}"
+
+    @cached_property
+    def _boxes(self) -> dict[str, Element]:
+        """Each box by what a control calls it."""
+        boxes = (each for kind in ("checkbox", "radio") for each in descendants(self.package.content, kind))
+        return {name: each for each in boxes for key, name in each.items() if key.rpartition("}")[2] in BOX_NAMES}
 
 
 def _styled(style: Style, markup: str) -> str:
@@ -381,8 +387,7 @@ class SheetReader:
     def remark(self, assembly: Assembly) -> None:
         """What lies on the sheet besides its cells."""
         for place, said in self._remarks:
-            assembly.mark("cells", place)
-            assembly.paragraph(f"Comment on {place}: {said}")
+            add_remark(assembly, place, said)
 
 
 def _plain(element: Element, styles: Mapping[str, Style]) -> str:

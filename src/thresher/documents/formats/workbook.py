@@ -253,8 +253,13 @@ def _beside(assembly: Assembly, part: Part) -> None:
             body, cell = child(comment, "text"), comment.get("ref", "")
             text = clean_inline((_rich(body) or body.text or "") if body is not None else "")
             if text and _REFERENCE.fullmatch(cell):
-                assembly.mark("cells", cell)
-                assembly.paragraph(f"Comment on {cell}: {text}")
+                add_remark(assembly, cell, text)
+
+
+def add_remark(assembly: Assembly, cell: str, text: str) -> None:
+    """Add what someone remarked on a cell."""
+    assembly.mark("cells", cell)
+    assembly.paragraph(f"Comment on {cell}: {text}")
 
 
 # --- where the tables of a sheet lie ----------------------------------------------------------------------------------
