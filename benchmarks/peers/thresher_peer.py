@@ -4,7 +4,7 @@ Thresher embeds with the model it ships with and fuses as many candidates as its
 ``place.candidates`` are not used.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from benchmarks.peers.measure import Place, Search, System, run
@@ -16,15 +16,30 @@ COLLECTION = "scifact"
 PACKAGES = ("thresher",)
 
 
-def system(recipe: str, settings: dict[str, str]) -> System:
-    """One recipe: what it needs is indexed, and it searches."""
+Looked = Callable[[thresher.Collection, str, str, int], Sequence[str]]
+"""Of a collection: question, recipe and number of documents to their identifiers."""
+
+
+def found(
+    collection: thresher.Collection, question: str, recipe: str, limit: int, settings: Mapping[str, str] | None = None
+) -> list[str]:
+    """The documents of a search."""
+    hits = collection.search(question, recipe=recipe, settings=settings, limit=limit).to_dict()["hits"]
+    return [hit["source"] for hit in hits]
+
+
+def cited(collection: thresher.Collection, question: str, recipe: str, limit: int) -> list[str]:
+    """The documents that an answer shows, its first passage first."""
+    answer = collection.ask(question, recipe=recipe)
+    shown = [*answer.citations, *(other.citation for other in answer.alternatives)]
+    return [citation.source for citation in shown][:limit]
+
+
+def system(recipe: str, look: Looked) -> System:
+    """One recipe: what it needs is indexed, and it is asked."""
 
     def search_in(collection: thresher.Collection, place: Place) -> Search:
-        def search(question: str) -> list[str]:
-            answer = collection.search(question, recipe=recipe, settings=settings, limit=place.limit).to_dict()
-            return [hit["source"] for hit in answer["hits"]]
-
-        return search
+        return lambda question: look(collection, question, recipe, place.limit)
 
     @contextmanager
     def build(place: Place) -> Iterator[Search]:
@@ -41,4 +56,4 @@ def system(recipe: str, settings: dict[str, str]) -> System:
 
 
 if __name__ == "__main__":
-    run(system("corrective", {}))
+    run(system("corrective", found))

@@ -148,17 +148,18 @@ TWO = "Who wrote it, and when was it printed?"
 @pytest.mark.parametrize(
     ("best", "query", "judged"),
     [
-        (0.6, Query("q", "q", 2), "ab"),  # .6 is enough, and 2 results are wanted
+        (0.9, Query("q", "q", 2), "a"),  # .9 is enough of one
+        (0.6, Query("q", "q", 2), "ab"),  # .6 is enough of two
         (0.4, Query("q", "q", 2), "abcd"),  # .4 is not
-        (0.6, Query("q", "q", 3), "abcd"),  # more results are wanted than are judged first
-        (0.6, Query(TWO, TWO, 2), "abcd"),  # what answers one part says nothing of the other
+        (0.9, Query("q", "q", 3), "abcd"),  # more results are wanted than the last stage judges
+        (0.9, Query(TWO, TWO, 2), "abcd"),  # what answers one part says nothing of the other
     ],
 )
 def test_those_behind_are_judged_where_the_first_are_not_enough(
     make_hit: Make, best: float, query: Query, judged: str
 ) -> None:
     hits = [make_hit(id, 1.0) for id in "abcde"]
-    result = RankedJudge(giving(a=best, b=0.3, c=0.2, d=0.99), 0.0, 4, 2, 0.5)(query, hits)
+    result = RankedJudge(giving(a=best, b=0.3, c=0.2, d=0.99), 0.0, 4, ((1, 0.8), (2, 0.5)))(query, hits)
     assert "".join(sorted(one.hit.chunk.id for one in result.judgements if one.reason == "read")) == judged
     assert [hit.rank for hit in result.kept] == [1, 2, 3, 4, 5]
     assert result.kept[0].chunk.id == ("d" if "d" in judged else "a")

@@ -176,16 +176,15 @@ class RankedJudge:
     """Orders what `judge` keeps by its log odds less `weight` times the logarithm of the rank. Not published.
 
     `judge` scores from 0 to 1 and leaves the order alone. Only the best `most` are judged, for speed; the others
-    follow, kept. With `first` so many are judged, and those behind them only where none of the first joins to `enough`,
-    where more results than `first` are wanted, and for a question of two parts.
+    follow, kept. `stages` are numbers of hits, each with a probability: so many are judged, and those behind them only
+    where none so far has the probability. More results than the last stage has, and a question of two parts, are judged
+    without stages.
     """
 
     judge: Judge
     weight: float
     most: int
-    first: int | None = None
-    enough: float = 1.0
-    """Of what a hit is ranked by, as a probability."""
+    stages: Sequence[tuple[int, float]] = ()
     added: tuple[str, float] = ("", 0.0)
     """A score of a hit, and the log odds that are added for each of its units."""
 
@@ -196,14 +195,16 @@ class RankedJudge:
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Judged:
         """Kept hits by both, best first, then those that were not judged, then the dropped ones."""
-        first = self.most if self.first is None else self.first
-        at = first if query.limit <= first and len(asked_apart(query.question)) == 1 else self.most
-        judged = self.judge(query, hits[:at])
+        listed = any(query.limit > upto for upto, _ in self.stages[-1:])
+        stages = () if listed or len(asked_apart(query.question)) > 1 else self.stages
+        judged, at = Judged(()), 0
+        for upto, enough in (*stages, (self.most, 0.0)):
+            more = self.judge(query, hits[at:upto])
+            judged = Judged((*judged.judgements, *more.judgements), judged.notes + more.notes)
+            at = upto
+            if any(one.keep and value_of(one.score) >= enough for one in judged.judgements):
+                break
         kept = self._kept(judged, hits)
-        if not any(one.hit.score.value >= self.enough for one in kept) and hits[at : self.most]:
-            behind = self.judge(query, hits[at : self.most])
-            judged = Judged((*judged.judgements, *behind.judgements), judged.notes + behind.notes)
-            kept, at = self._kept(judged, hits), self.most
         follow = [Judgement(hit, keep=True, reason=f"not judged: behind the best {at}") for hit in hits[at:]]
         dropped = [one for one in judged.judgements if not one.keep]
         return Judged(ranked_judgements((*kept, *follow, *dropped)), judged.notes)

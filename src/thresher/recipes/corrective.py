@@ -69,10 +69,10 @@ MOST_JUDGED_ALONE = 8
 """Chunks that are judged without a chat model. Of 186 questions with an answer, the half of five sets for choosing, the
 first is right for 163 and one of three for 177 (with twelve 163, 176); of the other 150 133 and 142 (133, 142)."""
 
-FIRST_JUDGED, ENOUGH = 5, 0.5
-"""Chunks that are judged first, and the score of one from which those behind them are not: nothing there outranks it.
-Chosen on 272 questions, a half by document: the first is right for 174 (173 with all twelve), one of three for 192
-(192). On the other 277 it is 156 (156) and 179 (179), and .59 of the tokens are read."""
+JUDGED_AT_ONCE = ((3, 0.8), (5, 0.5))
+"""Chunks that are judged before those behind them, and the probability of one from which those are not needed. Of 164
+questions with an answer, the half for choosing, the first is right for 145 (145 with all eight) and one of three for
+156 (156); of the other 172 151 (151) and 163 (163), and .77 of the tokens of five at once are read."""
 
 SECOND_OPINION_BELOW = 0.83
 """Probability below which a correct verdict gets a second opinion from another collection (docs/decisions.md)."""
@@ -108,8 +108,8 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
             judging = BandedScorer(judging, model_relevance(settings, model, parts.meter), lower, upper, weight)
         scored = ScoringJudge(judging, Fixed(settings.min_probability), order=False)
         # A chat model writes from all chunks that are good, not from the best.
-        first = None if model else FIRST_JUDGED
-        return RankedJudge(scored, RANK_WEIGHT, most_judged(settings), first, ENOUGH, (INTRODUCES, INTRODUCTION))
+        stages = () if model else JUDGED_AT_ONCE
+        return RankedJudge(scored, RANK_WEIGHT, most_judged(settings), stages, (INTRODUCES, INTRODUCTION))
 
     def judge_of(there: Components) -> Judge:
         if there is parts:
