@@ -1,7 +1,7 @@
 """What a chunk table costs as it grows: 10,000 to a million rows, on LanceDB in a folder or a bucket.
 
     .venv/bin/python -m benchmarks.growth measure --store lance --sizes 10000 100000 --label before
-    .venv/bin/python -m benchmarks.growth table
+    .venv/bin/python -m benchmarks.growth table --stores lance --label before
 
 The rows, and what a search of them has to find, are those of `benchmarks.growth_rows`. Each size has a table of its own
 and goes through these phases, each in a process of its own:
@@ -507,11 +507,12 @@ def shown(number: float | None) -> str:
     return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
-def table() -> None:
-    """Everything in Markdown, the labels of a size side by side."""
-    for store in STORES:
-        measured = sorted((row for row in measurements() if row["store"] == store), key=lambda row: row["size"])
-        heads = [f"{row['size']:,} {row['label']}" for row in measured]
+def table(given: argparse.Namespace) -> None:
+    """What was measured, in Markdown: a table for each store, the labels of a size side by side."""
+    for store in given.stores:
+        rows = (row for row in measurements() if row["store"] == store and given.label in ("", row["label"]))
+        measured = sorted(rows, key=lambda row: row["size"])
+        heads = [f"{row['size']:,}{'' if given.label else ' ' + row['label']}" for row in measured]
         print(f"\n### {store}\n\n| | {' | '.join(heads)} |\n|---|{'---:|' * len(heads)}")
         for name, path in {**MEASURES, "load average at the end": ""}.items():
             numbers = [value(row, path) if path else row["load_average"][1] for row in measured]
@@ -533,7 +534,10 @@ def main() -> None:
     for name, type_ in {"name": str, "store": str, "size": int, "address": str}.items():
         one.add_argument(name, type=type_)
     one.set_defaults(call=phase)
-    parts.add_parser("table", help=str(table.__doc__)).set_defaults(call=lambda _: table())
+    showing = parts.add_parser("table", help=str(table.__doc__))
+    showing.add_argument("--stores", choices=sorted(STORES), nargs="+", default=list(STORES))
+    showing.add_argument("--label", default="", help="one of them alone")
+    showing.set_defaults(call=table)
     given = parser.parse_args()
     given.call(given)
 
