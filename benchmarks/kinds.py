@@ -299,6 +299,12 @@ def opened() -> Iterator[Case]:
     yield Case("reStructuredText", "boats.rst", rst, ("Note: Keep off.", "| North | 12 |"), ("===", "::"))
     adoc = b"= Boats\n\nKeep *off*.\n\n|===\n|Pier |Fee\n|North |12\n|===\n"
     yield Case("AsciiDoc", "boats.adoc", adoc, ("Keep off.", "| North | 12 |"), ("===",))
+    org = b"* TODO Boats\nKeep *off*.\n| Pier | Fee |\n|------+-----|\n| North | 12 |\n- [X] oars\n"
+    yield Case("Org", "boats.org", org, ("TODO Boats", "Keep off.", "| North | 12 |", "- \u2611 oars"), ("|--",))
+    chapter = b"<book><title>Boats</title><para>Keep <b>off</b> <i>at night</i>.</para></book>"
+    yield Case("XML", "boats.xml", chapter, ("Keep off at night.",), ("<",))
+    records = b"<piers><pier><name>North</name><fee>12</fee></pier><pier><name>South</name><fee>9</fee></pier></piers>"
+    yield Case("XML", "piers.xml", records, ("| North | 12 |",), ("<",))
     card = b"BEGIN:VCARD\nFN:Ida Sol\nTEL;TYPE=WORK:22 33\nBDAY:19810412\nEND:VCARD\n"
     yield Case(
         "address book",

@@ -22,7 +22,7 @@ from thresher.errors import DocumentError, UnknownSetting, UsageError
 if TYPE_CHECKING:
     from thresher.documents.assembly import Member, Parsed
 
-EXTRACTION = 10
+EXTRACTION = 11
 """Raised whenever text, tables, marks or metadata that are read out of the same bytes change: `index --reread` then has
 something to do."""
 
@@ -101,6 +101,8 @@ _DOCX = "vnd.openxmlformats-officedocument.wordprocessingml.document"
 _PPTX = "vnd.openxmlformats-officedocument.presentationml.presentation"
 _XLSX = "vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _LINES = ("application/jsonl", "application/x-ndjson", "application/ndjson")
+_XML_NAMES = (".xml", ".rss", ".atom", ".svg", ".dbk", ".fb2", ".dita")
+_XML = ("application/xml", "text/xml", "application/rss+xml", "application/atom+xml", "image/svg+xml")
 KINDS: dict[str, FileKind] = {
     kind.name: kind
     for kind in (
@@ -140,9 +142,13 @@ KINDS: dict[str, FileKind] = {
         FileKind(
             "html", "HTML", (".html", ".htm", ".xhtml"), ("text/html", "application/xhtml+xml"), ".html:read_html"
         ),
+        FileKind(
+            "xml", "XML", (".xml", ".rss", ".atom", ".svg", ".dbk", ".fb2", ".dita"), _XML, ".xml_document:read_xml"
+        ),
         FileKind("markdown", "Markdown", (".md", ".markdown"), ("text/markdown",), ".markdown:read_markdown"),
         FileKind("rst", "reStructuredText", (".rst",), ("text/x-rst",), ".light_markup:read_restructured"),
         FileKind("adoc", "AsciiDoc", (".adoc", ".asciidoc"), ("text/asciidoc",), ".light_markup:read_asciidoc"),
+        FileKind("org", "Org", (".org",), ("text/org", "text/x-org"), ".light_markup:read_org"),
         FileKind("calendar", "a calendar (ics)", (".ics",), ("text/calendar",), ".icalendar:read_calendar"),
         FileKind("cards", "an address book (vcf)", (".vcf", ".vcard"), ("text/vcard",), ".vcard:read_cards"),
         FileKind("latex", "LaTeX", (".tex", ".ltx", ".latex"), ("application/x-tex",), ".latex:read_latex"),
@@ -309,6 +315,8 @@ def _text_kind(data: bytes, named: FileKind | None, extension: str, content_type
     head = data[:SNIFF_BYTES].lstrip()
     if HTML_START.match(head):
         return file_kind("html")
+    if head.startswith(b"<?xml"):
+        return file_kind("xml")
     if MANUAL_PAGE.search(head):
         return file_kind("man")
     if JSON_START.match(head) and data.rstrip()[-1:] in (b"}", b"]"):

@@ -1,4 +1,4 @@
-"""reStructuredText and AsciiDoc: headings, tables and notes are known, and words lose their markup."""
+"""reStructuredText, AsciiDoc and Org: headings, tables and notes are known, and words lose their markup."""
 
 from __future__ import annotations
 
@@ -81,3 +81,31 @@ def test_a_citation_names_the_line_and_asciidoc_its_author_and_day() -> None:
     document = read("= Boats\nMaria Keller <m@x.example>\nv1.2, 2026-02-10\n\n== Oars\nTwo.\n", "a.adoc")
     assert (document.title, document.date, document.metadata["author"]) == ("Boats", "2026-02-10", "Maria Keller")
     assert [mark.name for mark in document.marks if mark.kind == "line"] == ["1", "2", "5", "6"]
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("* TODO [#A] Oars :wood:\n  DEADLINE: <2026-12-04 Fri>\nTwo.\n",
+         "TODO Oars\n\n  DEADLINE: <2026-12-04 Fri>\nTwo."),
+        ("Of *long* /ash/, =row -f= and ~x~; see [[https://x.example][the list]], [[oars]].\n",
+         "Of long ash, row -f and x; see the list (https://x.example), oars."),
+        ("In /usr/lib, 3*4*5 and a_b_c.\n", "In /usr/lib, 3*4*5 and a_b_c."),
+        ("- [X] scraped\n- [ ] primed\n- +red+ blue\n", "- ☑ scraped\n- ☐ primed\n- ~~red~~ blue"),
+        (":PROPERTIES:\n:ID: 7\n:END:\n# a remark\nShown.\n", "Shown."),
+        ("#+BEGIN_SRC sh\nrow *fast*\n  now\n#+END_SRC\n", "row *fast*\n  now"),
+        ("#+begin_quote\nKeep *off*.\n#+end_quote\n#+begin_comment\nno\n#+end_comment\n", "Keep off."),
+    ],
+)  # fmt: skip
+def test_org_is_read_as_it_is_exported(written: str, text: str) -> None:
+    assert read(written, "a.org").text == text
+
+
+def test_a_table_of_org_is_rows_and_its_keys_are_metadata() -> None:
+    document = read(
+        "#+TITLE: Boats\n#+AUTHOR: Ida Sol\n#+DATE: <2026-05-04 Mon>\n\n"
+        "| Pier | Boats |\n|------+-------|\n| North | 12 |\n",
+        "a.org",
+    )
+    assert making.rows_of(document) == ["| Pier | Boats |", "| North | 12 |"]
+    assert (document.title, document.date, document.metadata["author"]) == ("Boats", "2026-05-04", "Ida Sol")

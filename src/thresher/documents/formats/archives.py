@@ -9,7 +9,7 @@ import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -127,22 +127,27 @@ def xml_of(archive: zipfile.ZipFile, name: str) -> Element:
     """The root of a part; LookupError for one that is missing. No part may declare entities, be huge or very deep."""
     if archive.getinfo(name).file_size > MAX_XML_BYTES:
         raise DocumentError(f"its part {name} is too large", next_step="split the file")
+    with archive.open(name) as file:
+        return xml_root(iter(lambda: file.read(MEBIBYTE), b""), f"its part {name}")
+
+
+def xml_root(pieces: Iterable[bytes], called: str) -> Element:
+    """The root of an XML text; ParseError where it is not well-formed."""
     parser: Any = ElementTree.XMLPullParser(("start", "end"))
     depth = 0
     root: Element | None = None
-    with archive.open(name) as file:
-        while piece := file.read(MEBIBYTE):
-            if b"<!ENTITY" in piece:
-                raise DocumentError(f"its part {name} declares entities", next_step="save it again, or leave it out")
-            parser.feed(piece)
-            for event, element in parser.read_events():
-                root = element if root is None else root
-                depth += 1 if event == "start" else -1
-                if depth > MAX_XML_DEPTH:
-                    raise DocumentError("its elements are nested too deeply", next_step="leave it out")
+    for piece in pieces:
+        if b"<!ENTITY" in piece:
+            raise DocumentError(f"{called} declares entities", next_step="save it again, or leave it out")
+        parser.feed(piece)
+        for event, element in parser.read_events():
+            root = element if root is None else root
+            depth += 1 if event == "start" else -1
+            if depth > MAX_XML_DEPTH:
+                raise DocumentError("its elements are nested too deeply", next_step="leave it out")
     parser.close()
     if root is None:
-        raise LookupError(name)
+        raise LookupError(called)
     return root
 
 

@@ -1,4 +1,4 @@
-"""reStructuredText and AsciiDoc: titles as headings, tables as rows, notes by name; words without their markup."""
+"""reStructuredText, AsciiDoc and Org: titles as headings, tables as rows, notes by name; words without their markup."""
 
 from __future__ import annotations
 
@@ -250,7 +250,66 @@ def _cells(line: str) -> list[str]:
     return [_plain(part.strip(), _ADOC_INLINE) for part in parts[1:]]
 
 
-# --- both -------------------------------------------------------------------------------------------------------------
+# --- Org --------------------------------------------------------------------------------------------------------------
+
+_ORG_KEY = re.compile(r"#\+(\w+): *(.*)", re.IGNORECASE)
+_ORG_HEADING = re.compile(r"\*+ +(?:([A-Z]{3,}) +)?(?:\[#\w\] +)?(.*?)(?: +:[\w@:]+:)?\s*")
+_ORG_BLOCK = re.compile(r"#\+begin_(\w+).*", re.IGNORECASE)
+_ORG_BREAK = re.compile(r"\s*(?:\*+ |\||#|:[\w-]+:\s*$)|\s*$")
+_ORG_INLINE: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\[\[(https?:[^\]]+)\]\[([^\]]+)\]\]"), r"\2 (\1)"),
+    (re.compile(r"\[\[[^\]]+\]\[([^\]]+)\]\]"), r"\1"),
+    (re.compile(r"\[\[([^\]]+)\]\]"), r"\1"),
+    (re.compile(r"\[fn:\w*:([^\]]+)\]"), r" [\1]"),
+    (re.compile(r"(?<![\w*/_=~])([*/_=~])(\S(?:.*?\S)?)\1(?![\w*/_=~])"), r"\2"),
+    (re.compile(r"(?<![\w+])\+(\S(?:[^+]*?\S)?)\+(?![\w+])"), r"~~\1~~"),
+    (re.compile(r"^(\s*(?:[-+]|\d+[.)]) +)\[[ -]\]"), r"\1☐"),
+    (re.compile(r"^(\s*(?:[-+]|\d+[.)]) +)\[X\]"), r"\1☑"),
+)
+
+
+def read_org(file: RawFile) -> Parsed:
+    """An Org file, as Emacs exports it; drawers and what is commented out say nothing."""
+    return _read(file, _org)
+
+
+def _org(page: _Page, lines: Lines, first: int) -> None:
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        end = at + 1
+        if heading := _ORG_HEADING.fullmatch(line):
+            state = f"{heading[1]} " if heading[1] else ""
+            page.heading(state + _plain(heading[2], _ORG_INLINE), first + at)
+        elif block := _ORG_BLOCK.fullmatch(line.strip()):
+            closing = f"#+end_{block[1].lower()}"
+            end = next((n for n in range(at, len(lines)) if lines[n].strip().lower() == closing), len(lines))
+            if block[1].lower() == "quote":
+                _org(page, lines[at + 1 : end], first + at + 1)
+            elif block[1].lower() != "comment":
+                page.paragraph(lines[at + 1 : end], first + at + 1)
+            end += 1
+        elif key := _ORG_KEY.fullmatch(line.strip()):
+            page.facts[key[1].lower()] = key[2]
+        elif re.fullmatch(r"\s*:[\w-]+:\s*", line):
+            closed = (n for n in range(at, len(lines)) if lines[n].strip().lower() == ":end:")
+            end = next(closed, at) + 1
+        elif line.lstrip().startswith("|"):
+            end = _while(lines, at, lambda each: each.lstrip().startswith("|"))
+            rows = [each.strip().strip("|").split("|") for each in lines[at:end] if not re.match(r"\s*\|-", each)]
+            page.table([[_plain(cell.strip(), _ORG_INLINE) for cell in row] for row in rows], first + at)
+        elif line.strip() and not re.match(r"\s*#(?: |$)", line):
+            end = max(_while(lines, at, lambda each: not _ORG_BREAK.match(each)), at + 1)
+            page.paragraph([_plain(each, _ORG_INLINE) for each in lines[at:end]], first + at)
+        at = end
+
+
+def _while(lines: Lines, at: int, holds: Callable[[str], bool]) -> int:
+    """Where a run of lines ends."""
+    return next((n for n in range(at, len(lines)) if not holds(lines[n])), len(lines))
+
+
+# --- all --------------------------------------------------------------------------------------------------------------
 
 
 class _Page:
@@ -283,11 +342,14 @@ def _read(file: RawFile, read: Callable[[_Page, Lines, int], None]) -> Parsed:
     written, notes = decode(file.data)
     page = _Page()
     read(page, normalise(written).split("\n"), 1)
+    page.title = clean_inline(page.facts.get("title", "")) or page.title
     if not page.assembly:
         raise DocumentError("the file has no text", next_step="check that it is not only remarks")
     facts: Metadata = {name: page.facts[name] for name in ("author", "keywords", "description") if name in page.facts}
     return page.assembly.parsed(
-        heading=page.title, date=iso_date(page.facts.get("revdate", "")), metadata={**facts, **notes}
+        heading=page.title,
+        date=iso_date(page.facts.get("revdate", "") or page.facts.get("date", "").strip("<>[]")[:10]),
+        metadata={**facts, **notes},
     )
 
 
