@@ -146,9 +146,9 @@ def _facts(document: Document) -> str:
     return ", ".join(told)
 
 
-def _sections(document: Document) -> Iterator[Section]:
-    """The parts of a document by its headings, sheets or pages; without these by its paragraphs."""
-    text, kinds = document.text, {mark.kind for mark in document.marks}
+def parts_of(document: Document) -> Iterator[tuple[str, int, int]]:
+    """The parts of a document by its headings, sheets or pages, without these by its paragraphs: name, start, end."""
+    kinds = {mark.kind for mark in document.marks}
     by = next((kind for kind in ("heading", "sheet") if kind in kinds), None)
     end = document.card
     starts: list[tuple[int, str]]
@@ -162,13 +162,19 @@ def _sections(document: Document) -> Iterator[Section]:
         starts = [(page.start, f"Page {page.number}") for page in document.pages]
     else:
         paragraphs, at = list[int](), 0
-        for paragraph in text[:end].split("\n\n"):
+        for paragraph in document.text[:end].split("\n\n"):
             paragraphs.append(at)
             at += len(paragraph) + 2
         starts = [(start, "") for start in paragraphs]
     for (start, name), behind in zip(starts, [*(start for start, _ in starts[1:]), end], strict=True):
-        line_end = text.find("\n", start, behind) % (behind + 1) if name else start
-        at = text.find(name, start, line_end) if name else -1
+        yield name, start, behind
+
+
+def _sections(document: Document) -> Iterator[Section]:
+    """The parts with the sentence that each begins with."""
+    for name, start, behind in parts_of(document):
+        line_end = document.text.find("\n", start, behind) % (behind + 1) if name else start
+        at = document.text.find(name, start, line_end) if name else -1
         if (span := _first_of(document, line_end if at >= 0 else start, behind)) is not None:
             yield Section(name, span)
         elif at >= 0 and name != document.title:

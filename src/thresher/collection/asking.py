@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from queue import SimpleQueue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -35,7 +36,7 @@ from thresher.recipes.components import Components, Outside
 from thresher.recipes.settings import RecipeSettings
 from thresher.settings import flat_public, known_to
 from thresher.tracing.traces import Request, replay
-from thresher.types import IN_DOUBT, Check, Evidence, Filter, Query, SearchResult, Step, Usage, Value
+from thresher.types import IN_DOUBT, Check, Document, Evidence, Filter, Query, SearchResult, Step, Usage, Value
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
@@ -125,10 +126,11 @@ class Asking:
         if wants_other(question) and history:
             yield from self._other(question, history, meter, options)
             return
-        if (outline := self._as_whole(question, history, recipe.name, options.get("where"))) is not None:
-            outline = self._links(front.public_url).answer(outline)
-            tell(outline.text)
-            yield opened.named(outline)
+        used = meter or Meter.of(options)
+        told = partial(self._told, question, recipe, settings, used, tell)
+        if (whole := self._as_whole(question, history, options.get("where"), told)) is not None:
+            whole = replace(whole, question=question, usage=used.usage)
+            yield opened.named(self._links(front.public_url).answer(whole))
             return
 
         def on_sentence(sentence: str) -> None:
@@ -140,7 +142,7 @@ class Asking:
         outside = opened.outside(wanted)
         links = self._links(front.public_url, outside)
         listening = in_silence if tell is in_silence else on_sentence
-        parts = opened.parts(meter or Meter.of(options), outside=outside, on_sentence=listening)
+        parts = opened.parts(used, outside=outside, on_sentence=listening)
         certified = self._certificate(settings, parts, options)
         request = Request(
             recipe.name,
@@ -198,16 +200,42 @@ class Asking:
             tell(found.text)
             yield replace(found, question=question, standalone=before)
 
+    def _told(
+        self,
+        question: str,
+        recipe: recipes.Recipe,
+        settings: RecipeSettings,
+        meter: Meter,
+        tell: Callable[[str], None],
+        document: Document | None,
+    ) -> Answer:
+        """What is said of a document as a whole: its outline, or what the chat model writes; which one, without one."""
+        from thresher.answering.outline import outline, refused_whole
+        from thresher.recipes.build import summariser
+
+        write = summariser(settings, self.opened.parts(meter))
+        if document is not None and write is not None:
+            from thresher.answering.summary import summary
+
+            return summary(question, recipe.name, document, write, tell)
+        found = refused_whole(question, recipe.name) if document is None else outline(question, recipe.name, document)
+        tell(found.text)
+        return found
+
     def _as_whole(
-        self, question: str, history: Sequence[tuple[str, str]], recipe: str, where: str | None
+        self,
+        question: str,
+        history: Sequence[tuple[str, str]],
+        where: str | None,
+        told: Callable[[Document | None], Answer],
     ) -> Answer | None:
-        """The outline of the document that a question asks about as a whole; None for any other question.
+        """What is `told` of the document that a question asks about as a whole; None for any other question.
 
         One that it does not name is the only one, or that which the question before is about.
         """
         if (named := asks_about_whole(question)) is None:
             return None
-        from thresher.answering.outline import document_called, outline, refused_whole
+        from thresher.answering.outline import document_called
         from thresher.collection.documents import Documents
 
         records = Documents(self.opened).records(where)
@@ -215,13 +243,12 @@ class Asking:
         if found is None and not named and history:
             before = history[-1][0]
             if asks_about_whole(before):
-                again = self._as_whole(before, history[:-1], recipe, where)
-                return None if again is None else replace(again, question=question)
+                return self._as_whole(before, history[:-1], where, told)
             hits = self.search(before, recipes.DEFAULT, 1, where, None, strict=False, max_tokens=None).hits
             found = next((one for one in records if hits and one.id == hits[0].chunk.document_id), None)
         if found is None:
-            return None if named else refused_whole(question, recipe)
-        return outline(question, recipe, self.opened.existing().document(found.id))
+            return None if named else told(None)
+        return told(self.opened.existing().document(found.id))
 
     def _prepared(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -16,14 +16,15 @@ from thresher.recipes.settings import AnswerSettings, OutsideSettings, RecipeSet
 from thresher.refinement.refine import CODE_MIN_WORDS, DECOMPOSITIONS, MIN_WORDS, PassageRefiner, StripRefiner
 from thresher.structure.locators import locate
 from thresher.text.terms import index_terms
-from thresher.types import NO_NOTES, Correction, Decision, Generation, Hit, Notes, Origin, Query, Refined
+from thresher.types import NO_NOTES, Correction, Decision, Evidence, Generation, Hit, Notes, Origin, Query, Refined
 from thresher.verification.conflicts import find_conflicts
 
 if TYPE_CHECKING:
-    from thresher.answering.chat_model import Style
+    from thresher.answering.chat_model import GroundedGenerator, Style
     from thresher.answering.checked_answer import Display
     from thresher.correction.corrector import OutsideSource
     from thresher.correction.search_query import SearchQueryWriter
+    from thresher.protocols import LanguageModel
     from thresher.retrieval.wrappers import Facts, Redundancy
     from thresher.types import Vectors
     from thresher.verification.check import Checker
@@ -191,21 +192,41 @@ def generator(
         return offline, (NO_MODEL,)
     if answer.by == "reader":
         return offline, ()
-    from thresher.answering.chat_model import GroundedGenerator, unread
+    from thresher.answering.chat_model import unread
 
-    written = GroundedGenerator(
-        model,
-        checker(parts),
-        offline,
-        display_of(answer),
-        style_of(answer),
-        settings.llm.context_tokens,
-        settings.llm.max_tokens,
-        parts.on_sentence,
-        offline.reading if display_of(answer) in ("mark", "strict") else unread,
-        offline.times,
-    )
-    return written, ()
+    written = grounded(settings, parts, model, offline, display_of(answer), style_of(answer))
+    read = offline.reading if display_of(answer) in ("mark", "strict") else unread
+    return replace(written, on_sentence=parts.on_sentence, read=read, times=offline.times), ()
+
+
+def grounded(
+    settings: RecipeSettings,
+    parts: Components,
+    model: LanguageModel,
+    fallback: Generator,
+    display: Display,
+    style: Style,
+) -> GroundedGenerator:
+    """The chat model, which writes from evidence and is checked."""
+    from thresher.answering.chat_model import GroundedGenerator
+
+    check, llm = checker(parts), settings.llm
+    return GroundedGenerator(model, check, fallback, display, style, llm.context_tokens, llm.max_tokens)
+
+
+def summariser(settings: RecipeSettings, parts: Components) -> Generator | None:
+    """What a chat model writes of a part of a document, supported sentences alone; None without a model."""
+    model = parts.language_model(settings.llm)
+    if model is None or settings.answer.by == "reader":
+        return None
+    from thresher.answering.chat_model import Style
+    from thresher.answering.citations import abstention
+
+    def failed(query: Query, evidence: Sequence[Evidence]) -> Generation:
+        return abstention("The model did not answer.")
+
+    style = Style(instructions=settings.answer.instructions)
+    return grounded(settings, parts, model, failed, "strict", style)
 
 
 def checker(parts: Components, prior: float = OF_ANSWERS) -> Checker:

@@ -1,0 +1,123 @@
+"""What a document says as a whole, written by a chat model part by part, each sentence checked against its part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+
+from thresher.answer import Answer
+from thresher.answering.answerer import renumbered
+from thresher.answering.citations import SUPPORT
+from thresher.answering.outline import outline, parts_of
+from thresher.protocols import Generator, in_silence
+from thresher.structure.locators import locate
+from thresher.types import AnswerSentence, Chunk, Citation, Document, Evidence, Hit, Query, Score, Usage
+
+MOST_PARTS = 12
+"""Calls of the model; further parts are not read, and the summary says how many were."""
+LEAST, MOST = 1_500, 6_000
+"""Characters of a part, made of whole sections; of a longer section the first so many are read."""
+ASKED = "Summarise what this part of “{}” says, in at most three sentences."
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Sections that follow each other: their names, and where they stand."""
+
+    names: tuple[str, ...]
+    start: int
+    end: int
+
+    @property
+    def name(self) -> str:
+        """The first section's name, and the last one's."""
+        called = [name for name in (self.names[0], self.names[-1]) if name]
+        return " to ".join(dict.fromkeys(called))
+
+
+def summary(
+    question: str, recipe: str, document: Document, write: Generator, tell: Callable[[str], None] = in_silence
+) -> Answer:
+    """The summary; the outline where the model wrote nothing that its part supports. `tell` gets the text as it comes.
+
+    `write` answers a question from evidence with checked sentences; `answered_by` is `reader` where its model failed,
+    and no further part is read.
+    """
+    parts, citations, removed, degraded = list(grouped(document)), list[Citation](), list[AnswerSentence](), list[str]()
+    planned, of = (sum(len(part.names) for part in some) for some in (parts[:MOST_PARTS], parts))
+    read = f"all {of}" if planned == of else f"{planned} of {of}"
+    lines = [f"A summary of “{document.title}” ({PurePath(document.source).name}), of {read} sections:"]
+    sections = 0
+
+    def add(line: str) -> None:
+        if len(lines) == 1:
+            tell(lines[0])
+        lines.append(line)
+        tell(f"\n{line}")
+
+    for part in parts[:MOST_PARTS]:
+        said = write(_query(document), [_evidence(document, part)])
+        if said.answered_by == "reader":
+            degraded += said.notes.degraded
+            break
+        sections += len(part.names)
+        removed += said.removed
+        if said.citations:
+            text = " ".join(renumbered(said.text, said.citations, len(citations)).split())
+            add(f"- {part.name}: {text}" if part.name else f"- {text}")
+            citations += _placed(document, said.citations, len(citations))
+    if not citations:
+        told = replace(outline(question, recipe, document), degraded=tuple(degraded), removed=tuple(removed))
+        tell(told.text)
+        return told
+    if degraded:
+        add(f"Only {sections} of {of} sections were read.")
+    if removed:
+        add(f"Left out: {len(removed)} sentence{'s' * (len(removed) != 1)} that the document does not support.")
+    return Answer(
+        question,
+        recipe,
+        "\n".join(lines),
+        False,
+        None,
+        None,
+        None,
+        tuple(citations),
+        (),
+        (),
+        Usage(),
+        tuple(degraded),
+        "",
+        answered_by="model",
+        removed=tuple(removed),
+    )
+
+
+def grouped(document: Document) -> Iterator[Part]:
+    """The sections of a document, so many together that a model can read them at once and few calls are needed."""
+    wanted = min(max(LEAST, document.card // MOST_PARTS), MOST)
+    names, begin = list[str](), 0
+    for name, start, end in parts_of(document):
+        begin = begin if names else start
+        names.append(name)
+        if end - begin >= wanted or end >= document.card:
+            yield Part(tuple(names), begin, min(end, begin + MOST))
+            names = []
+
+
+def _query(document: Document) -> Query:
+    asked = ASKED.format(document.title)
+    return Query(asked, asked)
+
+
+def _evidence(document: Document, part: Part) -> Evidence:
+    text = document.text[part.start : part.end]
+    id_ = f"{document.id}:{part.start}"
+    chunk = Chunk(id_, document.id, document.source, document.title, part.start, part.end, text)
+    return Evidence(Hit(chunk, Score(1.0, SUPPORT), 1), part.start, part.end, text, document.page_at(part.start))
+
+
+def _placed(document: Document, citations: Sequence[Citation], shift: int) -> Iterator[Citation]:
+    for one in citations:
+        yield replace(one, marker=one.marker + shift, locator=locate(document, one.start, one.end))
