@@ -43,7 +43,7 @@ class Step:
 
 ASKED = [f"benchmarks.quality --recipe {name} --sets papers manuals --write" for name in ("corrective", "hybrid")]
 ASKED += [f"benchmarks.quality --recipe {name} --sets papers manuals --write" for name in ("rag", "crag")]
-GROWN = "benchmarks.growth measure --sizes 10000 100000 --label now"
+GROWN = "benchmarks.growth measure --sizes 10000 100000 1000000 --label now"
 PROPOSED = "research.answer_certainty ask --out benchmarks/.cache/proposals.jsonl"
 SEEDS = "python -m benchmarks.seeds --measure"
 
@@ -66,7 +66,7 @@ STEPS = {
     "python -m benchmarks.checker --final": Step(10, writes=False),
     overview.LIBRARIES: Step(25),
     "python -m benchmarks.token_budget": Step(8, writes=False),
-    "python -m benchmarks.growth table": Step(15, (GROWN,), writes=False),
+    "python -m benchmarks.growth table --stores lance --label now": Step(15, (GROWN,), writes=False),
     "python -m benchmarks.fidelity /usr/share/doc --most 300": Step(5, writes=False),
     "python -m benchmarks.languages": Step(2, writes=False),
     "python -m benchmarks.postgres": Step(1, writes=False),
