@@ -12,7 +12,7 @@ from tests.documents import making
 from tests.documents.making import parse_bytes, read_one, refusal, save, within
 from thresher.documents.assembly import Parsed
 from thresher.documents.cleaning import decode
-from thresher.documents.registry import KINDS, FileKind, RawFile, by_extension, by_mime_type, file_kind
+from thresher.documents.registry import KINDS, FileKind, RawFile, by_extension, by_mime_type, file_kind, passed_by
 from thresher.errors import DocumentError, UnknownSetting, UsageError
 from thresher.types import Document
 
@@ -230,3 +230,15 @@ def test_what_begins_with_a_bracket_is_json_only_if_it_goes_on_and_ends_so(text:
     (document,) = parse_bytes(text, name="settings.conf")
     assert not isinstance(document, DocumentError)
     assert document.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("data", "passed"),
+    [
+        (b"<?xml version='1.0'?>\n<!-- icon -->\n<svg><path d='M0'/></svg>", "a picture"),
+        (b"<svg><text>Pier 4</text></svg>", ""),
+        (b"<doc><svg/></doc>", ""),
+    ],
+)
+def test_a_drawing_without_words_is_passed_by_as_pictures_are(data: bytes, passed: str) -> None:
+    assert passed_by(data, "icons/a.svg") == passed

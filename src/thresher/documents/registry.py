@@ -212,6 +212,8 @@ PASSED_BY = ("a picture", "a sound or video file")
 """Of these: what no one means to be read who names the folder that it lies in."""
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 SNIFF_BYTES = 4096
+DRAWING = re.compile(rb"\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!(?>[^>]*+)>\s*+)*+<(?:svg:)?svg\b")
+WORDS_OF_A_DRAWING = re.compile(rb"<(?:svg:)?(?:text|title|desc)\b")
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 CONTROL_SHARE = 0.02  # text has none; a stray one in a log is cleaned away
 # Nothing is given back once it matched: comments that could be taken apart in many ways would take days to refuse.
@@ -251,6 +253,8 @@ def kind_of(data: bytes, *, name: str = "", content_type: str = "") -> FileKind:
 
 def passed_by(data: bytes, name: str) -> str:
     """What a file of a folder is that is no document by its bytes and its name; "" for all that is to be read."""
+    if DRAWING.match(data) and not WORDS_OF_A_DRAWING.search(data):
+        return PASSED_BY[0]
     if by_extension(PurePosixPath(name).suffix) is not None or data.startswith(OLE):
         return ""
     found = _other_kind(data[:SNIFF_BYTES])
