@@ -1,6 +1,6 @@
 """The gate of a change: what answers without a chat model are worth, held against the rows that are stored.
 
-    python -m benchmarks.quality [--sets lookalikes short squad papers manuals definitions] [--engine TREE] [--write]
+    python -m benchmarks.quality [--sets typed squad ...] [--engine TREE] [--write]
     python -m benchmarks.quality --recipe rag --sets papers manuals --write    rows of another recipe, kept apart
     python -m benchmarks.quality --page                                        docs/results/answers.md, from the rows
 
@@ -75,7 +75,7 @@ def main() -> int:
     before, now, wrong = stored(kept), list[Row](), list[str]()
     for name in given.sets:
         if name in NEEDED and not NEEDED[name].is_dir():
-            fetched = "python -m benchmarks.real_text fetch" if name == "manuals" else "set THRESHER_DATA"
+            fetched = "python -m benchmarks.real_text fetch" if name in ("manuals", "typed") else "set THRESHER_DATA"
             print(f"{name}: left out, {NEEDED[name]} is not there; {fetched}")
             continue
         rows = list(asked(name, SETS[name](), given.engine, recipe=given.recipe, keep=given.keep))

@@ -32,7 +32,7 @@ OPENING = """# Answers, refusals and probabilities
 
 <!-- Made by `python -m benchmarks.quality --page` from benchmarks/quality/rows*.jsonl; do not edit. -->
 
-Questions to real papers and manuals, look-alike documents, short documents, SQuAD's paragraphs, and definitions,
+Questions to papers and manuals, look-alike documents, short documents, SQuAD's paragraphs, definitions, and typed ones,
 without a chat model, marked by rule. Papers and manuals were asked of four recipes (`python -m benchmarks.quality
 --recipe NAME --sets papers manuals --write`); the other rows are the gate's (`python -m benchmarks.quality --write`),
 which has rows of its own for papers and manuals. Intervals are 95 %, bootstrap over questions."""

@@ -17,6 +17,7 @@ from benchmarks.real_text import documents, questions
 from thresher_evals.dataset import split_of
 
 WORK = CACHE / "quality"
+TYPED_PAGES = Path(__file__).with_name("typed_pages.txt")
 LOOKALIKES = ("reports", "invoices", "records")
 SEED, SQUAD = 7, 150
 
@@ -93,6 +94,27 @@ def definitions() -> QuestionSet:
     return QuestionSet({"all_papers": sorted((DATA / "papers").glob("*.pdf"))}, asked)
 
 
+def typed(part: str = "") -> QuestionSet:
+    """74 questions as people type them, to pages of manuals, a handbook and a constitution; 12 have no answer there.
+
+    `part`: those that changes may be chosen on ("choose"), those that are put aside ("final"), or all.
+    """
+    lines = Path(__file__).with_name("typed.jsonl").read_text(encoding="utf-8").splitlines()
+    asked = [
+        Question(
+            id=row["id"],
+            collection="typed",
+            kind=row["kind"],
+            question=row["question"],
+            answerable=row["answerable"],
+            expected=tuple(map(tuple, row["expected"])),
+        )
+        for row in map(json.loads, lines)
+        if part in ("", row["part"])
+    ]
+    return QuestionSet({"typed": documents.pages(listed=TYPED_PAGES)}, asked)
+
+
 def _real_text(collection: str, sources: Sequence[Path], part: str) -> QuestionSet:
     there = [one for one in questions.load() if one.part == part]
     chosen = [one for one in there if (one.source == "papers") == (collection == "papers")]
@@ -106,6 +128,7 @@ SETS = {
     "papers": papers,
     "manuals": manuals,
     "definitions": definitions,
+    "typed": typed,
 }
 
 NEEDED = {
@@ -113,5 +136,6 @@ NEEDED = {
     "papers": DATA / "papers",
     "manuals": documents.MANUALS,
     "definitions": DATA / "papers",
+    "typed": documents.MANUALS / "sqlite3-doc",
 }
 """The folder that a set is made of; the documents of the others are written here."""

@@ -18,18 +18,21 @@ MANUALS = FOLDER / "manuals"
 PAGES = Path(__file__).with_name("pages.txt")
 """One page a line: the package, and the path in it. A `.txt` that a package has as `.gz` is unpacked beside it."""
 
-PACKAGES = (
+PACKAGES = (  # bash-doc, git-doc and sqlite3-doc for the typed questions of `benchmarks.quality` alone
     "apache2-doc",
+    "bash-doc",
     "debian-policy",
     "developers-reference",
     "exim4-doc-html",
     "gimp-help-en",
+    "git-doc",
     "libreoffice-help-en-us",
     "miscfiles",
     "octave-doc",
     "postgresql-doc-15",
     "python-django-doc",
     "python3.11-doc",
+    "sqlite3-doc",
 )
 
 PAPERS = (
@@ -90,9 +93,9 @@ def fetch(manuals: Path = MANUALS) -> None:
         )
 
 
-def pages(manuals: Path = MANUALS) -> list[Path]:
-    """The pages of the manuals, as PAGES lists them."""
-    lines = PAGES.read_text(encoding="utf-8").splitlines()
+def pages(manuals: Path = MANUALS, listed: Path = PAGES) -> list[Path]:
+    """The pages of the manuals that a file lists as PAGES does."""
+    lines = listed.read_text(encoding="utf-8").splitlines()
     return [manuals.joinpath(*line.split(" ", 1)) for line in lines]
 
 

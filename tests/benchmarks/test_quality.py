@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.quality import short
 from benchmarks.quality.rows import Counted, Row, changes, mark_of, missed, row_of, stored
-from benchmarks.quality.sets import SETS
+from benchmarks.quality.sets import SETS, typed
 from benchmarks.questions import rules
 from benchmarks.questions.rules import Mark, Question
 
@@ -90,3 +90,12 @@ def test_in_short_documents_subject_and_value_stand_in_different_paragraphs() ->
             assert with_answer
             assert subject in document.text
             assert not any(subject in each for each in with_answer), question
+
+
+def test_typed_questions_are_put_as_people_type_them_and_half_of_them_are_put_aside() -> None:
+    asked = typed().questions
+    assert len([one for one in asked if one.answerable]) >= 60
+    assert all(one.question == one.question.lower() and "?" not in one.question for one in asked)
+    parts = [{one.id for one in typed(part).questions} for part in ("choose", "final")]
+    assert parts[0].isdisjoint(parts[1])
+    assert parts[0] | parts[1] == {one.id for one in asked}

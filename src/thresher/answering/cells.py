@@ -10,8 +10,8 @@ from thresher.answering.citations import Sentence, cite
 from thresher.questions import ADDED
 from thresher.structure.answers import answered, form_near, grids_near, struck_out
 from thresher.structure.forms import Form
-from thresher.structure.grid import Cell, Found, Grid
-from thresher.structure.lookup import missing_word
+from thresher.structure.grid import Cell, Found, Grid, grid_of
+from thresher.structure.lookup import missing_word, telling_terms, terms_of
 from thresher.text.sentences import Span, widened
 from thresher.types import Citation, Document, Evidence
 
@@ -78,7 +78,8 @@ class CellFinder:
             found = found[:1]
         if not 1 <= len(found) == len({document.title for _, document, _, _ in found}) <= MOST_DOCUMENTS:
             return None
-        return _cited(found)
+        otherwise = any(_says_otherwise(document, answer, self.question) for _, document, answer, _ in found)
+        return None if otherwise else _cited(found)
 
     @cached_property
     def _struck(self) -> Sequence[tuple[Evidence, Document, Grid, Found]]:
@@ -107,6 +108,35 @@ class CellFinder:
             document = self.documents.get(piece.hit.chunk.document_id)
             if document is not None and (form := form_near(document, piece.start, piece.end)) is not None:
                 yield piece, document, form
+
+
+def _says_otherwise(document: Document, answer: Found, question: str) -> bool:
+    """Whether another table of a document answers too, differs, and fits the question as well.
+
+    It has at least half the labels of the table of the answer and no fewer of the question's words: the question then
+    names neither. Each directive of a manual has a default.
+    """
+    at, asked = answer.cells[0].start, set(telling_terms(question))
+    table = next((one for one in document.tables if one.start <= at < one.end), None)
+    own = None if table is None else grid_of(document, table)
+    if own is None:
+        return False
+    labels, named = _labels(own), asked & _terms(own)
+    others = (grid_of(document, one) for one in document.tables if one is not table)
+    alike = (one for one in others if one is not None and 2 * len(labels & _labels(one)) >= len(labels))
+    found = (answered(one, question) for one in alike if len(asked & _terms(one)) >= len(named))
+    return any(other is not None and other.text != answer.text for other in found)
+
+
+def _labels(grid: Grid) -> set[str]:
+    """What stands in the first column, heading and all."""
+    return {row[0].text for row in (grid.header, *grid.rows) if row}
+
+
+def _terms(grid: Grid) -> set[str]:
+    """The terms of the cells and of what stands around them."""
+    rows = (grid.around, grid.header, *grid.rows)
+    return {term for row in rows for cell in row for term in terms_of(cell.text)}
 
 
 CellAnswer = tuple[Evidence, Document, Found, list[Span]]

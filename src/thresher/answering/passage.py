@@ -18,7 +18,7 @@ from thresher.text.entities import name_places, whole_names
 from thresher.text.injection import is_command
 from thresher.text.language import foreign_language
 from thresher.text.markup import LISTED, RULE, Block, blocks, cells, table
-from thresher.text.passages import cut_around
+from thresher.text.passages import LONGEST, cut_around
 from thresher.text.sentences import Span, line_spans, sentence_spans, spans_of, trim
 from thresher.text.terms import among, term_set
 from thresher.types import Citation, Document, Evidence
@@ -263,12 +263,27 @@ def passage_of(
     apart = [span for span in sentence_spans(text) if is_command(text[slice(*span)])]
     low, high = trim(text, *_without(apart if usage else [*apart, *usages(text)], cut_around(text, start, end), start))
     low = _behind_headings(text, low, min(start, high), stretch)
-    quote = text[low:high]
+    quote = text[low:high] + _items_behind(stretch.document, piece.start + high, text[low:high])
     nothing = all(says_nothing(quote[slice(*span)]) for span in sentence_spans(quote))
     leads = not usage and quote.endswith(":")
     if nothing or leads or (is_contents(quote) and not contents) or (is_bibliography(quote) and not references):
         return None
-    return Passage(stretch, piece.start + low, piece.start + high, quote)
+    return Passage(stretch, piece.start + low, piece.start + low + len(quote), quote)
+
+
+def _items_behind(document: Document | None, end: int, quote: str) -> str:
+    """The list of a document that a quote which ends there in a colon leads to, as far as no item is an order."""
+    if document is None or not quote.endswith(":"):
+        return ""
+    behind, shown = document.text[end : end + LONGEST], 0
+    if end + LONGEST < len(document.text):
+        behind = behind[: behind.rfind("\n") + 1]
+    for line in re.finditer(r"(\n\s*)([^\n]+)", behind):
+        item = LISTED.match(line[0].lstrip("\n")) or (shown and (line[1].count("\n") == 1 or line[1][-1:] in " \t"))
+        if not item or is_command(line[2]):
+            break
+        shown = line.end()
+    return behind[:shown].rstrip()
 
 
 def _behind_headings(text: str, low: int, at: int, stretch: Stretch) -> int:
