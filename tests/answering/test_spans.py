@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.answering.answering import CONFIDENCE, Overlapping, piece, rarity
+from tests.answering.answering import CONFIDENCE, Overlapping, document, piece, rarity
 from thresher.answering.spans import SpanFinder, answer_in
 from thresher.types import Evidence, Reading
 
@@ -25,7 +25,7 @@ class Counting(Overlapping):
 def test_each_piece_is_read_once_and_whole_and_has_one_place_in_their_order() -> None:
     evidence: list[Evidence] = [piece("It was built in 1531.", document="d2"), piece(OSTROM, start=40)]
     reader = Counting("1531", "Los Angeles")
-    places = SpanFinder(reader, rarity, CONFIDENCE.span)("Where was Ostrom born?", evidence)
+    places = SpanFinder(reader, rarity, CONFIDENCE.span)("Where was Ostrom born?", evidence, {})
     assert reader.texts == [one.text for one in evidence]
     assert [one.words for one in places] == ["1531", "Los Angeles"]
     assert places[1].start == 40 + OSTROM.index("Los")
@@ -33,8 +33,27 @@ def test_each_piece_is_read_once_and_whole_and_has_one_place_in_their_order() ->
 
 
 def test_a_place_knows_which_names_of_the_question_its_piece_lacks() -> None:
-    places = SpanFinder(Overlapping(), rarity, CONFIDENCE.span)("Was Ostrom born in Oslo?", [piece(OSTROM)])
+    places = SpanFinder(Overlapping(), rarity, CONFIDENCE.span)("Was Ostrom born in Oslo?", [piece(OSTROM)], {})
     assert places[0].signs.uncovered == 1
+
+
+def lacked(question: str, **authors: str) -> list[float | None]:
+    """Of a piece of each document, which is named by its author: what it lacks of the question."""
+    texts = {"d1": "The pier cannot bear the ferry.", "d2": "The pier bears Kallo."}
+    documents = {id_: document(text, id_, metadata={"author": authors[id_]}) for id_, text in texts.items()}
+    evidence = [piece(text, document=id_) for id_, text in texts.items()]
+    places = SpanFinder(Overlapping(), rarity, CONFIDENCE.span)(question, evidence, documents)
+    return [place.signs.uncovered for place in places]
+
+
+def test_an_author_whom_the_question_names_is_found_in_his_own_document_alone() -> None:
+    assert lacked("What does Signe Holm say of the pier?", d1="Signe Holm", d2="Bram Visser") == [0, 2]
+    assert lacked("What does Signe Holm say of Kallo?", d1="Signe Holm", d2="Bram Visser") == [1, 2]
+
+
+def test_two_authors_whom_the_question_names_say_their_parts_together() -> None:
+    assert lacked("Do Signe Holm and Bram Visser speak of Kallo?", d1="Signe Holm", d2="Bram Visser") == [0, 0]
+    assert lacked("Do Signe Holm and Bram Visser speak of Kallo?", d1="Signe Holm", d2="Ada Kask") == [3, 3]
 
 
 def test_numbers_and_names_are_whole_and_a_number_has_its_unit() -> None:

@@ -1,11 +1,11 @@
-"""The item of a list that a span stands in."""
+"""The place of a span in its file: the item of a list, the numbered parts."""
 
 from __future__ import annotations
 
 import pytest
 
 from thresher.structure.locators import locate
-from thresher.types import Document
+from thresher.types import Document, Mark
 
 TEXT = """To reset the pump:
 1. Close the inlet valve.
@@ -42,3 +42,21 @@ Vans are blue."""
 def test_an_item_has_its_own_number_or_its_place_in_the_list(place: str, item: str) -> None:
     start = TEXT.index(place)
     assert locate(Document("d", "d.txt", "Pump", TEXT, "text"), start, start + len(place)) == item
+
+
+@pytest.mark.parametrize(
+    ("place", "names", "where"),
+    [
+        ("Ida. Ole", ("card 1", "card 2"), "cards 1 to 2"),
+        ("Ida", ("card 1", "card 2"), "card 1"),
+        ("Ida. Ole", ("event 1", "task 2"), "event 1"),
+        ("Ida. Ole", ("header", "body"), "header"),
+    ],
+)
+def test_a_span_over_parts_numbered_alike_names_the_first_and_the_last(
+    place: str, names: tuple[str, str], where: str
+) -> None:
+    text = "Ida. Ole."
+    marks = (Mark(0, "part", names[0]), Mark(5, "part", names[1]))
+    document = Document("d", "a.vcf", "People", text, "cards", marks=marks)
+    assert locate(document, text.index(place), text.index(place) + len(place)) == where

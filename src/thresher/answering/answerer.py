@@ -103,7 +103,8 @@ class Answerer:
             return LocalReading((), local)
         probable = (local.certainty or 0.0) >= self.answered_from
         cited = [*local.citations, *(one.citation for one in local.alternatives)] if probable else []
-        each = (self.spans(part.asked, evidence) for part in asked_apart(query.question))
+        documents = self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
+        each = (self.spans(part.asked, evidence, documents) for part in asked_apart(query.question))
         alone = {
             at
             for places in each
@@ -133,7 +134,7 @@ class Answerer:
         `instead` is what a follow-up says of what the same is asked.
         """
         if apart or not all(RANK in piece.hit.scores for piece in evidence):
-            places = sorted(self.spans(question, evidence), key=lambda place: -place.order)
+            places = sorted(self.spans(question, evidence, documents), key=lambda place: -place.order)
             evidence = [place.piece for place in places]
         asked, allowed = asked_time(question), self._allowed(question)
         time = timed(asked, documents.values(), self.today())
@@ -181,7 +182,7 @@ class Answerer:
         def kept(document_id: str, start: int, end: int) -> bool:
             return any(stretch.holds(document_id, start, end) for stretch in stretches)
 
-        places = self.spans(question, tables.text)
+        places = self.spans(question, tables.text, documents)
         places = [place for place in places if not tables.is_struck(place.document_id, place.start)]
         found = self._passages(question, places, stretches, allowed)
         others: list[Proposal] = []

@@ -16,7 +16,7 @@ from thresher.text.entities import missing_details
 from thresher.text.numbers import SCALES, UNITS
 from thresher.text.sentences import Span, spans_of, touched
 from thresher.text.terms import term_set
-from thresher.types import PROBABILITY, Evidence, Reading, Score, logistic
+from thresher.types import PROBABILITY, Document, Evidence, Reading, Score, logistic
 from thresher.verification.conflicts import AnswerInSentence
 
 WORD = re.compile(r"\w+")
@@ -28,6 +28,9 @@ RANK_WEIGHT = 0.5
 """Of the logarithm of the rank beside the judge's logit. Of 93 dev questions to papers and manuals the first of 20
 chunks, or one of three, states the answer for 67 / 78 with 0, 69 / 80 with 0.25, 69 / 81 with 0.5, 70 / 81 with 0.75
 and 67 / 82 with 1; five other sets differ as little."""
+
+MOST_LACKING = 3
+"""Names and numbers from which more that are lacking say no more."""
 
 LEAST_PROBABILITY = 1e-4
 """A probability below it is taken for it, so that its logarithm is bounded."""
@@ -60,7 +63,7 @@ class Signs:
     sentence: float | None = None
     """The same of the sentence of the span."""
     uncovered: float | None = None
-    """Names and numbers of the question that stand neither in the text nor above it, 3 at most."""
+    """Names and numbers of the question that its text, its title and what its document goes by lack, 3 at most."""
 
     def to_dict(self) -> dict[str, float]:
         """The signs that apply, by name, rounded for people."""
@@ -213,18 +216,21 @@ class SpanFinder:
     row: Row
     """How probable it is that a span is the answer."""
 
-    def __call__(self, question: str, evidence: Sequence[Evidence]) -> list[AnswerSpan]:
-        """The likeliest answer in each piece, in their order."""
+    def __call__(
+        self, question: str, evidence: Sequence[Evidence], documents: Mapping[str, Document]
+    ) -> list[AnswerSpan]:
+        """The likeliest answer in each piece, in their order; a piece has the names that its document goes by."""
         titles = [piece.hit.chunk.title for piece in evidence]
         readings = self.reader.read(question, [piece.text for piece in evidence], titles)
         rarity = self.rarity(question)
         ranks = [
             piece.hit.scores[RANK].value if RANK in piece.hit.scores else at for at, piece in enumerate(evidence, 1)
         ]
-        return [self._place(question, rarity, *each) for each in zip(evidence, readings, ranks, strict=True)]
+        lacks = lacking(question, evidence, documents)
+        return [self._place(question, rarity, *each) for each in zip(evidence, lacks, readings, ranks, strict=True)]
 
     def _place(
-        self, question: str, rarity: Mapping[str, float], piece: Evidence, reading: Reading, rank: float
+        self, question: str, rarity: Mapping[str, float], piece: Evidence, lacks: int, reading: Reading, rank: float
     ) -> AnswerSpan:
         chunk = piece.hit.chunk
         start, end = answer_in(piece.text, reading)
@@ -237,7 +243,7 @@ class SpanFinder:
             place=log(max(reading.certainty, LEAST_PROBABILITY)),
             terms=share_of_terms(rarity, question, f"{chunk.title} {piece.text}"),
             sentence=share_of_terms(rarity, question, f"{chunk.title} {sentence}"),
-            uncovered=uncovered(question, f"{chunk.title}. {piece.text}"),
+            uncovered=float(min(MOST_LACKING, lacks)),
         )
         return AnswerSpan(piece, piece.start + start, piece.start + end, signs, self.row.probability(signs))
 
@@ -252,6 +258,22 @@ def share_of_terms(rarity: Mapping[str, float], question: str, text: str) -> flo
     return sum(rarity[term] for term in held) / total if total else 0.0
 
 
-def uncovered(question: str, text: str) -> float:
-    """Names and numbers of the question that a text lacks, 3 at most."""
-    return float(min(3, len(missing_details(question, text))))
+def lacking(question: str, evidence: Sequence[Evidence], documents: Mapping[str, Document]) -> list[int]:
+    """How many names and numbers of the question each piece lacks; it has those that its document goes by.
+
+    Where a question names several documents, the pieces of these are read together: each says its part.
+    """
+    own = [(piece.hit.chunk.document_id, f"{piece.hit.chunk.title}. {piece.text}") for piece in evidence]
+    if not any(missing_details(question, text) for _, text in own):
+        return [0] * len(own)
+    from thresher.structure.described import day_named, described, missing, named_apart
+
+    known = {id_: described(document) for id_, document in documents.items()}
+    days = {id_: day_named(question, document) for id_, document in documents.items()}
+    own = [(id_, f"{text}\n{days.get(id_, '')}") for id_, text in own]
+    lacked = [missing(question, text, known.get(id_, {}).values()) for id_, text in own]
+    if any(lacked) and (named := named_apart(question, known)):
+        texts = "\n".join(text for id_, text in own if id_ in named)
+        together = missing(question, texts, [value for id_ in named for value in known[id_].values()])
+        lacked = [together if id_ in named else one for one, (id_, _) in zip(lacked, own, strict=True)]
+    return [len(one) for one in lacked]

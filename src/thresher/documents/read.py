@@ -17,6 +17,7 @@ from thresher.documents.cleaning import clean_inline, has_half_pair
 from thresher.documents.registry import Held, RawFile, kind_of
 from thresher.documents.sources import DEFAULT_LIMITS, Hints, Item, Limits, errors_about, file_name
 from thresher.errors import DocumentError
+from thresher.structure.described import COMPUTED
 from thresher.structure.versions import written
 from thresher.text.language import LANGUAGES, language_of
 from thresher.types import Document, Mark, Metadata, text_id
@@ -148,11 +149,6 @@ def choose_title(parsed: Parsed, name: str, item: Item) -> str:
 
 AUTHOR = "author"
 LONGEST_NAMES = 500  # characters of a field of a mail that are taken apart: the time grows with their square
-LEFT_OUT = frozenset(
-    ("attachments", "description", "encoding", "first_formulas_without_value", "hidden_sheets", "includes", "keywords",
-     "language", "not_read", "parts_not_read", "sheets", "which_pages_by_ocr", "which_pages_without_text")
-)  # fmt: skip
-"""Fields that answer no question, and those that Thresher computed."""
 
 
 def with_card(parsed: Parsed, title: str, date: str | None, kind: str) -> tuple[str, tuple[Mark, ...]]:
@@ -180,7 +176,7 @@ def card(text: str, metadata: Metadata, title: str, date: str | None) -> str:
         sentences.append(f"It is dated {date}.")
     for name, stated in metadata.items():
         value = clean_inline(stated) if isinstance(stated, str) else ""
-        if value and name not in (AUTHOR, *LEFT_OUT) and value not in text and value != title:
+        if value and name not in (AUTHOR, *COMPUTED) and value not in text and value != title:
             sentences.append(f"Its {name} is {value}.")
     if not sentences:
         return ""

@@ -40,7 +40,7 @@ def locate(document: Document, start: int, end: int) -> str:
     if "sheet" in here:
         pieces.append(f"sheet “{here['sheet'].name}”")
     if "part" in here and here["part"].name:
-        pieces.append(here["part"].name)
+        pieces.append(_parts(here["part"].name, there["part"].name))
     pieces += _hidden(document, here, start, last)
     if "path" in here:
         first, final = here["path"].name, there["path"].name
@@ -67,6 +67,13 @@ def _hidden(document: Document, here: Mapping[MarkKind, Mark], start: int, last:
 
 def _numbered(what: str, first: int, final: int | None) -> str:
     return f"{what} {first}" if first == final else f"{what}s {first} to {final}"
+
+
+def _parts(first: str, final: str) -> str:
+    """One part, or those from one numbered alike to another: `cards 1 to 2`."""
+    (what, _, low), (same, _, high) = first.rpartition(" "), final.rpartition(" ")
+    numbered = what and what == same and low.isdigit() and high.isdigit()
+    return _numbered(what, int(low), int(high)) if numbered else first
 
 
 def _standing(marks: Iterable[Mark], offset: int) -> dict[MarkKind, Mark]:

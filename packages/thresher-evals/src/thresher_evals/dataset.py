@@ -80,6 +80,8 @@ class Passage:
     id: str
     title: str
     text: str
+    metadata: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What the set says of it beside its text, which becomes the document's metadata."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,11 @@ class Corpus:
     @cached_property
     def content(self) -> bytes:
         """The corpus.jsonl of a BEIR folder."""
-        lines = ({"_id": passage.id, "title": passage.title, "text": passage.text} for passage in self.passages)
+        lines = (
+            {"_id": one.id, "title": one.title, "text": one.text}
+            | ({"metadata": dict(one.metadata)} if one.metadata else {})
+            for one in self.passages
+        )
         return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
     @cached_property

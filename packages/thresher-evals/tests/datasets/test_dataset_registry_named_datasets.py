@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import thresher
 from tests.real_data import DATA
 from thresher.errors import UsageError
 from thresher.types import Origin
@@ -234,6 +235,20 @@ def test_clapnq_has_the_selected_sentences_and_questions_that_their_passage_does
     assert [quoted(dataset, place) for place in first.gold] == ["Another thing .", "A third ."]
     assert (second.answerable, second.answers, second.gold) == (False, (), ())
     assert [quoted(dataset, place) for place in third.gold] == [text]
+
+
+def test_an_article_of_multihop_has_its_publisher_authors_and_day(tmp_path: Path, write_lines: Write) -> None:
+    stated = {"source": "The Age", "author": "Ada Moor", "published_at": "2023-10-04T22:54:23+00:00"}
+    facts = [{"title": "One", "fact": "Ada left.", **stated}, {"title": "Two", "fact": "Bo stayed.", "author": None}]
+    line = {"id": "a", "question": "Who?", "answer": "Ada", "evidence_list": facts}
+    corpus = load(f"multihop:{write_lines(tmp_path / 'questions.jsonl', [line])}").corpora[Origin.INSIDE]
+    (tmp_path / "corpus.jsonl").write_bytes(corpus.content)
+    with thresher.open(tmp_path / "home") as collection:
+        collection.add(tmp_path / "corpus.jsonl")
+        found = {one.title: (one.date, one.metadata) for one in collection.documents()}
+    assert found["One"][0] == "2023-10-04"
+    assert found["One"][1].items() >= {"source": "The Age", "author": "Ada Moor"}.items()
+    assert "source" not in found["Two"][1]
 
 
 def test_multihop_needs_all_its_facts_and_knows_when_there_are_none(tmp_path: Path, write_lines: Write) -> None:

@@ -106,17 +106,30 @@ def bare(title: str) -> str:
     return QUALIFIER.sub("", title).strip().casefold()
 
 
+def published(fact: Record) -> dict[str, str]:
+    """What the set says of the article of a fact."""
+    stated = {
+        "source": fact.optional("source"),
+        "author": fact.optional("author"),
+        "published": fact.optional("published_at"),
+    }
+    return {name: value for name, value in stated.items() if value}
+
+
 def load_multihop(path: Path, split: Split) -> Content:
     """Questions on facts of several news articles (MultiHop-RAG, Tang and Yang 2024, arXiv 2401.15391).
 
-    All lines in order; a passage has all known facts of an article. Gold are all facts that a question needs; its
-    category is the `question_type`.
+    All lines in order; a passage has all known facts of an article, and its publisher, authors and day as metadata, by
+    which the questions name it. Gold are all facts that a question needs; its category is the `question_type`.
     """
     articles = Articles()
     questions: list[Question] = []
     for id, record in unique(path).items():
         facts = record.objects("evidence_list")
-        gold = [articles.add(one.text("title"), one.text("fact"), address=one.optional("url")) for one in facts]
+        gold = [
+            articles.add(one.text("title"), one.text("fact"), address=one.optional("url"), metadata=published(one))
+            for one in facts
+        ]
         answer, category = record.text("answer"), record.optional("question_type") or None
         if answer.casefold().startswith(UNANSWERABLE):
             questions.append(Question(id, record.text("question"), answerable=False, category=category))

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from thresher.errors import UsageError
@@ -185,14 +186,19 @@ class Passages:
         return Corpus(tuple(self._by_text.values()))
 
 
+NO_METADATA: Mapping[str, str] = MappingProxyType({})
+
+
 class Articles:
     """One passage for each article: its known sentences, one per line, in order of insertion."""
 
     def __init__(self) -> None:
         self._starts: dict[tuple[str, str], dict[str, int]] = {}
+        self._metadata: dict[tuple[str, str], Mapping[str, str]] = {}
 
-    def add(self, title: str, sentence: str, *, address: str = "") -> Gold:
-        """The position of a sentence in its article, identified by title and address."""
+    def add(self, title: str, sentence: str, *, address: str = "", metadata: Mapping[str, str] = NO_METADATA) -> Gold:
+        """The position of a sentence in its article, identified by title and address; its first metadata counts."""
+        self._metadata.setdefault((title, address), metadata)
         starts = self._starts.setdefault((title, address), {})
         start = starts.setdefault(sentence, sum(len(earlier) + 1 for earlier in starts))
         return Gold(passage_id(title, address), start=start, end=start + len(sentence))
@@ -202,7 +208,7 @@ class Articles:
         """All of them."""
         return Corpus(
             tuple(
-                Passage(passage_id(title, address), title, "\n".join(starts))
+                Passage(passage_id(title, address), title, "\n".join(starts), self._metadata[title, address])
                 for (title, address), starts in self._starts.items()
             )
         )
