@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from tests.documents.making import read_one, save
 from thresher.structure.locators import locate
 from thresher.types import Document
 
@@ -42,3 +45,11 @@ Vans are blue."""
 def test_an_item_has_its_own_number_or_its_place_in_the_list(place: str, item: str) -> None:
     start = TEXT.index(place)
     assert locate(Document("d", "d.txt", "Pump", TEXT, "text"), start, start + len(place)) == item
+
+
+def test_the_heading_is_that_of_the_sentence_which_is_said(tmp_path: Path) -> None:
+    text = "# Leave\n\nCall the ward.\n\n# Parking\n\nA permit costs 20 euros.\n"
+    document = read_one(save(tmp_path, "rules.md", text))
+    said = document.text.index("A permit")
+    assert locate(document, 0, len(document.text), said) == "lines 1 to 7, under “Parking”"
+    assert locate(document, 0, len(document.text)) == "lines 1 to 7, heading “Leave”"
