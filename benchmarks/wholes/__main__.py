@@ -1,4 +1,4 @@
-"""Ask questions whose nearest passage is not the answer: struck, several, superlatives, namesakes, other kinds, two.
+"""Ask questions whose nearest passage is not the answer: struck, raised, several, superlatives, namesakes, other kinds.
 
     python -m benchmarks.wholes [KIND ...] [--show]
 
@@ -29,7 +29,8 @@ from thresher.answer import Answer
 CASES = Path(__file__).with_name("cases.jsonl")
 """A line for each set of documents with its questions. Of a question `right` are the words that an answer must show,
 `never` those that must not stand in its first part; only a `certain` one may be told without doubt; one that is a
-`guard` is near the kind and must not change. What is named .docx or .xlsx is HTML here."""
+`guard` is near the kind and must not change; `before` is the question that it follows. What is named .docx or .xlsx is
+HTML here."""
 OUTCOMES = ("right", "right in doubt", "refused", "wrong in doubt", "wrong and sure")
 FILTERS = {".docx": "docx:MS Word 2007 XML", ".xlsx": "xlsx:Calc MS Excel 2007 XML"}
 
@@ -66,7 +67,8 @@ def asking(cases: Sequence[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any
                 collection.add(folder)
                 for asked in cases[at]["ask"]:
                     name = f"{cases[at]['kind']}, beside it" if asked.get("guard") else cases[at]["kind"]
-                    yield name, asked, collection.ask(asked["question"])
+                    before = [collection.ask(one) for one in (asked.get("before"),) if one]
+                    yield name, asked, collection.ask(asked["question"], history=before)
 
 
 def came(asked: dict[str, Any], answer: Answer) -> str:

@@ -11,7 +11,9 @@ from benchmarks.wholes.__main__ import FILTERS, asking, came, read
 CASES = [case for case in read() if {Path(name).suffix for name in case["files"]}.isdisjoint(FILTERS)]
 
 
-@pytest.mark.parametrize("kind", ["struck", "several", "superlative", "namesakes", "another kind", "compared"])
+@pytest.mark.parametrize(
+    "kind", ["struck", "several", "superlative", "namesakes", "another kind", "compared", "boxes", "follow-up"]
+)
 def test_nothing_is_wrong_and_sure_and_what_stands_beside_it_is_answered(kind: str) -> None:
     outcomes = [
         (came(asked, answer), name, asked) for name, asked, answer in asking([c for c in CASES if c["kind"] == kind])

@@ -9,7 +9,9 @@ import docx
 import openpyxl
 import pptx
 import pytest
+from docx.enum.style import WD_STYLE_TYPE
 from docx.oxml import OxmlElement, parse_xml
+from docx.oxml.ns import qn
 from openpyxl.styles import Font
 from reportlab.pdfgen import canvas
 
@@ -103,6 +105,20 @@ def test_an_exponent_whose_sign_is_of_another_font_is_one(tmp_path: Path) -> Non
     page.drawText(line)
     page.save()
     assert read_one(save(tmp_path, "a.pdf", buffer.getvalue())).text == "It is set to 10^−8 at first."
+
+
+def test_a_figure_that_is_raised_by_points_or_by_a_style_of_word_is_raised(tmp_path: Path) -> None:
+    made = docx.Document()
+    by_style = made.styles.add_style("Raised", WD_STYLE_TYPE.CHARACTER)
+    by_style.font.superscript = True
+    paragraph = made.add_paragraph("It houses 35")
+    moved = paragraph.add_run("2")
+    moved._r.get_or_add_rPr().append(OxmlElement("w:position", {qn("w:val"): "8"}))
+    paragraph.add_run(" trams, 48")
+    paragraph.add_run("3", style="Raised")
+    lowered = paragraph.add_run(" buses and 1")
+    lowered._r.get_or_add_rPr().append(OxmlElement("w:position", {qn("w:val"): "-8"}))
+    assert read_one(save(tmp_path, "a.docx", saved(made))).text == "It houses 35 [2] trams, 48 [3] buses and 1"
 
 
 def test_a_note_behind_a_word_stands_apart_and_a_unit_keeps_its_power(tmp_path: Path) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from tests.documents.making import read_one, save
 from thresher.structure.locators import locate
 from thresher.types import Document, Mark
 
@@ -60,3 +63,11 @@ def test_a_span_over_parts_numbered_alike_names_the_first_and_the_last(
     marks = (Mark(0, "part", names[0]), Mark(5, "part", names[1]))
     document = Document("d", "a.vcf", "People", text, "cards", marks=marks)
     assert locate(document, text.index(place), text.index(place) + len(place)) == where
+
+
+def test_the_heading_is_that_of_the_sentence_which_is_said(tmp_path: Path) -> None:
+    text = "# Leave\n\nCall the ward.\n\n# Parking\n\nA permit costs 20 euros.\n"
+    document = read_one(save(tmp_path, "rules.md", text))
+    said = document.text.index("A permit")
+    assert locate(document, 0, len(document.text), said) == "lines 1 to 7, under “Parking”"
+    assert locate(document, 0, len(document.text)) == "lines 1 to 7, heading “Leave”"

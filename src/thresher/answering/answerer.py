@@ -33,7 +33,7 @@ from thresher.structure.entries import Entry, Named, as_written, entry_probabili
 from thresher.structure.versions import Timed, asked_time, timed
 from thresher.text.boilerplate import asks, asks_for_questions, asks_for_references, asks_what_it_does, says_nothing
 from thresher.text.entities import facts_in, heads_in
-from thresher.text.marks import holds, void_spans
+from thresher.text.marks import ends_struck, holds, void_spans
 from thresher.text.passages import share_of_runs
 from thresher.text.sentences import Span, touched
 from thresher.text.terms import term_set
@@ -296,7 +296,7 @@ class Answerer:
         copies = _copies(proposals)
         further = [one for one, *_ in copies[1:]]
         best, *others = proposals
-        several = is_one_of_several(question, best, further)
+        several = is_one_of_several(question, best, further, self.judge)
         if best.passage is not None and instead:
             sentence = "" if best.place is None else best.place.sentence.text
             spoken = best.place is not None and says_of(instead, sentence)
@@ -530,6 +530,8 @@ def _asks_for_struck(question: str, passage: Passage, place: AnswerSpan) -> bool
     spoken = [text for text, here in texts if here and holds(text)]
     if not spoken:
         return not holds(place.sentence.text)
+    if not _stands(place) and ends_struck(place.sentence.text):
+        return True
     asked, struck = term_set(question), [text for text, _ in texts if not holds(text)]
     return any(all(asked & term_set(text) > asked & term_set(other) for other in spoken) for text in struck)
 

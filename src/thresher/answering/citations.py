@@ -125,7 +125,7 @@ class QuoteChecker:
     """
 
     documents: Documents
-    locate: Callable[[Document, int, int], str]
+    locate: Callable[[Document, int, int, int], str]
     """The place of a span of a document in its file."""
     about: ClassVar[str] = "quotes"
 
@@ -163,7 +163,7 @@ class QuoteChecker:
             return citation if outside else None
         if document.text[citation.start : citation.end] != citation.quote:
             return None
-        place = self.locate(document, citation.start, citation.end)
+        place = self.locate(document, citation.start, citation.end, citation.focus[0])
         return replace(citation, page=document.page_at(citation.start), locator=place)
 
 

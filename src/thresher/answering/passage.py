@@ -337,8 +337,8 @@ class Proposal:
 _COUNTED = re.compile(r"\W*(?:in |on |at |to |for )?how many\b", re.IGNORECASE)
 
 
-def is_one_of_several(question: str, best: Proposal, others: Sequence[Proposal]) -> bool:
-    """Whether a question asks for several, and further passages answer it too, or a list or table is shown in part.
+def is_one_of_several(question: str, best: Proposal, others: Sequence[Proposal], reader: PairReader) -> bool:
+    """Whether a question asks for several, and further passages or sentences answer it too, or a list is shown in part.
 
     Nor is a part of a table counted.
     """
@@ -347,7 +347,7 @@ def is_one_of_several(question: str, best: Proposal, others: Sequence[Proposal])
     if not asks_for_several(question):
         return _COUNTED.match(question) is not None and _goes_on(best.passage)
     further = (one for one in others if _is_as_near(one, best) and not _is_in(one, best.passage))
-    return next(further, None) is not None or _goes_on(best.passage)
+    return next(further, None) is not None or _goes_on(best.passage) or _answers_twice(question, best.passage, reader)
 
 
 def is_not_compared(question: str, best: Proposal) -> bool:
@@ -485,6 +485,16 @@ def _units(text: str) -> Iterator[str]:
     for block in text.split("\n\n"):
         lines = block.split("\n")
         yield from lines if block.startswith("|") or all(line.endswith(_STOPS) for line in lines) else [block]
+
+
+def _answers_twice(question: str, passage: Passage, reader: PairReader) -> bool:
+    """Whether two sentences of a passage answer alike; the items of a list are one answer."""
+    said = [text for text in passage.texts if not LISTED.match(text) and not text.lstrip().startswith("|")]
+    if len(said) < 2:
+        return False
+    read = reader.read(question, said, [passage.stretch.title] * len(said))
+    *_, second, best = sorted(one.relevance for one in read)
+    return second >= best - FAR
 
 
 def _goes_on(passage: Passage) -> bool:

@@ -166,7 +166,7 @@ def look(grid: Grid, question: str) -> Look:
     words = words_of(question)
     cells = [_cells_named(grid, row, words) for row in grid.rows]
     reach = [frozenset().union(*(match.places for match in matches)) for matches in cells]
-    farthest = [places for places in reach if not any(places < other for other in reach)]
+    farthest = _farthest(reach)
     rows = tuple(at for at, places in enumerate(reach) if (places and places in farthest) or len(reach) == 1)
     rows = _without_lookalikes(grid, rows, cells, reach, words)
     named = tuple(dict.fromkeys(match for at in rows for match in cells[at]))
@@ -225,8 +225,12 @@ NAME_TERMS = 8
 
 def _is_value(grid: Grid, head: Cell) -> bool:
     """Whether the first row is a label and a value as the others are: the value is no name of a column."""
-    label, *others = grid.header
-    return [head] == others and (label.text.endswith(":") or len(terms_of(head.text)) > NAME_TERMS)
+    label = grid.header[0]
+    return (
+        grid.header[1:2] == (head,)
+        and len(grid.header) == 2
+        and (label.text.endswith(":") or len(terms_of(head.text)) > NAME_TERMS)
+    )
 
 
 def _places(words: Words, terms: Sequence[str]) -> frozenset[int] | None:
@@ -242,6 +246,7 @@ def _columns_named(grid: Grid, words: Words, taken: frozenset[int], question: st
     is named by the words that it begins: eol by "end of life".
     """
     found = []
+    capitals = [word for word in words.spoken if word.isupper() and len(word) > 2]
     for column, head in enumerate(grid.header):
         if _is_value(grid, head):
             continue
@@ -251,8 +256,7 @@ def _columns_named(grid: Grid, words: Words, taken: frozenset[int], question: st
             for term in terms
             if (at := words.of([term]) or words.within(_ASKED_OF.get(term, ())) or _in_full(term, words, question))
         }
-        initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", head.text)).upper()
-        short = [word for word in words.spoken if word.isupper() and initials.startswith(word) and len(word) > 2]
+        short = [word for word in capitals if _initials(head.text).startswith(word)]
         places = frozenset().union(*there.values(), *(words.places[word.casefold()] for word in short))
         telling = any(any(map(str.isdigit, term)) or len(term) == 1 for term in terms if term not in there)
         if places and not places <= taken:
@@ -260,11 +264,18 @@ def _columns_named(grid: Grid, words: Words, taken: frozenset[int], question: st
     whole = {match.places for match, _ in found if match.whole}
     kept = [match for match, telling in found if not telling or match.places not in whole]
     whole = {match.places for match in kept if match.whole}
-    return tuple(
-        match
-        for match in kept
-        if (match.whole or match.places not in whole) and not any(match.places < other.places for other in kept)
-    )
+    farthest = _farthest(match.places for match in kept)
+    return tuple(match for match in kept if (match.whole or match.places not in whole) and match.places in farthest)
+
+
+def _initials(text: str) -> str:
+    return "".join(word[0] for word in re.findall(r"[^\W\d_]+", text)).upper()
+
+
+def _farthest(reach: Iterable[frozenset[int]]) -> set[frozenset[int]]:
+    """Those that are no part of another one; many rows are named by the same few places."""
+    found = set(reach)
+    return {places for places in found if not any(places < other for other in found)}
 
 
 def _in_full(short: str, words: Words, question: str) -> frozenset[int]:

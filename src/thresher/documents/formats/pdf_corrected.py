@@ -71,6 +71,8 @@ def _corrected(text: str, glyphs: Glyphs, before: Ruled | None, *, first: bool) 
         _reorder(pieces, text, at, glyphs)
     for begin, last, goes_on in figures:
         pieces[places[begin]] = RAISED + pieces[places[begin]]
+        end = len(text[: places[begin]].rstrip("\r\n"))
+        pieces[end : places[begin]] = [""] * (places[begin] - end)
         if goes_on and (gap := re.compile(r"[ \t]*\r?\n[ \t]*").match(text, places[last] + 1)):
             # PDFium ends a line at some raised figures.
             pieces[gap.start() : gap.end()] = [" ", *[""] * (gap.end() - gap.start() - 1)]

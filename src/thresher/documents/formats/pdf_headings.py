@@ -14,7 +14,7 @@ from thresher.documents.formats.pdf_lines import BULLET, CAPTION, LOWER_WORD, NU
 LARGER = 1.08  # times the size of the text
 ALIKE = 0.02  # of a size
 MOST_WORDS, MOST_LINES = 20, 3
-TEXT_WORDS = 4  # in lower case, of a line of text below a heading
+TEXT_WORDS, SENTENCE_WORDS = 4, 2  # in lower case, of a line of text below a heading, and of one that is a sentence
 FURTHEST = 4.0  # sizes from a heading to the text below it
 PITCH = 1.4  # sizes between two lines of one paragraph or heading
 BOLD = re.compile(r"bold|black|heavy|demi|medi\b|bx(?=\d|$)", re.IGNORECASE)
@@ -104,7 +104,8 @@ def _is_heading(run: Sequence[Set], below: Sequence[Set], usual: Style, glyphs: 
         return False
     distance = run[-1].base - below[0].base
     same_size = abs(below[0].style.size - usual.size) <= ALIKE * usual.size
-    above_text = same_size and below[0].style != run[0].style and len(LOWER_WORD.findall(below[0].text)) >= TEXT_WORDS
+    least = SENTENCE_WORDS if below[0].text.endswith(".") else TEXT_WORDS
+    above_text = same_size and below[0].style != run[0].style and len(LOWER_WORD.findall(below[0].text)) >= least
     above_heading = _is_stronger(below[0].style, usual) and below[0].style != run[0].style
     return 0 < distance < FURTHEST * run[0].style.size and (above_text or above_heading)
 

@@ -232,7 +232,7 @@ class WordReader:
                     self._add(_field_box(box), line, hidden=hidden)
                 _in_field(attribute(each, "fldCharType"), line.fields)
             elif name == "r":
-                if attribute(child(each, "rPr", "vertAlign"), "val") == "superscript":
+                if _raised(child(each, "rPr"), self._run_style(each).raised):
                     line.parts.append(RAISED)
                 struck = [STRUCK] if self._run_struck(each, line) else []
                 line.parts += struck
@@ -270,11 +270,13 @@ class WordReader:
         own = child(properties, "vanish")
         if own is not None:
             return is_on(own)
-        return hidden or self._styles.get(attribute(child(properties, "rStyle"), "val"), NO_STYLE).hidden
+        return hidden or self._run_style(run).hidden
 
     def _run_struck(self, run: Element, line: Paragraph) -> bool:
-        style = self._styles.get(attribute(child(run, "rPr", "rStyle"), "val"), NO_STYLE)
-        return _struck(child(run, "rPr"), line.struck or style.struck)
+        return _struck(child(run, "rPr"), line.struck or self._run_style(run).struck)
+
+    def _run_style(self, run: Element) -> ParagraphStyle:
+        return self._styles.get(attribute(child(run, "rPr", "rStyle"), "val"), NO_STYLE)
 
     def _add(self, text: str, line: Paragraph, *, hidden: bool) -> None:
         if hidden:
@@ -350,6 +352,7 @@ class ParagraphStyle:
     outline: int | None = None  # 0 for a heading of the first level
     hidden: bool = False
     struck: bool = False
+    raised: bool = False
     list: str = ""
     level: int = 0
 
@@ -378,6 +381,7 @@ def styles_of(part: Part) -> dict[str, ParagraphStyle]:
                 base.outline if outline is None else whole(attribute(outline, "val")),
                 base.hidden if vanish is None else is_on(vanish),
                 _struck(child(element, "rPr"), base.struck),
+                _raised(child(element, "rPr"), base.raised),
                 attribute(child(numbers, "numId"), "val", base.list),
                 base.level if numbers is None else whole(attribute(child(numbers, "ilvl"), "val")),
             )
@@ -390,6 +394,12 @@ def _struck(properties: Element | None, otherwise: bool) -> bool:
     """Whether text with these properties is struck, with one line or two; `otherwise` where they do not say."""
     lines = [line for name in ("strike", "dstrike") if (line := child(properties, name)) is not None]
     return any(map(is_on, lines)) if lines else otherwise
+
+
+def _raised(properties: Element | None, otherwise: bool) -> bool:
+    """Whether text with these properties stands higher: as a superscript, or by points as LibreOffice writes it."""
+    aligned, moved = (attribute(child(properties, name), "val") for name in ("vertAlign", "position"))
+    return aligned == "superscript" or (moved.isdecimal() and int(moved) > 0) if aligned or moved else otherwise
 
 
 def _field_box(box: Element) -> str:
