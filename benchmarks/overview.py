@@ -27,7 +27,7 @@ Without a chat model, on the [datasets](../datasets.md). `make evidence` makes e
 subject has changed; `python -m benchmarks.stale` lists them. Values have 95 % intervals, bootstrap over questions."""
 
 RANKING = ("rag", "hybrid[rerank=none,protect.n=0]", "hybrid", "crag", "corrective")
-LIBRARIES = "python -m benchmarks.side_by_side --limit-documents 1000 --limit-queries 100 --index-rounds 3"
+LIBRARIES = "python -m benchmarks.side_by_side --limit-documents 600 --limit-queries 100 --index-rounds 3"
 CONSTANT = {"pubhealth-claims": "true", "climate-fever-claims": "SUPPORTS"}
 """The label that is right most often."""
 
