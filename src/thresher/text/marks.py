@@ -17,7 +17,7 @@ TICKED, UNTICKED = "☑", "☐"
 
 _STRUCK = re.compile(r"~~(?=\S)(?:(?!~~)[^\n]){1,2000}(?<=\S)~~")
 _TASK = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+\[[ xX]\]", re.MULTILINE)
-_BOX = r"\[[ xX]\](?!\()|[☐☑☒]"
+_BOX = r"\[[ xX]\](?!\()|(?<!\w)\([ xX]\)(?=\s)|[☐☑☒]"
 _OPTION = re.compile(rf"(?P<box>{_BOX})(?:(?!{_BOX})[^\n|])*")
 _MARKS = re.compile(rf"\s*(?:{_BOX})\s*")
 
@@ -44,11 +44,11 @@ def struck(text: str) -> str:
 def void_spans(text: str) -> list[Span]:
     """Where a text does not hold: its struck words, and the options that are not ticked.
 
-    >>> [text[a:b] for text in ["~~2.10~~ 2.80", "☐ wood ☑ steel"] for a, b in void_spans(text)]
-    ['~~2.10~~', '☐ wood ']
+    >>> [text[a:b] for text in ["~~2.10~~ 2.80", "☐ wood ☑ steel", "( ) oak (x) ash"] for a, b in void_spans(text)]
+    ['~~2.10~~', '☐ wood ', '( ) oak ']
     """
     tasks = [found.end() for found in _TASK.finditer(text)]
-    options = (one.span() for one in _OPTION.finditer(text) if one["box"] in ("[ ]", UNTICKED))
+    options = (one.span() for one in _OPTION.finditer(text) if one["box"] in ("[ ]", "( )", UNTICKED))
     kept = [(start, end) for start, end in options if start + len("[ ]") not in tasks]
     return sorted([*(found.span() for found in _STRUCK.finditer(text)), *kept])
 
