@@ -94,12 +94,12 @@ def test_recipes_that_do_not_judge_have_budgets_without_a_verdict(collection: Co
 
 def test_an_answer_is_written_from_the_evidence_that_fits(pumps: Collection) -> None:
     question = "When was the seal of pump P17 replaced?"
-    answer = pumps.ask(question, max_tokens=40)
-    assert sum(map(token_count, (piece.text for piece in answer.evidence))) <= 40
+    answer = pumps.ask(question, max_tokens=20)
+    assert sum(map(token_count, (piece.text for piece in answer.evidence))) <= 20
     assert "1987" in answer.text
     (refine,) = (step for step in answer.steps if step.name == "refine")
-    assert refine.detail["max_tokens"] == 40
-    assert any(fate.reason == "none of it is among the best 40 tokens" for fate in answer.chunks)
+    assert refine.detail["max_tokens"] == 20
+    assert any(fate.reason == "none of it is among the best 20 tokens" for fate in answer.chunks)
     assert pumps.replay(answer.trace)[1] == []
 
 
