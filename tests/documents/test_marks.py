@@ -107,6 +107,19 @@ def test_an_exponent_whose_sign_is_of_another_font_is_one(tmp_path: Path) -> Non
     assert read_one(save(tmp_path, "a.pdf", buffer.getvalue())).text == "It is set to 10^−8 at first."
 
 
+def test_words_of_a_pdf_that_a_line_is_drawn_through_are_struck_and_underlined_ones_are_not(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    page = canvas.Canvas(buffer)
+    page.setFont("Helvetica", 12)
+    page.drawString(72, 700, "A ticket costs 2.10 2.80 euros a day.")
+    left, wide = 72 + page.stringWidth("A ticket costs "), page.stringWidth("2.10")
+    page.line(left, 704, left + wide, 704)
+    page.line(72 + page.stringWidth("A "), 698, left, 698)
+    page.line(72, 704, 72 + page.stringWidth("A tick"), 704)
+    page.save()
+    assert read_one(save(tmp_path, "a.pdf", buffer.getvalue())).text == "A ticket costs ~~2.10~~ 2.80 euros a day."
+
+
 def test_a_figure_that_is_raised_by_points_or_by_a_style_of_word_is_raised(tmp_path: Path) -> None:
     made = docx.Document()
     by_style = made.styles.add_style("Raised", WD_STYLE_TYPE.CHARACTER)

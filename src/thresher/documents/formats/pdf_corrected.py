@@ -1,4 +1,4 @@
-"""The texts of the pages of a PDF, corrected by where their characters are: raised figures, tables, other orders."""
+"""The texts of the pages of a PDF, corrected by where characters are: raised and struck ones, tables, other orders."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import closing
 from itertools import groupby, pairwise
 
 from thresher.documents.assembly import grid_rows, pipe_row
-from thresher.documents.cleaning import BREAK, FIRST_ROW, RAISED, ROW, with_marks
+from thresher.documents.cleaning import BREAK, FIRST_ROW, RAISED, ROW, STRUCK, with_marks
 from thresher.documents.formats.pdf_glyphs import Glyphs, glyphs_of
 from thresher.documents.formats.pdf_headings import marked_lines
 from thresher.documents.formats.pdf_order import (
@@ -50,8 +50,10 @@ def with_places(data: bytes, pages: Sequence[str]) -> tuple[list[str], bool]:
 def _corrected(text: str, glyphs: Glyphs, before: Ruled | None, *, first: bool) -> tuple[str, Ruled | None]:
     """The text of a page, and the table that ends it; as it is where PDFium reads other characters."""
     figures = list(raised_figures(glyphs))
-    raised = {begin for begin, _, _ in figures}
-    tables = tables_of(glyphs, before, lambda some: _read(glyphs, some, raised))
+    struck = glyphs.struck.values()
+    marks = dict.fromkeys((begin for begin, _, _ in figures), (RAISED, ""))
+    marks |= {begin: (STRUCK, "") for begin, _ in struck} | {last: ("", STRUCK) for _, last in struck}
+    tables = tables_of(glyphs, before, lambda some: _read(glyphs, some, marks))
     places = glyphs.positions(text)
     if places is None:
         return text, None
@@ -76,6 +78,9 @@ def _corrected(text: str, glyphs: Glyphs, before: Ruled | None, *, first: bool) 
         if goes_on and (gap := re.compile(r"[ \t]*\r?\n[ \t]*").match(text, places[last] + 1)):
             # PDFium ends a line at some raised figures.
             pieces[gap.start() : gap.end()] = [" ", *[""] * (gap.end() - gap.start() - 1)]
+    for begin, last in struck:
+        pieces[places[begin]] = STRUCK + pieces[places[begin]]
+        pieces[places[last]] += STRUCK
     for table in tables:
         held = sorted(places[one] for one in table.glyphs if one in places)
         for here, following in pairwise(held):
@@ -85,7 +90,7 @@ def _corrected(text: str, glyphs: Glyphs, before: Ruled | None, *, first: bool) 
         pieces[held[0]] = _lines(table)
     corrected = "".join(pieces)
     ending = next((table for table in tables[-1:] if ends_page(table, glyphs.boxes)), None)
-    return with_marks(corrected) if figures else corrected, ending
+    return with_marks(corrected) if figures or struck else corrected, ending
 
 
 def _reorder(pieces: list[str], text: str, at: Mapping[int, int], glyphs: Glyphs) -> None:
@@ -132,8 +137,8 @@ def _lines(table: Ruled) -> str:
     return "".join(f"\n{line}" for line in lines) + "\n"
 
 
-def _read(glyphs: Glyphs, some: Sequence[int], raised: set[int]) -> str:
-    """The text of some characters in their order; space between them is one space."""
+def _read(glyphs: Glyphs, some: Sequence[int], marks: Mapping[int, tuple[str, str]]) -> str:
+    """The text of some characters in their order, those with marks between them; space between them is one space."""
     characters = glyphs.characters
     if from_right("".join(characters[at] for at in some)):
         return " ".join(line_from_right(line, characters, glyphs.boxes) for line in text_lines(some, glyphs.boxes))
@@ -143,7 +148,8 @@ def _read(glyphs: Glyphs, some: Sequence[int], raised: set[int]) -> str:
         if read and at != before + 1 and read[-1] != BREAK:
             read.append(" ")
         one = characters[at]
-        read.append(BREAK if one == HYPHEN else RAISED + one if at in raised else one)
+        ahead, behind = marks.get(at, ("", ""))
+        read.append(BREAK if one == HYPHEN else ahead + one + behind)
         before = at
     units = "".join(read)
     return with_marks(units.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

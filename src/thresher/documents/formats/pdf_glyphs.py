@@ -14,6 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from thresher.documents.formats.pdf_struck import Box, struck_runs
+
 _POINTER, _INT, _DOUBLE, _FLOAT = ctypes.c_void_p, ctypes.c_int, ctypes.c_double, ctypes.c_float
 _TO = ctypes.POINTER
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
@@ -58,9 +60,6 @@ SHORTEST_LINE = 5.0  # points
 MOST_OBJECTS = 20_000  # of a page; one with more is a drawing
 LONGEST_NAME = 128  # bytes, of a font
 SAMPLE = 40  # characters that tell which way the text of a page runs
-
-Box = tuple[float, float, float, float]
-"""Left, bottom, right, top."""
 
 
 class Glyphs:
@@ -107,7 +106,19 @@ class Glyphs:
 
     @cached_property
     def lines(self) -> list[Box]:
-        """The straight lines of the page and the sides of its boxes, across or upright, none of any width."""
+        """The straight lines of the page and the sides of its boxes, across or upright, none of any width.
+
+        Those that strike words are none of them.
+        """
+        return [line for line in self._drawn if line not in self.struck]
+
+    @cached_property
+    def struck(self) -> dict[Box, tuple[int, int]]:
+        """Lines that strike words, each with the first and the last character that it goes through."""
+        return dict(struck_runs(self._drawn, self.boxes, self.characters)) if self._drawn else {}
+
+    @cached_property
+    def _drawn(self) -> list[Box]:
         library, page, found = self._library, self._page, list[Box]()
         for index in range(min(library.FPDFPage_CountObjects(page), MOST_OBJECTS)):
             drawn = library.FPDFPage_GetObject(page, index)
