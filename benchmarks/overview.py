@@ -106,6 +106,11 @@ def compared(columns: Mapping[str, tuple[str, ...]], recipes: tuple[str, ...]) -
     yield table(header, [[f"`{name}`", *(one.cells.get(name, NOTHING) for one in found.values())] for name in recipes])
     made = [next(measured_on(PAGES / f"{page}.md", page)) for page, *_ in shown.values()]
     oldest = min(made, key=lambda one: one.date)
+    later = [
+        f"{title} at `{one.commit}`" for title, one in zip(shown, made, strict=True) if one.commit != oldest.commit
+    ]
+    if later:
+        yield f"Measured later: {', '.join(later)}."
     yield footing(oldest.commit, oldest.date, COMMAND, OF)
 
 
