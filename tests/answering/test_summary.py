@@ -87,3 +87,15 @@ def test_a_long_document_is_read_in_few_parts_of_whole_sections(tmp_path: Path) 
     assert sum(len(part.names) for part in parts) == 61
     assert len(parts) > MOST_PARTS
     assert all(part.end - part.start <= 6_000 for part in parts)
+
+
+def test_of_a_long_text_without_sections_it_is_said_how_much_was_read(
+    tmp_path: Path, serve: Callable[..., ScriptedServer]
+) -> None:
+    (tmp_path / "watch.md").write_text(f"# Watch\n\n{FILLED * 60}\n")
+    server = serve("The valve of the boiler is checked by hand before each round of the watch [1].")
+    with thresher.open(str(tmp_path / "home")) as opened:
+        opened.add(str(tmp_path / "watch.md"))
+        answer = opened.ask("Summarise watch.md", settings=using(server))
+    assert answer.text.startswith("A summary of “Watch” (watch.md), of 1 of 1 section, 64% of the text:")
+    assert answer.usage.llm_calls == MOST_PARTS

@@ -17,13 +17,13 @@ from thresher.types import AnswerSentence, Chunk, Citation, Document, Evidence, 
 MOST_PARTS = 12
 """Calls of the model; further parts are not read, and the summary says how many were."""
 LEAST, MOST = 1_500, 6_000
-"""Characters of a part, made of whole sections; of a longer section the first so many are read."""
+"""Characters of a part, made of whole sections; a longer section is several parts."""
 ASKED = "Summarise what this part of “{}” says, in at most three sentences."
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Sections that follow each other: their names, and where they stand."""
+    """Sections that follow each other: their names, and where they stand; of a section that goes on none."""
 
     names: tuple[str, ...]
     start: int
@@ -32,7 +32,7 @@ class Part:
     @property
     def name(self) -> str:
         """The first section's name, and the last one's."""
-        called = [name for name in (self.names[0], self.names[-1]) if name]
+        called = [name for name in (*self.names[:1], *self.names[-1:]) if name]
         return " to ".join(dict.fromkeys(called))
 
 
@@ -46,8 +46,10 @@ def summary(
     """
     parts, citations, removed, degraded = list(grouped(document)), list[Citation](), list[AnswerSentence](), list[str]()
     planned, of = (sum(len(part.names) for part in some) for some in (parts[:MOST_PARTS], parts))
-    read = f"all {of}" if planned == of else f"{planned} of {of}"
-    lines = [f"A summary of “{document.title}” ({PurePath(document.source).name}), of {read} sections:"]
+    share = sum(part.end - part.start for part in parts[:MOST_PARTS]) / sum(part.end - part.start for part in parts)
+    read = f"all {of}" if len(parts) <= MOST_PARTS else f"{planned} of {of}"
+    read += f" section{'s' * (of != 1)}" + f", {share:.0%} of the text" * (len(parts) > MOST_PARTS)
+    lines = [f"A summary of “{document.title}” ({PurePath(document.source).name}), of {read}:"]
     sections = 0
 
     def add(line: str) -> None:
@@ -102,8 +104,18 @@ def grouped(document: Document) -> Iterator[Part]:
         begin = begin if names else start
         names.append(name)
         if end - begin >= wanted or end >= document.card:
-            yield Part(tuple(names), begin, min(end, begin + MOST))
+            yield from _cut(document.text, tuple(names), begin, end)
             names = []
+
+
+def _cut(text: str, names: tuple[str, ...], start: int, end: int) -> Iterator[Part]:
+    """One part, or several that end with a line where that is possible."""
+    while end - start > MOST:
+        line_end = text.rfind("\n", start + LEAST, start + MOST)
+        cut = line_end if line_end > 0 else start + MOST
+        yield Part(names, start, cut)
+        names, start = (), cut
+    yield Part(names, start, end)
 
 
 def _query(document: Document) -> Query:
