@@ -25,7 +25,7 @@ def test_the_steps_are_seen_as_they_end_and_the_last_one_is_done(served: Running
     assert [one["description"] for one in told.statuses] == [
         "Searching default",
         "4 passages found",
-        "4 passages judged, 2 kept",
+        "3 passages judged, 2 kept",
         "The documents answer it (88%)",
         "Answering from 2 passages",
         "Answered from 1 passage",

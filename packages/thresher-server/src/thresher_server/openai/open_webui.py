@@ -13,7 +13,7 @@ from fastapi import Request
 
 from thresher.answer import Answer
 from thresher.answering.citations import SUPPORT
-from thresher.types import PROBABILITY, Citation, Decision, Query, Step, Verdict
+from thresher.types import PROBABILITY, Citation, Decision, Judged, Query, Step, Verdict
 from thresher_server.openai.answer_text import name_of
 from thresher_server.service import Service
 
@@ -49,7 +49,8 @@ def step_status(step: Step) -> Payload | None:
         case "retrieve":
             told = f"{_passages(kept)} found"
         case "judge":
-            told = f"{_passages(considered)} judged, {kept} kept"
+            waiting = _waiting(step.value)
+            told = f"{_passages(considered - waiting)} judged, {kept - waiting} kept"
         case "decide" if isinstance(step.value, Decision) and step.value.verdict is not None:
             told = VERDICTS[step.value.verdict] + _percent(step.value.confidence)
         case "correct" if kept:
@@ -59,6 +60,12 @@ def step_status(step: Step) -> Payload | None:
         case _:
             return None
     return status(told)
+
+
+def _waiting(judged: object) -> int:
+    """How many passages follow those that were judged, without a score, where others have one."""
+    scores = [one.score for one in judged.judgements if one.keep] if isinstance(judged, Judged) else []
+    return scores.count(None) if any(scores) else 0
 
 
 def last_status(answer: Answer) -> Payload:
