@@ -88,6 +88,14 @@ def parse_bytes(data: bytes, *, name: str = "", content_type: str = "") -> list[
     return list(parse(item, data, Hints(content_type=content_type)))
 
 
+def read_text(text: str, name: str) -> Document:
+    """The one document that a text is."""
+    (document,) = parse_bytes(text.encode(), name=name)
+    assert isinstance(document, Document)
+    spans_hold(document)
+    return document
+
+
 def spans_hold(document: Document) -> None:
     """Pages cover the text in order; tables and their rows lie in it, one line a row."""
     if document.pages:

@@ -85,7 +85,7 @@ class Answerer:
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The most probable passage or cell, cited; of a question with two question words, one for each."""
-        documents = self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
+        documents = self._documents_of(evidence)
         parts = asked_apart(query.question)
         instead = put_instead(query.question, query.asked)
         each = [self._answered(part.asked, evidence, documents, instead, apart=len(parts) > 1) for part in parts]
@@ -103,7 +103,7 @@ class Answerer:
             return LocalReading((), local)
         probable = (local.certainty or 0.0) >= self.answered_from
         cited = [*local.citations, *(one.citation for one in local.alternatives)] if probable else []
-        documents = self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
+        documents = self._documents_of(evidence)
         each = (self.spans(part.asked, evidence, documents) for part in asked_apart(query.question))
         alone = {
             at
@@ -114,9 +114,12 @@ class Answerer:
         shown = {at for at, piece in enumerate(evidence) if any(_is_of(piece, citation) for citation in cited)}
         return LocalReading(alone | shown)
 
+    def _documents_of(self, evidence: Sequence[Evidence]) -> Mapping[str, Document]:
+        return self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
+
     def times(self, query: Query, evidence: Sequence[Evidence]) -> Timed:
         """Which documents of some evidence are versions, and which of them are in force at the time asked about."""
-        documents = self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
+        documents = self._documents_of(evidence)
         return timed(asked_time(query.question), documents.values(), self.today())
 
     def _answered(

@@ -142,9 +142,7 @@ KINDS: dict[str, FileKind] = {
         FileKind(
             "html", "HTML", (".html", ".htm", ".xhtml"), ("text/html", "application/xhtml+xml"), ".html:read_html"
         ),
-        FileKind(
-            "xml", "XML", (".xml", ".rss", ".atom", ".svg", ".dbk", ".fb2", ".dita"), _XML, ".xml_document:read_xml"
-        ),
+        FileKind("xml", "XML", _XML_NAMES, _XML, ".xml_document:read_xml"),
         FileKind("markdown", "Markdown", (".md", ".markdown"), ("text/markdown",), ".markdown:read_markdown"),
         FileKind("rst", "reStructuredText", (".rst",), ("text/x-rst",), ".light_markup:read_restructured"),
         FileKind("adoc", "AsciiDoc", (".adoc", ".asciidoc"), ("text/asciidoc",), ".light_markup:read_asciidoc"),

@@ -5,15 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.documents import making
-from tests.documents.making import parse_bytes
-from thresher.types import Document
-
-
-def read(text: str, name: str) -> Document:
-    (document,) = parse_bytes(text.encode(), name=name)
-    assert isinstance(document, Document)
-    making.spans_hold(document)
-    return document
+from tests.documents.making import read_text
 
 
 @pytest.mark.parametrize(
@@ -32,7 +24,7 @@ def read(text: str, name: str) -> Document:
     ],
 )  # fmt: skip
 def test_restructured_text_is_read_as_it_is_shown(written: str, text: str) -> None:
-    assert read(written, "a.rst").text == text
+    assert read_text(written, "a.rst").text == text
 
 
 @pytest.mark.parametrize(
@@ -45,7 +37,7 @@ def test_restructured_text_is_read_as_it_is_shown(written: str, text: str) -> No
     ],
 )
 def test_every_table_of_restructured_text_is_rows(written: str) -> None:
-    assert making.rows_of(read(written, "a.rst")) == ["| Pier | Boats |", "| Nor th | 12 |"]
+    assert making.rows_of(read_text(written, "a.rst")) == ["| Pier | Boats |", "| Nor th | 12 |"]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +54,7 @@ def test_every_table_of_restructured_text_is_rows(written: str) -> None:
     ],
 )  # fmt: skip
 def test_asciidoc_is_read_as_it_is_shown(written: str, text: str) -> None:
-    assert read(written, "a.adoc").text == text
+    assert read_text(written, "a.adoc").text == text
 
 
 @pytest.mark.parametrize(
@@ -74,11 +66,11 @@ def test_asciidoc_is_read_as_it_is_shown(written: str, text: str) -> None:
     ],
 )
 def test_every_table_of_asciidoc_is_rows(written: str) -> None:
-    assert making.rows_of(read(written, "a.adoc")) == ["| Pier | Boats |", "| North | 12 |", "| South | 9 |"]
+    assert making.rows_of(read_text(written, "a.adoc")) == ["| Pier | Boats |", "| North | 12 |", "| South | 9 |"]
 
 
 def test_a_citation_names_the_line_and_asciidoc_its_author_and_day() -> None:
-    document = read("= Boats\nMaria Keller <m@x.example>\nv1.2, 2026-02-10\n\n== Oars\nTwo.\n", "a.adoc")
+    document = read_text("= Boats\nMaria Keller <m@x.example>\nv1.2, 2026-02-10\n\n== Oars\nTwo.\n", "a.adoc")
     assert (document.title, document.date, document.metadata["author"]) == ("Boats", "2026-02-10", "Maria Keller")
     assert [mark.name for mark in document.marks if mark.kind == "line"] == ["1", "2", "5", "6"]
 
@@ -98,11 +90,11 @@ def test_a_citation_names_the_line_and_asciidoc_its_author_and_day() -> None:
     ],
 )  # fmt: skip
 def test_org_is_read_as_it_is_exported(written: str, text: str) -> None:
-    assert read(written, "a.org").text == text
+    assert read_text(written, "a.org").text == text
 
 
 def test_a_table_of_org_is_rows_and_its_keys_are_metadata() -> None:
-    document = read(
+    document = read_text(
         "#+TITLE: Boats\n#+AUTHOR: Ida Sol\n#+DATE: <2026-05-04 Mon>\n\n"
         "| Pier | Boats |\n|------+-------|\n| North | 12 |\n",
         "a.org",

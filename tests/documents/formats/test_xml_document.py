@@ -5,18 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.documents import making
-from tests.documents.making import parse_bytes
+from tests.documents.making import read_text
 from thresher.errors import DocumentError
-from thresher.types import Document
 
 LONG = "Keep off the boats at night, whatever the tide may be."
-
-
-def read(text: str, name: str = "a.xml") -> Document:
-    (document,) = parse_bytes(text.encode(), name=name)
-    assert isinstance(document, Document)
-    making.spans_hold(document)
-    return document
 
 
 @pytest.mark.parametrize(
@@ -35,7 +27,7 @@ def read(text: str, name: str = "a.xml") -> Document:
     ],
 )  # fmt: skip
 def test_an_xml_file_is_read_without_its_tags_unless_it_is_broken(written: str, text: str) -> None:
-    assert read(written).text == text
+    assert read_text(written, "a.xml").text == text
 
 
 @pytest.mark.parametrize(
@@ -47,11 +39,11 @@ def test_an_xml_file_is_read_without_its_tags_unless_it_is_broken(written: str, 
     ],
 )
 def test_records_of_one_shape_and_tables_are_rows(written: str) -> None:
-    assert making.rows_of(read(written)) == ["| name | boats |", "| North | 12 |", "| South | 9 |"]
+    assert making.rows_of(read_text(written, "a.xml")) == ["| name | boats |", "| North | 12 |", "| South | 9 |"]
 
 
 def test_an_unknown_name_does_not_hide_that_a_file_is_xml() -> None:
-    assert read('<?xml version="1.0"?><a><b>Ida</b></a>', "a.conf").text == "b: Ida"
+    assert read_text('<?xml version="1.0"?><a><b>Ida</b></a>', "a.conf").text == "b: Ida"
 
 
 @pytest.mark.parametrize(
@@ -64,4 +56,4 @@ def test_an_unknown_name_does_not_hide_that_a_file_is_xml() -> None:
 )
 def test_what_cannot_be_read_of_xml_is_said(written: str, said: str) -> None:
     with pytest.raises(DocumentError, match=said):
-        read(written)
+        read_text(written, "a.xml")

@@ -7,7 +7,6 @@ and tables. Any other file is data and is read as JSON of the same shape is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError
@@ -37,7 +36,7 @@ def read_xml(file: RawFile) -> Parsed:
     except ParseError:
         return read_text(file)
     assembly = Assembly()
-    prose = {local(each) for each in _seen(root) if _mixed(each) or _words(each) >= WORDS_OF_PROSE}
+    prose = {local(each) for each in root.iter() if _mixed(each) or _words(each) >= WORDS_OF_PROSE} - UNSEEN
     if prose or local(root) == "svg":
         _Walk(assembly, prose).block(root)
     else:
@@ -91,10 +90,6 @@ class _Walk:
                 self.block(each)
         rows = (row for row in table.iter() if local(row) in ROWS)
         add_table(self.assembly, [[Cell(_text(cell)) for cell in row] for row in rows])
-
-
-def _seen(root: Element) -> Iterator[Element]:
-    return (each for each in root.iter() if isinstance(each.tag, str) and local(each) not in UNSEEN)
 
 
 def _mixed(element: Element) -> bool:
