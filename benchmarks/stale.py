@@ -34,7 +34,7 @@ LANDINGS = 5
 
 ANSWERS = (
     *(f"src/thresher/{room}" for room in ("retrieval", "judging", "refinement", "correction", "answering", "text")),
-    *(f"src/thresher/{room}" for room in ("structure", "questions", "recipes", "chunking", "models/weights")),
+    *(f"src/thresher/{room}" for room in ("structure", "questions.py", "recipes", "chunking", "models/weights")),
     "src/thresher_methods",
 )
 """What decides an answer without a chat model."""
@@ -122,7 +122,10 @@ def measured_on(page: Path, name: str) -> Iterator[Measured]:
 
 
 def stale(root: Path) -> list[Stale]:
-    """The numbers whose paths changed after they were measured. Unreadable for a commit that is not an ancestor."""
+    """The numbers whose paths changed after they were measured.
+
+    Unreadable for a commit that is not an ancestor, and for a path that is gone: nothing changes it any more.
+    """
     found = []
     for one in measured(root):
         place = f"{one.page}:{one.line}"
@@ -131,6 +134,8 @@ def stale(root: Path) -> list[Stale]:
         for path in one.of:
             if not _git(root, "log", "-1", "--format=%h", "--", path):
                 raise Unreadable(f"{place}: no commit ever changed {path}")
+            if not (root / path).exists():
+                raise Unreadable(f"{place}: {path} is gone; name what took its place")
         if changes := changed_since(root, one.commit, one.of):
             days = {change.rpartition(" ")[2] for change in changes} - {_day(root, one.commit)}
             found.append(Stale(one, len(changes), changes[0], len(days)))

@@ -186,7 +186,8 @@ def bounds(sets: dict[str, list[Labelled]]) -> Iterator[str]:
     yield f"## At most so many wrong, {CONFIDENCE:.0%} confidence"
     yield ""
     yield f"{TIMES:,} draws of {LABELS} labels, and {TIMES:,} splits into halves. *Today*: what is asserted without a"
-    yield f"certificate (certainty from {ASSERTED_FROM} on), and how much of it is wrong."
+    yield f"certificate (certainty from {ASSERTED_FROM} on), and how much of it is wrong. A row stored before"
+    yield "29 November 2026 is right where any passage shown answers, a later one where the bold sentence or cell does."
     yield ""
     yield "| set (questions) | today: asserted, wrong | level | draws: certified | broken | asserted | splits: certified | broken | asserted |"  # noqa: E501
     yield "|---|---|---|---|---|---|---|---|---|"

@@ -1,9 +1,9 @@
-"""The questions of each set, asked once: how certain each answer is, and whether what is shown is right.
+"""The questions of each set, asked once: how certain each answer is, and whether what is marked in it is right.
 
 Right is marked by rule; the gold answers stand in for the person. SQuAD, PopQA and Natural Questions: a gold answer
-stands in what is shown. Papers and manuals: the rules of benchmarks/questions and benchmarks/speakers, where what is
-marked as unsupported does not count. A question that has a row is not asked again, so that a run that ended early goes
-on.
+stands in the sentence in bold, or the cell. Rows stored before 29 November 2026 counted any passage shown. Papers and
+manuals: the rules of benchmarks/questions and benchmarks/speakers, where what is marked as unsupported does not count.
+A question that has a row is not asked again, so that a run that ended early goes on.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import thresher
 from benchmarks.knowledge_edits.facts import written
 from benchmarks.machine import BENCHMARKS, CACHE, rows
 from benchmarks.planted_conflicts import title_of
+from benchmarks.quality.rows import marked_in
 from benchmarks.questions import rules
 from benchmarks.questions.rules import stated, states
 from benchmarks.speakers import questions as speakers
@@ -89,9 +90,8 @@ def ask(name: str) -> None:
 
 def row_of(name: str, one: Asked, answer: Answer) -> Row:
     """What is kept of an answer."""
-    texts = [unmarked(answer.to_dict()), *(other.text for other in answer.alternatives)]
     certainty = asserted(answer)
-    right = not answer.abstained and any(map(one.is_right, texts))
+    right = not answer.abstained and one.is_right(marked_in(unmarked(answer.to_dict())))
     return Row(name, one.id, None if certainty is None else round(certainty, 4), right)
 
 

@@ -2,13 +2,16 @@
 
     python -m benchmarks.quality [--sets typed squad ...] [--engine TREE] [--write]
     python -m benchmarks.quality --recipe rag --sets papers manuals --write    rows of another recipe, kept apart
+    python -m benchmarks.quality --worth                                       what each rule wins and loses
     python -m benchmarks.quality --page                                        docs/results/answers.md, from the rows
 
-Each set is counted twice: what is shown (is the first passage right, is one of those shown), and what the judge knows
-(does the candidate that it puts first state the answer, does one of its first three, does any). The distance between
-the two is what is lost on the way to the person. Against the stored rows the gate allows no loss that is beyond chance
-(McNemar's test at 95 %). Every question that came out otherwise is printed. `--engine` asks another version of the
-engine, in a checkout of its own, with the same questions, by its own .venv where it has one; `--write` stores the rows.
+A person reads the sentence in bold, or the cell: `marked` counts it. `first` is the whole first passage, `shown` any of
+those shown; `judge` is what the judge knows (its first candidate, one of its first three), the ceiling. Below each set
+stands `benchmarks.quality.plain`, the same questions asked of the judge alone: a set on which that is ahead by more
+than chance is a fault of the engine, and is named. Against the stored rows the gate allows no loss that is beyond
+chance (McNemar's test at 95 %). Every question that came out otherwise is printed. `--engine` asks another version of
+the engine, in a checkout of its own, with the same questions, by its own .venv where it has one; `--write` stores the
+rows.
 """
 
 from __future__ import annotations
@@ -22,7 +25,8 @@ from pathlib import Path
 
 from benchmarks.machine import CACHE, ROOT, engine_of
 from benchmarks.quality import asking, page
-from benchmarks.quality.rows import Counted, Row, changes, missed, row_of, rows_of, stored, write
+from benchmarks.quality.asking import PLAIN
+from benchmarks.quality.rows import Counted, Row, behind, changes, missed, row_of, rows_of, stored, write
 from benchmarks.quality.sets import NEEDED, SETS, QuestionSet
 
 
@@ -72,21 +76,30 @@ def main() -> int:
         print(page.write().relative_to(ROOT))
         return 0
     kept = rows_of(given.recipe)
-    before, now, wrong = stored(kept), list[Row](), list[str]()
+    before, now, plain, wrong = stored(kept), list[Row](), list[Row](), list[str]()
     for name in given.sets:
         if name in NEEDED and not NEEDED[name].is_dir():
             fetched = "python -m benchmarks.real_text fetch" if name in ("manuals", "typed") else "set THRESHER_DATA"
             print(f"{name}: left out, {NEEDED[name]} is not there; {fetched}")
             continue
-        rows = list(asked(name, SETS[name](), given.engine, recipe=given.recipe, keep=given.keep))
+        questions = SETS[name]()
+        rows = list(asked(name, questions, given.engine, recipe=given.recipe, keep=given.keep))
         was = [row for row in before if row.set == name]
         now += rows
         print(f"{name}: {Counted.of(rows).line()}", flush=True)
         if was:
             print(f"{name}, before: {Counted.of(was).line()}", *changes(was, rows), sep="\n", flush=True)
             wrong += [f"{name}: {each}" for each in missed(was, rows)]
+        if not given.recipe:
+            baseline = list(asked(name, questions, given.engine, recipe=PLAIN))
+            plain += baseline
+            print(f"{name}, plain: {Counted.of(baseline).line()}", flush=True)
+            for each in behind(baseline, rows):
+                print(f"{name}, behind plain: {each}", flush=True)
     if given.write:
         write(now, kept)
+        if plain:
+            write(plain, rows_of(PLAIN))
         return 0
     print(*wrong, sep="\n")
     return 1 if wrong else 0

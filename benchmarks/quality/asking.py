@@ -1,9 +1,9 @@
-"""Ask an engine through its public interface alone, so that any version of it can stand on the path.
+"""Ask an engine through its public interface, so that any version of it can stand on the path.
 
-Reads JSON from standard input: home, recipe (empty for the default), sources (collection to paths), questions (each
-with id, collection, question).
-Writes a JSON object a line: what was shown, and every candidate with the judge's score. It imports nothing else of this
-tree: `python -m benchmarks.quality --engine TREE` runs it with TREE/src in front.
+Reads JSON from standard input: home, recipe (empty for the default, `plain` for the baseline of the gate), sources
+(collection to paths), questions (each with id, collection, question).
+Writes a JSON object a line: what was shown, and every candidate with the judge's score. But for the baseline it
+imports nothing else of this tree: `python -m benchmarks.quality --engine TREE` runs it with TREE/src in front.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 import sys
 from typing import Any
+
+PLAIN = "plain"
 
 JUDGED = ("trained", "trained, calibrated", "judge")
 """Names under which versions keep the judge's score of a chunk; all of them order alike."""
@@ -24,8 +26,7 @@ def outcome(answer: dict[str, Any]) -> dict[str, Any]:
         score = next((chunk["scores"][name]["value"] for name in JUDGED if name in chunk["scores"]), None)
         found.append([score, chunk["text"]])
     kept = {name: answer.get(name) for name in ("verdict", "confidence", "certainty", "abstained", "reason", "state")}
-    seconds = sum(step["seconds"] for step in answer["steps"])
-    return {**kept, "shown": texts, "found": found, "seconds": seconds}
+    return {**kept, "shown": texts, "found": found}
 
 
 def main() -> None:
@@ -33,13 +34,23 @@ def main() -> None:
     import thresher
 
     given = json.load(sys.stdin)
-    opened, recipe = {}, {"recipe": given["recipe"]} if given["recipe"] else {}
+    recipe = {"recipe": given["recipe"]} if given["recipe"] not in ("", PLAIN) else {}
+    opened = {}
     for name, sources in given["sources"].items():
         opened[name] = thresher.open(given["home"], name)
         opened[name].add(*sources, **recipe)
+    baseline = None
+    if given["recipe"] == PLAIN:
+        from benchmarks.quality.plain import Plain
+
+        baseline = Plain()
     for one in given["questions"]:
-        answer = opened[one["collection"]].ask(one["question"], **recipe)
-        print(json.dumps({"id": one["id"], **outcome(answer.to_dict(chunks=True))}), flush=True)
+        collection, question = opened[one["collection"]], one["question"]
+        if baseline is not None:
+            told = baseline(collection, question)
+        else:
+            told = outcome(collection.ask(question, **recipe).to_dict(chunks=True))
+        print(json.dumps({"id": one["id"], **told}), flush=True)
     for collection in opened.values():
         collection.close()
 

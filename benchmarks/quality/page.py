@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.machine import ROOT
-from benchmarks.quality.rows import Row, made_of, rows_of, stored
+from benchmarks.quality.asking import PLAIN
+from benchmarks.quality.rows import Counted, Row, behind, made_of, rows_of, stored
 from benchmarks.questions.rules import Mark
 from benchmarks.seeds.sections import Cell, cell, interval, table
 from benchmarks.stale import ANSWERS, footing
@@ -22,7 +23,7 @@ from thresher_evals.stats import (
 
 PAGE = ROOT / "docs" / "results" / "answers.md"
 DEFAULT = "corrective"
-RECIPES = (DEFAULT, "hybrid", "rag", "crag")
+RECIPES = (DEFAULT, PLAIN, "hybrid", "rag", "crag")
 COMPARED = ("papers", "manuals")
 """Sets that every recipe is asked."""
 
@@ -32,10 +33,14 @@ OPENING = """# Answers, refusals and probabilities
 
 <!-- Made by `python -m benchmarks.quality --page` from benchmarks/quality/rows*.jsonl; do not edit. -->
 
-Questions to papers and manuals, look-alike documents, short documents, SQuAD's paragraphs, definitions, and typed ones,
-without a chat model, marked by rule. Papers and manuals were asked of four recipes (`python -m benchmarks.quality
---recipe NAME --sets papers manuals --write`); the other rows are the gate's (`python -m benchmarks.quality --write`),
-which has rows of its own for papers and manuals. Intervals are 95 %, bootstrap over questions."""
+Questions to papers and manuals, look-alike documents, short documents, SQuAD's paragraphs, definitions, typed ones, and
+files after public reports, without a chat model, marked by rule. An answer is *right* where the sentence in bold, or
+the cell, states what is asked: that is what a person reads. *First* is the whole first passage, *shown* any of those
+shown; *the judge's* are what it puts first and among its first three, which bounds them. *Said* is what is shown as the
+answer, not in doubt. `plain` is a baseline of eighty lines (benchmarks/quality/plain.py): what the bundled judge alone
+makes of what `corrective` retrieves, without a rule or a table. Papers and manuals were asked of four recipes
+(`python -m benchmarks.quality --recipe NAME --sets papers manuals --write`); the other rows are the gate's
+(`python -m benchmarks.quality --write`). Intervals are 95 %, bootstrap over questions."""
 
 COMMAND = "python -m benchmarks.quality --page"
 OF = (*ANSWERS, "src/thresher/documents", "benchmarks/real_text/questions.jsonl")
@@ -64,7 +69,7 @@ def in_short() -> str:
     asked, without = ([row for row in rows if row.answerable is answerable] for answerable in (True, False))
 
     def counted(of: Sequence[Row], state: str, *, right: bool = False) -> int:
-        return sum(row.state == state and (not right or row.shown == Mark.RIGHT) for row in of)
+        return sum(row.state == state and (not right or row.is_right) for row in of)
 
     lines = [
         [
@@ -89,28 +94,44 @@ def write() -> Path:
 
 
 def shown(of: dict[str, list[Row]]) -> Iterator[str]:
-    """What every question came to, and the verdict of what is wrong."""
+    """What every question came to, and where the default recipe is behind the baseline."""
     yield "## What is shown"
     lines = list[list[Cell]]()
+    for recipe, name, rows in each_set(of):
+        asked, counted = [row for row in rows if row.answerable], Counted.of(rows)
+        lines.append([
+            f"`{recipe}`", name, len(asked), share(row.is_right for row in asked),
+            share(row.first == Mark.RIGHT for row in asked), share(row.shown == Mark.RIGHT for row in asked),
+            f"{counted.judged_first}, {counted.judged_three}", counted.said, counted.said_marked,
+            sum(row.is_said_wrong for row in rows), counted.doubtful, counted.refused,
+            f"{counted.refused_without} / {counted.said_without} of {counted.asked_without}", counted.first_characters,
+        ])  # fmt: skip
+    yield table(
+        [
+            "recipe", "set", "n with an answer", "marked right", "first passage right", "right among those shown",
+            "the judge's first, three", "said", "said and marked right", "said and not right, all questions",
+            "in doubt", "refused", "without an answer: refused / said", "characters first",
+        ],
+        lines,
+    )  # fmt: skip
+    if PLAIN in of:
+        ours, baseline = (
+            {name: rows for recipe, name, rows in each_set(of) if recipe == one} for one in (DEFAULT, PLAIN)
+        )
+        faults = [
+            f"- {name}: {each} (lost: right for `{PLAIN}` alone)"
+            for name in ours
+            for each in behind(baseline.get(name, []), ours[name])
+        ]
+        yield f"Sets on which `{DEFAULT}` is behind `{PLAIN}` by more than chance, each a fault of the engine:"
+        yield "\n".join(faults) or "none."
+
+
+def each_set(of: dict[str, list[Row]]) -> Iterator[tuple[str, str, list[Row]]]:
+    """Recipe, name and rows of every set that a recipe was asked."""
     for recipe, rows in of.items():
         for name in dict.fromkeys(row.set for row in rows):
-            asked = [row for row in rows if row.set == name and row.answerable]
-            without = [row for row in rows if row.set == name and not row.answerable]
-            wrong = [row for row in asked if row.state == "answered" and row.shown == Mark.WRONG]
-            verdicts = [row.verdict or "none" for row in wrong]
-            named = ", ".join(f"{verdicts.count(one)} {one}" for one in dict.fromkeys(verdicts)) or "–"
-            lines.append([
-                f"`{recipe}`", name, len(asked), share(row.first == Mark.RIGHT for row in asked),
-                share(row.shown == Mark.RIGHT for row in asked), share(row.state == "refused" for row in asked),
-                sum(row.state == "doubtful" for row in asked), len(wrong), named,
-                f"{sum(row.state == 'refused' for row in without)} / {sum(row.state == 'answered' for row in without)} "
-                f"of {len(without)}",
-            ])  # fmt: skip
-    header = [
-        "recipe", "set", "n with an answer", "first passage right", "right among those shown", "refused", "in doubt",
-        "answered and wrong", "their verdicts", "without an answer: refused / answered",
-    ]  # fmt: skip
-    yield table(header, lines)
+            yield recipe, name, [row for row in rows if row.set == name]
 
 
 def share(holds: Iterator[bool]) -> str:
@@ -119,19 +140,19 @@ def share(holds: Iterator[bool]) -> str:
 
 
 def risks(of: dict[str, list[Row]]) -> Iterator[str]:
-    """Wrong among what is shown, by how much is shown, ordered by the answer's probability and by the judge's score."""
+    """Not right where marked, by how much is shown, ordered by the answer's probability and by the judge's score."""
     yield "## Risk and coverage"
     yield (
         "Of the questions to papers and manuals that are not refused, those without an answer included: the share of "
-        "which no passage shown is right, among the most probable ones. AURC is the area under that curve, less is "
-        "better. *Calibrated* orders by the probability of the answer, *raw* by the score of the judge for its first "
-        "passage; a recipe without the trained judge has none."
+        "which the marked sentence or cell is not right, among the most probable ones. AURC is the area under that "
+        "curve, less is better. *Calibrated* orders by the probability of the answer, *raw* by the score of the judge "
+        "for its first passage; a recipe without the trained judge has none."
     )
     lines = list[list[Cell]]()
     for recipe, rows in of.items():
         told = [row for row in rows if row.set in COMPARED and row.state != "refused"]
         for name, by in (("calibrated", "certainty"), ("raw", "score")):
-            known = [(getattr(row, by), float(row.shown != Mark.RIGHT)) for row in told if getattr(row, by) is not None]
+            known = [(getattr(row, by), float(not row.is_right)) for row in told if getattr(row, by) is not None]
             if known:
                 known.sort(key=lambda one: -one[0])
                 upto = [known[: max(1, round(at * len(known)))] for at in COVERAGES]
@@ -146,7 +167,7 @@ def calibration(rows: Sequence[Row]) -> Iterator[str]:
     yield "## The judge's probability"
     yield (
         f"`{DEFAULT}`: the probability that the evidence suffices, beside whether a passage found states the answer; "
-        "and that of the answer, beside whether a passage shown is right. ECE has ten bins; its interval is biased "
+        "and that of the answer, beside whether what is marked is right. ECE has ten bins; its interval is biased "
         "upwards."
     )
     lines = list[list[Cell]]()
@@ -154,7 +175,7 @@ def calibration(rows: Sequence[Row]) -> Iterator[str]:
         of = [row for row in rows if row.set == name]
         for title, pairs in (
             ("evidence suffices", [(row.confidence, row.found) for row in of]),
-            ("answer is right", [(row.certainty, row.shown == Mark.RIGHT) for row in of]),
+            ("answer is right", [(row.certainty, row.is_right) for row in of if row.state != "refused"]),
         ):
             known = [Forecast(said, float(so)) for said, so in pairs if said is not None]
             means = [sum(side) / len(known) for side in zip(*known, strict=True)] or [None, None]
@@ -172,7 +193,7 @@ def compared(of: dict[str, list[Row]]) -> Iterator[str]:
         (recipe, name, title, paired_difference(*pairs(of[recipe], of[DEFAULT], name, by)))
         for recipe in others
         for name in COMPARED
-        for title, by in (("first passage right", "first"), ("right among those shown", "shown"))
+        for title, by in (("marked right", "marked"), ("right among those shown", "shown"))
     ]
     corrected = holm([one.p if one.p is not None else 1.0 for *_, one in cells])
     lines: list[list[Cell]] = [

@@ -6,9 +6,10 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
-from benchmarks.machine import CACHE, DATA
+from benchmarks.machine import CACHE, DATA, rows
 from benchmarks.quality import short
 from benchmarks.questions import documents as made
 from benchmarks.questions import rules
@@ -115,6 +116,31 @@ def typed(part: str = "") -> QuestionSet:
     return QuestionSet({"typed": documents.pages(listed=TYPED_PAGES)}, asked)
 
 
+def reports() -> QuestionSet:
+    """151 questions after public reports, to 24 folders of inputs; no rule may be written for a row of it.
+
+    Of `right` one text, or all of a list, must be stated; a question with a right text has an answer, also where a
+    refusal would be right.
+    """
+    asked, sources = list[Question](), dict[str, list[Path]]()
+    for at, row in enumerate(rows("reports6/questions.jsonl")):
+        name = f"reports6-{row['folder']}"
+        sources.setdefault(name, [DATA / "reports6" / row["folder"]])
+        ways = [[one] if isinstance(one, str) else one for one in row["right"]]
+        asked.append(
+            Question(
+                id=f"{'guard' if row['guard'] else 'report'}-{row['kind']}-{at}",
+                collection=name,
+                kind=row["kind"],
+                question=row["question"],
+                answerable=bool(ways),
+                expected=tuple(product(*ways)),
+                forbidden=tuple(one.replace("**", "").strip() for one in row["wrong"]),
+            )
+        )
+    return QuestionSet(sources, asked)
+
+
 def _real_text(collection: str, sources: Sequence[Path], part: str) -> QuestionSet:
     there = [one for one in questions.load() if one.part == part]
     chosen = [one for one in there if (one.source == "papers") == (collection == "papers")]
@@ -129,6 +155,7 @@ SETS = {
     "manuals": manuals,
     "definitions": definitions,
     "typed": typed,
+    "reports": reports,
 }
 
 NEEDED = {
@@ -137,5 +164,6 @@ NEEDED = {
     "manuals": documents.MANUALS,
     "definitions": DATA / "papers",
     "typed": documents.MANUALS / "sqlite3-doc",
+    "reports": DATA / "reports6",
 }
 """The folder that a set is made of; the documents of the others are written here."""

@@ -7,20 +7,23 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.quality import short
-from benchmarks.quality.rows import Counted, Row, changes, mark_of, missed, row_of, stored
+from benchmarks.quality.plain import WORDS, windows
+from benchmarks.quality.rows import Counted, Row, behind, changes, mark_of, marked_in, missed, row_of, stored
 from benchmarks.quality.sets import SETS, typed
 from benchmarks.questions import rules
 from benchmarks.questions.rules import Mark, Question
 
 RIGHT = Row(
-    "papers", "p1", answerable=True, verdict="correct", state="answered", first="right", shown="right", characters=9
-)
-WRONG = replace(RIGHT, id="p2", first="wrong", shown="wrong")
-DOUBT = replace(RIGHT, id="p3", state="doubtful", first="wrong", verdict="ambiguous")
+    "papers", "p1", answerable=True, verdict="correct", state="answered", first="right", shown="right", characters=9,
+    marked="right",
+)  # fmt: skip
+WRONG = replace(RIGHT, id="p2", marked="wrong", first="wrong", shown="wrong")
+DOUBT = replace(RIGHT, id="p3", state="doubtful", marked="wrong", first="wrong", verdict="ambiguous")
 REFUSED = replace(
-    RIGHT, id="p4", answerable=False, verdict="incorrect", state="refused", first="refused", shown="refused"
-)
-INVENTED = replace(REFUSED, id="p5", state="answered", first="wrong", shown="wrong")
+    RIGHT, id="p4", answerable=False, verdict="incorrect", state="refused", first="refused", shown="refused",
+    marked="refused",
+)  # fmt: skip
+INVENTED = replace(REFUSED, id="p5", state="answered", marked="wrong", first="wrong", shown="wrong")
 QUESTION = Question("q", "c", "fact", "How many?", answerable=True, expected=(("12",),), forbidden=("30",))
 
 
@@ -40,7 +43,38 @@ def test_rows_are_counted_by_what_is_shown_and_by_what_the_judge_knows() -> None
     found = Counted.of([RIGHT, WRONG, DOUBT, REFUSED, INVENTED, knew])
     assert (found.asked, found.first, found.shown, found.doubtful) == (4, 1, 2, 1)
     assert (found.judged_first, found.judged_three, found.found) == (1, 1, 1)
-    assert (found.wrong_under_correct, found.refused_without, found.asserted_without) == (2, 1, 1)
+    assert (found.wrong_under_correct, found.refused_without, found.said_without) == (2, 1, 1)
+    assert (found.marked, found.said, found.said_marked) == (1, 3, 1)
+
+
+def test_marked_is_what_a_person_reads_first() -> None:
+    passage = "Here: “It had 30. **It has 12.**” [1]\nAnother document says 30: “It has 30.” [2]"
+    assert marked_in(passage) == "It has 12."
+    assert marked_in("12 [1]\n“It has **12** wheels.”") == "12 "
+    assert marked_in("Here: | wheels | 12 |\n[1]") == "Here: | wheels | 12 |\n"
+    assert (
+        marked_in("How many?\nHere: “**Twelve.** Red.” [1]\nWhich colour?\nHere: red [2]").split("\n")[0] == "Twelve."
+    )
+    assert marked_in("“**It has 12.** ~~**It had 30.**~~”") == "It has 12."
+    row = row_of("s", QUESTION, told("Here: “It has 12. **It has wheels.**” [1]", "It has 12."))
+    assert (row.marked, row.first, row.is_said_wrong) == (Mark.WRONG, Mark.RIGHT, True)
+
+
+def test_a_set_is_named_where_the_baseline_is_ahead_beyond_chance() -> None:
+    baseline = [replace(RIGHT, id=str(n)) for n in range(8)]
+    ours = [replace(WRONG, id=str(n)) for n in range(8)]
+    assert behind(baseline, baseline) == []
+    assert behind(baseline, ours) == [
+        "what is marked is right: 8 lost, 0 gained of 8",
+        "nothing wrong is said: 8 lost, 0 gained of 8",
+    ]
+
+
+def test_windows_of_the_baseline_are_whole_sentences_of_some_eighty_words() -> None:
+    text = " ".join(f"Sentence {n} has exactly six words." for n in range(40))
+    found = list(windows(text))
+    assert "".join(found) == text
+    assert all(60 <= len(one.split()) <= WORDS for one in found[:-1])
 
 
 def test_the_ceiling_is_of_the_candidates_in_the_order_of_the_judge() -> None:
@@ -64,14 +98,18 @@ def test_the_gate_allows_no_loss_beyond_chance(lost: int, gained: int, loses: bo
     was = [replace(RIGHT, id=f"l{n}") for n in range(lost)] + [replace(DOUBT, id=f"g{n}") for n in range(gained)]
     now = [replace(DOUBT, id=f"l{n}") for n in range(lost)] + [replace(RIGHT, id=f"g{n}") for n in range(gained)]
     assert missed(was, now) == (
-        [f"the first passage is right: {lost} lost, {gained} gained of {lost + gained}"] * loses
+        [
+            f"{what}: {lost} lost, {gained} gained of {lost + gained}"
+            for what in ("what is marked is right", "the first passage is right")
+        ]
+        * loses
     )
 
 
 def test_every_question_that_came_out_otherwise_is_named() -> None:
-    worse = replace(RIGHT, state="doubtful", first="wrong", shown="wrong")
+    worse = replace(RIGHT, state="doubtful", marked="wrong", first="wrong")
     assert list(changes([RIGHT, WRONG], [worse, WRONG])) == [
-        "p1: answered, right, shown right -> doubtful, wrong, shown wrong"
+        "p1: answered, marked right, first right, shown right -> doubtful, marked wrong, first wrong, shown right"
     ]
 
 

@@ -102,6 +102,15 @@ def test_what_a_command_writes_below_its_tables_can_be_read_again(checkout: Path
     assert one.dated
 
 
+def test_a_number_of_a_path_that_is_gone_is_told(checkout: Path) -> None:
+    first = commit(checkout, engine__fast="2")
+    commit(checkout, README_md=table(first, "engine/fast"))
+    git(checkout, "mv", "engine/fast", "engine/quick")
+    git(checkout, "commit", "-qm", "move")
+    with pytest.raises(Unreadable, match="engine/fast is gone"):
+        stale(checkout)
+
+
 def test_without_the_history_nothing_is_said_of_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "README.md").write_text(table("0123abc", "engine"), encoding="utf-8")
     assert main(["--root", str(tmp_path), "--strict"]) == 0

@@ -41,8 +41,8 @@ def label(
 ) -> None:
     """Label answers right or wrong with one key, for `calibrate --at-most-wrong`; goes on where it was left.
 
-    Questions come in a random order, so that those labelled are a sample whenever you stop. A refusal is right where
-    the documents do not answer.
+    Questions come in a random order, so that those labelled are a sample whenever you stop. An answer is right where
+    the sentence in bold, or the cell, answers; a refusal where the documents do not.
     """
     with target.open() as collection:
         collection.documents()
