@@ -231,6 +231,7 @@ def collection(indexed: Path) -> Iterator[Collection]:
     """The collection of `indexed`, its models loaded once."""
     with thresher.open(indexed) as opened:
         yield opened
+        assert len(opened.documents()) == 3, "a test changed the collection that all share; use `home`"
 
 
 @pytest.fixture

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import io
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,13 @@ def test_a_pdf_in_hebrew_is_read_from_the_right(tmp_path: Path) -> None:
     assert " ".join(text.split()).startswith(" ".join(LINES))
 
 
+def has_japanese_font() -> bool:
+    """Whether the system has one: PDFium measures with it the letters of a font that a PDF names and does not hold."""
+    listed = shutil.which("fc-list")
+    return bool(listed and subprocess.run([listed, ":lang=ja"], capture_output=True, check=False).stdout)
+
+
+@pytest.mark.skipif(not has_japanese_font(), reason="needs a Japanese font, e.g. apt-get install fonts-ipafont-gothic")
 def test_lines_from_top_to_bottom_are_read_from_the_right_below_a_title_across(tmp_path: Path) -> None:
     across, upright = UnicodeCIDFont("HeiseiMin-W3"), UnicodeCIDFont("HeiseiKakuGo-W5", isVertical=True)
     columns = ["図書館は九時に開きます。", "貸出は二週間までです。", "休館日は大晦日です。"]
