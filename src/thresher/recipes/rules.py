@@ -1,0 +1,260 @@
+"""Every rule that proposes, vetoes, lifts, reorders or rewords on the way of a question: its name, function and day.
+
+The list switches nothing: no question imports it. `python -m benchmarks.quality --worth` puts `without` in place of
+each function, asks the sets again, and counts what the rule wins and loses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["proposes", "vetoes", "lifts", "reorders", "rewords"]
+"""What a rule does: finds an answer, doubts or drops one, makes one likelier, orders what there is, reads other words
+than stand there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule by hand: what it does, which functions it is, and what they return where it is switched off."""
+
+    name: str
+    kind: Kind
+    places: tuple[str, ...]
+    """Its functions, each as `module:name` or `module:class.method`."""
+    without: Callable[..., Any]
+    """Takes what the functions take, and returns what they return where there is nothing for the rule to do."""
+    since: str
+    """YYYY-MM-DD: the day of the commit that brought the function."""
+
+
+# --- what a function returns without its rule -------------------------------------------------------------------------
+
+
+def none(*given: Any, **named: Any) -> None:
+    """No answer."""
+
+
+def no(*given: Any, **named: Any) -> bool:
+    """It does not hold."""
+    return False
+
+
+def yes(*given: Any, **named: Any) -> bool:
+    """It holds."""
+    return True
+
+
+def zero(*given: Any, **named: Any) -> float:
+    """No probability."""
+    return 0.0
+
+
+def no_words(*given: Any, **named: Any) -> str:
+    """The empty text."""
+    return ""
+
+
+def nothing(*given: Any, **named: Any) -> tuple[Any, ...]:
+    """None of them."""
+    return ()
+
+
+def no_fields(*given: Any, **named: Any) -> dict[str, str]:
+    """No name has a value."""
+    return {}
+
+
+def first(one: Any, *rest: Any, **named: Any) -> Any:
+    """What was given first, unchanged."""
+    return one
+
+
+def second(one: Any, other: Any, *rest: Any, **named: Any) -> Any:
+    """What was given second, unchanged: a method's first argument after itself."""
+    return other
+
+
+def alone(question: str, *rest: Any, **named: Any) -> tuple[str, ...]:
+    """The question in its own wording alone."""
+    return (question,)
+
+
+def claim_alone(claim: str, *rest: Any, **named: Any) -> tuple[str, tuple[str, ...]]:
+    """The claim, with no computation."""
+    return claim, ()
+
+
+def none_missing(question: str, evidence: Sequence[Any], *rest: Any, **named: Any) -> list[int]:
+    """Nothing is missing in any piece of the evidence."""
+    return [0] * len(evidence)
+
+
+def sentences_alone(text: str, spans: Sequence[tuple[int, int]], *rest: Any) -> Iterator[tuple[tuple[int, int], str]]:
+    """Each sentence as it stands."""
+    return (((start, end), text[start:end]) for start, end in spans)
+
+
+def what_it_wraps(part: Any, query: Any) -> Any:
+    """What the retriever found that a part is wrapped around."""
+    return part.retriever(query)
+
+
+def in_one(question: str) -> tuple[Any, ...]:
+    """The question as one part."""
+    from thresher.questions import SubQuestion
+
+    return (SubQuestion(question, question),)
+
+
+def at_any_time(question: str) -> Any:
+    """The question as it stands, of no time."""
+    from thresher.structure.versions import AskedTime
+
+    return AskedTime(question, None)
+
+
+def no_entries(*given: Any, **named: Any) -> Any:
+    """No entry is named."""
+    from thresher.structure.entries import Named
+
+    return Named((), ())
+
+
+# --- the rules, in the order in which a question meets them -----------------------------------------------------------
+
+# fmt: off
+RULES: tuple[Rule, ...] = (
+    # before anything is searched
+    Rule("courtesy", "proposes", ("thresher.questions:courtesy",), no_words, "2026-11-25"),
+    Rule("the_other_one", "proposes", ("thresher.questions:wants_other",), no, "2026-11-28"),
+    Rule("whole_document", "proposes", ("thresher.questions:asks_about_whole",), none, "2026-11-28"),
+
+    # how the question is read
+    Rule("mistyped", "rewords", ("thresher.questions:has_mistyped",), no, "2026-11-28"),
+    Rule("two_in_one", "rewords", ("thresher.questions:asked_apart",), in_one, "2026-11-25"),
+    Rule("asked_alike", "rewords", ("thresher.questions:asked_alike",), alone, "2026-11-26"),
+    Rule("asked_time", "rewords", ("thresher.structure.versions:asked_time",), at_any_time, "2026-11-26"),
+    Rule("compared", "rewords", ("thresher.questions:compared",), none, "2026-11-28"),
+
+    # follow-ups
+    Rule("follow_up", "rewords", ("thresher.retrieval.follow_up:FollowUp.__call__",), second, "2026-11-23"),
+    Rule("cannot_stand_alone", "rewords", ("thresher.questions:cannot_stand_alone",), no, "2026-11-25"),
+    Rule("points", "rewords", ("thresher.questions:points",), no, "2026-11-26"),
+    Rule("with_topic", "rewords", ("thresher.retrieval.follow_up:with_topic",), alone, "2026-11-25"),
+    Rule("in_its_place", "rewords", ("thresher.retrieval.follow_up:in_its_place",), nothing, "2026-11-26"),
+    Rule("attribute_in_its_place", "rewords", ("thresher.retrieval.follow_up:_attribute_in_its_place",), nothing,
+         "2026-11-28"),
+    Rule("of_the_named", "rewords", ("thresher.retrieval.follow_up:_of_the_named",), nothing, "2026-11-28"),
+    Rule("within_topic", "rewords", ("thresher.retrieval.follow_up:FollowUp._within_topic",), second, "2026-11-28"),
+    Rule("of_another_topic", "vetoes", ("thresher.retrieval.follow_up:_is_of_another",), no, "2026-11-28"),
+    Rule("likelier_as_typed", "rewords", ("thresher.retrieval.follow_up:FollowUp._alone",), no, "2026-11-28"),
+    Rule("put_instead", "vetoes", ("thresher.questions:put_instead",), no_words, "2026-11-28"),
+    Rule("says_of", "vetoes", ("thresher.answering.passage:says_of",), yes, "2026-11-28"),
+    Rule("is_of_variant", "vetoes", ("thresher.answering.passage:is_of_variant",), no, "2026-11-28"),
+
+    # what is found, and in which order
+    Rule("what_is", "reorders", ("thresher.questions:subject_asked",), no_words, "2026-11-28"),
+    Rule("exact_identifiers", "reorders", ("thresher.retrieval.search:ExactRetriever.__call__",), what_it_wraps,
+         "2026-11-25"),
+    Rule("own_first", "reorders", ("thresher.answering.answerer:_own_first",), first, "2026-11-28"),
+    Rule("in_force", "vetoes", ("thresher.structure.versions:versions_of",), nothing, "2026-11-26"),
+    Rule("at_that_time", "vetoes", ("thresher.structure.versions:AskedTime.allows",), yes, "2026-11-26"),
+
+    # what the judge reads, and what makes it likelier
+    Rule("rows_in_words", "rewords", ("thresher.judging.windows:_in_words",), first, "2026-11-22"),
+    Rule("cells_in_words", "lifts", ("thresher.judging.windows:_found_in_words",), nothing, "2026-11-23"),
+    Rule("to_pay_in_words", "lifts", ("thresher.structure.forms:to_pay_in_words",), no_words, "2026-11-23"),
+    Rule("described", "lifts", ("thresher.structure.described:described",), no_fields, "2026-11-28"),
+    Rule("day_named", "lifts", ("thresher.structure.described:day_named",), no_words, "2026-11-28"),
+    Rule("named_apart", "lifts", ("thresher.structure.described:named_apart",), nothing, "2026-11-28"),
+    Rule("lacking", "vetoes", ("thresher.answering.spans:lacking",), none_missing, "2026-11-22"),
+
+    # cells of tables and forms
+    Rule("cells", "proposes", ("thresher.structure.answers:answered",), none, "2026-11-22"),
+    Rule("looked_up", "proposes", ("thresher.structure.answers:looked_up",), none, "2026-11-22"),
+    Rule("extreme", "proposes", ("thresher.structure.answers:extreme",), none, "2026-11-22"),
+    Rule("difference", "proposes", ("thresher.structure.answers:difference",), none, "2026-11-22"),
+    Rule("total", "proposes", ("thresher.structure.answers:total",), none, "2026-11-22"),
+    Rule("rows_named", "proposes", ("thresher.structure.answers:rows_named",), none, "2026-11-22"),
+    Rule("row_cells", "proposes", ("thresher.structure.answers:row_cells",), none, "2026-11-26"),
+    Rule("names_of_columns", "proposes", ("thresher.structure.answers:names_of_columns",), none, "2026-11-28"),
+    Rule("forms", "proposes", ("thresher.structure.forms:filled_in",), none, "2026-11-23"),
+    Rule("struck_cells", "proposes", ("thresher.structure.answers:struck_out",), none, "2026-11-28"),
+    Rule("columns_of_kind", "vetoes", ("thresher.structure.answers:_columns_of_kind",), none, "2026-11-28"),
+    Rule("of_named_cells", "vetoes", ("thresher.structure.answers:_is_of_named",), yes, "2026-11-27"),
+    Rule("without_lookalikes", "vetoes", ("thresher.structure.lookup:_without_lookalikes",), second, "2026-11-26"),
+    Rule("still_to_come", "vetoes", ("thresher.structure.lookup:still_to_come",), no, "2026-11-23"),
+    Rule("asks_total", "vetoes", ("thresher.structure.forms:asks_total",), no, "2026-11-23"),
+    Rule("missing_word", "vetoes", ("thresher.structure.lookup:missing_word",), no_words, "2026-11-28"),
+    Rule("another_table", "vetoes", ("thresher.answering.cells:_says_otherwise",), no, "2026-11-28"),
+
+    # entries under an identifier
+    Rule("entries", "proposes", ("thresher.structure.entries:named_in",), no_entries, "2026-11-25"),
+    Rule("entries_in_front", "proposes", ("thresher.answering.answerer:Answerer._entries",), nothing, "2026-11-25"),
+    Rule("entry_probability", "lifts", ("thresher.structure.entries:entry_probability",), zero, "2026-11-28"),
+    Rule("of_other_entries", "vetoes",
+         ("thresher.judging.windows:_is_other", "thresher.answering.answerer:_is_listed"), no, "2026-11-25"),
+    Rule("as_written", "rewords", ("thresher.structure.entries:as_written",), first, "2026-11-26"),
+
+    # sentences that may not answer
+    Rule("tells_opposite", "vetoes", ("thresher.verification.contradiction:tells_opposite",), no, "2026-11-26"),
+    Rule("questions", "vetoes", ("thresher.text.boilerplate:asks",), no, "2026-11-27"),
+    Rule("says_nothing", "vetoes", ("thresher.text.boilerplate:says_nothing",), no, "2026-11-22"),
+    Rule("contents", "vetoes", ("thresher.text.boilerplate:is_contents",), no, "2026-11-27"),
+    Rule("bibliography", "vetoes", ("thresher.text.boilerplate:is_bibliography",), no, "2026-11-22"),
+    Rule("synopses", "vetoes", ("thresher.text.boilerplate:usages",), nothing, "2026-11-28"),
+    Rule("asks_for_questions", "lifts", ("thresher.text.boilerplate:asks_for_questions",), no, "2026-11-27"),
+    Rule("asks_for_references", "lifts", ("thresher.text.boilerplate:asks_for_references",), no, "2026-11-22"),
+    Rule("asks_what_it_does", "vetoes", ("thresher.text.boilerplate:asks_what_it_does",), no, "2026-11-28"),
+    Rule("commands", "vetoes", ("thresher.text.injection:is_command",), no, "2026-11-22"),
+    Rule("struck_text", "vetoes", ("thresher.text.marks:holds", "thresher.answering.answerer:_stands"), yes,
+         "2026-11-28"),
+    Rule("asks_for_struck", "vetoes",
+         ("thresher.answering.answerer:_asks_for_struck", "thresher.text.marks:ends_struck"), no, "2026-11-28"),
+    Rule("question_above", "rewords", ("thresher.answering.answerer:_with_questions",), sentences_alone, "2026-11-27"),
+
+    # doubts of the passage that would be shown
+    Rule("is_one_of_several", "vetoes", ("thresher.answering.passage:is_one_of_several",), no, "2026-11-28"),
+    Rule("is_not_compared", "vetoes", ("thresher.answering.passage:is_not_compared",), no, "2026-11-28"),
+    Rule("is_of_another", "vetoes", ("thresher.answering.passage:is_of_another",), no, "2026-11-28"),
+    Rule("is_of_another_kind", "vetoes", ("thresher.answering.passage:is_of_another_kind",), no, "2026-11-28"),
+    Rule("is_of_another_type", "vetoes", ("thresher.answering.passage:is_of_another_type",), no, "2026-11-28"),
+    Rule("missing_answer", "vetoes", ("thresher.text.answer_types:missing_answer",), no_words, "2026-11-26"),
+    Rule("side_by_side", "proposes", ("thresher.answering.comparing:side_by_side",), none, "2026-11-28"),
+    Rule("says_both", "vetoes", ("thresher.answering.answerer:_says_both",), yes, "2026-11-28"),
+    Rule("lacks_value", "vetoes", ("thresher.answering.answerer:_lacks_value",), no, "2026-11-28"),
+
+    # what stands beside it
+    Rule("lacks_more", "vetoes", ("thresher.answering.answerer:_lacks_more",), no, "2026-11-28"),
+    Rule("says_the_same", "vetoes", ("thresher.answering.answerer:_says_the_same",), no, "2026-11-28"),
+    Rule("rivals", "proposes", ("thresher.verification.conflicts:are_rivals",), no, "2026-11-23"),
+    Rule("conflicts", "proposes", ("thresher.verification.conflicts:find_conflicts",), nothing, "2026-11-22"),
+
+    # bounds of a sentence that is checked: of a chat model, or of `check`
+    Rule("claim_in_full", "rewords",
+         ("thresher.verification.check:with_question", "thresher.verification.windows:spelled_out"), first,
+         "2026-11-27"),
+    Rule("computed", "lifts", ("thresher.verification.rules:computed",), claim_alone, "2026-11-23"),
+    Rule("further_evidence", "lifts",
+         ("thresher.verification.attribution:Attribution._clauses",
+          "thresher.verification.attribution:Attribution._whole_document"), none, "2026-11-23"),
+    Rule("missing_quantity", "vetoes", ("thresher.text.numbers:missing_quantity",), no_words, "2026-11-22"),
+    Rule("missing_name", "vetoes", ("thresher.text.entities:missing_name",), no_words, "2026-11-22"),
+    Rule("namesake", "vetoes", ("thresher.text.entities:namesake",), no_words, "2026-11-23"),
+    Rule("misplaced", "vetoes", ("thresher.verification.rules:Case._misplaced",), no_words, "2026-11-27"),
+    Rule("denied", "vetoes",
+         ("thresher.verification.contradiction:contradiction", "thresher.verification.contradiction:other_ordinal",
+          "thresher.verification.windows:cell_instead"), no_words, "2026-11-22"),
+    Rule("states_nothing", "vetoes",
+         ("thresher.verification.attribution:obeys", "thresher.verification.attribution:repeats",
+          "thresher.verification.rules:is_bare_verdict"), no, "2026-11-23"),
+    Rule("noise", "vetoes",
+         ("thresher.answering.checked_answer:CheckedAnswer._is_noise",
+          "thresher.answering.checked_answer:CheckedAnswer._declines"), no, "2026-11-23"),
+    Rule("superseded", "vetoes", ("thresher.answering.checked_answer:CheckedAnswer._superseded",), no_words,
+         "2026-11-28"),
+)
+# fmt: on
+"""A function that several rules call is in the list where it decides something by itself."""
