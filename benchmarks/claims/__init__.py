@@ -1,0 +1,1 @@
+"""Subtle claims: of two sentences about the same place one is true."""

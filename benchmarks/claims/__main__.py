@@ -1,0 +1,123 @@
+"""How well a check tells a true sentence from a subtly false one about the same place.
+
+    python -m benchmarks.claims [--part choose|final] [--engine TREE] [--json FILE]
+
+Printed by kind of error: how many true and false sentences are supported, unverified and contradicted (s / u / c), the
+AUROC of the support, and the share of pairs whose true sentence has more support than its false one, ties half; then
+the same of all, of our documents and of the real pages, and of all where only their own document is read; then the two
+numbers for shared words alone, and what becomes of sentences that nothing states. Our documents are one collection and
+the real pages another. `--engine` asks another version of the engine, in a checkout of its own. FILE gets all rows;
+results/claims.json gets what was found, where all were checked with the engine of this checkout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from benchmarks.claims import asking
+from benchmarks.claims.measures import Checked, auroc, states, supports, true_above_false
+from benchmarks.claims.reading import share_in_one_sentence
+from benchmarks.claims.sets import DOCUMENTS, FALSE, PARTS, TRUE, UNSTATED, Claim, claims, path_of, real
+from benchmarks.machine import CACHE, ROOT, engine_of, keep, tell
+
+
+def main() -> None:
+    """Check, print the table and keep the rows."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--part", choices=PARTS, help="the documents of one half")
+    parser.add_argument("--engine", type=Path, default=ROOT, help="a checkout whose engine checks")
+    parser.add_argument("--json", type=Path, help="a file for the rows")
+    given = parser.parse_args()
+    chosen = list(there([claim for claim in claims() if given.part in (None, claim.part)]))
+    told = answers(chosen, given.engine)
+    tell()
+    print(*table(chosen, told), sep="\n")
+    rows = list(zip(chosen, told, strict=True))
+    if given.json:
+        lines = (json.dumps({**asdict(claim), **found}, ensure_ascii=False) + "\n" for claim, found in rows)
+        given.json.write_text("".join(lines), encoding="utf-8")
+    if len(chosen) == len(list(claims())) and given.engine.resolve() == ROOT:
+        keep("claims", {"rows": [{"id": claim.id, "label": claim.label, **found} for claim, found in rows]})
+
+
+def there(every: Sequence[Claim]) -> Iterator[Claim]:
+    """The claims about documents that are here; of the others it is printed how many they are."""
+    missing = [claim for claim in every if not path_of(claim.document).is_file()]
+    if missing:
+        pages = len({claim.document for claim in missing})
+        print(
+            f"{len(missing)} sentences left out, {pages} real pages are not here: "
+            "`python -m benchmarks.real_text fetch`, and THRESHER_DATA for the papers"
+        )
+    yield from (claim for claim in every if claim not in missing)
+
+
+def answers(every: Sequence[Claim], engine: Path) -> list[dict[str, Any]]:
+    """What the engine of a checkout says to each claim."""
+    pages = {path_of(claim.document) for claim in claims() if real(claim.document)}
+    sources = {"ours": sorted(DOCUMENTS.iterdir()), "real": sorted(page for page in pages if page.is_file())}
+    order = {
+        "home": str(CACHE / "claims" / engine.resolve().name),
+        "sources": {name: list(map(str, paths)) for name, paths in sources.items() if paths},
+        "claims": [
+            {
+                "collection": "real" if real(claim.document) else "ours",
+                "source": str(path_of(claim.document)),
+                "text": claim.text,
+            }
+            for claim in every
+        ],
+    }
+    python, environment = engine_of(engine)
+    done = subprocess.run(
+        [python, asking.__file__],
+        input=json.dumps(order),
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        check=True,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def table(every: Sequence[Claim], told: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The lines that are printed."""
+    rows = [Checked(claim, one["state"], one["support"]) for claim, one in zip(every, told, strict=True)]
+    alone = [
+        Checked(claim, one["alone"]["state"], one["alone"]["support"]) for claim, one in zip(every, told, strict=True)
+    ]
+    yield "| kind | pairs | true s / u / c | false s / u / c | AUROC | true above false |\n|---|---:|---|---|---:|---:|"
+    for kind in dict.fromkeys(claim.kind for claim in every if claim.label != UNSTATED):
+        yield line(kind, [row for row in rows if row.claim.kind == kind])
+    yield line("all", rows)
+    for name, of_real in (("our documents", False), ("real pages", True)):
+        if some := [row for row in rows if real(row.claim.document) is of_real]:
+            yield line(name, some)
+    yield line("all, their own document alone", alone)
+    shared = [Checked(claim, "", share_in_one_sentence(claim)) for claim in every if claim.label != UNSTATED]
+    yield f"| words shared with a sentence of the document | {len(shared) // 2} | | | {shares(shared)} |"
+    yield ""
+    for name, read in (("", rows), (", their own document alone", alone)):
+        counts = states(read, UNSTATED)
+        yield f"{sum(counts)} that nothing states{name}, s / u / c: {' / '.join(map(str, counts))}"
+
+
+def line(name: str, rows: Sequence[Checked]) -> str:
+    """A line of the table."""
+    counted = (" / ".join(map(str, states(rows, label))) for label in (TRUE, FALSE))
+    return f"| {name} | {len(supports(rows, TRUE))} | {' | '.join(counted)} | {shares(rows)} |"
+
+
+def shares(rows: Sequence[Checked]) -> str:
+    """How far true sentences have more support than false ones: of all, and of the two of a pair."""
+    return f"{auroc(supports(rows, TRUE), supports(rows, FALSE)):.2f} | {true_above_false(rows):.0%}"
+
+
+if __name__ == "__main__":
+    main()
