@@ -25,7 +25,7 @@ from benchmarks.seeds import page
 from benchmarks.seeds.rows import Provenance
 from benchmarks.stale import Measured, comment, stale
 
-HOURS = 6
+HOURS = 7
 """Of two cores, for all of it."""
 
 
@@ -41,8 +41,7 @@ class Step:
     """Whether the command writes its page."""
 
 
-ASKED = [f"benchmarks.quality --recipe {name} --sets papers manuals --write" for name in ("corrective", "hybrid")]
-ASKED += [f"benchmarks.quality --recipe {name} --sets papers manuals --write" for name in ("rag", "crag")]
+ASKED = [f"benchmarks.quality --recipe {name} --sets papers manuals --write" for name in ("hybrid", "rag", "crag")]
 GROWN = "benchmarks.growth measure --sizes 10000 100000 1000000 --label now"
 PROPOSED = "research.answer_certainty ask --out benchmarks/.cache/proposals.jsonl"
 SEEDS = "python -m benchmarks.seeds --measure"
@@ -50,6 +49,8 @@ SEEDS = "python -m benchmarks.seeds --measure"
 STEPS = {
     "python -m benchmarks.evidence": Step(70),
     "python -m benchmarks.quality --page": Step(25, ("benchmarks.quality --write", *ASKED)),
+    "python -m benchmarks.quality --worth": Step(30),
+    "python -m benchmarks.claims --write": Step(3),
     f"{SEEDS} crag-variants": Step(8),
     f"{SEEDS} crag-robustness": Step(8),
     f"{SEEDS} redundancy": Step(3),

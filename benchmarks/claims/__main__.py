@@ -1,13 +1,13 @@
 """How well a check tells a true sentence from a subtly false one about the same place.
 
     python -m benchmarks.claims [--part choose|final] [--engine TREE] [--json FILE]
+    python -m benchmarks.claims --write                                             docs/results/claims.md
 
 Printed by kind of error: how many true and false sentences are supported, unverified and contradicted (s / u / c), the
 AUROC of the support, and the share of pairs whose true sentence has more support than its false one, ties half; then
 the same of all, of our documents and of the real pages, and of all where only their own document is read; then the two
 numbers for shared words alone, and what becomes of sentences that nothing states. Our documents are one collection and
-the real pages another. `--engine` asks another version of the engine, in a checkout of its own. FILE gets all rows;
-results/claims.json gets what was found, where all were checked with the engine of this checkout.
+the real pages another. `--engine` asks another version of the engine, in a checkout of its own. FILE gets all rows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,21 @@ from benchmarks.claims import asking
 from benchmarks.claims.measures import Checked, auroc, states, supports, true_above_false
 from benchmarks.claims.reading import share_in_one_sentence
 from benchmarks.claims.sets import DOCUMENTS, FALSE, PARTS, TRUE, UNSTATED, Claim, claims, path_of, real
-from benchmarks.machine import CACHE, ROOT, engine_of, keep, tell
+from benchmarks.machine import CACHE, ROOT, engine_of
+from benchmarks.seeds.rows import Provenance
+from benchmarks.stale import footing
+
+PAGE = ROOT / "docs" / "results" / "claims.md"
+COMMAND = "python -m benchmarks.claims --write"
+OF = ("src/thresher/verification", "src/thresher/models/weights", "benchmarks/claims")
+OPENING = """# True sentences and subtly false ones
+
+<!-- Made by `python -m benchmarks.claims --write`; do not edit. -->
+
+150 pairs of a true and a subtly false sentence about the same place of a document, ten of each kind of error, as a chat
+model would write them, and 40 sentences that nothing states (benchmarks/claims). They are checked as `thresher check`
+does; s / u / c: supported, unverified, contradicted. AUROC is of the support, true sentences against false ones; *true
+above false* is the share of pairs, where chance is 50 %."""
 
 
 def main() -> None:
@@ -33,17 +47,19 @@ def main() -> None:
     parser.add_argument("--part", choices=PARTS, help="the documents of one half")
     parser.add_argument("--engine", type=Path, default=ROOT, help="a checkout whose engine checks")
     parser.add_argument("--json", type=Path, help="a file for the rows")
+    parser.add_argument("--write", action="store_true", help="write the page, of all claims")
     given = parser.parse_args()
-    chosen = list(there([claim for claim in claims() if given.part in (None, claim.part)]))
+    chosen = list(there([claim for claim in claims() if given.part in (None, claim.part) or given.write]))
     told = answers(chosen, given.engine)
-    tell()
-    print(*table(chosen, told), sep="\n")
-    rows = list(zip(chosen, told, strict=True))
+    shown = "\n".join(table(chosen, told))
+    print(shown)
     if given.json:
+        rows = zip(chosen, told, strict=True)
         lines = (json.dumps({**asdict(claim), **found}, ensure_ascii=False) + "\n" for claim, found in rows)
         given.json.write_text("".join(lines), encoding="utf-8")
-    if len(chosen) == len(list(claims())) and given.engine.resolve() == ROOT:
-        keep("claims", {"rows": [{"id": claim.id, "label": claim.label, **found} for claim, found in rows]})
+    if given.write:
+        now = Provenance.now()
+        PAGE.write_text(f"{OPENING}\n\n{shown}\n\n{footing(now.commit, now.date, COMMAND, OF)}\n", encoding="utf-8")
 
 
 def there(every: Sequence[Claim]) -> Iterator[Claim]:
@@ -92,7 +108,7 @@ def table(every: Sequence[Claim], told: Sequence[dict[str, Any]]) -> Iterator[st
     alone = [
         Checked(claim, one["alone"]["state"], one["alone"]["support"]) for claim, one in zip(every, told, strict=True)
     ]
-    yield "| kind | pairs | true s / u / c | false s / u / c | AUROC | true above false |\n|---|---:|---|---|---:|---:|"
+    yield "| kind | pairs | true s / u / c | false s / u / c | AUROC | true above false |\n|---|---|---|---|---|---|"
     for kind in dict.fromkeys(claim.kind for claim in every if claim.label != UNSTATED):
         yield line(kind, [row for row in rows if row.claim.kind == kind])
     yield line("all", rows)

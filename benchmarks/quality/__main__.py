@@ -68,6 +68,7 @@ def main() -> int:
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--engine", type=Path, default=ROOT, help="a checkout whose engine is asked")
     parser.add_argument("--recipe", default="", help="another than the default; its rows are stored apart")
+    parser.add_argument("--worth", action="store_true", help="switch each rule off, and all; docs/results/worth.md")
     parser.add_argument("--page", action="store_true", help="write docs/results/answers.md from the stored rows")
     parser.add_argument("--keep", type=Path, help="a folder for what was told, a file a set")
     parser.add_argument("--write", action="store_true", help="store the rows")
@@ -75,6 +76,10 @@ def main() -> int:
     if given.page:
         print(page.write().relative_to(ROOT))
         return 0
+    if given.worth:
+        from benchmarks.quality import worth
+
+        return worth.main() if given.sets == list(SETS) else worth.main(given.sets)
     kept = rows_of(given.recipe)
     before, now, plain, wrong = stored(kept), list[Row](), list[Row](), list[str]()
     for name in given.sets:

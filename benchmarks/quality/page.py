@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.machine import ROOT
 from benchmarks.quality.asking import PLAIN
-from benchmarks.quality.rows import Counted, Row, behind, made_of, rows_of, stored
+from benchmarks.quality.rows import ROWS, Counted, Row, behind, made_of, rows_of, stored
 from benchmarks.questions.rules import Mark
 from benchmarks.seeds.sections import Cell, cell, interval, table
 from benchmarks.stale import ANSWERS, footing
@@ -23,7 +23,8 @@ from thresher_evals.stats import (
 
 PAGE = ROOT / "docs" / "results" / "answers.md"
 DEFAULT = "corrective"
-RECIPES = (DEFAULT, PLAIN, "hybrid", "rag", "crag")
+RECIPES = {DEFAULT: ROWS, **{name: rows_of(name) for name in (PLAIN, "hybrid", "rag", "crag")}}
+"""Each with the rows that are kept of it."""
 COMPARED = ("papers", "manuals")
 """Sets that every recipe is asked."""
 
@@ -38,9 +39,9 @@ files after public reports, without a chat model, marked by rule. An answer is *
 the cell, states what is asked: that is what a person reads. *First* is the whole first passage, *shown* any of those
 shown; *the judge's* are what it puts first and among its first three, which bounds them. *Said* is what is shown as the
 answer, not in doubt. `plain` is a baseline of eighty lines (benchmarks/quality/plain.py): what the bundled judge alone
-makes of what `corrective` retrieves, without a rule or a table. Papers and manuals were asked of four recipes
-(`python -m benchmarks.quality --recipe NAME --sets papers manuals --write`); the other rows are the gate's
-(`python -m benchmarks.quality --write`). Intervals are 95 %, bootstrap over questions."""
+makes of what `corrective` retrieves, without a rule or a table. The rows are the gate's
+(`python -m benchmarks.quality --write`); papers and manuals were asked of three more recipes (`--recipe NAME --sets
+papers manuals --write`). Intervals are 95 %, bootstrap over questions."""
 
 COMMAND = "python -m benchmarks.quality --page"
 OF = (*ANSWERS, "src/thresher/documents", "benchmarks/real_text/questions.jsonl")
@@ -51,21 +52,20 @@ BLOCK = re.compile(r"\| questions about manuals and papers \|.*?<!-- measured: [
 
 def markdown() -> str:
     """The page, from what is stored."""
-    of = {recipe: rows for recipe in RECIPES if (rows := stored(rows_of(recipe)))}
-    of[DEFAULT] += [row for row in stored() if row.set not in COMPARED]
-    parts = [OPENING, *shown(of), *risks(of), *calibration(of[DEFAULT]), *compared(of), below(*of, "")]
+    of = {recipe: rows for recipe, path in RECIPES.items() if (rows := stored(path))}
+    parts = [OPENING, *shown(of), *risks(of), *calibration(of[DEFAULT]), *compared(of), below(*of)]
     return "\n\n".join(parts) + "\n"
 
 
 def below(*recipes: str) -> str:
     """The footing, by the oldest rows of some recipes."""
-    oldest = min((one for each in recipes for one in made_of(rows_of(each)).values()), key=lambda one: one.date)
+    oldest = min((one for each in recipes for one in made_of(RECIPES[each]).values()), key=lambda one: one.date)
     return footing(oldest.commit, oldest.date, COMMAND, OF)
 
 
 def in_short() -> str:
     """The default recipe on papers and manuals together, for README.md."""
-    rows = stored(rows_of(DEFAULT))
+    rows = [row for row in stored() if row.set in COMPARED]
     asked, without = ([row for row in rows if row.answerable is answerable] for answerable in (True, False))
 
     def counted(of: Sequence[Row], state: str, *, right: bool = False) -> int:
