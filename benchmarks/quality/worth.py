@@ -328,7 +328,7 @@ def of_tables(rules: Sequence[Rule]) -> dict[str, Any]:
 
 OPENING = """# What each rule is worth
 
-<!-- Made by `python -m benchmarks.quality --worth` from benchmarks/results/worth.json; do not edit. -->
+<!-- Made by `python -m benchmarks.quality --worth`; do not edit. -->
 
 Every rule that proposes, vetoes, lifts, reorders or rewords stands in `src/thresher/recipes/rules.py`. Each was
 switched off alone, with the others of its kind, and with all, and the sets of the gate were asked again without a
@@ -430,8 +430,8 @@ def main(sets: Sequence[str] = EVERY, rules: Sequence[Rule] = RULES) -> int:
         shown = tables_told(found[name]) if name == TABLES else told({name: found[name]})
         print(*shown, sep="\n\n", flush=True)
         if len(rules) == len(RULES):
-            keep("worth", {**kept("worth"), name: found[name]})
-    stored = kept("worth")
+            keep("worth", {**kept("worth", folder=CACHE), name: found[name]}, folder=CACHE)
+    stored = kept("worth", folder=CACHE)
     if len(rules) == len(RULES) and all(name in stored for name in EVERY):
         PAGE.write_text(markdown(stored), encoding="utf-8")
         print(PAGE.relative_to(ROOT))
