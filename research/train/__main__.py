@@ -12,6 +12,9 @@ judge's weights:
     python -m research.train.pack --claims DATA/checker.jsonl --out CLAIMS.npz
     python -m research.train --pack CLAIMS.npz --out RUN --questions 0 --steps 8000
 
+With `--contrast N` it reads N pairs of a question and the same with a word exchanged (`research.contrasts`): the text
+has to be more relevant to the one that it answers, by `MARGIN`, and relevant to it alone.
+
 Losses: listwise over the texts of a question, binary where the labels are certain, minus the logarithm of the
 probability of all known places of the answer together (Clark and Gardner 2018); of a claim, cross-entropy over
 supported, contradicted and neither, or minus the logarithm of 1 - p(supported) where nobody said which of the last two.
@@ -36,8 +39,18 @@ from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from research.teacher.network import teacher
-from research.train.batches import CLAIM_TOKENS, QUESTION_TOKENS, Claims, Groups, Layout, Taught, Tokens
-from research.train.tune import tuned, without_doubtful
+from research.train.batches import (
+    CLAIM_TOKENS,
+    MAX_TOKENS,
+    QUESTION_TOKENS,
+    Claims,
+    Contrasts,
+    Groups,
+    Layout,
+    Taught,
+    Tokens,
+)
+from research.train.tune import PAIRS, Measured, tuned, without_doubtful
 from thresher_training.export import floats_of
 from thresher_training.network import Judge, optimiser, rate, support_loss
 
@@ -54,6 +67,8 @@ POSITIVE_WEIGHT = 2.5
 BINARY_WEIGHT, SPAN_WEIGHT, SUPPORT_WEIGHT = 1.0, 0.5, 1.0
 TAUGHT_WEIGHT, MARGIN_WEIGHT, TEMPERATURE = 1.0, 0.05, 2.0
 """Of what a teacher says; its logits are divided by the last."""
+CONTRAST_WEIGHT, MARGIN = 1.0, 4.0
+"""Of the order of a pair, and by how much the right question has to be above the other, in logits."""
 ABSENT = -1e4
 """The logit where a question has fewer texts."""
 AVERAGED = 0.998
@@ -83,37 +98,57 @@ def read(judge: nn.Module, tokens: Tokens, layout: Layout) -> tuple[Tensor, list
 
 
 def question_losses(
-    judge: nn.Module, tokens: Tokens, groups: Groups, draw: np.random.Generator, questions: int
+    judge: nn.Module, tokens: Tokens, groups: Groups, draw: np.random.Generator, questions: int, texts: int
 ) -> dict[str, Tensor]:
     """Listwise, binary and span loss of a step's questions."""
-    rows = groups.draw(draw, questions, TEXTS, joined=groups.joined)
+    rows = groups.draw(draw, questions, texts, joined=groups.joined)
     device = tokens.device
     layout = rows.layout(QUESTION_TOKENS)
     verdicts, spans = read(judge, tokens, layout)
-    scores = torch.full((questions * TEXTS,), ABSENT, device=device)
+    scores = torch.full((questions * texts,), ABSENT, device=device)
     scores[torch.as_tensor(rows.slot, device=device)] = verdicts[:, 0]
-    scores = scores.view(questions, TEXTS)
+    scores = scores.view(questions, texts)
     answered = torch.as_tensor(rows.answered, device=device)
-    listwise = -(functional.log_softmax(scores, dim=1)[:, 0] * answered).sum() / answered.sum()
+    listwise = -(functional.log_softmax(scores, dim=1)[:, 0] * answered).sum() / answered.sum().clamp(min=1)
     targets = torch.as_tensor(rows.right, dtype=torch.float32, device=device)
     weight = torch.as_tensor(rows.weight, dtype=torch.float32, device=device)
     each = functional.binary_cross_entropy_with_logits(
         verdicts[:, 0], targets, reduction="none", pos_weight=torch.tensor(POSITIVE_WEIGHT, device=device)
     )
     found = {"listwise": listwise, "binary": BINARY_WEIGHT * (each * weight).sum() / weight.sum()}
-    total, count = scores.sum() * 0, 0
+    found["span"] = SPAN_WEIGHT * place_loss(layout, spans)
+    return found
+
+
+def place_loss(layout: Layout, spans: list[tuple[NDArray[Any], Tensor]]) -> Tensor:
+    """Minus the logarithm of the probability of all known places together, in the mean of the rows that have some."""
+    total, count = torch.stack([logits.sum() * 0 for _, logits in spans]).sum(), 0
     for part, logits in spans:
         known = layout.spans[part]  # (rows, places, 2), -1 where there is none
         if not (number := int((known[:, :, 0] >= 0).any(axis=1).sum())):
             continue
-        places = torch.as_tensor(known, device=device).long()
+        places = torch.as_tensor(known, device=logits.device).long()
         there, at = places[:, :, 0] >= 0, places.clamp(min=0)
         shares = functional.log_softmax(logits.float(), dim=1)
         joint = shares[..., 0].gather(1, at[:, :, 0]) + shares[..., 1].gather(1, at[:, :, 1])
         joint = torch.logsumexp(joint.masked_fill(~there, -1e4), dim=1)
         total, count = total - joint[there.any(dim=1)].sum(), count + number
-    found["span"] = SPAN_WEIGHT * total / max(count, 1)
-    return found
+    return total / max(count, 1)
+
+
+def contrast_loss(
+    judge: nn.Module, tokens: Tokens, contrasts: Contrasts, draw: np.random.Generator, number: int
+) -> dict[str, Tensor]:
+    """Of pairs of a question and the same with a word exchanged, over one text: order, each alone, the place."""
+    layout = contrasts.draw(draw, number).layout(QUESTION_TOKENS)
+    verdicts, spans = read(judge, tokens, layout)
+    right, exchanged = verdicts[:number, 0], verdicts[number:, 0]
+    each = functional.softplus(-right).mean() + functional.softplus(exchanged).mean()
+    return {
+        "contrast": CONTRAST_WEIGHT * functional.softplus(MARGIN - (right - exchanged)).mean(),
+        "contrast binary": CONTRAST_WEIGHT * each / 2,
+        "contrast span": SPAN_WEIGHT * place_loss(layout, spans),
+    }
 
 
 def taught_loss(
@@ -172,28 +207,46 @@ def main() -> None:
     parser.add_argument("--joined", type=float, default=0.25, help="share of texts that are read with another behind")
     parser.add_argument("--questions", type=int, default=QUESTIONS, help="of a step; 0 trains on claims alone")
     parser.add_argument("--claims", type=int, default=CLAIMS, help="of a step; 0 reads none")
+    parser.add_argument("--contrast", type=int, default=0, help="pairs of a step")
+    parser.add_argument("--texts", type=int, default=TEXTS, help="of a question at most")
+    parser.add_argument("--tokens", type=int, default=MAX_TOKENS, help="of what is read together, in training")
+    parser.add_argument("--heads", type=float, default=HEADS, help="the rate of the heads, as a multiple")
+    parser.add_argument("--averaged", type=float, default=AVERAGED, help="of the mean of weights, kept in a step")
+    parser.add_argument("--bfloat16", action="store_true", help="also without an accelerator")
+    parser.add_argument("--threads", type=int, help="of a processor")
     parser.add_argument("--by-people", type=float, help="share of the claims that people wrote; else as they come")
     parser.add_argument("--support", type=float, default=SUPPORT_WEIGHT, help="weight of the claims")
     parser.add_argument("--tune-every", type=int, default=500)
+    parser.add_argument("--tune-at-most", type=int, help="questions of each kind that are measured")
+    parser.add_argument("--tune-pairs", type=int, default=PAIRS, help="pairs of each kind and part, likewise")
+    parser.add_argument("--tune-kinds", help="a pattern of the kinds that are measured, for a short measurement")
+    parser.add_argument("--tune-seconds", type=float, help="measure whenever so many have gone by, as well")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="end early, with the rate fallen, by then")
     parser.add_argument("--doubtful-at", type=float, help="share of the run before doubtful mined negatives go")
+    parser.add_argument("--log-every", type=int, default=LOGGED_STEPS)
     parser.add_argument("--seed", type=int, default=SEED)
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.set_float32_matmul_precision("high")
     torch.manual_seed(arguments.seed)
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
     pack = dict(np.load(arguments.pack))
-    tokens = Tokens(pack, device)
+    tokens = Tokens(pack, device, bfloat16=arguments.bfloat16 or None)
     shares = json.loads(arguments.shares)
-    groups = Groups(pack, "train", shares, joined=arguments.joined) if arguments.questions else None
+    groups = None
+    if arguments.questions:
+        groups = Groups(pack, "train", shares, joined=arguments.joined, most=arguments.tokens)
+    contrasts = Contrasts(pack, most=arguments.tokens) if arguments.contrast else None
     said = np.load(arguments.taught) if arguments.taught else {}
     claims = Claims(pack, tune=False, by_people=arguments.by_people, said=said.get("claims"))
-    kept_back = Claims(pack, tune=True)
+    kept_back = Claims(pack, tune=True) if arguments.claims else None
+    measured = Measured(pack, kept_back, arguments.tune_at_most, arguments.tune_kinds, arguments.tune_pairs)
     taught = Taught(pack, said["candidates"]) if said and arguments.questions else None
     judge = (teacher(arguments.teacher) if arguments.teacher else started(arguments.start)).to(device).train()
-    optimise = optimiser(judge, (arguments.rate, arguments.rate, HEADS * arguments.rate))
-    average = AveragedModel(judge, multi_avg_fn=get_ema_multi_avg_fn(AVERAGED))
+    optimise = optimiser(judge, (arguments.rate, arguments.rate, arguments.heads * arguments.rate))
+    average = AveragedModel(judge, multi_avg_fn=get_ema_multi_avg_fn(arguments.averaged))
     checkpoint, log = arguments.out / "checkpoint.pt", arguments.out / "log.jsonl"
     done, seconds = 0, 0.0
     if checkpoint.exists():
@@ -204,7 +257,8 @@ def main() -> None:
         done, seconds = state["done"]
     rates = [part["lr"] for part in optimise.param_groups] if not done else state["rates"]
     seen: dict[str, list[Tensor]] = {}
-    began = saved = time.monotonic() - seconds
+    began = time.monotonic() - seconds
+    saved = last_measured = time.monotonic()
 
     def note(line: dict[str, Any]) -> None:
         with log.open("a", encoding="utf-8") as file:
@@ -212,7 +266,7 @@ def main() -> None:
         print(json.dumps(line), flush=True)
 
     if not done:
-        note({"step": 0, "tune": tuned(judge, tokens, pack, kept_back)})
+        note({"step": 0, "tune": tuned(judge, tokens, measured)})
     for number in range(done + 1, arguments.steps + 1):
         draw = np.random.default_rng([arguments.seed, number])
         # The share of the run that is over, by steps or by the clock, whichever is further.
@@ -222,7 +276,9 @@ def main() -> None:
             arguments.doubtful_at = None
         for part, each in zip(optimise.param_groups, rates, strict=True):
             part["lr"] = each * rate(int(over * 100_000), 100_000)
-        found = question_losses(judge, tokens, groups, draw, arguments.questions) if groups else {}
+        found = question_losses(judge, tokens, groups, draw, arguments.questions, arguments.texts) if groups else {}
+        if contrasts:
+            found |= contrast_loss(judge, tokens, contrasts, draw, arguments.contrast)
         if taught:
             found |= taught_loss(judge, tokens, taught, draw, arguments.questions)
         if arguments.claims:
@@ -236,12 +292,14 @@ def main() -> None:
         for name, value in found.items():
             seen.setdefault(name, []).append(value.detach())
         last = number == arguments.steps or over >= 1
-        if number % LOGGED_STEPS == 0 or last:
+        if number % arguments.log_every == 0 or last:
             means = {name: round(float(torch.stack(values).mean()), 4) for name, values in seen.items()}
             note({"step": number, "seconds": round(time.monotonic() - began, 1), **means})
             seen = {}
-        if number % arguments.tune_every == 0 or last:
-            note({"step": number, "tune": tuned(average.module, tokens, pack, kept_back)})
+        due = arguments.tune_seconds and time.monotonic() - last_measured >= arguments.tune_seconds
+        if number % arguments.tune_every == 0 or due or last:
+            note({"step": number, "tune": tuned(average.module, tokens, measured)})
+            last_measured = time.monotonic()
             changed = {name: one for name, one in average.module.named_parameters() if "word_embeddings" not in name}
             save(
                 arguments.out / f"mean-{number}.pt", {name: one.detach().half().cpu() for name, one in changed.items()}

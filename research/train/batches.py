@@ -58,6 +58,8 @@ class Rows:
     weight: NDArray[Any]
     places: NDArray[Any]
     """Of answers, in tokens of the text."""
+    most: int = MAX_TOKENS
+    """Tokens of a row."""
 
     def size(self, which: NDArray[Any]) -> NDArray[Any]:
         """Tokens of texts; 0 for none."""
@@ -67,7 +69,7 @@ class Rows:
         """How the rows are read, with so many tokens of a question or claim at most."""
         asked = np.minimum(self.size(self.question), most)
         titled = np.minimum(self.size(self.title), TITLE_TOKENS)
-        room = MAX_TOKENS - 3 - asked - titled
+        room = self.most - 3 - asked - titled
         first = np.minimum(self.size(self.text) - self.start, room)
         second = np.minimum(self.size(self.behind), room - first)
         head = 2 + asked + titled + np.where(self.before, second, 0)
@@ -98,14 +100,15 @@ class Layout:
 class Tokens:
     """The pack's tokens on a device."""
 
-    def __init__(self, pack: Pack, device: torch.device) -> None:
+    def __init__(self, pack: Pack, device: torch.device, *, bfloat16: bool | None = None) -> None:
         self.device = device
+        self.bfloat16 = device.type == "cuda" if bfloat16 is None else bfloat16
         self.flat = torch.as_tensor(pack["tokens"].astype(np.int32), device=device)
         self.ends = pack["ends"]
 
     def precision(self) -> AbstractContextManager[Any]:
         """bfloat16 on an accelerator; few processors are fast in it."""
-        return mixed(self.device) if self.device.type == "cuda" else nullcontext()
+        return mixed(self.device) if self.bfloat16 else nullcontext()
 
     def batch(self, layout: Layout, part: NDArray[Any]) -> Batch:
         """The rows of a part, padded."""
@@ -141,9 +144,11 @@ class Tokens:
 class Groups:
     """Questions with their texts, to be drawn from."""
 
-    def __init__(self, pack: Pack, part: str, shares: Mapping[str, float], *, joined: float = 0.0) -> None:
+    def __init__(
+        self, pack: Pack, part: str, shares: Mapping[str, float], *, joined: float = 0.0, most: int = MAX_TOKENS
+    ) -> None:
         self.pack = part_of(pack, part)
-        self.ends, self.joined = pack["ends"], joined
+        self.ends, self.joined, self.most = pack["ends"], joined, most
         self.members = [np.flatnonzero(self.pack["stream"] == name) for name in shares]
         self.shares = np.array(list(shares.values())) / sum(shares.values())
 
@@ -174,14 +179,8 @@ class Groups:
         places = np.where(is_right[:, None, None], self.pack["spans"][chosen, which][asking], -1).astype(np.int64)
         size = self.ends[pairs[:, 1] + 1] - self.ends[pairs[:, 1]]
         # Of a text that is too long a window is read: around a place of the answer, else its beginning or anywhere.
-        room = MAX_TOKENS - 3 - np.minimum(self.ends[question + 1] - self.ends[question], QUESTION_TOKENS)
-        room = room - TITLE_TOKENS
-        latest = np.maximum(size - room, 0)
-        anywhere = draw.random(len(slot)) * (latest + 1) * (draw.random(len(slot)) < ANYWHERE)
-        low = np.clip(places[:, 0, 1] - room + 1, 0, latest)
-        around = low + draw.random(len(slot)) * (np.clip(places[:, 0, 0], 0, latest) - low + 1)
-        start = np.where(places[:, 0, 0] >= 0, np.maximum(around, low), anywhere).astype(np.int64)
-        start = np.minimum(start, latest)
+        room = self.most - 3 - np.minimum(self.ends[question + 1] - self.ends[question], QUESTION_TOKENS)
+        start = window(draw, size, room - TITLE_TOKENS, places)
         # Some are read with another text of the question that does not answer behind them, or before.
         other = wrong[asking, (draw.random(len(slot)) * np.maximum(there.sum(axis=1)[asking], 1)).astype(int)]
         join = (draw.random(len(slot)) < joined) & (other[:, 1] >= 0) & (other[:, 1] != pairs[:, 1])
@@ -201,6 +200,50 @@ class Groups:
             right=is_right,
             weight=np.where(near, np.where(certain, NEAR_WEIGHT, BUILT_WEIGHT), certain) / per_question,
             places=places,
+            most=self.most,
+        )
+
+
+def window(
+    draw: np.random.Generator, size: NDArray[Any], room: NDArray[Any], places: NDArray[Any]
+) -> NDArray[np.int64]:
+    """Where a window of so much room begins in each text: so that it holds the first place, else at 0 or anywhere."""
+    latest = np.maximum(size - room, 0)
+    anywhere = draw.random(len(size)) * (latest + 1) * (draw.random(len(size)) < ANYWHERE)
+    low = np.clip(places[:, 0, 1] - room + 1, 0, latest)
+    around = low + draw.random(len(size)) * (np.clip(places[:, 0, 0], 0, latest) - low + 1)
+    start = np.where(places[:, 0, 0] >= 0, np.maximum(around, low), anywhere).astype(np.int64)
+    return np.asarray(np.minimum(start, latest))
+
+
+class Contrasts:
+    """Questions with one word exchanged, beside the questions as they were asked, over one text."""
+
+    def __init__(self, pack: Pack, *, most: int = MAX_TOKENS) -> None:
+        self.pack, self.ends, self.most = part_of(pack, "pairs"), pack["ends"], most
+        read = (self.pack["part"] == "train") & (self.pack["spans"][:, 0, 0] >= 0)  # else a window may lack the answer
+        kinds = self.pack["kind"][trained := np.flatnonzero(read)]
+        self.members = [trained[kinds == kind] for kind in np.unique(kinds)]
+        # A kind is drawn by the root of its size, so that the frequent ones are not everything.
+        self.shares = np.sqrt([len(own) for own in self.members])
+        self.shares /= self.shares.sum()
+
+    def draw(self, draw: np.random.Generator, number: int) -> Rows:
+        """Two rows of so many pairs: all that are answered, then all that are not, over the same window."""
+        kinds = draw.choice(len(self.members), number, p=self.shares)
+        chosen = np.array([self.members[kind][draw.integers(len(self.members[kind]))] for kind in kinds])
+        plain = (draw.random(number) < PLAIN_QUESTION).astype(int)
+        asked = [self.pack[name][chosen, plain] for name in ("question", "exchanged")]
+        title, text = self.pack["text"][chosen].T
+        places = self.pack["spans"][chosen].astype(np.int64)
+        longest = np.maximum(*(self.ends[one + 1] - self.ends[one] for one in asked))
+        room = self.most - 3 - np.minimum(longest, QUESTION_TOKENS) - TITLE_TOKENS
+        start = window(draw, self.ends[text + 1] - self.ends[text], room, places)
+        title = np.where(draw.random(number) < TITLED, title, -1)
+        rows = plain_rows(np.concatenate(asked), np.tile(title, 2), np.tile(text, 2), self.ends, np.tile(start, 2))
+        right = np.arange(2 * number) < number
+        return replace(
+            rows, right=right, places=np.where(right[:, None, None], np.tile(places, (2, 1, 1)), -1), most=self.most
         )
 
 

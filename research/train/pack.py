@@ -22,7 +22,7 @@ from benchmarks.checker import NOT_STATED, cases
 from benchmarks.planted_errors import Case
 from research.checker_data import CONTRADICTED, SUPPORTED, UNVERIFIED, row_of
 from research.export_encoder import PROJECT
-from research.train.groups import Group, held_back, held_back_groups, pages, streams
+from research.train.groups import Group, contrasts, held_back, held_back_groups, pages, streams
 from research.training_texts import read
 from thresher_training.network import LABELS
 from thresher_training.tokens import tokens_of
@@ -36,6 +36,8 @@ TUNE_SLICE = 3
 """Of the fifths of a question set."""
 SLICES = 2_000
 """Questions of the tune fifths, and claims kept back, that are measured."""
+PAIR = ("question", "exchanged")
+"""Over one text."""
 
 
 class Texts:
@@ -111,6 +113,28 @@ class Packed:
         }
 
 
+def pairs(data: Path, texts: Texts) -> tuple[dict[str, NDArray[Any]], list[Any]]:
+    """The pairs of `research.contrasts`, and the places of the answers in letters."""
+    rows = [row for row in contrasts(data) if "exchanged" in row]
+    sides = {name: [(texts.add(row[name]), texts.add(as_typed(row[name]))) for row in rows] for name in PAIR}
+    found = {f"pairs.{name}": np.array(values, np.int32).reshape(-1, 2) for name, values in sides.items()}
+    places = [(texts.add(row["title"]), texts.add(row["text"])) for row in rows]
+    found["pairs.text"] = np.array(places, np.int32).reshape(-1, 2)
+    for name in ("kind", "part", "set"):
+        found[f"pairs.{name}"] = np.array([row[name] for row in rows], str)
+    return found, [row["spans"][0] for row in rows]
+
+
+def places_in_tokens(texts: NDArray[Any], letters: Sequence[Any], encoded: Sequence[Any]) -> NDArray[np.int16]:
+    """(pairs, 1, 2) tokens of the answers; -1 where they are not read."""
+    found = np.full((len(letters), 1, 2), -1, np.int16)
+    for at, place in enumerate(letters):
+        inside = tokens_of(encoded[texts[at, 1]].offsets, *place)
+        if inside and inside[1] < KEPT_TOKENS:
+            found[at, 0] = inside
+    return found
+
+
 def unlabelled(path: Path, texts: Texts) -> dict[str, NDArray[Any]]:
     """Questions, as they are and as people type them, with title and text of their candidates; -1 for none."""
     rows = read(path)
@@ -182,7 +206,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, help="what research.training_data wrote; without it claims alone")
     parser.add_argument(
-        "--claims", type=Path, nargs="+", required=True, help="what research.checker_data and .same_passage wrote"
+        "--claims", type=Path, nargs="*", default=[], help="what research.checker_data and .same_passage wrote"
     )
     parser.add_argument("--candidates", type=Path, help="what research.train.candidates wrote")
     parser.add_argument("--unlabelled", type=Path, help="what research.teacher.unlabelled wrote")
@@ -202,7 +226,13 @@ def main() -> None:
     arrays = claims_of(arguments.claims, texts)
     if arguments.unlabelled:
         arrays |= unlabelled(arguments.unlabelled, texts)
+    letters: list[Any] = []
+    if arguments.data:
+        in_contrast, letters = pairs(arguments.data, texts)
+        arrays |= in_contrast
     encoded, arrays["tokens"], arrays["ends"] = texts.tokens(tokenizer)
+    if arguments.data:
+        arrays["pairs.spans"] = places_in_tokens(arrays["pairs.text"], letters, encoded)
     for name, part in parts.items() if arguments.data else ():
         arrays |= {f"{name}.{key}": value for key, value in part.arrays(encoded).items()}
     with arguments.out.open("wb") as file:

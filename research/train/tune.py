@@ -1,10 +1,12 @@
-"""How good a judge is on the tune part of a pack: order, whether there is an answer, spans, claims."""
+"""How good a judge is on the tune part of a pack: order, whether there is an answer, spans, claims, contrasts."""
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,20 +32,101 @@ from thresher_training.tokens import TITLE_TOKENS
 
 READ_TOGETHER = 256
 SPAN_TOKENS = 30
-CLAIMS = 16_000
+CLAIMS, PAIRS = 16_000, 40
+"""Measured at most; pairs of each kind and part."""
+ASKED_OF_PASSAGES = "tune squad passage"
+"""The kind of questions of which people said whether the passage that they are asked of answers them."""
 DOUBTFUL = 1 / 12
 """Share of the mined negatives that do answer: 3 of 36 that were read."""
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What is measured: all of the tune part of a pack, or so many questions at most of each kind that is named."""
+
+    pack: Pack
+    claims: Claims | None
+    at_most: int | None = None
+    kinds: str | None = None
+    """A pattern."""
+    pairs: int = PAIRS
+
+    def questions(self) -> dict[str, NDArray[Any]]:
+        """The rows of the tune part."""
+        part = part_of(self.pack, "tune")
+        found: dict[str, list[int]] = defaultdict(list)
+        for at, kind in enumerate(part.get("stream", ())):
+            if re.search(self.kinds or "", str(kind)) and (self.at_most is None or len(found[kind]) < self.at_most):
+                found[kind].append(at)
+        return chosen_of(part, found)
+
+    def contrasts(self) -> dict[str, NDArray[Any]]:
+        """The pairs that are not trained on, of each kind and part so many at most."""
+        pairs = part_of(self.pack, "pairs")
+        found: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for at, key in enumerate(zip(pairs.get("kind", ()), pairs.get("part", ()), strict=True)):
+            if key[1] != "train" and len(found[key]) < self.pairs:
+                found[key].append(at)
+        return chosen_of(pairs, found)
+
+
+def chosen_of(part: dict[str, NDArray[Any]], chosen: Mapping[Any, list[int]]) -> dict[str, NDArray[Any]]:
+    """Some rows of a part; nothing if there are none."""
+    at = sorted(one for own in chosen.values() for one in own)
+    return {name: rows[at] for name, rows in part.items()} if at else {}
+
+
 @torch.no_grad()
-def tuned(judge: nn.Module, tokens: Tokens, pack: Pack, claims: Claims) -> dict[str, Any]:
-    """By kind: questions, first and among three in percent, area under the curve; spans' F1; claims."""
+def tuned(judge: nn.Module, tokens: Tokens, measured: Measured) -> dict[str, Any]:
+    """By kind: questions, first and among three in percent, area under the curve; spans' F1; claims; contrasts."""
     judge.eval()
-    found: dict[str, Any] = {"claims": of_claims(judge, tokens, claims)}
-    if part := part_of(pack, "tune"):
-        found |= of_questions(judge, tokens, part, pack["ends"])
+    found: dict[str, Any] = {}
+    if measured.claims:
+        found["claims"] = of_claims(judge, tokens, measured.claims)
+    if part := measured.questions():
+        found |= of_questions(judge, tokens, part, measured.pack["ends"])
+    if part := measured.contrasts():
+        found["contrasts"] = of_contrasts(judge, tokens, part, measured.pack["ends"])
+    if (part := part_of(measured.pack, "tune")) and (part["stream"] == ASKED_OF_PASSAGES).any():
+        found["people"] = of_people(judge, tokens, part, measured.pack["ends"])
     judge.train()
     return found
+
+
+@torch.no_grad()
+def of_people(judge: nn.Module, tokens: Tokens, part: dict[str, NDArray[Any]], ends: NDArray[Any]) -> list[float]:
+    """Of questions with their own passage alone: those that it answers, the others, area, means of their logits."""
+    asked = part["stream"] == ASKED_OF_PASSAGES
+    sides = [np.flatnonzero(asked & (part["right"][:, 0, 1] >= 0)), np.flatnonzero(asked & part["near"])]
+    texts = np.concatenate([part["right"][sides[0], 0], part["wrong"][sides[1], 0]])
+    layout, back = windows(part["question"][np.concatenate(sides), 0], texts[:, 0], texts[:, 1], ends)
+    yes, no = np.split(best_of(read_all(judge, tokens, layout, spans=False)[0], back), [len(sides[0])])
+    means = [round(float(side.mean()), 2) for side in (yes, no)]
+    return [len(yes), len(no), round(above(yes, no), 3), *means]
+
+
+@torch.no_grad()
+def of_contrasts(
+    judge: nn.Module, tokens: Tokens, part: dict[str, NDArray[Any]], ends: NDArray[Any]
+) -> dict[str, list[float]]:
+    """By kind and by part: pairs, area under the curve, share in order, means of the right and the exchanged logits."""
+    title, text = np.tile(part["text"], (2, 1)).T
+    asked = np.concatenate([part["question"][:, 0], part["exchanged"][:, 0]])
+    layout, back = windows(asked, title, text, ends)
+    scores = best_of(read_all(judge, tokens, layout, spans=False)[0], back)
+    right, exchanged = np.split(scores, 2)
+    names = [("all", np.ones(len(right), bool))]
+    names += [(str(name), part[field] == name) for field in ("kind", "part") for name in np.unique(part[field])]
+    return {
+        name: [
+            int(own.sum()),
+            round(above(right[own], exchanged[own]), 3),
+            round(float((right[own] > exchanged[own]).mean()), 3),
+            round(float(right[own].mean()), 2),
+            round(float(exchanged[own].mean()), 2),
+        ]
+        for name, own in names
+    }
 
 
 def of_questions(judge: nn.Module, tokens: Tokens, part: dict[str, NDArray[Any]], ends: NDArray[Any]) -> dict[str, Any]:

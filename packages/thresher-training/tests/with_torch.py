@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -24,7 +26,10 @@ from thresher_training.train_judge import _write
 torch = pytest.importorskip("torch", reason="needs the extra `training`")
 pytest.importorskip("onnx", reason="needs the extra `training`")
 
-from thresher_training import tuning  # noqa: E402 - after what it needs
+from research.train.__main__ import MARGIN, contrast_loss  # noqa: E402 - after what it needs
+from research.train.batches import QUESTION_TOKENS, Contrasts, Tokens  # noqa: E402
+from research.train.tune import Measured, tuned  # noqa: E402
+from thresher_training import tuning  # noqa: E402
 from thresher_training.export import exported, floats_of  # noqa: E402
 from thresher_training.network import Body, Judge  # noqa: E402
 from thresher_training.tokens import MAX_TOKENS, padded  # noqa: E402
@@ -189,3 +194,70 @@ def test_a_judge_that_is_not_better_is_not_installed(tmp_path: Path, capsys: pyt
     (report,) = (tmp_path / "home").rglob("report.json")
     assert json.loads(report.read_text(encoding="utf-8"))["installed"] is None
     assert [file.name for file in report.parent.iterdir() if file.is_dir() or file.suffix == ".pt"] == []
+
+
+# --- contrasts of research.train --------------------------------------------------------------------------------------
+
+RIGHT, EXCHANGED, BODY = 7, 8, 9
+"""The first token of a question, of an exchanged one, and the tokens of texts."""
+
+
+def pack(part: str, pairs: int = 6, text: int = 300) -> dict[str, Any]:
+    """Pairs over one long text of which token 250 answers."""
+    texts = [[RIGHT, 20], [EXCHANGED, 20], [], [BODY] * text]
+    one = np.ones((pairs, 1), np.int32)
+    return {
+        "tokens": np.array([token for ids in texts for token in ids], np.uint16),
+        "ends": np.cumsum([0, *map(len, texts)]),
+        "pairs.question": one * [[0, 0]],
+        "pairs.exchanged": one * [[1, 1]],
+        "pairs.text": one * [[2, 3]],
+        "pairs.spans": np.full((pairs, 1, 2), 250, np.int16),
+        "pairs.kind": np.array(["word"] * pairs),
+        "pairs.part": np.array([part] * pairs),
+    }
+
+
+class Scripted(torch.nn.Module):
+    """Says one logit of right questions and another of exchanged ones, and nothing of places."""
+
+    def __init__(self, right: float, exchanged: float) -> None:
+        super().__init__()
+        self.said = torch.nn.Parameter(torch.tensor([right, exchanged]))
+
+    def forward(self, ids: Any, types: Any, mask: Any) -> tuple[Any, Any]:
+        logits = torch.where(ids[:, 1] == RIGHT, self.said[0], self.said[1])
+        return logits[:, None].expand(-1, 3), self.said.sum() * torch.zeros(*ids.shape, 2)
+
+
+def softplus(value: float) -> float:
+    return math.log1p(math.exp(value))
+
+
+def test_both_questions_of_a_pair_are_read_with_the_same_window_that_holds_the_answer() -> None:
+    rows = Contrasts(pack("train"), most=100).draw(np.random.default_rng(1), 4)
+    assert rows.question.tolist() == [0] * 4 + [1] * 4
+    assert rows.start[:4].tolist() == rows.start[4:].tolist()
+    layout = rows.layout(QUESTION_TOKENS)
+    assert layout.lengths.max() <= 100
+    assert (layout.spans[:4, 0, 0] >= 0).all()
+    assert (layout.spans[4:] == -1).all()
+
+
+@pytest.mark.parametrize(("right", "exchanged"), [(3.0, -2.0), (2.0, 2.0), (-1.0, 1.0)])
+def test_the_contrast_is_the_order_by_a_margin_and_each_alone(right: float, exchanged: float) -> None:
+    of = pack("train")
+    judge = Scripted(right, exchanged)
+    found = contrast_loss(judge, Tokens(of, torch.device("cpu")), Contrasts(of), np.random.default_rng(1), 5)
+    assert found["contrast"].item() == pytest.approx(softplus(MARGIN - (right - exchanged)), rel=1e-5)
+    assert found["contrast binary"].item() == pytest.approx((softplus(-right) + softplus(exchanged)) / 2, rel=1e-5)
+    torch.stack(list(found.values())).sum().backward()
+    assert judge.said.grad is not None
+    assert judge.said.grad[0] < 0 < judge.said.grad[1]
+
+
+def test_pairs_that_are_not_trained_on_are_measured() -> None:
+    of = pack("title")
+    judge = Scripted(1.0, -1.0)
+    found = tuned(judge, Tokens(of, torch.device("cpu")), Measured(of, None))["contrasts"]
+    assert found["all"] == found["word"] == found["title"] == [6, 1.0, 1.0, 1.0, -1.0]
