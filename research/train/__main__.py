@@ -240,8 +240,10 @@ def main() -> None:
         groups = Groups(pack, "train", shares, joined=arguments.joined, most=arguments.tokens)
     contrasts = Contrasts(pack, most=arguments.tokens) if arguments.contrast else None
     said = np.load(arguments.taught) if arguments.taught else {}
-    claims = Claims(pack, tune=False, by_people=arguments.by_people, said=said.get("claims"))
-    kept_back = Claims(pack, tune=True) if arguments.claims else None
+    claims = kept_back = None
+    if arguments.claims:
+        claims = Claims(pack, tune=False, by_people=arguments.by_people, said=said.get("claims"))
+        kept_back = Claims(pack, tune=True)
     measured = Measured(pack, kept_back, arguments.tune_at_most, arguments.tune_kinds, arguments.tune_pairs)
     taught = Taught(pack, said["candidates"]) if said and arguments.questions else None
     judge = (teacher(arguments.teacher) if arguments.teacher else started(arguments.start)).to(device).train()
@@ -281,7 +283,7 @@ def main() -> None:
             found |= contrast_loss(judge, tokens, contrasts, draw, arguments.contrast)
         if taught:
             found |= taught_loss(judge, tokens, taught, draw, arguments.questions)
-        if arguments.claims:
+        if claims:
             losses = claim_losses(judge, tokens, claims, draw, arguments.claims)
             found |= {name: arguments.support * value for name, value in losses.items()}
         torch.stack(list(found.values())).sum().backward()
