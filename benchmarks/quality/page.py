@@ -102,7 +102,8 @@ def shown(of: dict[str, list[Row]]) -> Iterator[str]:
         lines.append([
             f"`{recipe}`", name, len(asked), share(row.is_right for row in asked),
             share(row.first == Mark.RIGHT for row in asked), share(row.shown == Mark.RIGHT for row in asked),
-            f"{counted.judged_first}, {counted.judged_three}", counted.said, counted.said_marked,
+            f"{counted.judged_first}, {counted.judged_three}" if any(row.score is not None for row in rows) else "–",
+            counted.said, counted.said_marked,
             sum(row.is_said_wrong for row in rows), counted.doubtful, counted.refused,
             f"{counted.refused_without} / {counted.said_without} of {counted.asked_without}", counted.first_characters,
         ])  # fmt: skip
