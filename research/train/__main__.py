@@ -12,6 +12,9 @@ judge's weights:
     python -m research.train.pack --claims DATA/checker.jsonl --out CLAIMS.npz
     python -m research.train --pack CLAIMS.npz --out RUN --questions 0 --steps 8000
 
+With `--grouped SHARE` so much of the claims are contrasts of each other (`research.claim_contrasts`), whole groups of
+them, and the supported ones of a group have to be above the others.
+
 With `--contrast N` it reads N pairs of a question and the same with a word exchanged (`research.contrasts`): the text
 has to be more relevant to the one that it answers, by `MARGIN`, and relevant to it alone.
 
@@ -43,6 +46,7 @@ from research.train.batches import (
     CLAIM_TOKENS,
     MAX_TOKENS,
     QUESTION_TOKENS,
+    SUPPORTED,
     Claims,
     Contrasts,
     Groups,
@@ -69,6 +73,8 @@ TAUGHT_WEIGHT, MARGIN_WEIGHT, TEMPERATURE = 1.0, 0.05, 2.0
 """Of what a teacher says; its logits are divided by the last."""
 CONTRAST_WEIGHT, MARGIN = 1.0, 4.0
 """Of the order of a pair, and by how much the right question has to be above the other, in logits."""
+RANKED_WEIGHT = 0.5
+"""Of the order within a group of claims."""
 ABSENT = -1e4
 """The logit where a question has fewer texts."""
 AVERAGED = 0.998
@@ -174,9 +180,13 @@ def claim_losses(
     judge: nn.Module, tokens: Tokens, claims: Claims, draw: np.random.Generator, number: int
 ) -> dict[str, Tensor]:
     """Of support and denial: against the labels, and how far they are from the teacher's."""
-    rows, labels, said = claims.draw(draw, number)
-    verdicts = read(judge, tokens, rows.layout(CLAIM_TOKENS))[0][:, 1:]
-    found = {"support": support_loss(verdicts, torch.as_tensor(labels, device=tokens.device).long()).mean()}
+    drawn = claims.draw(draw, number)
+    labels, said = torch.as_tensor(drawn.labels, device=tokens.device).long(), drawn.said
+    verdicts = read(judge, tokens, drawn.rows.layout(CLAIM_TOKENS))[0][:, 1:]
+    found = {"support": support_loss(verdicts, labels).mean()}
+    if (drawn.group >= 0).any():
+        group = torch.as_tensor(drawn.group, device=tokens.device)
+        found["order"] = RANKED_WEIGHT * ranked_loss(verdicts, labels == SUPPORTED, group)
     if said is not None:
         wanted = torch.as_tensor(said, device=tokens.device).float()
         shares = [
@@ -184,6 +194,14 @@ def claim_losses(
         ]
         found["taught claims"] = TAUGHT_WEIGHT * functional.kl_div(*shares, reduction="batchmean", log_target=True)
     return found
+
+
+def ranked_loss(verdicts: Tensor, supported: Tensor, group: Tensor) -> Tensor:
+    """Of every supported claim and every other one of its group: softplus of minus the distance of their log odds."""
+    odds = verdicts[:, 0] - functional.softplus(verdicts[:, 1])
+    pairs = (group[:, None] == group[None]) & (group >= 0)[:, None] & supported[:, None] & ~supported[None]
+    each = functional.softplus(odds[None] - odds[:, None])
+    return (each * pairs).sum() / pairs.sum().clamp(min=1)
 
 
 def started(path: Path) -> Judge:
@@ -215,10 +233,12 @@ def main() -> None:
     parser.add_argument("--bfloat16", action="store_true", help="also without an accelerator")
     parser.add_argument("--threads", type=int, help="of a processor")
     parser.add_argument("--by-people", type=float, help="share of the claims that people wrote; else as they come")
+    parser.add_argument("--grouped", type=float, default=0.0, help="share of the claims that are drawn as contrasts")
     parser.add_argument("--support", type=float, default=SUPPORT_WEIGHT, help="weight of the claims")
     parser.add_argument("--tune-every", type=int, default=500)
     parser.add_argument("--tune-at-most", type=int, help="questions of each kind that are measured")
     parser.add_argument("--tune-pairs", type=int, default=PAIRS, help="pairs of each kind and part, likewise")
+    parser.add_argument("--tune-claims", type=int, help="claims of each source that are measured")
     parser.add_argument("--tune-kinds", help="a pattern of the kinds that are measured, for a short measurement")
     parser.add_argument("--tune-seconds", type=float, help="measure whenever so many have gone by, as well")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="end early, with the rate fallen, by then")
@@ -242,9 +262,12 @@ def main() -> None:
     said = np.load(arguments.taught) if arguments.taught else {}
     claims = kept_back = None
     if arguments.claims:
-        claims = Claims(pack, tune=False, by_people=arguments.by_people, said=said.get("claims"))
+        claims = Claims(
+            pack, tune=False, by_people=arguments.by_people, said=said.get("claims"), grouped=arguments.grouped
+        )
         kept_back = Claims(pack, tune=True)
-    measured = Measured(pack, kept_back, arguments.tune_at_most, arguments.tune_kinds, arguments.tune_pairs)
+    most = (arguments.tune_pairs, arguments.tune_claims)
+    measured = Measured(pack, kept_back, arguments.tune_at_most, arguments.tune_kinds, *most)
     taught = Taught(pack, said["candidates"]) if said and arguments.questions else None
     judge = (teacher(arguments.teacher) if arguments.teacher else started(arguments.start)).to(device).train()
     optimise = optimiser(judge, (arguments.rate, arguments.rate, arguments.heads * arguments.rate))

@@ -11,12 +11,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from thresher_training.network import mixed
+from thresher_training.network import LABELS, mixed
 from thresher_training.tokens import TITLE_TOKENS, Batch
 
 MAX_TOKENS, QUESTION_TOKENS, CLAIM_TOKENS = 256, 64, 96
 """As the engine reads."""
 CLS, SEP = 101, 102
+SUPPORTED = LABELS["supported"]
 PLAIN_QUESTION = 0.3
 """Share of questions that are read in lower case without their question mark, as people type them."""
 TITLED = 0.8
@@ -268,31 +269,80 @@ class Taught:
 
 MADE = ("sentence", "answer", "same passage")
 """Sources of claims that nobody wrote for their text."""
+OF_A_GROUP = 4
+"""Claims that are read of a group of contrasts at most, of both sides if it has them."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Claims of a step: what is read, labels, what a teacher says of them, and of which group each is (-1 for none)."""
+
+    rows: Rows
+    labels: NDArray[Any]
+    said: NDArray[Any] | None
+    group: NDArray[Any]
 
 
 class Claims:
     """Claims with a text and a label; of those drawn a share, if given, is written by people.
 
-    `said`: what a teacher says of them, (claims, 2) support and denial.
+    `said`: what a teacher says of them, (claims, 2) support and denial. `grouped`: the share of those drawn that are
+    contrasts of each other, whole groups; without it all claims are drawn one by one.
     """
 
     def __init__(
-        self, pack: Pack, *, tune: bool, by_people: float | None = None, said: NDArray[Any] | None = None
+        self,
+        pack: Pack,
+        *,
+        tune: bool,
+        by_people: float | None = None,
+        said: NDArray[Any] | None = None,
+        grouped: float = 0.0,
     ) -> None:
         chosen = pack["claims.tune"] == tune
         self.rows, self.labels = pack["claims"][chosen], pack["claims.label"][chosen]
         self.sources, self.ends = pack["claims.source"][chosen], pack["ends"]
-        made = np.isin(self.sources, MADE)
-        self.sides = (np.flatnonzero(made), np.flatnonzero(~made))
-        self.by_people = by_people if by_people is not None else len(self.sides[1]) / len(made)
+        self.group = pack["claims.group"][chosen] if "claims.group" in pack else np.full(len(self.rows), -1)
+        self.grouped = grouped
+        made = np.isin(self.sources, MADE) | np.char.startswith(self.sources, "made ")
+        single = self.group < 0 if grouped else np.ones(len(made), bool)
+        self.sides = (np.flatnonzero(made & single), np.flatnonzero(~made & single))
+        self.by_people = by_people if by_people is not None else len(self.sides[1]) / max(1, single.sum())
         self.said = said
+        if grouped:
+            order = np.argsort(self.group, kind="stable")
+            order = order[self.group[order] >= 0]
+            self.members = np.split(order, np.flatnonzero(np.diff(self.group[order])) + 1)
+            # A group of more claims than are read of it is drawn more often.
+            times = pack["claims.times"][chosen][[own[0] for own in self.members]].astype(float)
+            self.shares = times * [max(1.0, len(own) / OF_A_GROUP) for own in self.members]
+            self.shares = np.cumsum(self.shares / self.shares.sum())
 
-    def draw(self, draw: np.random.Generator, number: int) -> tuple[Rows, NDArray[Any], NDArray[Any] | None]:
-        """So many claims, their labels, and what a teacher says of them."""
-        sides = [draw.choice(side, number) for side in self.sides]
-        chosen = np.where(draw.random(number) < self.by_people, sides[1], sides[0])
-        titled = draw.random(number) < TITLED
-        return self.at(chosen, titled), self.labels[chosen], None if self.said is None else self.said[chosen]
+    def draw(self, draw: np.random.Generator, number: int) -> Drawn:
+        """So many claims: groups of contrasts first, then single ones."""
+        wanted = round(self.grouped * number)
+        contrasts: list[int] = []
+        while len(contrasts) < wanted:
+            contrasts += self.of_group(draw, min(OF_A_GROUP, max(2, wanted - len(contrasts))))
+        left = number - len(contrasts)
+        sides = [draw.choice(side, left) if len(side) else np.full(left, -1) for side in self.sides]
+        single = np.where((draw.random(left) < self.by_people) & (sides[1] >= 0) | (sides[0] < 0), sides[1], sides[0])
+        chosen = np.concatenate([np.array(contrasts, np.int64), single])
+        titled = draw.random(len(chosen)) < TITLED
+        group = np.where(np.arange(len(chosen)) < len(contrasts), self.group[chosen], -1)
+        if contrasts:  # those of a group are read alike
+            titled = np.where(group >= 0, draw.random(int(self.group.max()) + 1)[group] < TITLED, titled)
+        said = None if self.said is None else self.said[chosen]
+        return Drawn(self.at(chosen, titled), self.labels[chosen], said, group)
+
+    def of_group(self, draw: np.random.Generator, most: int) -> list[int]:
+        """Claims of one group, of both sides where it has them."""
+        own = draw.permutation(
+            self.members[min(int(np.searchsorted(self.shares, draw.random())), len(self.members) - 1)]
+        )
+        right = self.labels[own] == SUPPORTED
+        first = [int(side[0]) for side in (own[right], own[~right]) if len(side)]
+        return [*first, *(int(one) for one in own if one not in first)][:most]
 
     def at(self, chosen: NDArray[Any], titled: NDArray[Any]) -> Rows:
         """Claims of these numbers."""

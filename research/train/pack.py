@@ -155,20 +155,26 @@ def as_typed(question: str) -> str:
 def claims_of(paths: Sequence[Path], texts: Texts) -> dict[str, NDArray[Any]]:
     """Claims with title, text, label and source, and whether they are only measured.
 
-    These are one text of twenty, by hash, and the cases for choosing of `benchmarks.checker`.
+    These are one text of twenty, or one family, by hash, and the cases for choosing of `benchmarks.checker`. Contrasts
+    of each other have the number of their group, others -1, and how often a group is drawn.
     """
     rows = [row for path in paths for row in read(path)]
-    kept = [held_back(row["text"]) for row in rows]
+    kept = [held_back(row.get("family") or row["text"]) for row in rows]
     for case in cases_for_choosing():
         label = SUPPORTED if not case.error else UNVERIFIED if case.error in NOT_STATED else CONTRADICTED
         rows.append(row_of(case.claim, case.title, " ".join(case.sentences), label, f"case {case.data}"))
     kept += [True] * (len(rows) - len(kept))
     found = [(texts.add(one["claim"]), texts.add(one["title"]), texts.add(one["text"])) for one in rows]
+    names: dict[str, int] = {}
     return {
         "claims": np.array(found, np.int32),
         "claims.label": np.array([LABELS[row["label"]] for row in rows], np.int8),
         "claims.tune": np.array(kept),
         "claims.source": np.array([row["source"].split(":")[0] for row in rows]),
+        "claims.group": np.array(
+            [names.setdefault(row["group"], len(names)) if "group" in row else -1 for row in rows], np.int32
+        ),
+        "claims.times": np.array([row.get("times", 1.0) for row in rows], np.float32),
     }
 
 
@@ -206,7 +212,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, help="what research.training_data wrote; without it claims alone")
     parser.add_argument(
-        "--claims", type=Path, nargs="*", default=[], help="what research.checker_data and .same_passage wrote"
+        "--claims",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="what research.checker_data, .same_passage and .claim_contrasts wrote",
     )
     parser.add_argument("--candidates", type=Path, help="what research.train.candidates wrote")
     parser.add_argument("--unlabelled", type=Path, help="what research.teacher.unlabelled wrote")

@@ -50,6 +50,8 @@ class Measured:
     kinds: str | None = None
     """A pattern."""
     pairs: int = PAIRS
+    claims_at_most: int | None = None
+    """Of a source."""
 
     def questions(self) -> dict[str, NDArray[Any]]:
         """The rows of the tune part."""
@@ -82,7 +84,7 @@ def tuned(judge: nn.Module, tokens: Tokens, measured: Measured) -> dict[str, Any
     judge.eval()
     found: dict[str, Any] = {}
     if measured.claims:
-        found["claims"] = of_claims(judge, tokens, measured.claims)
+        found["claims"] = of_claims(judge, tokens, measured.claims, measured.claims_at_most)
     if part := measured.questions():
         found |= of_questions(judge, tokens, part, measured.pack["ends"])
     if part := measured.contrasts():
@@ -169,14 +171,44 @@ def best_of(scores: NDArray[Any], back: NDArray[Any]) -> NDArray[Any]:
 
 
 @torch.no_grad()
-def of_claims(judge: nn.Module, tokens: Tokens, claims: Claims) -> dict[str, list[float]]:
-    """Of each source: claims, supported that are found, others that are accepted, area under the curve."""
-    chosen = np.random.default_rng(0).permutation(len(claims.rows))[:CLAIMS]
+def of_claims(judge: nn.Module, tokens: Tokens, claims: Claims, at_most: int | None = None) -> dict[str, list[float]]:
+    """Of each source: claims, supported that are found, others that are accepted, area under the curve.
+
+    Of contrasts also the share of the groups whose supported claims are above the others.
+    """
+    chosen = measured_claims(claims, at_most)
     checked = claims.at(chosen, np.ones(len(chosen), bool)).layout(CLAIM_TOKENS)
     verdicts, _ = read_all(judge, tokens, checked, spans=False)
     shares = functional.pad(torch.as_tensor(verdicts[:, 1:]), (1, 0)).softmax(dim=1).numpy()[:, 1]
-    is_so, sources = claims.labels[chosen] == 1, claims.sources[chosen]
-    return {str(name): balanced(shares[sources == name], is_so[sources == name]) for name in np.unique(sources)}
+    is_so, sources, group = claims.labels[chosen] == 1, claims.sources[chosen], claims.group[chosen]
+    return {
+        str(name): balanced(shares[own], is_so[own]) + in_order(shares[own], is_so[own], group[own])
+        for name in np.unique(sources)
+        for own in [sources == name]
+    }
+
+
+def measured_claims(claims: Claims, at_most: int | None) -> NDArray[Any]:
+    """Some claims, of each source so many at most; whole groups."""
+    places = np.random.default_rng(0).permutation(len(claims.rows))
+    groups: dict[tuple[str, int], list[int]] = defaultdict(list)
+    for at in places.tolist():
+        group = int(claims.group[at])
+        groups[str(claims.sources[at]), group if group >= 0 else -1 - at].append(at)
+    found: list[int] = []
+    counts: dict[str, int] = defaultdict(int)
+    for (source, _), own in groups.items():
+        if (at_most is None or counts[source] < at_most) and len(found) < CLAIMS:
+            counts[source] += len(own)
+            found += own
+    return np.array(found, np.int64)
+
+
+def in_order(support: NDArray[Any], is_so: NDArray[Any], group: NDArray[Any]) -> list[float]:
+    """The share of the groups of both sides whose supported claims are above the others, in the mean; none without."""
+    numbers = [one for one in np.unique(group[group >= 0]) if len(np.unique(is_so[group == one])) == 2]
+    right = [support[(group == one) & is_so].mean() > support[(group == one) & ~is_so].mean() for one in numbers]
+    return [round(float(np.mean(right)), 3)] if right else []
 
 
 @torch.no_grad()

@@ -26,8 +26,8 @@ from thresher_training.train_judge import _write
 torch = pytest.importorskip("torch", reason="needs the extra `training`")
 pytest.importorskip("onnx", reason="needs the extra `training`")
 
-from research.train.__main__ import MARGIN, contrast_loss  # noqa: E402 - after what it needs
-from research.train.batches import QUESTION_TOKENS, Contrasts, Tokens  # noqa: E402
+from research.train.__main__ import MARGIN, contrast_loss, ranked_loss  # noqa: E402 - after what it needs
+from research.train.batches import QUESTION_TOKENS, Claims, Contrasts, Tokens  # noqa: E402
 from research.train.tune import Measured, tuned  # noqa: E402
 from thresher_training import tuning  # noqa: E402
 from thresher_training.export import exported, floats_of  # noqa: E402
@@ -261,3 +261,43 @@ def test_pairs_that_are_not_trained_on_are_measured() -> None:
     judge = Scripted(1.0, -1.0)
     found = tuned(judge, Tokens(of, torch.device("cpu")), Measured(of, None))["contrasts"]
     assert found["all"] == found["word"] == found["title"] == [6, 1.0, 1.0, 1.0, -1.0]
+
+
+def claims(**options: Any) -> Claims:
+    """Two groups of contrasts of three and five claims, and four claims of their own."""
+    labels = [1, 2, 0, 1, 1, 2, 3, 0, 1, 0, 1, 2]
+    of = {
+        "claims": np.zeros((12, 3), np.int32),
+        "claims.label": np.array(labels, np.int8),
+        "claims.tune": np.zeros(12, bool),
+        "claims.source": np.array(["made value"] * 8 + ["sentence", "sentence", "nli_fever", "nli_fever"]),
+        "claims.group": np.array([0] * 3 + [1] * 5 + [-1] * 4, np.int32),
+        "claims.times": np.ones(12, np.float32),
+        "ends": np.array([0, 3]),
+    }
+    return Claims(of, tune=False, **options)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_both_sides_of_a_group_of_claims_are_read_in_one_step(seed: int) -> None:
+    drawn = claims(grouped=0.5).draw(np.random.default_rng(seed), 12)
+    assert len(drawn.labels) == len(drawn.rows.text) == 12
+    assert (drawn.group >= 0).sum() in (6, 7)
+    for number in set(drawn.group.tolist()) - {-1}:
+        own = drawn.labels[drawn.group == number]
+        assert (own == 1).any()
+        assert (own != 1).any()
+
+
+def test_without_a_share_claims_are_drawn_one_by_one() -> None:
+    assert claims().draw(np.random.default_rng(1), 12).group.tolist() == [-1] * 12
+
+
+def test_a_supported_claim_has_to_be_above_the_others_of_its_group_alone() -> None:
+    verdicts = torch.tensor([[2.0, -9.0], [0.5, -9.0], [9.0, -9.0]], requires_grad=True)
+    lost = ranked_loss(verdicts, torch.tensor([True, False, False]), torch.tensor([0, 0, -1]))
+    assert lost.item() == pytest.approx(softplus(0.5 - 2.0), rel=1e-3)
+    lost.backward()
+    assert verdicts.grad is not None
+    assert verdicts.grad[0, 0] < 0 < verdicts.grad[1, 0]
+    assert verdicts.grad[2].tolist() == [0, 0]
