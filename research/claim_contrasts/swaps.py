@@ -41,6 +41,8 @@ PREPOSITION = re.compile(
     r"|Unlike|Like|Despite|According|Based|Given|Once|Where|How|What|Why|Only|Because|Although|Though|While|Unless|Every"
     r"|You|Your|Most|Many|More|Several|All|Just|Even|Out|Up|Not|To|Note)\b"
 )
+RANGED = re.compile(r"\d[\d.,]* ?(?:to|–|-|through|and) ?[−-]?\d|\b\w+day (?:to|through) \w+day")
+"""In sentences with a range, which may not be turned round."""
 NOUNS_LEFT = frozenset(
     {"number", "amount", "kind", "type", "part", "lot", "way", "ways", "case", "cases", "time", "times"}
 )
@@ -70,6 +72,8 @@ class Swaps:
         for way, false in found.items():
             old, new = differing(sentence, false)
             if way == "name" and not self.of_a_kind(old, new):
+                continue
+            if way == "exchanged" and RANGED.search(sentence):
                 continue
             if way == "exchanged" and not self.exchanged_alike(sentence, false):
                 continue

@@ -36,7 +36,7 @@ LAST = re.compile(r"^(.{20,}\w) ((?:in|on|until|since|during|after|before|by) (?
 FRONT = re.compile(r"^(If|When|Because|Although|Though|While|Unless|Once|Until|Before|After) ([^,]{6,}), ([^,].*)\.$")
 BACK = re.compile(r"^([^,]{12,}) (if|when|because|although|though|unless|once|before|after) ([^,]{8,})\.$")
 CLAUSE_BEGINS = re.compile(
-    r"(?:the|a|an|it|they|you|we|he|she|this|these|its|their|his|her|your|there|no|any"
+    r"(?:the|a|an|it|they|you|we|he|she|this|these|its|their|his|her|your|there|no"
     r"|[A-Z]\w+|[a-z]+s) (?!must\b|should\b)"
 )
 PARENTHESIS = re.compile(r" \([^()]*\)")
