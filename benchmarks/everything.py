@@ -51,6 +51,7 @@ STEPS = {
     "python -m benchmarks.quality --page": Step(25, ("benchmarks.quality --write", *ASKED)),
     "python -m benchmarks.quality --worth": Step(30),
     "python -m benchmarks.claims --write": Step(3),
+    "python -m benchmarks.exchanged --write": Step(3),
     f"{SEEDS} crag-variants": Step(8),
     f"{SEEDS} crag-robustness": Step(8),
     f"{SEEDS} redundancy": Step(3),

@@ -110,6 +110,7 @@ def row_of(set_: str, question: Question, told: Mapping[str, Any]) -> Row:
 def mark_of(question: Question, text: str) -> Mark:
     """The mark of a passage or cell; what is forbidden counts where it is asserted: in what is marked, or in all."""
     asserted = " ".join(BOLD.findall(text)) or text
+    text = text.replace("**", "")
     wrong = any(rules.states(asserted, one) for one in question.forbidden)
     asserts = wrong and all(rules.stated(asserted, question.expected))
     asked = question if wrong and not asserts else replace(question, forbidden=())

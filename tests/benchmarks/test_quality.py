@@ -89,6 +89,7 @@ def test_what_is_forbidden_counts_where_it_is_asserted() -> None:
     assert mark_of(QUESTION, "“It has 12. **The old one had 30.**”") == Mark.WRONG
     assert mark_of(QUESTION, "It had 30 and has 12.") == Mark.RIGHT
     assert mark_of(QUESTION, "It had 30.") == Mark.WRONG
+    assert mark_of(replace(QUESTION, expected=(("the 12 wheels",),)), "“It has the **12** wheels.”") == Mark.RIGHT
 
 
 @pytest.mark.parametrize(
