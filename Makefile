@@ -75,7 +75,7 @@ kills: dev
 
 # The answers without a chat model beside what the judge knows, held against the stored rows. Without
 # ../shared/data it asks the 168 questions whose documents are written here and, once fetched, the 93 to manuals.
-QUALITY_SETS := lookalikes short squad papers manuals definitions
+QUALITY_SETS := lookalikes short squad papers manuals definitions reports
 
 quality: dev
 	$(BIN)/python -m benchmarks.quality --sets $(QUALITY_SETS)
