@@ -1,16 +1,14 @@
 """The baseline of the gate: what the bundled judge alone makes of what `corrective` retrieves. No rule, no table.
 
-Of a question's candidates each is read whole and in windows of some eighty words. The mean of both readings orders
-them; the best window of the first is shown, its sentence that reads best is marked, and the best windows of the next
-two follow. Nothing here was fitted.
+Each candidate is read whole and in windows of some eighty words; the mean of both orders. The best window is shown, its
+best sentence marked, and the best windows of the next two follow. Nothing here was fitted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import exp
-from typing import Any
+from typing import Any, NamedTuple
 
 from thresher.collection import Collection
 from thresher.models.cross_encoders import BundledJudge
@@ -21,16 +19,13 @@ from thresher.recipes import derive
 CANDIDATES, WORDS, SHOWN = 12, 80, 3
 WHOLE, WINDOW = 0.25, 0.75
 """Weights of the two readings."""
-REFUSED_BELOW, SURE_FROM = 0.0, 3.0
-"""Logits."""
+REFUSED_BELOW, SURE_FROM = 0.0, 3.0  # logits
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
-    """A candidate as the judge read it."""
+class Read(NamedTuple):
+    """A candidate: the mean logit of its readings as a whole and in its best window, that window, the title."""
 
     score: float
-    """Logit, the mean of its reading as a whole and of its best window."""
     window: str
     title: str
 
