@@ -17,18 +17,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from benchmarks.claims.measures import auroc, higher
 from benchmarks.machine import CACHE, ROOT, rows
 from benchmarks.quality.__main__ import asked
 from benchmarks.quality.rows import Row
-from benchmarks.quality.sets import QuestionSet
+from benchmarks.quality.sets import QuestionSet, paragraphs
 from benchmarks.questions.rules import Question
 from benchmarks.seeds.rows import Provenance
 from benchmarks.seeds.sections import table
 from benchmarks.stale import ANSWERS, footing
 from research.contrasts import Asked, Exchange, Exchanges, exchanged
-from thresher.judging.fitting import auroc
 from thresher_evals.dataset import split_of
 
 QUESTIONS, SEED = 300, 11
@@ -67,12 +65,8 @@ def _asked(row: dict[str, Any]) -> Asked:
 
 def documents() -> Path:
     """The paragraphs of these articles, a file each."""
-    folder = CACHE / "exchanged"
-    folder.mkdir(parents=True, exist_ok=True)
-    found = {row["context"]: row["title"] for row in rows("squad/answered.jsonl") if split_of(row["title"]) != "train"}
-    for at, (text, title) in enumerate(found.items()):
-        (folder / f"p{at}.md").write_text(f"# {title.replace('_', ' ')}\n\n{text}\n", encoding="utf-8")
-    return folder
+    of = [row for row in rows("squad/answered.jsonl") if split_of(row["title"]) != "train"]
+    return paragraphs(of, CACHE / "exchanged")
 
 
 def line(name: str, of: list[Row]) -> list[str | int]:
@@ -99,8 +93,8 @@ def main() -> None:
     header = ["questions", "n", "said, with the words that answered before", "said, other words", "in doubt", "refused"]
     shown = table(header, lines)
     pairs = [(found[plain.id].certainty or 0.0, found[other.id].certainty or 0.0) for plain, other, _ in chosen]
-    above = sum((one > other) + (one == other) / 2 for one, other in pairs) / len(pairs)
-    area = auroc(np.array(sum(pairs, ())), np.array([True, False] * len(pairs)))
+    above = sum(higher(*pair) for pair in pairs) / len(pairs)
+    area = auroc([one for one, _ in pairs], [other for _, other in pairs])
     shown += (
         f"\n\nThe question as people asked it has the higher certainty in {above:.0%} of the pairs; area under the "
         f"curve {area:.3f}. A refusal whose evidence was not read counts as 0."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -49,6 +50,19 @@ def engine_of(checkout: Path) -> tuple[str, dict[str, str]]:
     own = checkout / ".venv" / "bin" / "python"
     path = [checkout / "src", *sorted(checkout.glob("packages/*/src")), ROOT]
     return str(own) if own.exists() else sys.executable, {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))}
+
+
+def told_by(checkout: Path, script: Path, order: Mapping[str, Any], what: str) -> list[str]:
+    """The lines that a script prints with the engine of a checkout, the order on its standard input as JSON.
+
+    Raises SystemExit that says `what` where it fails.
+    """
+    python, environment = engine_of(checkout)
+    command, given = [python, str(script)], json.dumps(order)
+    done = subprocess.run(command, input=given, stdout=subprocess.PIPE, text=True, env=environment, check=False)
+    if done.returncode:
+        raise SystemExit(f"{what} ended with {done.returncode}")
+    return done.stdout.splitlines()
 
 
 def tell() -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -24,7 +23,7 @@ from benchmarks.claims import asking
 from benchmarks.claims.measures import Checked, auroc, states, supports, true_above_false
 from benchmarks.claims.reading import share_in_one_sentence
 from benchmarks.claims.sets import DOCUMENTS, FALSE, PARTS, TRUE, UNSTATED, Claim, claims, path_of, real
-from benchmarks.machine import CACHE, ROOT, engine_of
+from benchmarks.machine import CACHE, ROOT, told_by
 from benchmarks.seeds.rows import Provenance
 from benchmarks.stale import footing
 
@@ -90,16 +89,7 @@ def answers(every: Sequence[Claim], engine: Path) -> list[dict[str, Any]]:
             for claim in every
         ],
     }
-    python, environment = engine_of(engine)
-    done = subprocess.run(
-        [python, asking.__file__],
-        input=json.dumps(order),
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment,
-        check=True,
-    )
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in told_by(engine, Path(asking.__file__), order, "checking")]
 
 
 def table(every: Sequence[Claim], told: Sequence[dict[str, Any]]) -> Iterator[str]:

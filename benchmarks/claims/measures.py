@@ -6,7 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from benchmarks.claims.sets import FALSE, TRUE, Claim
+from thresher.judging import fitting
 
 STATES = ("supported", "unverified", "contradicted")
 
@@ -34,7 +37,7 @@ def states(rows: Sequence[Checked], label: str) -> tuple[int, ...]:
 
 def auroc(true: Sequence[float], false: Sequence[float]) -> float:
     """Probability that a true claim has more support than a false one; a tie is half."""
-    return sum(higher(one, other) for one in true for other in false) / (len(true) * len(false))
+    return fitting.auroc(np.array([*true, *false]), np.array([True] * len(true) + [False] * len(false)))
 
 
 def true_above_false(rows: Sequence[Checked]) -> float:

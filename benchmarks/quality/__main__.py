@@ -18,12 +18,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.machine import CACHE, ROOT, engine_of
+from benchmarks.machine import CACHE, ROOT, told_by
 from benchmarks.quality import asking, page
 from benchmarks.quality.asking import PLAIN
 from benchmarks.quality.rows import Counted, Row, behind, changes, missed, row_of, rows_of, stored, write
@@ -42,21 +41,10 @@ def asked(
             {"id": one.id, "collection": one.collection, "question": one.question} for one in given.questions
         ],
     }
-    python, environment = engine_of(engine)
-    process = subprocess.Popen(
-        [python, asking.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    with process:
-        process.stdin.write(json.dumps(order))
-        process.stdin.close()
-        lines = list(process.stdout)
-    if process.returncode:
-        raise SystemExit(f"{name}: asking ended with {process.returncode}")
+    lines = told_by(engine, Path(asking.__file__), order, f"{name}: asking")
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
-        (keep / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
+        (keep / f"{name}.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     told = {one["id"]: one for one in map(json.loads, lines)}
     for question in given.questions:
         yield row_of(name, question, told[question.id])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 PLAIN = "plain"
@@ -39,17 +40,17 @@ def main() -> None:
     for name, sources in given["sources"].items():
         opened[name] = thresher.open(given["home"], name)
         opened[name].add(*sources, **recipe)
-    baseline = None
+
+    def asked(collection: Any, question: str) -> dict[str, Any]:
+        return outcome(collection.ask(question, **recipe).to_dict(chunks=True))
+
+    ask: Callable[[Any, str], dict[str, Any]] = asked
     if given["recipe"] == PLAIN:
         from benchmarks.quality.plain import Plain
 
-        baseline = Plain()
+        ask = Plain()
     for one in given["questions"]:
-        collection, question = opened[one["collection"]], one["question"]
-        if baseline is not None:
-            told = baseline(collection, question)
-        else:
-            told = outcome(collection.ask(question, **recipe).to_dict(chunks=True))
+        told = ask(opened[one["collection"]], one["question"])
         print(json.dumps({"id": one["id"], **told}), flush=True)
     for collection in opened.values():
         collection.close()

@@ -176,7 +176,7 @@ def calibration(rows: Sequence[Row]) -> Iterator[str]:
         of = [row for row in rows if row.set == name]
         for title, pairs in (
             ("evidence suffices", [(row.confidence, row.found) for row in of]),
-            ("answer is right", [(row.certainty, row.is_right) for row in of if row.state != "refused"]),
+            ("answer is right", [(row.certainty, row.is_right) for row in of]),
         ):
             known = [Forecast(said, float(so)) for said, so in pairs if said is not None]
             means = [sum(side) / len(known) for side in zip(*known, strict=True)] or [None, None]

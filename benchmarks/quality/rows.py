@@ -39,8 +39,6 @@ class Row:
     """The mark of the first passage or cell."""
     shown: str
     """The mark of all that is shown: right where one of the passages is."""
-    characters: int
-    """Of all that is shown."""
     marked: str = ""
     """The mark of what a person reads first: the sentence in bold, or the cell."""
     first_characters: int = 0
@@ -95,7 +93,6 @@ def row_of(set_: str, question: Question, told: Mapping[str, Any]) -> Row:
         state=told.get("state") or ("refused" if refused else "answered"),
         first=first,
         shown=min(marks, key=order.index) if marks else first,
-        characters=sum(map(len, told["shown"])),
         marked=mark_of(question, marked_in(told["shown"][0])) if marks else silent,
         first_characters=len(told["shown"][0]) if marks else 0,
         found=any(_states(question, text) for _, text in told["found"]),

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from benchmarks.machine import CACHE, DATA, rows
 from benchmarks.quality import short
@@ -47,10 +48,7 @@ def squad() -> QuestionSet:
     """150 questions of SQuAD's tune fifth over its paragraphs, every third without an answer there."""
     lines = (DATA / "squad" / "answered.jsonl").read_text(encoding="utf-8").splitlines()
     found = [row for row in map(json.loads, lines) if split_of(row["title"]) == "tune"]
-    folder = WORK / "squad_paragraphs"
-    folder.mkdir(parents=True, exist_ok=True)
-    for at, (text, title) in enumerate({row["context"]: row["title"] for row in found}.items()):
-        (folder / f"p{at}.md").write_text(f"# {title.replace('_', ' ')}\n\n{text}\n", encoding="utf-8")
+    folder = paragraphs(found, WORK / "squad_paragraphs")
     draw = random.Random(SEED)
     kinds = [[row for row in found if bool(row["answers"]) is answerable] for answerable in (True, False)]
     chosen = [*draw.sample(kinds[0], 2 * SQUAD // 3), *draw.sample(kinds[1], SQUAD // 3)]
@@ -66,6 +64,14 @@ def squad() -> QuestionSet:
         for row in chosen
     ]
     return QuestionSet({"squad": [folder]}, asked)
+
+
+def paragraphs(of: Sequence[dict[str, Any]], folder: Path) -> Path:
+    """The folder, with a file for each paragraph of some rows of SQuAD, below the title of its article."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for at, (text, title) in enumerate({row["context"]: row["title"] for row in of}.items()):
+        (folder / f"p{at}.md").write_text(f"# {title.replace('_', ' ')}\n\n{text}\n", encoding="utf-8")
+    return folder
 
 
 def papers(part: str = "dev") -> QuestionSet:

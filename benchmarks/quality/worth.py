@@ -152,14 +152,14 @@ class Asked:
     shown: tuple[str, ...]
 
     @property
-    def marked(self) -> str:
-        """The mark of the sentence or cell that is read first."""
-        return self.row.marked
-
-    @property
     def outcome(self) -> str:
         """For people."""
-        return f"{self.row.state}, marked {self.marked}, first {self.row.first}"
+        return f"{self.row.state}, marked {self.row.marked}, first {self.row.first}"
+
+    @property
+    def is_first_right(self) -> bool:
+        """Whether the whole first passage states the answer."""
+        return self.row.answerable and self.row.first == Mark.RIGHT
 
     def differs(self, other: Asked) -> bool:
         """Whether a person sees something else."""
@@ -229,26 +229,18 @@ class Worth:
 
     def count(self, on: Asked, off: Asked) -> None:
         """Count a question."""
-        answerable = on.row.answerable
+        with_, without = on.row, off.row
         self.changed += on.differs(off)
-        self.marked_won += answerable and _right(on.marked) and not _right(off.marked)
-        self.marked_lost += answerable and _right(off.marked) and not _right(on.marked)
-        self.first_won += answerable and _right(on.row.first) and not _right(off.row.first)
-        self.first_lost += answerable and _right(off.row.first) and not _right(on.row.first)
-        self.wrong_spared += _said_wrong(off) and not _said_wrong(on)
-        self.wrong_caused += _said_wrong(on) and not _said_wrong(off)
-        self.doubted += answerable and _right(off.marked) and off.row.state == "answered" and on.row.state == "doubtful"
+        self.marked_won += with_.is_right and not without.is_right
+        self.marked_lost += without.is_right and not with_.is_right
+        self.first_won += on.is_first_right and not off.is_first_right
+        self.first_lost += off.is_first_right and not on.is_first_right
+        self.wrong_spared += without.is_said_wrong and not with_.is_said_wrong
+        self.wrong_caused += with_.is_said_wrong and not without.is_said_wrong
+        self.doubted += without.is_right and without.is_said and with_.state == "doubtful"
 
     def __add__(self, other: Worth) -> Worth:
         return Worth(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
-
-
-def _right(mark: str) -> bool:
-    return mark == Mark.RIGHT
-
-
-def _said_wrong(one: Asked) -> bool:
-    return one.row.state == "answered" and not (one.row.answerable and _right(one.marked))
 
 
 def off_together(rules: Sequence[Rule]) -> Off:
@@ -302,7 +294,7 @@ def asked(name: str, rules: Sequence[Rule], home: str) -> dict[str, Any]:
         "made": vars(Provenance.now()),
         "asked": len(every),
         "answerable": sum(row.answerable for row in every),
-        "marked": sum(row.answerable and _right(row.marked) for row in every),
+        "marked": sum(row.is_right for row in every),
         "noise": noise,
         "worth": {called: asdict(one) for called, one in found.items()},
         "rows": differing,

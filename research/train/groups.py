@@ -10,8 +10,7 @@ Streams, as dictionaries of the shape of `research.training_texts.Group`:
   passages with most words of the question among those of the same title;
 * people: of replay and reader, the questions of which people said that the passage they were asked of does not answer;
 * pages: questions to handbooks with texts of the same page, if `research.page_negatives` wrote them;
-* contrast: sentences that answer against those beside them, and exchanged: questions with one word exchanged, which
-  their passage does not answer, if `research.contrasts` wrote them.
+* contrast: sentences that answer against those beside them, if `research.contrasts` wrote them.
 """
 
 from __future__ import annotations
@@ -86,7 +85,9 @@ def streams(data: Path) -> dict[str, list[Group]]:
         "related": list(mined(RELATED)),
         "reader": list(from_reader()),
         "pages": pages(data),
-        **contrast_groups(data),
+        "contrast": [
+            {**row, "kind": "sentence"} for row in contrasts(data) if row["part"] == "train" and "exchanged" not in row
+        ],
     }
     found["people"] = [one for name in ("replay", "reader") for one in found[name] if one["near"] and one["certain"]]
     return {name: [one for one in groups if not held_back(one["question"])] for name, groups in found.items()}
@@ -100,18 +101,6 @@ def pages(data: Path) -> list[Group]:
 def contrasts(data: Path) -> list[dict[str, Any]]:
     """What `research.contrasts` wrote, if it did."""
     return read(path) if (path := data / "contrasts.jsonl").exists() else []
-
-
-def contrast_groups(data: Path) -> dict[str, list[Group]]:
-    """The groups among the contrasts that are trained on, and the exchanged questions as groups without an answer."""
-    found: dict[str, list[Group]] = {"contrast": [], "exchanged": []}
-    for row in contrasts(data):
-        if row["part"] == "train" and "exchanged" not in row:
-            found["contrast"].append({**row, "kind": "sentence"})
-        elif row["part"] == "train":
-            near = {"title": row["title"], "text": row["text"], "spans": []}
-            found["exchanged"].append(group(row["set"], row["exchanged"], [], [], [near]))
-    return found
 
 
 def held_back_groups() -> list[Group]:

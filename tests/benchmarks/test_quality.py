@@ -14,7 +14,7 @@ from benchmarks.questions import rules
 from benchmarks.questions.rules import Mark, Question
 
 RIGHT = Row(
-    "papers", "p1", answerable=True, verdict="correct", state="answered", first="right", shown="right", characters=9,
+    "papers", "p1", answerable=True, verdict="correct", state="answered", first="right", shown="right",
     marked="right",
 )  # fmt: skip
 WRONG = replace(RIGHT, id="p2", marked="wrong", first="wrong", shown="wrong")

@@ -12,7 +12,7 @@ from thresher.retrieval import wrappers
 from thresher.structure.versions import AskedTime, asked_time
 
 OF = {rule.name: rule for rule in RULES}
-RIGHT = Asked(Row("s", "1", True, "correct", "answered", "right", "right", 9, marked="right"), ("It is 9.",))
+RIGHT = Asked(Row("s", "1", True, "correct", "answered", "right", "right", marked="right"), ("It is 9.",))
 DOUBTED = Asked(replace(RIGHT.row, state="doubtful"), ("Perhaps: it is 9.",))
 WRONG = Asked(replace(RIGHT.row, marked="wrong"), ("It is 8.",))
 
