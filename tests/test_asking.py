@@ -169,12 +169,21 @@ def test_the_other_one_is_the_next_passage_of_the_question_before(home: Path) ->
         assert {one.citations[0].source for one in (first, other)} == {"school", "hall"}
         none = collection.ask("the other one", history=[first, other])
         assert (none.text, none.citations) == ("There is no other passage for the question before.", ())
+        for answer in (other, none):
+            assert collection.traces.load(answer.trace)["question"] == answer.question
+            again, differences = collection.replay(answer.trace)
+            assert (again.text, differences) == (answer.text, [])
 
 
-def test_a_line_has_no_steps_and_no_trace(collection: Collection) -> None:
-    answer = collection.ask("thanks")
-    assert (answer.steps, answer.trace, answer.usage.llm_calls, answer.abstained) == ((), "", 0, False)
-    assert answer.to_dict()["text"] == "You are welcome."
+@pytest.mark.parametrize("recipe", ["corrective", "rag"])
+def test_a_line_searches_for_nothing_and_has_a_trace(home: Path, recipe: str) -> None:
+    with thresher.open(home) as collection:
+        told = list[str]()
+        answer = collection.ask("thanks", recipe=recipe, on_sentence=told.append)
+        assert (told, answer.text, answer.recipe) == (["You are welcome."], "You are welcome.", recipe)
+        assert (answer.chunks, answer.sentences, answer.usage.llm_calls, answer.abstained) == ((), (), 0, False)
+        assert collection.traces.load("last")["question"] == "thanks"
+        assert collection.replay()[1] == []
 
 
 # --- versions of a document -------------------------------------------------------------------------------------------

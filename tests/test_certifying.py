@@ -105,6 +105,13 @@ def test_every_answer_under_it_says_so(certified: Collection, run: Run) -> None:
     assert line in run("explain", *where).out
 
 
+@pytest.mark.parametrize("question", ["Thanks!", "Summarise Gratz", "no, the other one"])
+def test_what_is_no_first_answer_is_under_no_certificate(certified: Collection, question: str) -> None:
+    answer = certified.ask(question, settings=FEW, history=[(QUESTIONS[0], "")])
+    assert answer.certificate is None
+    assert not certified.opened.certificates.recent("corrective")
+
+
 def test_without_a_certificate_an_answer_says_nothing_of_one(mills: Collection) -> None:
     assert "certificate" not in mills.ask(QUESTIONS[0], settings=FEW).to_dict()
 

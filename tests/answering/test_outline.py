@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 import thresher
+from tests.conftest import Run
+from thresher import recipes
 from thresher.collection import Collection
 from thresher.questions import asks_about_whole
 
@@ -81,6 +83,31 @@ def test_without_a_topic_it_is_asked_which_document_is_meant(collection: Collect
     answer = collection.ask("What is this document about?")
     assert (answer.abstained, answer.state, answer.citations) == (True, "refused", ())
     assert "Which document is meant?" in answer.text
+
+
+def test_only_corrective_and_what_is_derived_from_it_outline(collection: Collection) -> None:
+    derived = recipes.derive("corrective", settings={"rewrite": False})
+    told = {name: collection.ask("Summarise lease.txt", recipe=name).text for name in ("corrective", "rag", "hybrid")}
+    assert collection.ask("Summarise lease.txt", recipe=derived).text == told["corrective"]
+    assert [name for name, text in told.items() if text.startswith("An outline")] == ["corrective"]
+
+
+def test_an_outline_is_the_last_answer_that_is_explained(home: Path, run: Run) -> None:
+    for question in ("What is the rent of the mill?", "Summarise lease.txt"):
+        run("ask", question, "--home", home)
+    explained = run("explain", "--home", home).out
+    assert explained.startswith("question  Summarise lease.txt\nrecipe    corrective\nanswer    An outline of “lease”")
+    assert "nothing to do: rewrite, retrieve, judge, correct, refine" in explained
+
+
+@pytest.mark.parametrize("question", ["Summarise lease.txt", "Can you summarise it?", "What is this document about?"])
+@pytest.mark.parametrize("history", [[], [("How much is the rent of the mill?", "900 euros")]])
+def test_a_replay_reaches_the_outline_or_the_question_back(
+    collection: Collection, question: str, history: list[tuple[str, str]]
+) -> None:
+    answer = collection.ask(question, history=history)
+    again, differences = collection.replay(answer.trace)
+    assert (again.text, again.state, differences) == (answer.text, answer.state, [])
 
 
 def test_a_filter_holds_for_outlines_too(collection: Collection) -> None:

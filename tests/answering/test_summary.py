@@ -54,6 +54,17 @@ def test_each_part_is_written_and_only_what_it_supports_is_shown(
     for citation in answer.citations:
         assert collection.document(citation.document_id).text[citation.start : citation.end] == citation.quote
     assert answer.citations[1].locator.endswith("under “Service”")
+    assert [(one.text, one.state, one.citations) for one in answer.sentences] == [
+        ("The gas valve is closed before any work.", "supported", (1,)),
+        ("The boiler is serviced every year in May.", "supported", (2,)),
+    ]
+
+
+def test_a_summary_is_replayed_when_the_model_is_gone(collection: Collection) -> None:
+    with ScriptedServer(written) as server:
+        answer = collection.ask(QUESTION, settings=using(server))
+    again, differences = collection.replay(answer.trace)
+    assert (again.text, again.usage, differences) == (answer.text, answer.usage, [])
 
 
 def test_a_model_that_fails_on_the_way_leaves_what_it_wrote_and_says_how_much_it_read(

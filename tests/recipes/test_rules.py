@@ -38,8 +38,7 @@ NOT_RULES = {
     "is a part of a rule of the list": """
         structure.versions:are_versions verification.conflicts:answers_differ verification.conflicts:of_the_same
         verification.contradiction:exclude_each_other verification.contradiction:has_new_condition
-        verification.contradiction:opposite_extremes verification.rules:case_of answering.outline:outline
-        answering.outline:refused_whole answering.summary:summary""",
+        verification.contradiction:opposite_extremes verification.rules:case_of""",
     "compares places or documents": """
         answering.answerer:same_place answering.answerer:_shown_by answering.answerer:_overlap
         answering.answerer:_is_of answering.citations:is_quoted_from answering.cells:_within

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Protocol, TypeVar
 
-from thresher.answer import Answer
 from thresher.answering.citations import SUPPORT
-from thresher.structure.locators import locate
 from thresher.structure.versions import dates_in, written
 from thresher.text.boilerplate import says_nothing
 from thresher.text.markup import cells
 from thresher.text.sentences import Span, sentence_spans, trim
 from thresher.text.terms import term_set
-from thresher.types import Citation, Document, Score, Usage
+from thresher.types import AnswerSentence, Citation, ClaimState, Document, Generation, Score
 
 MOST_SECTIONS = 24
 """With their first sentences; of a longer document the other headings follow by name."""
@@ -75,45 +73,24 @@ class Section:
     span: Span
 
 
-def outline(question: str, recipe: str, document: Document) -> Answer:
+def outline(document: Document) -> Generation:
     """The answer to a question about a document as a whole: what it is, and its parts with their first sentences."""
     sections = list(_sections(document))
     lines = [f"An outline of “{document.title}” ({PurePath(document.source).name}), not a summary: {_facts(document)}."]
-    citations = list[Citation]()
-    for section in sections[:MOST_SECTIONS]:
+    citations, sentences = list[Citation](), list[AnswerSentence]()
+    for marker, section in enumerate(sections[:MOST_SECTIONS], start=1):
         start, end = section.span
         quote = document.text[start:end]
-        marker = len(citations) + 1
-        shown = _shown(document, section.span)
-        if section.name == quote:
-            lines.append(f"- {section.name} [{marker}]")
-        else:
-            lines.append(f"- {section.name}: {shown} [{marker}]" if section.name else f"- {shown} [{marker}]")
-        citations.append(
-            Citation(
-                marker=marker,
-                document_id=document.id,
-                source=document.source,
-                title=document.title,
-                page=document.page_at(start),
-                start=start,
-                end=end,
-                quote=quote,
-                score=Score(1.0, SUPPORT),
-                locator=locate(document, start, end),
-            )
-        )
+        shown = quote if section.name == quote else _shown(document, section.span)
+        said = f"{section.name}: {shown}" if section.name not in ("", quote) else shown
+        lines.append(f"- {said} [{marker}]")
+        score = Score(1.0, SUPPORT)
+        citations.append(Citation(marker, document.id, document.source, document.title, None, start, end, quote, score))
+        sentences.append(AnswerSentence(0, 0, said, ClaimState.SUPPORTED, 1.0, (marker,)))
     if further := [section.name for section in sections[MOST_SECTIONS:]]:
         more = f"; and {len(further) - MOST_NAMED} more" if len(further) > MOST_NAMED else ""
         lines.append(f"Further parts: {'; '.join(filter(None, further[:MOST_NAMED]))}{more}.")
-    return Answer(
-        question, recipe, "\n".join(lines), False, None, None, None, tuple(citations), (), (), Usage(), (), ""
-    )
-
-
-def refused_whole(question: str, recipe: str) -> Answer:
-    """The answer to a question about a document that it does not name."""
-    return Answer(question, recipe, WHICH, True, WHICH, None, None, (), (), (), Usage(), (), "", state="refused")
+    return Generation("\n".join(lines), tuple(citations), sentences=tuple(sentences))
 
 
 def _shown(document: Document, span: Span) -> str:

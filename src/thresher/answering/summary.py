@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from thresher.answer import Answer
 from thresher.answering.answerer import renumbered
 from thresher.answering.citations import SUPPORT
 from thresher.answering.outline import outline, parts_of
-from thresher.protocols import Generator, in_silence
-from thresher.structure.locators import locate
-from thresher.types import AnswerSentence, Chunk, Citation, Document, Evidence, Hit, Query, Score, Usage
+from thresher.protocols import Generator
+from thresher.types import NO_NOTES, AnswerSentence, Chunk, Citation, Document, Evidence, Generation, Hit, Query, Score
 
 MOST_PARTS = 12
 """Calls of the model; further parts are not read, and the summary says how many were."""
@@ -36,15 +34,14 @@ class Part:
         return " to ".join(dict.fromkeys(called))
 
 
-def summary(
-    question: str, recipe: str, document: Document, write: Generator, tell: Callable[[str], None] = in_silence
-) -> Answer:
-    """The summary; the outline where the model wrote nothing that its part supports. `tell` gets the text as it comes.
+def summary(document: Document, write: Generator, tell: Callable[[str], None]) -> Generation:
+    """The summary; the outline where the model wrote nothing that its part supports. `tell` gets the summary's lines.
 
     `write` answers a question from evidence with checked sentences; `answered_by` is `reader` where its model failed,
     and no further part is read.
     """
-    parts, citations, removed, degraded = list(grouped(document)), list[Citation](), list[AnswerSentence](), list[str]()
+    parts, citations, notes = list(grouped(document)), list[Citation](), NO_NOTES
+    sentences, removed = list[AnswerSentence](), list[AnswerSentence]()
     planned, of = (sum(len(part.names) for part in some) for some in (parts[:MOST_PARTS], parts))
     share = sum(part.end - part.start for part in parts[:MOST_PARTS]) / sum(part.end - part.start for part in parts)
     read = f"all {of}" if len(parts) <= MOST_PARTS else f"{planned} of {of}"
@@ -60,38 +57,29 @@ def summary(
 
     for part in parts[:MOST_PARTS]:
         said = write(_query(document), [_evidence(document, part)])
+        notes += said.notes
         if said.answered_by == "reader":
-            degraded += said.notes.degraded
             break
         sections += len(part.names)
         removed += said.removed
         if said.citations:
-            text = " ".join(renumbered(said.text, said.citations, len(citations)).split())
+            shift = len(citations)
+            text = " ".join(renumbered(said.text, said.citations, shift).split())
             add(f"- {part.name}: {text}" if part.name else f"- {text}")
-            citations += _placed(document, said.citations, len(citations))
+            citations += (replace(one, marker=one.marker + shift) for one in said.citations)
+            sentences += (replace(one, citations=tuple(at + shift for at in one.citations)) for one in said.sentences)
     if not citations:
-        told = replace(outline(question, recipe, document), degraded=tuple(degraded), removed=tuple(removed))
-        tell(told.text)
-        return told
-    if degraded:
+        return replace(outline(document), notes=notes, removed=tuple(removed))
+    if said.answered_by == "reader":
         add(f"Only {sections} of {of} sections were read.")
     if removed:
         add(f"Left out: {len(removed)} sentence{'s' * (len(removed) != 1)} that the document does not support.")
-    return Answer(
-        question,
-        recipe,
+    return Generation(
         "\n".join(lines),
-        False,
-        None,
-        None,
-        None,
         tuple(citations),
-        (),
-        (),
-        Usage(),
-        tuple(degraded),
-        "",
+        notes=notes,
         answered_by="model",
+        sentences=tuple(sentences),
         removed=tuple(removed),
     )
 
@@ -128,8 +116,3 @@ def _evidence(document: Document, part: Part) -> Evidence:
     id_ = f"{document.id}:{part.start}"
     chunk = Chunk(id_, document.id, document.source, document.title, part.start, part.end, text)
     return Evidence(Hit(chunk, Score(1.0, SUPPORT), 1), part.start, part.end, text, document.page_at(part.start))
-
-
-def _placed(document: Document, citations: Sequence[Citation], shift: int) -> Iterator[Citation]:
-    for one in citations:
-        yield replace(one, marker=one.marker + shift, locator=locate(document, one.start, one.end))

@@ -30,13 +30,24 @@ from thresher.filters import COLUMNS, parse, resolve
 from thresher.models.usage import Exchanges, Meter
 from thresher.pipeline import Pipeline
 from thresher.pipeline import as_is as whole
-from thresher.protocols import in_silence
+from thresher.protocols import Verifier, in_silence
 from thresher.questions import asks_about_whole, courtesy, has_mistyped, wants_other
-from thresher.recipes.components import Components, Outside
+from thresher.recipes.components import Components, Outside, nothing
 from thresher.recipes.settings import RecipeSettings
 from thresher.settings import flat_public, known_to
 from thresher.tracing.traces import Request, replay
-from thresher.types import IN_DOUBT, Check, Document, Evidence, Filter, Query, SearchResult, Step, Usage, Value
+from thresher.types import (
+    IN_DOUBT,
+    Check,
+    Evidence,
+    Filter,
+    Generation,
+    Query,
+    Refined,
+    SearchResult,
+    Step,
+    Value,
+)
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
@@ -118,20 +129,7 @@ class Asking:
         opened, recipe = self.opened, recipes.get(options.get("recipe", recipes.DEFAULT))
         settings, front = opened.resolved(recipe, options.get("settings"))
         tell, has_sentences = options.get("on_sentence", in_silence), False
-        if line := courtesy(question):
-            tell(line)
-            yield polite(question, recipe.name, line)
-            return
         history = tuple(one for one in map(turn, options.get("history", ())) if not courtesy(one[0]))
-        if wants_other(question) and history:
-            yield from self._other(question, history, meter, options)
-            return
-        used = meter or Meter.of(options)
-        told = partial(self._told, question, recipe, settings, used, tell)
-        if (whole := self._as_whole(question, history, options.get("where"), told)) is not None:
-            whole = replace(whole, question=question, usage=used.usage)
-            yield opened.named(self._links(front.public_url).answer(whole))
-            return
 
         def on_sentence(sentence: str) -> None:
             nonlocal has_sentences
@@ -142,7 +140,7 @@ class Asking:
         outside = opened.outside(wanted)
         links = self._links(front.public_url, outside)
         listening = in_silence if tell is in_silence else on_sentence
-        parts = opened.parts(used, outside=outside, on_sentence=listening)
+        parts = opened.parts(meter or Meter.of(options), outside=outside, on_sentence=listening)
         certified = self._certificate(settings, parts, options)
         request = Request(
             recipe.name,
@@ -161,6 +159,8 @@ class Asking:
         if not recipe.corrects and options.get("outside") not in (None, "none"):
             lacks.append(stays_inside(recipe, outside.given if outside else str(wanted)))
         pipeline, query = self._prepared(question, request, recipe, settings, parts, lacks)
+        if pipeline.retrieve is nothing or wants_other(question):
+            certified = None  # a certificate is of the first answer to what was searched for
         for step in pipeline.run(query, strict=options.get("strict", False)):
             if not isinstance(step, Answer):
                 yield step
@@ -170,85 +170,6 @@ class Asking:
                 tell(step.text)
             request = replace(request, exchanges=parts.exchanges.stored())
             yield opened.named(opened.traces.stored(answer, request))
-
-    def _other(
-        self, question: str, history: Sequence[tuple[str, str]], meter: Meter | None, options: AskOptions
-    ) -> Generator[Step | Answer, None, None]:
-        """The question before once more, answered with the next passage that was not shown yet."""
-        before, told = history[-1]
-        tell = options.get("on_sentence", in_silence)
-        again: AskOptions = {**options, "history": history[:-1], "on_sentence": in_silence}
-        for step in self.run(before, meter, again):
-            if not isinstance(step, Answer):
-                yield step
-                continue
-            probable = (one for one in step.alternatives if one.probability >= WORTH_SHOWING)
-            rest = [one for one in probable if one.numbered(1).text not in told]
-            if rest:
-                first, *further = (one.numbered(at) for at, one in enumerate(rest, start=1))
-                found = replace(
-                    step,
-                    text=f"{IN_DOUBT}{first.text}",
-                    citations=(first.citation,),
-                    alternatives=tuple(further),
-                    conflicts=(),
-                    certainty=first.probability,
-                    state="doubtful",
-                )
-            else:
-                found = polite(question, step.recipe, "There is no other passage for the question before.")
-            tell(found.text)
-            yield replace(found, question=question, standalone=before)
-
-    def _told(
-        self,
-        question: str,
-        recipe: recipes.Recipe,
-        settings: RecipeSettings,
-        meter: Meter,
-        tell: Callable[[str], None],
-        document: Document | None,
-    ) -> Answer:
-        """What is said of a document as a whole: its outline, or what the chat model writes; which one, without one."""
-        from thresher.answering.outline import outline, refused_whole
-        from thresher.recipes.build import summariser
-
-        write = summariser(settings, self.opened.parts(meter))
-        if document is not None and write is not None:
-            from thresher.answering.summary import summary
-
-            return summary(question, recipe.name, document, write, tell)
-        found = refused_whole(question, recipe.name) if document is None else outline(question, recipe.name, document)
-        tell(found.text)
-        return found
-
-    def _as_whole(
-        self,
-        question: str,
-        history: Sequence[tuple[str, str]],
-        where: str | None,
-        told: Callable[[Document | None], Answer],
-    ) -> Answer | None:
-        """What is `told` of the document that a question asks about as a whole; None for any other question.
-
-        One that it does not name is the only one, or that which the question before is about.
-        """
-        if (named := asks_about_whole(question)) is None:
-            return None
-        from thresher.answering.outline import document_called
-        from thresher.collection.documents import Documents
-
-        records = Documents(self.opened).records(where)
-        found = document_called(named, records)
-        if found is None and not named and history:
-            before = history[-1][0]
-            if asks_about_whole(before):
-                return self._as_whole(before, history[:-1], where, told)
-            hits = self.search(before, recipes.DEFAULT, 1, where, None, strict=False, max_tokens=None).hits
-            found = next((one for one in records if hits and one.id == hits[0].chunk.document_id), None)
-        if found is None:
-            return None if named else told(None)
-        return told(self.opened.existing().document(found.id))
 
     def _prepared(
         self,
@@ -260,6 +181,17 @@ class Asking:
         lacks: Sequence[str],
     ) -> tuple[Pipeline, Query]:
         """What a question runs through, and the query that it begins with: for an answer and for its replay."""
+        query = self.query(question, where=request.where, today=request.today)
+        if line := courtesy(question):
+            return Pipeline(recipe.name, nothing, lambda query, evidence: Generation(line), parts.meter), query
+        if wants_other(question) and request.history:
+            (before, told), request = request.history[-1], replace(request, history=request.history[:-1])
+            silent = replace(parts, on_sentence=in_silence)
+            pipeline, found = self._prepared(before, request, recipe, settings, silent, lacks)
+            verify = partial(next_passage, pipeline.verify, told)
+            return replace(pipeline, verify=verify), replace(found, asked=query.question)
+        if settings.outlines and (telling := self._as_whole(question, request, recipe, settings, parts)) is not None:
+            return telling, query
         parts = replace(parts, asserted_from=request.asserted_from)
         try:
             with within(parts.meter.allow_time):
@@ -272,7 +204,6 @@ class Asking:
 
             pipeline = spending(parts).budgeted(pipeline, request.max_tokens)
         pipeline = replace(pipeline, degraded=(*pipeline.degraded, *lacks))
-        query = self.query(question, where=request.where, today=request.today)
         if (config := recipe.index_config(settings, parts)) is not None:
             from thresher.models.encoders import is_word
 
@@ -286,6 +217,41 @@ class Asking:
             passages = PassageFinder(pipeline.retrieve, parts.models.judge())
             query = FollowUp(passages, parts.language_model(settings.llm))(query, request.history)
         return pipeline, query
+
+    def _as_whole(
+        self, question: str, request: Request, recipe: recipes.Recipe, settings: RecipeSettings, parts: Components
+    ) -> Pipeline | None:
+        """What tells of the document that a question asks about as a whole, or asks which; None for any other question.
+
+        One that it does not name is the only one, or that which the question before is about.
+        """
+        if (named := asks_about_whole(question)) is None:
+            return None
+        from thresher.answering.citations import abstention
+        from thresher.answering.outline import WHICH, document_called, outline
+        from thresher.answering.summary import summary
+        from thresher.collection.documents import Documents
+        from thresher.recipes.build import quotes, summariser
+
+        records = Documents(self.opened).records(request.where)
+        found = document_called(named, records)
+        if found is None and not named and request.history:
+            before, request = request.history[-1][0], replace(request, history=request.history[:-1])
+            if asks_about_whole(before):
+                return self._as_whole(before, request, recipe, settings, parts)
+            pipeline = self.opened.pipeline(recipe, without_model(settings), parts)
+            hits = pipeline.search(self.query(before, 1, request.where, request.today)).hits
+            found = next((one for one in records if hits and one.id == hits[0].chunk.document_id), None)
+        if found is None and named:
+            return None
+        write = summariser(settings, parts)
+        if found is None:
+            told = partial(abstention, WHICH)
+        elif write is None:
+            told = partial(outline, self.opened.existing().document(found.id))
+        else:
+            told = partial(summary, self.opened.existing().document(found.id), write, parts.on_sentence)
+        return Pipeline(recipe.name, nothing, lambda query, evidence: told(), parts.meter, verify=quotes(parts))
 
     def _certificate(
         self, settings: RecipeSettings, parts: Components, options: AskOptions
@@ -498,6 +464,19 @@ def turn(turn: tuple[str, str] | Answer) -> tuple[str, str]:
     raise WrongType("history", turn, "pairs of a question and its answer, or answers")
 
 
-def polite(question: str, recipe: str, line: str) -> Answer:
-    """The answer to what asks nothing: a line, without steps, and without a trace."""
-    return Answer(question, recipe, line, False, None, None, None, (), (), (), Usage(), (), "")
+def next_passage(verify: Verifier, told: str, query: Query, draft: Generation, refined: Refined) -> Generation:
+    """The next passage of a verified answer that is probable enough and was not `told`; without one a line."""
+    found = verify(query, draft, refined)
+    probable = (one for one in found.alternatives if one.probability >= WORTH_SHOWING)
+    rest = [one for one in probable if one.numbered(1).text not in told]
+    if not rest:
+        return Generation("There is no other passage for the question before.", notes=found.notes)
+    first, *further = (one.numbered(at) for at, one in enumerate(rest, start=1))
+    return Generation(
+        f"{IN_DOUBT}{first.text}",
+        (first.citation,),
+        certainty=first.probability,
+        doubtful=True,
+        notes=found.notes,
+        alternatives=tuple(further),
+    )

@@ -17,7 +17,8 @@ Departs:   Refinement keeps the eight best chunks whole, without sentences that 
            of one word is at most ambiguous.
 Answer:    written by the chat model; without one, or if it fails, the best passage or cell. Each sentence of the model
            is checked against the documents: unverified ones are marked, contradicted ones removed and counted, citation
-           markers corrected (`answer.check=mark`, `answer.mode`).
+           markers corrected (`answer.check=mark`, `answer.mode`). A question about a document as a whole gets its
+           outline, or a summary that the chat model writes part by part.
 Left open: nothing is published about it; docs/decisions.md has the measurement of every number. Without a chat model
            nothing is rewritten, the trained judge decides alone, and the best passage or cell is shown.
 """

@@ -109,6 +109,8 @@ class RecipeSettings(Frozen):
     """The title of its document stands in front of a chunk for the encoder, BM25 and a cross-encoder."""
     drop_references: ClassVar[bool] = False
     """The References section of papers is not cut into chunks."""
+    outlines: ClassVar[bool] = False
+    """A question about a document as a whole gets its outline, or a chat model's summary."""
 
     encoder: str = Field(
         "bundled",
@@ -347,6 +349,7 @@ class CorrectiveSettings(OutsideSettings, RerankerSettings):
     """Settings of `corrective`."""
 
     drop_references = True
+    outlines = True
 
     answer: AnswerSettings = AnswerSettings(check="mark")
     judge: str = Field(

@@ -167,7 +167,7 @@ class Question:
 
         def work() -> None:
             for event in collection.run(question, meter=meter, on_sentence=tell, **options):
-                if isinstance(event, Answer) and event.steps:  # a greeting has no steps and is no question
+                if isinstance(event, Answer):
                     service.audit.write(caller.name, "ask", collection=collection.name, trace=event.trace)
                     Askers(service.home).note(caller, collection.name, event.trace)
                     telemetry.asked(event, collection.name)

@@ -66,11 +66,11 @@ def test_earlier_messages_say_what_a_follow_up_means(client: OpenAI) -> None:
     assert f"Understood as: {understood}" in content
 
 
-def test_thanks_are_no_question(served: Running) -> None:
-    traces = served.client.get("/api/collections/default/traces").json()
+def test_thanks_get_a_line_and_a_trace(served: Running) -> None:
     told = served.client.post("/v1/chat/completions", json=asked("Thanks!")).json()
     assert told["choices"][0]["message"]["content"] == "You are welcome."
-    assert served.client.get("/api/collections/default/traces").json() == traces
+    last = served.client.get("/api/collections/default/traces").json()["traces"][0]
+    assert (last["question"], last["trace"]) == ("Thanks!", told["thresher"]["trace"])
 
 
 def test_a_system_message_is_a_rule_for_the_chat_model_and_has_a_bound(modelled: Modelled) -> None:

@@ -67,6 +67,12 @@ def test_an_abstention_says_so_above_and_why_below(served: Running) -> None:
     assert told.sources == []
 
 
+def test_thanks_and_an_outline_search_for_nothing(served: Running) -> None:
+    said = [[one["description"] for one in shown(served.client, asked(text)).statuses][1:]
+            for text in ("Thanks!", "Summarise rail.md")]  # fmt: skip
+    assert said == [["Answered without passages"], ["Answered from 1 passage"]]
+
+
 def test_a_file_of_its_own_is_said_to_be_unread(served: Running) -> None:
     question = asked(webui.RAG + FERRY)
     whole = served.client.post("/v1/chat/completions", json=question).json()

@@ -49,6 +49,18 @@ def test_an_answer_comes_whole_or_as_events_in_order(served: Running) -> None:
     assert told[-1][1]["trace"] == whole["trace"]
 
 
+@pytest.mark.parametrize(
+    ("question", "told"), [("Summarise rail.md", "An outline of “The railway”"), ("Thanks!", "You are welcome.")]
+)
+def test_what_is_told_without_a_search_is_explained_and_replayed(served: Running, question: str, told: str) -> None:
+    *steps, (_, sentence), (_, answer) = streamed(served, question=question)
+    assert (len(steps), sentence["text"]) == (8, answer["text"])
+    assert answer["text"].startswith(told)
+    trace = f"{DEFAULT}/traces/{answer['trace']}"
+    assert served.client.get(trace).json()["question"] == question
+    assert served.client.post(f"{trace}/replay").json()["differences"] == []
+
+
 def test_steps_tell_the_fate_of_each_chunk(served: Running) -> None:
     with served.client.stream(
         "POST", f"{DEFAULT}/ask", json=QUESTION, headers={"Accept": "text/event-stream"}

@@ -46,9 +46,9 @@ def step_status(step: Step) -> Payload | None:
     match step.name:
         case "rewrite" if isinstance(step.value, Query) and step.value.asked:
             told = f"Understood as: {step.value.question}"
-        case "retrieve":
+        case "retrieve" if kept:
             told = f"{_passages(kept)} found"
-        case "judge":
+        case "judge" if considered:
             waiting = _waiting(step.value)
             told = f"{_passages(considered - waiting)} judged, {kept - waiting} kept"
         case "decide" if isinstance(step.value, Decision) and step.value.verdict is not None:
@@ -71,12 +71,12 @@ def _waiting(judged: object) -> int:
 def last_status(answer: Answer) -> Payload:
     """The result, and how a follow-up question was understood."""
     asked = f"; understood as: {answer.standalone}" if answer.standalone else ""
-    if not answer.steps:
-        return status("No question, no search", done=True)
     if answer.abstained:
         return status(f"No answer: the documents do not give one{asked}", done=True)
     if answer.state == "doubtful":
         return status(f"In doubt: the nearest passages{asked}", done=True)
+    if not answer.citations:
+        return status("Answered without passages", done=True)
     unverified = sum(one.state != "supported" for one in answer.sentences)
     remark = f", {unverified} of {len(answer.sentences)} sentences not verified" if unverified else ""
     return status(f"Answered from {_passages(len(answer.citations))}{remark}{asked}", done=True)

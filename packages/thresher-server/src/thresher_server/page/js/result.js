@@ -46,15 +46,10 @@ export function result({ recipe, label, named, open, retry, suggestions }) {
     told.append(text);
   };
   const show = (answer, explained) => {
-    if (!answer.steps.length) { // nothing was looked for: a greeting, or the outline of a document
-      said.removeAttribute("aria-busy");
-      said.replaceChildren(element("div", { class: "answer" }, answerText(answer, open)), sources(answer, open) ?? "");
-      shown.remove();
-      return;
-    }
     steps.update(answer.steps, false);
     if (explained) chunks = chunksOf(explained, chunks);
     paced({ stage: "settled", chunks, thresholds: thresholdsOf(answer.steps) });
+    if (!chunks.length) shown.remove(); // nothing was looked for: a greeting, or a document as a whole
     said.removeAttribute("aria-busy");
     said.replaceChildren(...parts(answer, chunks, { open, suggestions, feedback: explained?.feedback }));
   };
