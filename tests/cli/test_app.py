@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ import pytest
 
 import thresher
 from tests.conftest import Run
+from thresher.cli.questions import say_answer
+from thresher.collection import Collection
 from thresher.pipeline import SLOTS
 from thresher_testing.llm_server import Reply, ScriptedServer
 
@@ -189,6 +192,42 @@ def test_ask_answers_in_words_for_a_person(run: Run, indexed: Path) -> None:
     assert third.startswith("Evidence: sufficient (0.")
     assert "note:" not in ran.err
     assert "no chat model is configured" in run("status", "--home", indexed).out
+
+
+def test_a_doubt_has_its_reason_on_a_line_below_the_passage(
+    collection: Collection, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reason = "The passage does not name Seal Rock."
+    say_answer(replace(collection.ask(QUESTION), state="doubtful", certainty=0.95, reason=reason))
+    *_, passage, why, place, worth = capsys.readouterr().out.splitlines()
+    assert "1531" in passage
+    assert why == f"In doubt: {reason}"
+    assert place.startswith("  [1] ")
+    assert worth.endswith("answer: perhaps wrong (0.95)")
+
+
+def test_a_cited_passage_is_shown_in_the_text_around_it(
+    run: Run, indexed: Path, serve: Callable[..., ScriptedServer]
+) -> None:
+    server, home = serve("The Kõpu lighthouse was built in 1531 [1]."), ("--home", indexed)
+    run("ask", QUESTION, *home, "--recipe", "rag", "--set", "llm.model=m", "--set", f"llm.base_url={server.base_url}")
+    quote, after = "The Kõpu lighthouse was built in 1531.", "It stands on the island of Hiiumaa. Its light reaches"
+    shown = run("show", "1", *home).out
+    assert shown.startswith(f"Lighthouses\n\n“{quote}” [1]\n\n{after} 26 nautical miles.\n  [1] ")
+    told = run("show", "1", *home, "--json").json
+    assert (told["before"], told["quote"], told["after"]) == ("# Lighthouses", quote, f"{after} 26 nautical miles.")
+    assert "it has 1" in run("show", "2", *home).error
+
+
+def test_a_cited_table_is_shown_as_one_between_quotation_marks(run: Run, tmp_path: Path) -> None:
+    text = "The doors of the workshop are sold by the piece.\n\n| Model | Price |\n|---|---|\n| Oak | 1450 |"
+    (tmp_path / "doors.md").write_text(f"# Workshop\n\n{text}\n")
+    home = ("--home", tmp_path / "home")
+    run("index", tmp_path / "doors.md", *home)
+    run("ask", "How are the doors of the workshop sold?", *home)
+    rows = "Model  Price\n─────  ─────\nOak    1450"
+    marked = text.partition("\n")[0]
+    assert f"“\n**{marked}**\n\n{rows}\n” [1]\n  [1] " in run("show", "1", *home).out
 
 
 def test_several_recipes_answer_one_question_each_under_its_name(run: Run, indexed: Path) -> None:

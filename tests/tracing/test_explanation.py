@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from thresher.tracing.explain import assessment, facts, picture
@@ -8,17 +10,18 @@ from thresher.tracing.explain import assessment, facts, picture
 @pytest.mark.parametrize(
     ("judged", "line"),
     [
-        (("correct", 0.92, 0.63), "Evidence: sufficient (0.92); answer: probably right (0.63)"),
+        (("correct", 0.92, 0.43), "Evidence: sufficient (0.92); answer: probably right (0.43)"),
         (("correct", None, 0.95), "Evidence: sufficient; answer: very probably right (0.95)"),
-        (("ambiguous", 0.4, 0.3), "Evidence: in doubt (0.40); answer: perhaps wrong (0.30)"),
+        (("ambiguous", 0.4, 0.3, "doubtful"), "Evidence: in doubt (0.40); answer: perhaps wrong (0.30)"),
+        (("correct", 0.9, 0.95, "doubtful"), "Evidence: sufficient (0.90); answer: perhaps wrong (0.95)"),
         (("unsure", 0.5, None), "Evidence: in doubt (0.50)"),
         (("incorrect", 0.01, None), "Evidence: insufficient (0.01)"),
         ((None, None, 0.7), "Answer: probably right (0.70)"),
         ((None, None, None), ""),
     ],
 )
-def test_evidence_and_answer_are_assessed_each_in_its_own_words(
-    judged: tuple[str | None, float | None, float | None], line: str
+def test_the_evidence_is_put_into_words_by_the_verdict_and_the_answer_by_its_state(
+    judged: tuple[Any, ...], line: str
 ) -> None:
     assert assessment(*judged) == line
 

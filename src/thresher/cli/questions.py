@@ -418,7 +418,10 @@ def say_answer(given: Answer, *, steps: bool = False, options: str = "") -> None
             output.say(f"({corrected})")
     if given.standalone:
         output.say(f"(understood as: {given.standalone})")
-    _say_passage(in_full(given.text, given.reason), marked=marks_places(given.citations))
+    text = in_full(given.text, given.reason if given.abstained else None)
+    _say_passage(text, marked=marks_places(given.citations))
+    if given.reason and not given.abstained:
+        output.say(f"In doubt: {given.reason}")
     for number, line in enumerate(sentence_lines(given.to_dict())):
         output.say(line if number else f"Sentences: {line}")
     for citation in given.citations:
@@ -432,7 +435,7 @@ def say_answer(given: Answer, *, steps: bool = False, options: str = "") -> None
         output.say(citation_line(cited, other.text))
     for left, right in given.conflicts:
         output.say(f"  [{left}] and [{right}] contradict each other: look at both")
-    if line := assessment(given.verdict, given.confidence, given.certainty):
+    if line := assessment(given.verdict, given.confidence, given.certainty, given.state):
         output.say(line)
     if given.certificate is not None:
         output.say(given.certificate.line)
@@ -447,22 +450,46 @@ def say_answer(given: Answer, *, steps: bool = False, options: str = "") -> None
 
 
 def say_cited(target: Target, marker: int) -> None:
-    """The passage with a marker of this shell's last answer, whole; an alternative as it answers."""
+    """The passage with a marker of this shell's last answer, with the text around it; an alternative as it answers."""
     with target.open() as collection:
         stored = collection.traces.load(trace_of("last", target))
     passages = {one["citation"]["marker"]: one["text"] for one in stored.get("alternatives", ())}
-    passages |= {one["marker"]: f"“{one['quote']}” [{one['marker']}]" for one in stored["citations"]}
+    passages |= {one["marker"]: _quoted(one) for one in stored["citations"]}
     cited = [*stored["citations"], *(one["citation"] for one in stored.get("alternatives", ()))]
     known = {one["marker"]: one for one in cited}
     if marker not in known:
         there = f"it has {', '.join(map(str, sorted(known)))}" if known else "it cites nothing"
         raise UsageError("is no passage of the last answer", subject=str(marker), next_step=there)
+    before, after = _around(known[marker], stored["chunks"])
 
     def say(shown: Mapping[str, Any]) -> None:
-        _say_passage(passages[marker], marked="**" not in shown["quote"])
+        parts = filter(None, (before, passages[marker], after))
+        _say_passage("\n\n".join(parts), marked="**" not in f"{before}{shown['quote']}{after}")
         output.say(citation_line(shown, passages[marker]))
 
-    target.show(known[marker], say)
+    target.show({**known[marker], "before": before, "after": after}, say)
+
+
+def _quoted(cited: Mapping[str, Any]) -> str:
+    """The quote of a citation in quotation marks, which a table stands between, its marked sentence in bold."""
+    quote, found = cited["quote"], blocks(cited["quote"])
+    start, end = (at - cited["start"] for at in cited.get("mark") or (cited["start"], cited["start"]))
+    if "**" not in quote and any(one.kind == "prose" and one.start <= start < end <= one.end for one in found):
+        quote = f"{quote[:start]}**{quote[start:end]}**{quote[end:]}"
+    line = "" if all(one.kind == "prose" for one in found) else "\n"
+    return f"“{line}{quote}{line}” [{cited['marker']}]"
+
+
+def _around(cited: Mapping[str, Any], chunks: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """What stands before and after a citation in the chunk that holds it; nothing where none does."""
+    from thresher.text.passages import cut_around
+
+    for chunk in chunks:
+        text, start, end = chunk["text"], cited["start"] - chunk["start"], cited["end"] - chunk["start"]
+        if chunk["source"] == cited["source"] and start >= 0 and text[start:end] == cited["quote"]:
+            low, high = cut_around(text, start, end)
+            return text[low:start].strip(), text[end:high].strip()
+    return "", ""
 
 
 def _say_passage(text: str, *, marked: bool = True) -> None:

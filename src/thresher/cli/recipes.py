@@ -53,7 +53,7 @@ def show(
 ) -> None:
     """Show a recipe as it would run here: its slots, its settings, what it follows and where it departs.
 
-    With a number, show a passage of the last answer whole.
+    With a number, show a passage of the last answer with the text around it.
     """
     from thresher.settings import descriptions
 

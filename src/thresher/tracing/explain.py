@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from thresher.text.markup import flat, plain, words
-from thresher.types import Certified
+from thresher.types import Certified, State
 
 WIDTH = 120
 """Characters of a line where no terminal says its own."""
@@ -130,7 +130,7 @@ def _fate(chunk: Mapping[str, Any], labels: Mapping[str, str], scores: bool, wid
 
 
 def in_full(text: str, reason: str | None) -> str:
-    """A refusal with its reason, which may begin with the text already."""
+    """A text with the reason for a refusal or a doubt; that of a refusal may begin with the text already."""
     if not reason:
         return text
     return reason if reason.startswith(text) else f"{text}\nWhy: {reason}"
@@ -182,17 +182,20 @@ EVIDENCE_IN_WORDS = {
 }
 """Verdicts on the evidence as people read them: "correct" over a wrong answer is read as a promise."""
 
-ANSWER_IN_WORDS = ((0.9, "very probably right"), (0.6, "probably right"), (0.0, "perhaps wrong"))
-"""Certainties from which an answer is called so; below 0.6 passages are shown in doubt."""
+VERY_PROBABLE = 0.9
+"""Certainty from which an answer is called very probably right."""
 
 
-def assessment(verdict: str | None, confidence: float | None, certainty: float | None) -> str:
+def assessment(
+    verdict: str | None, confidence: float | None, certainty: float | None, state: State = "answered"
+) -> str:
     """What is judged on one line: "Evidence: sufficient (0.92); answer: probably right (0.63)"; "" for nothing."""
     parts = []
     if verdict is not None:
         parts.append(f"evidence: {EVIDENCE_IN_WORDS[verdict]}{'' if confidence is None else f' ({confidence:.2f})'}")
     if certainty is not None:
-        words = next(words for least, words in ANSWER_IN_WORDS if certainty >= least)
+        probable = "very probably right" if certainty >= VERY_PROBABLE else "probably right"
+        words = "perhaps wrong" if state == "doubtful" else probable
         parts.append(f"answer: {words} ({certainty:.2f})")
     line = "; ".join(parts)
     return line[:1].upper() + line[1:]

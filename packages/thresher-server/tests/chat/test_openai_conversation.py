@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from thresher.answer import Answer
-from thresher.types import PROBABILITY, Citation, Score, Usage
+from thresher.types import PROBABILITY, Alternative, Citation, Score, Usage
 from thresher_server.openai.answer_text import marks, tail, without_tail
 from thresher_server.openai.conversation import TURN_CHARACTERS, TURNS, Part, conversation, question_of, text_of
 from thresher_server.problems import Problem
@@ -130,6 +132,16 @@ def test_the_list_of_sources_says_where_to_look() -> None:
 def test_a_page_of_the_web_has_its_address_in_any_case() -> None:
     told = tail(answer("a [1]", 1, source="https://example.org/a"), listed=True, linked=False)
     assert told == "\n\nSources:\n- [1] A, page 2 <http://x/d>"
+
+
+def test_a_doubt_is_followed_by_its_reason_and_by_further_passages() -> None:
+    nearest = answer("In doubt, the nearest passage: “words” [1]", 1, reason="The passage does not name Seal Rock.")
+    other = Alternative("“words” [2]", replace(nearest.citations[0], marker=2), 0.4)
+    told = replace(nearest, abstained=False, state="doubtful", alternatives=(other,))
+    behind = tail(told, listed=False, linked=False)
+    also = "Also:\n“words” [2]\n- [2] A (a.pdf), page 2"
+    assert behind == f"\nWhy: The passage does not name Seal Rock.\n\n{also}"
+    assert without_tail(told.text + behind) == told.text
 
 
 def test_what_stands_behind_an_answer_is_taken_off_again() -> None:

@@ -14,6 +14,8 @@ from mcp_types import CallToolResult
 
 import thresher
 from tests.servers.own import DOCUMENTS
+from thresher_server.mcp import wording
+from thresher_server.mcp.shapes import AnswerResult
 from thresher_server.mcp.wording import tokens_at_most
 from thresher_server.security.keys import Offer, Scope
 
@@ -86,6 +88,14 @@ def test_an_answer_has_citations_and_a_trace_that_explains_it(indexed_home: Path
     assert {chunk["kept"] for chunk in why["chunks"]} == {True, False}
     assert why["chunks"][0]["kept"]
     assert "dropped" in text_of(explained)
+
+
+def test_a_doubt_has_its_reason_below_the_passage(indexed_home: Path) -> None:
+    told = structure_of(called(indexed_home, "ask", question=BUILT))
+    reason = "The passage does not name Seal Rock."
+    text = wording.answer(AnswerResult(**{**told, "state": "doubtful", "certainty": 0.95, "reason": reason}))
+    assert text.startswith(f"{told['answer']}\nWhy: {reason}\nEvidence: sufficient (")
+    assert "answer: perhaps wrong (0.95)." in text
 
 
 def test_a_text_is_checked_claim_by_claim_the_worst_first(indexed_home: Path) -> None:

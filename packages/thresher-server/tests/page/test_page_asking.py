@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import PHONE, ask, violations, visiting
+from browsing import PHONE, ask, fits, violations, visiting
 from playwright.sync_api import Browser, Page, expect
 
 import thresher
-from tests.servers.own import running
+from tests.servers.own import Running, running
 from thresher_testing.llm_server import Reply, ScriptedServer
 
 pytestmark = pytest.mark.slow
@@ -120,6 +120,34 @@ def test_what_a_document_says_is_never_read_as_markup(browser: Browser, tmp_path
             assert page.locator("img").count() == 0
 
 
+NEAREST = "The line was electrified in 1988."
+
+
+def test_a_doubt_says_why_and_the_text_around_its_passage_is_opened_by_a_key_on_a_phone(
+    browser: Browser, town: Running
+) -> None:
+    question = "When was the railway from Fernby to Harrow opened?"
+    answer = town.client.post("/api/collections/default/ask", json={"question": question}).json()
+    cited = answer["citations"][0]
+    start = cited["start"] + cited["quote"].index(NEAREST)
+    cited |= {"start": start, "end": start + len(NEAREST), "quote": NEAREST, "mark": None}
+    answer |= {"text": f"In doubt, the nearest passage: “{NEAREST}” [1]", "state": "doubtful", "certainty": 0.95}
+    answer |= {"reason": "The passage does not name Seal Rock.", "citations": [cited], "alternatives": []}
+    with visiting(browser, town.url, viewport=PHONE) as page:
+        page.route("**/ask", lambda route: route.fulfill(json=answer))
+        ask(page, question)
+        expect(page.locator(".said > .why")).to_have_text("In doubt: The passage does not name Seal Rock.")
+        expect(page.locator(".judged")).to_contain_text("answer: perhaps wrong (0.95)")
+        around = page.locator(".sources .around")
+        expect(around.locator("mark")).to_be_hidden()
+        around.locator("summary").focus()
+        page.keyboard.press("Enter")
+        expect(around.locator("mark")).to_have_text(NEAREST)
+        expect(around).to_contain_text("was opened in 1871")
+        assert fits(page)
+        assert violations(page) == []
+
+
 SHEET = """# Workshop
 
 ## Doors
@@ -215,6 +243,6 @@ def test_the_marked_sentence_of_a_long_passage_is_in_view_on_a_phone(browser: Br
         assert field is not None
         assert 0 < found["y"] + found["height"] < field["y"]
         page.locator(".cite").first.click()
-        opened = page.locator(".document-text mark strong")
+        opened = page.locator("#panel .document-text mark strong")
         expect(opened).to_have_text("The present wall is 6.8 metres high.")
         expect(opened).to_be_in_viewport(ratio=1)

@@ -98,7 +98,7 @@ class AnswerResult(BaseModel):
     answer: str
     state: Annotated[State, Field(description="doubtful: what is shown is the nearest and asserts nothing")]
     abstained: bool
-    reason: Annotated[str, Field(description="why there is no answer; empty where there is one")]
+    reason: Annotated[str, Field(description="why there is no answer, or why it is in doubt; else empty")]
     verdict: Verdict
     confidence: Confidence
     certainty: Annotated[float | None, Field(description="probability that the answer is right")]

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from thresher.links import file_name
 from thresher.tracing.explain import assessment, counted, in_full, shortened
+from thresher.types import State
 from thresher_server.mcp.shapes import (
     AnswerResult,
     CheckResult,
@@ -99,7 +100,7 @@ def search(result: SearchResult, others: Sequence[str]) -> str:
 def answer(result: AnswerResult) -> str:
     """The answer, its citations, and its unsupported sentences."""
     lines = [in_full(result.answer, result.reason)]
-    lines.append(_head(result.verdict, result.confidence, result.certainty))
+    lines.append(_head(result.verdict, result.confidence, result.certainty, result.state))
     lines += [_cited(one) for one in result.citations]
     lines += [f"Also: {one.text}\n{_cited(one.citation)}" for one in result.alternatives]
     lines += [
@@ -145,8 +146,8 @@ def _listed(one: DocumentTold) -> str:
     return f"- {one.title or file_name(one.source)} ({one.kind}{pages}) {one.document}"
 
 
-def _head(verdict: str | None, confidence: float | None, certainty: float | None) -> str:
-    said = assessment(verdict, confidence, certainty)
+def _head(verdict: str | None, confidence: float | None, certainty: float | None, state: State = "answered") -> str:
+    said = assessment(verdict, confidence, certainty, state)
     return f"{said}." if said else ""
 
 

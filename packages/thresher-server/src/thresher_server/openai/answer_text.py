@@ -1,4 +1,4 @@
-"""The text for people: the answer with its markers or the reason for none, and a short list of sources."""
+"""The text for people: the answer with its markers, the reason of a refusal or a doubt, and a list of sources."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _QUOTED_OR_ROW = re.compile(r"“[^“”]*”|^\|.*$", re.MULTILINE)
 
 
 def tail(answer: Answer, *, listed: bool, linked: bool, unread: Sequence[str] = ()) -> str:
-    """The text after the answer: further passages or the reason for no answer, the question and the sources.
+    """The text after the answer: the reason of a refusal or a doubt, further passages, the question, the sources.
 
     `unread` are the files that a client sent along. `listed` adds the understood question and the sources; `linked`
     adds their addresses, which are of no use if only this machine reaches the server.
     """
-    text = in_full(answer.text, answer.reason).removeprefix(answer.text) or _also(answer, linked)
+    text = in_full(answer.text, answer.reason).removeprefix(answer.text) + _also(answer, linked)
     if unread:
         more = [f"{len(unread) - MOST_UNREAD} more"] if len(unread) > MOST_UNREAD else []
         text += UNREAD + ", ".join([*unread[:MOST_UNREAD], *more]) + SEARCHED

@@ -78,7 +78,7 @@ class Extension(BaseModel):
     certainty: float | None = Field(description="probability that the answer is right")
     state: State = Field(description="doubtful: what is shown is the nearest and asserts nothing")
     abstained: bool
-    reason: str | None = Field(description="why there is no answer")
+    reason: str | None = Field(description="why there is no answer, or why it is in doubt")
     standalone: str | None = Field(None, description="a follow-up question as it was understood")
     unread: list[str] = Field([], description="files that the client sent along; they are not searched")
     answered_by: str | None = Field(None, description="model or reader, where a chat model was asked")

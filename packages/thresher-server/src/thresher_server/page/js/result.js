@@ -9,6 +9,7 @@ import { picture } from "./picture.js";
 import { isOnWeb, ownAddress, linked } from "./places.js";
 import { inCollection } from "./state.js";
 import { doing, stepList } from "./steps.js";
+import { markedText } from "./text_view.js";
 import { assessment, counted, day, number, placeOf, seconds, shortened, titleOf } from "./words.js";
 
 const SEEN_SECONDS = 0.55; // that a stage of the picture stays at least, or nobody sees it pass
@@ -106,11 +107,12 @@ function parts(answer, chunks, { open, suggestions, feedback }) {
   return [
     judged(answer),
     answer.abstained ? refusal(answer, chunks, open, suggestions) : element("div", { class: ["answer", isShort(answer) && "short", answer.state === "doubtful" && "doubtful"].filter(Boolean).join(" ") }, answerText(answer, open)),
+    answer.state === "doubtful" && answer.reason && element("p", { class: "why" }, `In doubt: ${answer.reason}`),
     certified(answer),
     sentenceReport(answer),
     conflicts(answer),
-    sources(answer, open),
-    alternatives(answer, open),
+    sources(answer, open, chunks),
+    alternatives(answer, open, chunks),
     withoutParts(answer),
     cost(answer),
     feedbackForm(answer, feedback),
@@ -156,7 +158,7 @@ function conflicts({ conflicts: pairs }) {
   return element("ul", { class: "conflicts" }, pairs.map(([one, other]) => element("li", {}, `Sources ${one} and ${other} contradict each other.`)));
 }
 
-function sources({ citations, text }, open) {
+function sources({ citations, text }, open, chunks = []) {
   const said = wordsOf(text);
   if (!citations.length) return null;
   return element("ol", { class: "sources", "aria-label": "Sources" }, citations.map((cited) => {
@@ -174,16 +176,25 @@ function sources({ citations, text }, open) {
         element("p", { class: "source-place" },
           [address ? address.replace(/^https?:\/\//, "") : placeOf(cited), cited.fetched ? `read ${day(cited.fetched)}` : ""].filter(Boolean).join(" · "),
           place ? element("a", { class: "own-tab", href: ownAddress(place), target: "_blank", "aria-label": `Open ${titleOf(cited)} in a new tab` }, icon("open")) : null),
-        said.includes(wordsOf(cited.quote)) ? null : element("blockquote", {}, shortened(cited.quote, 320))));
+        said.includes(wordsOf(cited.quote)) ? null : element("blockquote", {}, shortened(cited.quote, 320)),
+        around(cited, chunks)));
   }));
 }
 
 /** Further passages that may answer, each with the button that opens its place. */
-function alternatives({ alternatives: others = [] }, open) {
+function alternatives({ alternatives: others = [] }, open, chunks) {
   if (!others.length) return null;
   return element("div", { class: "also", role: "group", "aria-label": "Also" }, element("h3", {}, "Also"),
     others.map(({ text, citation }) => element("div", {}, answerText({ text, citations: [citation], sentences: [] }, open),
-      element("p", { class: "source-place" }, [titleOf(citation), placeOf(citation)].filter(Boolean).join(" · ")))));
+      element("p", { class: "source-place" }, [titleOf(citation), placeOf(citation)].filter(Boolean).join(" · ")),
+      around(citation, chunks))));
+}
+
+/** The passage that was read with its cited stretch marked, folded; null where it is no longer than that. */
+function around(cited, chunks) {
+  const read = chunks.find((chunk) => chunk.source === cited.source && chunk.start <= cited.start && cited.end <= chunk.end && chunk.text?.includes(cited.quote));
+  if (!read || read.text.trim() === cited.quote.trim()) return null;
+  return element("details", { class: "around" }, element("summary", {}, "Show the text around"), markedText(read, cited));
 }
 
 const wordsOf = (text) => (text.match(/[\p{L}\p{N}_]+/gu) ?? []).join(" ");

@@ -13,16 +13,20 @@ export async function textView(body, path, about, place) {
   let to = Math.min(about.characters, (place.end ?? 0) + AROUND);
   const render = async () => {
     const told = await call("GET", [...path, "text"], { parameters: { start: from, end: to } });
-    const units = (at) => unitsOf(told.text, Math.max(0, (at ?? 0) - told.start));
-    const [begin, end, said] = [units(place.start), units(place.end), (place.mark ?? [0, 0]).map(units)];
     body.replaceChildren(...[
       from > 0 ? more("Show what stands before", () => { from = Math.max(0, from - 4 * AROUND); return render(); }) : null,
-      element("div", { class: "document-text" }, blocks(told.text, begin, end, said)),
+      markedText(told, place),
       to < about.characters ? more("Show what follows", () => { to = Math.min(about.characters, to + 4 * AROUND); return render(); }) : null,
     ].filter(Boolean));
   };
   await render();
   (body.querySelector("mark strong") ?? body.querySelector("mark"))?.scrollIntoView({ block: "center" });
+}
+
+/** A text, which begins at `start` of its document, with a place of it marked. */
+export function markedText({ text, start }, place) {
+  const units = (at) => unitsOf(text, Math.max(0, (at ?? 0) - start));
+  return element("div", { class: "document-text" }, blocks(text, units(place.start), units(place.end), (place.mark ?? [0, 0]).map(units)));
 }
 
 const more = (label, onclick) => element("button", { type: "button", class: "quiet wide", onclick }, label);

@@ -7,17 +7,17 @@ const EVIDENCE = { correct: "sufficient", ambiguous: "in doubt", unsure: "in dou
 /** What a verdict says of the evidence. */
 export const evidenceWord = (verdict) => EVIDENCE[verdict] ?? "not decided";
 
-/** Whether an answer is right, by its certainty. */
-function answerWord(certainty) {
-  if (certainty >= 0.9) return "very probably right";
-  return certainty >= 0.6 ? "probably right" : "perhaps wrong";
+/** Whether an answer is right, by its state and certainty. */
+function answerWord(state, certainty) {
+  if (state === "doubtful") return "perhaps wrong";
+  return certainty >= 0.9 ? "very probably right" : "probably right";
 }
 
 /** "Evidence: sufficient (0.92); answer: probably right (0.63)"; empty where nothing was judged. */
-export function assessment({ verdict, confidence, certainty }) {
+export function assessment({ verdict, confidence, certainty, state }) {
   const parts = [];
   if (verdict) parts.push(`evidence: ${evidenceWord(verdict)}${confidence === null ? "" : ` (${confidence.toFixed(2)})`}`);
-  if (certainty !== null && certainty !== undefined) parts.push(`answer: ${answerWord(certainty)} (${certainty.toFixed(2)})`);
+  if (certainty !== null && certainty !== undefined) parts.push(`answer: ${answerWord(state, certainty)} (${certainty.toFixed(2)})`);
   const line = parts.join("; ");
   return line.charAt(0).toUpperCase() + line.slice(1);
 }
