@@ -9,10 +9,11 @@ WikiTableQuestions and TAT-QA, ten tables a collection; SQuAD 2.0 and Natural
 Questions, where a passage is right that holds a gold answer, and a span that is one or shares half of its words with
 one. Of the public sets the questions of the training and tune fifths are asked.
 
-A row is a logistic regression over the signs that are named in SIGNS, with a penalty of 1 on each weight. All proposals
-of a question weigh 1 together, all questions of a set 100. A kind with fewer than 100 proposals has no weights: its
-intercept is that of (right + 1) / (n + 2). Printed: n, right, and by tenfold cross-validation over questions the AUROC
-and the calibration error.
+A row is a logistic regression over the signs that are named in SIGNS, with a penalty of 1 on each weight. All sentences
+or spans of a question weigh 1 together, all questions of a set 100. The row of answers is fitted on the sentence that
+the row of sentences puts first, of each question. A kind with fewer than 100 proposals has no weights: its intercept is
+that of (right + 1) / (n + 2). Printed: n, right, and with each set left out in turn the AUROC and the calibration
+error; of answers how many are right from some certainties on.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ import shutil
 import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -40,20 +43,21 @@ from benchmarks.questions import rules
 from benchmarks.questions.rules import Mark
 from benchmarks.real_text import documents as real_documents
 from benchmarks.real_text import questions as real_questions
+from thresher.answering.sentences import Marked, SentenceFinder
 from thresher.answering.spans import ENOUGH_ROWS, TABLE
 from thresher.judging.fitting import auroc, calibration_error, logistic_weights
 from thresher_evals.dataset import split_of
 from thresher_evals.metrics.answers import exact_match, f1
 
-SEED, FOLDS = 23, 10
+SEED = 23
 SIGNS = {
-    "answer": ("relevance", "rank", "uncovered"),
-    "passage": ("relevance", "rank", "terms", "uncovered"),
-    "span": ("relevance", "place", "terms", "sentence"),
+    "sentence": ("least", "held", "position", "uncovered"),
+    "answer": ("relevance", "held", "uncovered"),
+    "span": ("relevance", "place", "terms", "near"),
     "cell": (),
 }
 """What each row weighs."""
-BOUNDS = (0.0, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7)
+BOUNDS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.45, 0.5, 0.55, 0.6)
 """Certainties from which an answer might be shown, or asserted."""
 PENALTY = 1.0
 SET_WEIGHT = 100.0
@@ -81,19 +85,35 @@ Row = dict[str, Any]
 def rows_of(name: str, collection: thresher.Collection, asked: list[tuple[str, str, Right]]) -> Iterator[Row]:
     """A row for each question of one set: its proposals, their spans, and whether each is right."""
     for id_, question, is_right in asked:
-        answer = collection.ask(question, settings=EVERYTHING)
+        with recorded() as read:
+            answer = collection.ask(question, settings=EVERYTHING)
         notes = next(step.value for step in answer.steps if step.name == "generate").notes
         if notes.facts.get("parts"):
             continue  # their proposals are told together
+        sentences = [{**one, "right": is_right("passage", str(one["text"]))} for one in read]
         proposals = []
         for one in notes.facts.get("proposals", ()):
             right = {"right": is_right(one["kind"], one["text"])}
             if one.get("words"):
                 right["span_right"] = is_right("span", one["words"])
             proposals.append({**one, **right})
-        texts = [answer.text, *(one.text for one in answer.alternatives)]
-        shown = not answer.abstained and any(is_right("passage", text) for text in texts)
-        yield {"set": name, "id": id_, "question": question, "proposals": proposals, "right": shown}
+        yield {"set": name, "id": id_, "question": question, "proposals": proposals, "sentences": sentences}
+
+
+@contextmanager
+def recorded() -> Iterator[list[Row]]:
+    """Every sentence that is read meanwhile, with its signs."""
+    found, read = list[Row](), SentenceFinder.read
+
+    def noted(self: SentenceFinder, question: str, passages: Any, allowed: Any) -> list[list[Marked]]:
+        each = read(self, question, passages, allowed)
+        for (passage, _), own in zip(passages, each, strict=True):
+            at = f"{passage.document_id} {passage.start}"
+            found.extend({"passage": at, "text": passage.quote[slice(*one.span)], **one.signs.to_dict()} for one in own)
+        return each
+
+    with patch.object(SentenceFinder, "read", noted):
+        yield found
 
 
 def by_rule(question: rules.Question) -> Right:
@@ -219,19 +239,29 @@ def regression(features: np.ndarray, right: np.ndarray, weights: np.ndarray) -> 
     return logistic_weights(np.c_[features, np.ones(len(features))], right, precision=precision, share=weights)
 
 
-def observed(name: str, rows: list[Row]) -> list[tuple[Row, Row, bool]]:
-    """Question, signs and whether it is right, of each proposal of a kind; the spans are those of the passages."""
-    if name == "answer":
-        first = [(row, row["proposals"][0]) for row in rows if row["proposals"]]
-        return [(row, one, row["right"]) for row, one in first if one["kind"] == "passage"]
+def observed(name: str, rows: list[Row], order: np.ndarray | None = None) -> list[tuple[Row, Row, bool]]:
+    """Question, signs and whether it is right, of each proposal of a kind; the spans are those of the passages.
+
+    An answer is the best sentence of a question, by a row in the order of the signs of sentences.
+    """
+    if name == "answer" and order is not None:
+        best = [(row, max(row["sentences"], key=lambda one: of(one, order))) for row in rows if row["sentences"]]
+        return [(row, one, one["right"]) for row, one in best]
+    if name == "sentence":
+        return [(row, one, one["right"]) for row in rows for one in row["sentences"]]
     if name == "span":
         return [(row, one, one["span_right"]) for row in rows for one in row["proposals"] if "span_right" in one]
     return [(row, one, one["right"]) for row in rows for one in row["proposals"] if one["kind"] == name]
 
 
-def fitted(name: str, rows: list[Row]) -> dict[str, Any] | None:
+def of(one: Row, order: np.ndarray) -> float:
+    """The log odds of a sentence but for the intercept."""
+    return float(np.array([one.get(sign, 0.0) for sign in SIGNS["sentence"]]) @ order)
+
+
+def fitted(name: str, rows: list[Row], order: np.ndarray | None = None) -> dict[str, Any] | None:
     """The row of one kind; None for one that was not proposed."""
-    found = observed(name, rows)
+    found = observed(name, rows, order)
     if not found:
         return None
     right = np.array([float(is_right) for _, _, is_right in found])
@@ -239,33 +269,33 @@ def fitted(name: str, rows: list[Row]) -> dict[str, Any] | None:
     told: dict[str, Any] = {"n": n, "right": hits, "sets": dict(Counter(row["set"] for row, _, _ in found))}
     if n < ENOUGH_ROWS or not signs:
         return {"intercept": round(float(np.log((hits + 1) / (n - hits + 1))), 3), **told, "weights": {}}
-    each = Counter((row["set"], row["id"]) for row, _, _ in found)
-    asked = Counter(set_ for set_, _ in each)
-    weights = np.array([SET_WEIGHT / asked[row["set"]] / each[row["set"], row["id"]] for row, _, _ in found])
+    sets, ids = (np.array([row[key] for row, _, _ in found]) for key in ("set", "id"))
+    each, asked = Counter(zip(sets, ids, strict=True)), Counter(set_ for set_, _ in {*zip(sets, ids, strict=True)})
+    weights = np.array([SET_WEIGHT / asked[a] / each[a, b] for a, b in zip(sets, ids, strict=True)])
     features = np.array([[one.get(sign, 0.0) for sign in signs] for _, one, _ in found])
-    folds = {key: at % FOLDS for at, key in enumerate(random.Random(SEED).sample(sorted(each), len(each)))}
-    fold = np.array([folds[row["set"], row["id"]] for row, _, _ in found])
+
     held_out = np.zeros(n)
-    for number in range(FOLDS):
-        ours = fold == number
-        learned = regression(features[~ours], right[~ours], weights[~ours])
-        held_out[ours] = 1 / (1 + np.exp(-np.c_[features[ours], np.ones(ours.sum())] @ learned))
-    learned = regression(features, right, weights)
-    told |= {
-        "held_out": {
-            set_: {
-                "auroc": round(auroc(held_out[chosen], right[chosen].astype(bool)), 3),
-                "ece": round(calibration_error(held_out[chosen], right[chosen].astype(bool)), 3),
-            }
-            for set_ in asked
-            if (chosen := np.array([row["set"] == set_ for row, _, _ in found])).any() and 0 < right[chosen].mean() < 1
+    for set_ in asked:
+        others = sets != set_
+        row = regression(features[others], right[others], weights[others])
+        held_out[~others] = logits(features[~others], row)
+    held_out, row = 1 / (1 + np.exp(-held_out)), regression(features, right, weights)
+    told["held_out"] = {
+        set_: {
+            "auroc": round(auroc(held_out[own], right[own].astype(bool)), 3),
+            "ece": round(calibration_error(held_out[own], right[own].astype(bool)), 3),
+            **({"marked": risk(held_out[own], right[own])} if name == "answer" else {}),
         }
+        for set_ in asked
+        if (own := sets == set_).any() and 0 < right[own].mean() < 1
     }
-    if name == "answer":
-        kinds = np.array([row["set"] for row, _, _ in found])
-        told["shown"] = {set_: risk(held_out[kinds == set_], right[kinds == set_]) for set_ in asked}
-    named = {sign: round(float(weight), 3) for sign, weight in zip(signs, learned[:-1], strict=True)}
-    return {"intercept": round(float(learned[-1]), 3), **told, "weights": named}
+    named = {sign: round(float(weight), 3) for sign, weight in zip(signs, row[:-1], strict=True)}
+    return {"intercept": round(float(row[-1]), 3), **told, "weights": named}
+
+
+def logits(features: np.ndarray, row: np.ndarray) -> np.ndarray:
+    """The log odds of each row of features."""
+    return np.asarray(features @ row[:-1] + row[-1])
 
 
 def risk(probabilities: np.ndarray, right: np.ndarray) -> dict[str, str]:
@@ -278,7 +308,9 @@ def fit(options: argparse.Namespace) -> None:
     """Print the rows, and write them."""
     rows = lines(options.proposals)
     before = json.loads(TABLE.read_text(encoding="utf-8"))["rows"]
-    table = {name: fitted(name, rows) or before[name] for name in SIGNS}
+    table = {"sentence": fitted("sentence", rows) or before["sentence"]}
+    order = np.array([table["sentence"]["weights"][sign] for sign in SIGNS["sentence"]])
+    table |= {name: fitted(name, rows, order) or before[name] for name in SIGNS if name not in table}
     for name, row in table.items():
         print(f"{name}: {json.dumps(row)}")
     if options.write:

@@ -60,7 +60,6 @@ def asked(collection: Collection, turns: Sequence[Turn], **options: Any) -> Iter
     """Each turn with its answer, and whether it went as it should."""
     history: list[Answer] = []
     for turn in turns:
-        stored = len(collection.traces.asked())
         answer = collection.ask(turn.question, history=history, **options)
         if turn.kind in WHOLE:
             alone = collection.ask(turn.question, **options)
@@ -68,7 +67,7 @@ def asked(collection: Collection, turns: Sequence[Turn], **options: Any) -> Iter
                 getattr(answer, name) == getattr(alone, name) for name in COMPARED
             )
         elif turn.kind == "courtesy":
-            right = not answer.steps and not answer.trace and len(collection.traces.asked()) == stored
+            right = not answer.abstained and not answer.citations
         else:
             right = not answer.abstained and (turn.expected or "") in first_citation(answer)
         history.append(answer)

@@ -138,6 +138,8 @@ class Pipeline:
     correct: Corrector = never
     refine: Refiner = as_is
     verify: Verifier = unverified
+    nearest: Generator | None = None
+    """Shows, in doubt, what is nearest of one's own documents where they are insufficient and nothing else is there."""
     degraded: tuple[str, ...] = ()
     """What the recipe names but could not be given, known before the run."""
     only_correct: bool = False
@@ -170,7 +172,7 @@ class Pipeline:
             Decision(None, reason=NO_TIME),
         )
         correction = yield from record.step("correct", 1, lambda: self.correct(query, decision), Correction())
-        chosen = select(decision, judged.kept, correction.hits)
+        chosen = select(decision, judged.kept, correction.hits) or (judged.kept if self._nears(decision) else ())
         refined = yield from record.step("refine", len(chosen), lambda: self.refine(query, chosen), unrefined(chosen))
         draft = yield from record.step(
             "generate",
@@ -215,8 +217,13 @@ class Pipeline:
         if self.only_correct and decision.verdict not in (None, Verdict.CORRECT):
             reason = not_certain(EVIDENCE_IN_WORDS[decision.verdict])
             return Generation(UNCERTAIN, abstained=True, reason=reason)
-        draft = self.generate(query, refined.evidence)
+        generate = self.nearest if self.nearest and self._nears(decision) and not correction.hits else self.generate
+        draft = generate(query, refined.evidence)
         return _explained(query, draft, refined, decision, correction)
+
+    def _nears(self, decision: Decision) -> bool:
+        """Whether what is nearest may be shown under a verdict."""
+        return self.nearest is not None and decision.verdict is Verdict.INCORRECT and not self.only_correct
 
     def search(self, query: Query, *, strict: bool = False, cut: Cut | None = None) -> SearchResult:
         """The hits a recipe keeps, after judging and ordering; with `cut` excerpts of its evidence, and the verdict.

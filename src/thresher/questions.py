@@ -104,66 +104,7 @@ def wants_other(question: str) -> bool:
     return found is not None and bool(found["other"] or re.search(r"\b(?:no|ye|ok|sure)", question, re.IGNORECASE))
 
 
-def put_instead(question: str, typed: str = "") -> str:
-    """What a follow-up says of what the same is asked, "" for any other: "for children" of "And for children?".
-
-    `typed` is the follow-up, where `question` is not it with its topic in brackets.
-    """
-    if not typed and (added := ADDED.fullmatch(question)) is not None:
-        typed = added["typed"]
-    opening = OPENING.match(typed)
-    said = typed[opening.end() :] if opening else typed
-    first = said.split(maxsplit=1)[:1]
-    goes_on = opening is not None or (first and first[0].lower() in _OF_WHAT)
-    return "" if asks(typed) or not goes_on else said.strip(" ?.!")
-
-
-# --- questions that one passage seldom answers ----------------------------------------------------------------------
-
-_PLURAL = r"(?!\w*(?:ss|us|is)\b)[^\W\d_]{3,}s\b"
-_HELPING = rf"(?:{'|'.join(sorted(_AUXILIARY))}|would|should|may|might|must|shall)\b"
-_SEVERAL = re.compile(
-    rf"\W*(?:\w+ )?(?:which (?:of \w+ )?(?!{_HELPING}){_PLURAL}"
-    rf"|(?:which|what) (?:(?!of\b|{_HELPING})[\w'’-]+ ){{0,3}}(?!{_HELPING}){_PLURAL} (?!is|was|does|has){_HELPING}"
-    rf"|(?:please )?list\b|(?:what|who|which|show|give|tell|name|find)\b.*\ball (?:of )?(?:the )?{_PLURAL})",
-    re.IGNORECASE,
-)
-_SUPERLATIVE = re.compile(r"\b(?:[a-z]{2,}est|(?:the|their|its|our|his|her) (?:most|least|best|worst))\b")
-
-
-def asks_for_several(question: str) -> bool:
-    """Whether a question asks for all of some: a plural behind "which" or "what", "list", or "all".
-
-    >>> [asks_for_several(f"Which {x} closed?") for x in ("piers are", "pier is", "class is", "of the piers are")]
-    [True, False, False, True]
-    """
-    return _SEVERAL.match(question) is not None
-
-
-_KIND = re.compile(
-    rf"\b(?:which|what) (?:(?:(?!{_HELPING})[a-z][\w-]* ){{0,3}}?(?P<kind>(?!{_HELPING})[a-z][\w-]*) (?={_HELPING})"
-    rf"|(?P<first>(?!{_HELPING})[a-z][\w-]*))",
-    re.IGNORECASE,
-)
-
-
-def kind_asked(question: str) -> str:
-    """The word for the kind of thing that is asked for, "" for none: behind "which" or "what", before the verb.
-
-    >>> [kind_asked(f"Which {x}?") for x in ("old pump is loud", "street leads to the port", "is it")]
-    ['pump', 'street', '']
-    """
-    found = _KIND.search(question)
-    return "" if found is None else found["kind"] or found["first"]
-
-
-def superlatives(text: str) -> list[str]:
-    """The words of a text that compare one with all others, in small letters: "oldest", "most" behind "the".
-
-    Nouns that end alike (forest) are among them.
-    """
-    return [found.split()[-1] for found in _SUPERLATIVE.findall(text)]
-
+# --- a question that compares two ------------------------------------------------------------------------------------
 
 _SIDE = r"(?:the |an? )?[^\s,;?]+(?: [^\s,;?]+){0,3}?"
 _COMPARED = tuple(
@@ -255,6 +196,7 @@ def asks_about_whole(question: str) -> str | None:
 
 # --- two questions in one ---------------------------------------------------------------------------------------------
 
+_HELPING = rf"(?:{'|'.join(sorted(_AUXILIARY))}|would|should|may|might|must|shall)\b"
 _ASKS = r"(?:who|whom|whose|what|which|when|where|why|how)"
 _SUBJECT = r"(?:an?|the|th(?:is|at|ese|ose)|it|they|s?he|we|you|I|there|my|our|your|his|her|its|their|any|both)"
 """Begins what is asked about, behind "is", "does" or the like: "renewed" in "and can be renewed" is none."""
@@ -279,11 +221,9 @@ class SubQuestion(NamedTuple):
 
 
 def searches(question: str) -> tuple[str, ...]:
-    """What is searched and judged: a question in each of its wordings, each of two parts, of two that it compares."""
+    """What is searched and judged: a question, each of two parts of it, or of two that it compares."""
     parts = asked_apart(question)
-    if len(parts) == 1 and (names := compared(question)) is not None:
-        return (question, *names)
-    return asked_alike(question) if len(parts) == 1 else (question, *(part.asked for part in parts))
+    return (question, *((part.asked for part in parts) if len(parts) > 1 else compared(question) or ()))
 
 
 def asked_apart(question: str) -> tuple[SubQuestion, ...]:
@@ -312,41 +252,6 @@ def _between(text: str) -> re.Match[str] | None:
         return cut
     cut = _SECOND_CLAUSE.search(text) if _YES_OR_NO.match(text) else None
     return cut if cut is not None and len(index_terms(text[cut.end() :])) >= _CLAUSE_TERMS else None
-
-
-# --- one question in several wordings ---------------------------------------------------------------------------------
-
-_ASKED = r"(?P<which>what|which(?: [\w-]+){1,3})"
-_HOLDS = r"cover|include|pay(?: for)?|contain"
-_HELD = r"covered|included|paid|contained"
-_NOT_HELD = (
-    re.compile(
-        rf"{_ASKED} (?P<aux>does|do|did) (?P<whole>.+?) (?:not (?:{_HOLDS})|exclude)(?P<rest>)\W*$", re.IGNORECASE
-    ),
-    re.compile(
-        rf"{_ASKED} (?P<aux>is|are|was|were) (?:not (?:{_HELD})|excluded)(?: (?:by|in|from) (?P<whole>.+?))?\W*$",
-        re.IGNORECASE,
-    ),
-)
-_SAME = ("not covered by", "not included in", "excluded from")
-"""What does not hold has these names in documents."""
-
-
-def asked_alike(question: str) -> tuple[str, ...]:
-    """A question, and where it asks what something does not hold, the same in the words that documents have for it.
-
-    >>> asked_alike("What does the plan not cover?")[1:]
-    ('What is not covered by the plan?', 'What is not included in the plan?', 'What is excluded from the plan?')
-    """
-    for form in _NOT_HELD:
-        if found := form.match(question.strip()):
-            be = {"does": "is", "do": "is", "did": "was"}.get(found["aux"].lower(), found["aux"])
-            be = "are" if be == "is" and found["which"].lower().endswith("s") else be
-            of = found["whole"]
-            alike = (f"{found['which']} {be} {held if of else held.rpartition(' ')[0]}{f' {of}' if of else ''}?"
-                     for held in _SAME)  # fmt: skip
-            return (question, *(one for one in alike if one.casefold() != question.strip().casefold()))
-    return (question,)
 
 
 # --- what asks nothing ------------------------------------------------------------------------------------------------

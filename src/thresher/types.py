@@ -627,9 +627,6 @@ HERE = "Here: "
 IN_DOUBT = "In doubt, the nearest passage: "
 """Before passages that are not probable enough to be shown as the answer."""
 
-NOT_ALL = "In doubt, the nearest passages may not be all: "
-"""Before passages that each may answer a question for several."""
-
 State = Literal["answered", "doubtful", "refused"]
 """What became of a question: an answer is shown, the nearest passages are shown and assert nothing, or nothing is."""
 
@@ -681,7 +678,7 @@ class Alternative(Public):
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """An answer as the generator left it. An abstention has a reason and no citations."""
+    """An answer as the generator left it. An abstention has a reason and no citations, what is in doubt has both."""
 
     text: str
     citations: tuple[Citation, ...] = ()

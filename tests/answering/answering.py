@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from thresher.answering.answerer import Answerer
+from thresher.answering.sentences import SentenceFinder
 from thresher.answering.spans import Confidence, Row, SpanFinder
 from thresher.testing.fakes import OverlapCrossEncoder
 from thresher.text.terms import index_terms, rarity_from
@@ -45,8 +46,8 @@ class Overlapping:
 
 
 CONFIDENCE = Confidence(
-    answer=Row(0.0, 1000, 500, {"relevance": 1.0}),
-    passage=Row(0.0, 1000, 500, {"relevance": 1.0}),
+    sentence=Row(0.0, 1000, 500, {"least": 1.0, "held": 0.5}),
+    answer=Row(0.0, 1000, 500, {"least": 1.0}),
     span=Row(4.0, 1000, 500, {"place": 2.0}),
     cell=Row(2.0, 1000, 800),
 )
@@ -62,6 +63,7 @@ def answerer(
     read = reader or Overlapping()
     spans = SpanFinder(read, rarity, CONFIDENCE.span)
     known = {one.id: one for one in documents}
+    sentences = SentenceFinder(read, CONFIDENCE.sentence)
     return Answerer(
-        spans, read, lambda ids: {i: known[i] for i in ids if i in known}, CONFIDENCE, abstain, hedge, rivals
+        spans, sentences, read, lambda ids: {i: known[i] for i in ids if i in known}, CONFIDENCE, abstain, hedge, rivals
     )

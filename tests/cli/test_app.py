@@ -25,6 +25,8 @@ from thresher.pipeline import SLOTS
 from thresher_testing.llm_server import Reply, ScriptedServer
 
 QUESTION = "When was the Kõpu lighthouse built?"
+MARKED = "Here: “**The Kõpu lighthouse was built in 1531.**"
+PASSAGE = f"{MARKED} It stands on the island of Hiiumaa. Its light reaches 26 nautical miles.” [1]"
 HYBRID = ("--recipe", "hybrid")  # its results are all that was found: it does not judge
 CONTRACT = {
     "index": "added updated unchanged duplicates removed failed remarks skipped chunks seconds",
@@ -184,9 +186,8 @@ def test_search_ask_and_explain_have_their_keys(run: Run, indexed: Path) -> None
 
 def test_ask_answers_in_words_for_a_person(run: Run, indexed: Path) -> None:
     ran = run("ask", QUESTION, "--home", indexed)
-    first, shown, second, third = ran.out.splitlines()
-    assert first == "1531 [1]"
-    assert "built in **1531**" in shown
+    shown, second, third = ran.out.splitlines()
+    assert shown.startswith(MARKED)
     assert second.startswith("  [1] ")
     assert second.endswith("lighthouse.md, line 3, under “Lighthouses”, characters 15-126")
     assert third.startswith("Evidence: sufficient (0.")
@@ -236,7 +237,7 @@ def test_several_recipes_answer_one_question_each_under_its_name(run: Run, index
     lines = ran.out.splitlines()
     named = [at for at, line in enumerate(lines) if line.startswith("--- ")]
     assert [lines[at] for at in named] == ["--- rag", "--- corrective"]
-    assert [lines[at + 1] for at in named] == ["1531 [1]", "1531 [1]"]
+    assert [lines[at + 1] for at in named] == [PASSAGE, PASSAGE]
     answers = [json.loads(line) for line in run("ask", QUESTION, *both, "--home", indexed, "--json").out.splitlines()]
     assert [one["recipe"] for one in answers] == ["rag", "corrective"]
     assert run("explain", "--home", indexed, "--json").json["recipe"] == "corrective"
@@ -409,7 +410,7 @@ def test_a_home_that_is_not_there_says_what_to_do_and_is_not_made(run: Run, tmp_
 def test_a_question_needs_no_command_and_no_quotes(run: Run, indexed: Path) -> None:
     for words in ([QUESTION], QUESTION.split(), ["--home", indexed, QUESTION]):
         at = () if "--home" in words else ("--home", indexed)
-        assert run(*words, *at).out.startswith("1531 [1]")
+        assert run(*words, *at).out.startswith(MARKED)
     assert run("expain", "last").error == (
         "thresher: no such command 'expain'. Did you mean 'explain'?; see thresher --help"
     )
@@ -451,7 +452,7 @@ def test_the_collections_of_a_home_are_listed_copied_packed_and_dropped(
     assert run("collections", "rename", "third", "fourth", "--home", home).code == 0
     listed = run("collections", "--home", home, "--json").json
     assert [(one["name"], one["documents"]) for one in listed] == [("fourth", 3), ("second", 3)]
-    assert run("ask", QUESTION, "--home", home, "--collection", "fourth").out.startswith("1531 [1]")
+    assert run("ask", QUESTION, "--home", home, "--collection", "fourth").out.startswith(MARKED)
     asked = run("collections", "drop", "fourth", "--home", home)
     assert (asked.code, asked.error) == (
         2,
@@ -550,7 +551,7 @@ def test_chat_carries_the_subject_to_the_next_question(
     typed(monkeypatch, f"/why\n{QUESTION}\nAnd when was it rebuilt?\n\n/new\n/help\n/quit\nnot asked\n")
     nothing, first, second, told = run("chat", "--home", indexed, "--json").out.splitlines()
     assert nothing == "nothing was asked yet"
-    assert "built in **1531**" in json.loads(first)["text"]
+    assert json.loads(first)["text"] == PASSAGE
     assert json.loads(second)["question"] == "And when was it rebuilt?"
     assert told.startswith("Ask a question, or: /why")
 

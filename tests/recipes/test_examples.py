@@ -91,7 +91,7 @@ def test_what_that_library_is_about_is_answered_from_it(library: Making, recipe:
 @pytest.mark.parametrize("recipe", ["crag", "ecrag", "chunkrag", "corrective"])
 def test_the_capital_of_france_is_found_among_other_french_cities(library: Making, recipe: str) -> None:
     answer = library(CITIES).ask("What is the capital of France?", recipe=recipe)
-    assert answer.text.startswith(("Paris [1]", "Here: “**Paris is the capital of France."))
+    assert answer.text.startswith(("Here: “Paris is the capital", "Here: “**Paris is the capital"))
     assert answer.citations[0].quote.startswith("Paris is the capital of France.")
 
 
@@ -219,7 +219,11 @@ def two_papers(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_the_blogs_own_question_is_not_answered_with_learning_rates(two_papers: Collection, recipe: str) -> None:
     answer = two_papers.ask(TRANSFORMER, recipe=recipe)
     assert "5e-5" not in answer.text
-    if recipe not in ("ecrag-literal", "chunkrag-v1"):  # as printed: they show what mentions a transformer
+    if recipe not in (
+        "ecrag-literal",
+        "hybrid-literal",
+        "chunkrag-v1",
+    ):  # as printed: they show what mentions a transformer
         assert answer.state != "answered" or "attention" in answer.text
 
 
@@ -237,7 +241,7 @@ def test_the_blogs_own_question_is_answered_by_the_model(two_papers: Collection,
     answer = two_papers.ask(TRANSFORMER, recipe=recipe, settings=using(server))
     assert answer.answered_by == "model"
     assert "A Transformer is a network architecture based on attention. [" in answer.text
-    assert answer.state == ("doubtful" if recipe == "corrective" else "answered")  # its judge doubts what was retrieved
+    assert answer.state == "answered"
 
 
 @pytest.mark.slow

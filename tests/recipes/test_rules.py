@@ -25,7 +25,7 @@ SAYS = {"bool", "Found | None", "list[Proposal]"}
 
 NOT_RULES = {
     "reads the words of a question for rules of the list": """
-        questions:asks questions:asks_for_several questions:kind_asked questions:may_be_mistyped questions:searches
+        questions:asks questions:may_be_mistyped questions:searches
         structure.described:missing structure.lookup:words_of structure.lookup:look text.answer_types:answer_type
         text.answer_types:asks_for_figure text.answer_types:asks_for_name text.entities:missing_details
         text.language:question_language text.language:foreign_language verification.rules:asks_whether""",
@@ -38,7 +38,10 @@ NOT_RULES = {
     "is a part of a rule of the list": """
         structure.versions:are_versions verification.conflicts:answers_differ verification.conflicts:of_the_same
         verification.contradiction:exclude_each_other verification.contradiction:has_new_condition
-        verification.contradiction:opposite_extremes verification.rules:case_of""",
+        verification.rules:case_of""",
+    "says why, and decides nothing": """
+        answering.doubts:said_of_the_proposal answering.doubts:lacks_names answering.doubts:others_are_as_near
+        answering.doubts:stands_alone answering.doubts:is_far answering.doubts:reason""",
     "compares places or documents": """
         answering.answerer:same_place answering.answerer:_shown_by answering.answerer:_overlap
         answering.answerer:_is_of answering.citations:is_quoted_from answering.cells:_within

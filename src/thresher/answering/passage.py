@@ -1,28 +1,22 @@
-"""What may be shown of a piece of evidence, how it is quoted, and whether it is only a part of an answer."""
+"""What may be shown of a piece of evidence, and how it is quoted."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from thresher.answering.citations import Sentence, cite
-from thresher.answering.spans import AnswerSpan, Signs, answer_in
-from thresher.protocols import PairReader
-from thresher.questions import asks_for_several, kind_asked, superlatives
-from thresher.structure.entries import FAR
-from thresher.text.answer_types import asks_for_name, is_figure, missing_answer
+from thresher.answering.spans import AnswerSpan, Signs
 from thresher.text.boilerplate import asks, is_bibliography, is_contents, says_nothing, usages
-from thresher.text.entities import name_places, whole_names
 from thresher.text.injection import is_command
-from thresher.text.language import foreign_language
 from thresher.text.markup import LISTED, RULE, Block, blocks, cells, table
 from thresher.text.passages import LONGEST, cut_around
 from thresher.text.sentences import Span, line_spans, sentence_spans, spans_of, trim
-from thresher.text.terms import among, term_set
 from thresher.types import Citation, Document, Evidence
-from thresher.verification.contradiction import opposite_extremes
+
+SHOWN = 450
+"""Characters that are shown around a marked sentence; a list, table or code that it stands in is shown whole."""
 
 _BLANK = re.compile(r"\s*")
 _BLOCK_LINE = re.compile(r"\n(?:[ \t|*•-]|\s*\n)")
@@ -122,14 +116,26 @@ class Passage:
         return spans
 
     @property
-    def texts(self) -> list[str]:
-        """Its sentences that say something."""
-        texts = (self.quote[slice(*span)] for span in self.sentences)
-        return [text for text in texts if not says_nothing(text)]
+    def readable(self) -> list[tuple[Span, str]]:
+        """Its sentences, each as it is read: below the question that stands above it, a row below its header."""
+        tables = [block for block in blocks(self.quote) if block.kind == "table" and self._headed(block)]
+        headers = {block.start: block.text[slice(*_rows(block.text)[0])] for block in tables}
+        above, found = self.asked, list[tuple[Span, str]]()
+        for start, end in self.sentences:
+            text = self.quote[start:end]
+            header = next((headers[block.start] for block in tables if block.start <= start < block.end), "")
+            found.append(((start, end), "\n".join(filter(None, (header, f"{above} {text}".strip())))))
+            above = text if asks(text) else ""
+        return found
 
     def touches(self, document_id: str, start: int, end: int) -> bool:
         """Whether it shows some of a span of a document."""
         return self.document_id == document_id and self.start < end and start < self.end
+
+    def around(self, span: Span) -> Passage:
+        """What of it is shown around a sentence, which is given in offsets of the quote."""
+        low, high = cut_around(self.quote, *span, SHOWN)
+        return replace(self, start=self.start + low, end=self.start + high, quote=self.quote[low:high])
 
     def citation(self, marker: int) -> Citation:
         """The place of the passage."""
@@ -311,9 +317,6 @@ def _rows(text: str) -> list[Span]:
     return [span for span in line_spans(text) if not RULE.fullmatch(text[slice(*span)])]
 
 
-# --- a part of an answer: one of several, what nothing compares, one of two of a name ---------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """A passage or a cell that may be shown, with its probability to hold the answer."""
@@ -322,188 +325,13 @@ class Proposal:
     text: str
     """Of a cell with its markers, which count on from [1]; of a passage its quote."""
     citations: tuple[Citation, ...]
-    leads: bool
-    """Whether the words that answer stand first when it is shown."""
     passage: Passage | None = None
     """None for a cell."""
+    marked: Span | None = None
+    """The sentence of the passage that answers, in offsets of its quote; None for an entry."""
     place: AnswerSpan | None = None
     """The most probable span of the passage."""
     signs: Signs | None = None
-    """What the judge read of a passage; None for a cell, an entry and what is not in force."""
-    in_doubt: bool = False
-    """Whether it is shown and never asserted, however probable it is."""
-
-
-_COUNTED = re.compile(r"\W*(?:in |on |at |to |for )?how many\b", re.IGNORECASE)
-
-
-def is_one_of_several(question: str, best: Proposal, others: Sequence[Proposal], reader: PairReader) -> bool:
-    """Whether a question asks for several, and further passages or sentences answer it too, or a list is shown in part.
-
-    Nor is a part of a table counted.
-    """
-    if best.passage is None:
-        return False
-    if not asks_for_several(question):
-        return _COUNTED.match(question) is not None and _goes_on(best.passage)
-    further = (one for one in others if _is_as_near(one, best) and not _is_in(one, best.passage))
-    return next(further, None) is not None or _goes_on(best.passage) or _answers_twice(question, best.passage, reader)
-
-
-def is_not_compared(question: str, best: Proposal) -> bool:
-    """Whether a question asks for the highest, the oldest, the most, and the passage says nothing of it or the reverse.
-
-    "The largest lake is Mirow" does not answer which is the smallest.
-    """
-    passage = best.passage
-    asked = superlatives(question)
-    if passage is None or not asked:
-        return False
-    said = [] if best.place is None else superlatives(best.place.sentence.text)
-    if said:
-        return opposite_extremes(asked, said)
-    return set(asked).isdisjoint(superlatives(f"{passage.stretch.title} {passage.quote}".casefold()))
-
-
-def says_of(words: str, text: str) -> bool:
-    """Whether a text has one of some words, or none of them tells anything; child stands for children."""
-    terms, there = term_set(words), term_set(text)
-    return not terms or any(among(term, there) for term in terms)
-
-
-def is_of_variant(words: str, sentence: str) -> bool:
-    """Whether a sentence has the last of some words and none of those before it: the big model for the base model."""
-    *before, last = [word for word in words.split() if term_set(word)] or [""]
-    return bool(before) and says_of(last, sentence) and not says_of(" ".join(before), sentence)
-
-
-def is_of_another(question: str, best: Proposal, others: Sequence[Proposal], reader: PairReader) -> bool:
-    """Whether two paragraphs, rows or passages say different things of one who is named, and as much of the question.
-
-    A word of the question that only one of them has tells them apart.
-    """
-    name = max((one for one in whole_names(question) if " " in one), key=len, default="")
-    if not name or best.passage is None or best.place is None:
-        return False
-    if any(re.search(rf"\bthe {re.escape(name)}\b", text, re.IGNORECASE) for text in (question, best.passage.quote)):
-        return False  # a person has no article
-    asked = term_set(question) - term_set(name)
-    near = [
-        (one.passage.quote, one.place.words) for one in others if _is_as_near(one, best) and one.passage and one.place
-    ]
-    alone = re.compile(rf"(?<!the )\b{re.escape(name)}\b(?! [A-Z])")
-    units = [(text, words) for text, words in near if alone.search(text)]
-    mine = [text for text in _units(best.passage.quote) if alone.search(text)]
-    if len(mine) > 1:
-        title = best.passage.stretch.title
-        read = list(zip(mine, reader.read(question, mine, [title] * len(mine)), strict=True))
-        most = max(reading.relevance for _, reading in read)
-        kept = [(text, reading) for text, reading in read if reading.relevance >= most - FAR]
-        units += [(text, text[slice(*answer_in(text, reading))]) for text, reading in kept]
-    else:
-        units.append((best.passage.quote, best.place.words))
-    most_said = max((asked & term_set(text) for text, _ in units), key=len, default=frozenset())
-    told = [term_set(words) for text, words in units if asked & term_set(text) == most_said]
-    return any(one - other and other - one for at, one in enumerate(told) for other in told[at + 1 :])
-
-
-def is_of_another_kind(question: str, best: Proposal, others: Sequence[Proposal]) -> bool:
-    """Whether passages name things of the kind that is asked for, and the words that answer are none of them.
-
-    "Which pump was serviced?" where the Spirax boiler was, and the KSB pump stands beside it.
-    """
-    kind = kind_asked(question)
-    if not term_set(kind) or best.passage is None or best.place is None:
-        return False
-    if not any(map(str.isalpha, best.place.words)):
-        return False  # a number is no thing of any kind
-    sentence = best.place.sentence
-    start, end = best.place.start - sentence.start, best.place.end - sentence.start
-    within = list(_of_kind(kind, sentence.text))
-    if any(not named or (low < end and start < high) for low, high, named in within):
-        return False
-    if within and not any(name_places(f"- {best.place.words}")):
-        return False
-    if term_set(kind) == term_set("".join(best.passage.stretch.title.split()[-1:])):
-        return False  # all that "Our pumps" speaks of are pumps
-    texts = [best.passage.quote, *(one.passage.quote for one in others if one.passage)]
-    return any(named for text in texts for *_, named in _of_kind(kind, text))
-
-
-def is_of_another_type(question: str, best: Proposal) -> bool:
-    """Whether a question asks who or where and the words that answer are figures, or when or how many without any.
-
-    Of a row every cell counts but those of columns by which the question names a row.
-    """
-    if best.passage is None or best.place is None or foreign_language(question):
-        return False
-    text, at = best.place.piece.text, best.place.start - best.place.piece.start
-    line = text[text.rfind("\n", 0, at) + 1 : at] + text[at:].split("\n", 1)[0]
-    row = cells(line) if line.startswith("|") else ()
-    if not asks_for_name(question):
-        return bool(missing_answer(question, line if row else best.place.sentence.text))
-    lines = text.split("\n")
-    named = {
-        column
-        for above, below in pairwise([*lines, ""])
-        if row and not RULE.fullmatch(below)
-        for column, cell in enumerate(cells(above))
-        if term_set(cell) and term_set(cell) <= term_set(question)
-    }
-    left = [cell for column, cell in enumerate(row) if column not in named]
-    return all(map(is_figure, left or [best.place.words]))
-
-
-_NAME_BEFORE = re.compile(r"(?:[A-Z][\w'’-]* )+$")
-_NAME_BEHIND = re.compile(r"(?: [A-Z][\w'’-]*)+")
-
-
-def _of_kind(kind: str, text: str) -> Iterator[tuple[int, int, bool]]:
-    """Each place of a word in a text with the names beside it, and whether there are any: the KSB pump."""
-    wanted = term_set(kind)
-    for word in re.finditer(r"[^\W_][\w'’-]*", text):
-        if term_set(word[0]) == wanted:
-            before = _NAME_BEFORE.search(text, 0, word.start())
-            behind = _NAME_BEHIND.match(text, word.end())
-            low, high = before.start() if before else word.start(), behind.end() if behind else word.end()
-            yield low, high, bool(term_set(f"{text[low : word.start()]} {text[word.end() : high]}"))
-
-
-def _is_as_near(one: Proposal, best: Proposal) -> bool:
-    if one.passage is None or one.signs is None or best.signs is None:
-        return False
-    return (one.signs.relevance or 0.0) >= (best.signs.relevance or 0.0) - FAR
-
-
-def _is_in(one: Proposal, passage: Passage) -> bool:
-    """Whether a passage shows the answer of another one too."""
-    return one.place is not None and one.place.words in passage.quote
-
-
-def _units(text: str) -> Iterator[str]:
-    """Paragraphs, and of tables and of lines that each end in a stop the lines."""
-    for block in text.split("\n\n"):
-        lines = block.split("\n")
-        yield from lines if block.startswith("|") or all(line.endswith(_STOPS) for line in lines) else [block]
-
-
-def _answers_twice(question: str, passage: Passage, reader: PairReader) -> bool:
-    """Whether two sentences of a passage answer alike; the items of a list are one answer."""
-    said = [text for text in passage.texts if not LISTED.match(text) and not text.lstrip().startswith("|")]
-    if len(said) < 2:
-        return False
-    read = reader.read(question, said, [passage.stretch.title] * len(said))
-    *_, second, best = sorted(one.relevance for one in read)
-    return second >= best - FAR
-
-
-def _goes_on(passage: Passage) -> bool:
-    """Whether a list or a table stands partly outside of a passage of it."""
-    document = passage.stretch.document
-    if document is None:
-        return False
-    tables = document.tables_over(passage.start, passage.end)
-    if any(table.start < passage.start or passage.end < table.end for table in tables):
-        return True
-    last = passage.quote[passage.quote.rfind("\n") + 1 :]
-    return bool(LISTED.match(last) and LISTED.match(document.text[passage.end :].lstrip("\n")[:100]))
+    """What the judge read of the marked sentence; None for a cell, an entry and what is not in force."""
+    doubt: str = ""
+    """Why it is shown and never asserted, however probable it is; "" where nothing speaks against it."""

@@ -56,11 +56,19 @@ class Signs:
     """Logit of the judge that the piece of evidence answers the question."""
     rank: float | None = None
     """Logarithm of its rank among what was retrieved."""
+    sentence: float | None = None
+    """The same of the marked sentence by itself."""
+    least: float | None = None
+    """The lower of both: a sentence answers where its passage does too."""
+    position: float | None = None
+    """Logarithm of the passage's position in the order in which the recipe hands it over, from 1."""
+    held: float | None = None
+    """Whether the likeliest words of the piece stand in the sentence: 0 or 1."""
     place: float | None = None
     """Logarithm of the probability of the span among all spans of its piece."""
     terms: float | None = None
     """Share of the question's terms, weighted by rarity, that the text or what stands above it holds, 0 to 1."""
-    sentence: float | None = None
+    near: float | None = None
     """The same of the sentence of the span."""
     uncovered: float | None = None
     """Names and numbers of the question that its text, its title and what its document goes by lack, 3 at most."""
@@ -102,11 +110,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """Probabilities that what is shown holds the answer, that a passage does, that a span is it, and that a cell is."""
+    """Probabilities that a sentence states the answer, that the best one does, that a span is it, that a cell is."""
 
+    sentence: Row
+    """Orders the sentences."""
     answer: Row
-    """Over the signs of the first passage: that one of those shown holds the answer."""
-    passage: Row
+    """Over the signs of the best one: how certain the answer is."""
     span: Row
     cell: Row
 
@@ -242,7 +251,7 @@ class SpanFinder:
             rank=log(rank),
             place=log(max(reading.certainty, LEAST_PROBABILITY)),
             terms=share_of_terms(rarity, question, f"{chunk.title} {piece.text}"),
-            sentence=share_of_terms(rarity, question, f"{chunk.title} {sentence}"),
+            near=share_of_terms(rarity, question, f"{chunk.title} {sentence}"),
             uncovered=float(min(MOST_LACKING, lacks)),
         )
         return AnswerSpan(piece, piece.start + start, piece.start + end, signs, self.row.probability(signs))

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 5
 
-WORTH_SHOWING = 0.3
+WORTH_SHOWING = 0.1
 """Least probability of a passage that is shown because the one before it was not what is meant."""
 
 CHECKED_PASSAGES = 8

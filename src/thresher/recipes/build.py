@@ -20,6 +20,7 @@ from thresher.types import NO_NOTES, Correction, Decision, Evidence, Generation,
 from thresher.verification.conflicts import find_conflicts
 
 if TYPE_CHECKING:
+    from thresher.answering.answerer import Answerer
     from thresher.answering.chat_model import GroundedGenerator, Style
     from thresher.answering.checked_answer import Display
     from thresher.correction.corrector import OutsideSource
@@ -168,26 +169,31 @@ class RefinerInPart:
         return Refined(evidence, judgements, pairs, sum((part.notes for part in parts), NO_NOTES) + Notes(facts=facts))
 
 
-def generator(
-    settings: RecipeSettings, parts: Components, table: ChunkTable, *, rivals: bool = False
-) -> tuple[Generator, tuple[str, ...]]:
-    """The chat model, or the answerer where none is configured, and what is lacking; `rivals` is the answerer's."""
+def answerer(settings: RecipeSettings, parts: Components, table: ChunkTable, *, rivals: bool = False) -> Answerer:
+    """What answers without a chat model; `rivals` shows beside an answer what contradicts it elsewhere."""
     from thresher.answering.answerer import Answerer
+    from thresher.answering.sentences import SentenceFinder
     from thresher.answering.spans import Confidence, SpanFinder
 
-    answer, confidence, judge = settings.answer, Confidence.load(), parts.models.judge()
-    spans = SpanFinder(judge, parts.rarity(table), confidence.span)
-    documents = parts.whole_documents()
-    offline = Answerer(
-        spans,
+    confidence, judge = Confidence.load(), parts.models.judge()
+    return Answerer(
+        SpanFinder(judge, parts.rarity(table), confidence.span),
+        SentenceFinder(judge, confidence.sentence),
         judge,
-        documents,
+        parts.whole_documents(),
         confidence,
-        answer.min_confidence,
+        settings.answer.min_confidence,
         rivals=rivals,
         certified_from=parts.asserted_from,
     )
-    model = parts.language_model(settings.llm)
+
+
+def generator(
+    settings: RecipeSettings, parts: Components, table: ChunkTable, offline: Answerer | None = None
+) -> tuple[Generator, tuple[str, ...]]:
+    """The chat model, or an answerer where none is configured, and what is lacking."""
+    offline = offline or answerer(settings, parts, table)
+    answer, model = settings.answer, parts.language_model(settings.llm)
     if model is None:
         return offline, (NO_MODEL,)
     if answer.by == "reader":

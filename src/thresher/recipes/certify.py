@@ -26,7 +26,7 @@ from thresher.recipes.components import Components
 from thresher.recipes.judges import judge_folder
 from thresher.recipes.settings import RecipeSettings
 from thresher.settings import flat_public
-from thresher.types import HERE, IN_DOUBT, NOT_ALL
+from thresher.types import HERE, IN_DOUBT
 
 COSTS = """
 batch llm.cache llm.concurrency llm.per_minute llm.price_completion llm.price_prompt llm.timeout_seconds
@@ -118,7 +118,7 @@ def asserted(answer: Answer) -> float | None:
 
 def said(text: str) -> str:
     """A text without the words in front that say how sure it is, which a certificate changes."""
-    for opening in (IN_DOUBT, NOT_ALL, HERE):
+    for opening in (IN_DOUBT, HERE):
         text = text.removeprefix(opening).removeprefix(opening.rstrip())
     return text.strip()
 

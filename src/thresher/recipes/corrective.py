@@ -26,6 +26,7 @@ Left open: nothing is published about it; docs/decisions.md has the measurement 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,7 @@ from thresher.judging.verdicts import Calibrated
 from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, Judge, LanguageModel, Retriever, Scorer
 from thresher.recipes import cuts
-from thresher.recipes.build import corrector, generator, redundancy, strips, verifier
+from thresher.recipes.build import answerer, corrector, generator, redundancy, strips, verifier
 from thresher.recipes.components import STATIC, Components
 from thresher.recipes.judges import calibration, mapping, raw_scorer, weight_note
 from thresher.recipes.settings import CorrectiveSettings
@@ -87,6 +88,9 @@ INTRODUCTION = 1.4
 MOST_REFINED = 8
 """Chunks handed on, inside and outside each, the best judged ones: what a small chat model reads at once."""
 
+NEVER = 2.0
+"""Probability from which the nearest of insufficient evidence is more than the nearest."""
+
 STRIP_LOWER = 0.2
 """Raw score of our judge that a sentence needs to become evidence."""
 
@@ -120,7 +124,8 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
     correct, _ = corrector(
         settings, parts, lambda there: searched(settings, there)[1], judge=judge_of, sure=SECOND_OPINION_BELOW
     )
-    generate, degraded = generator(settings, parts, chunks, rivals=True)
+    offline = answerer(settings, parts, chunks, rivals=True)
+    generate, degraded = generator(settings, parts, chunks, offline)
     used = mapping(learned, fits=fits) + weight_note(weight)
     return Pipeline(
         recipe=name,
@@ -130,6 +135,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         correct=correct,
         refine=BestHits(strips(settings, scorer, STRIP_LOWER), MOST_REFINED, by=ORDER),
         generate=generate,
+        nearest=replace(offline, answered_from=NEVER, certified_from=None),
         verify=verifier(settings.answer, parts),
         meter=parts.meter,
         degraded=degraded,

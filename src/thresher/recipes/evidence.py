@@ -104,7 +104,7 @@ def gathered(
     lacks = tuple(lack for lack in pipeline.degraded if not lack.startswith(later))
     steps: dict[str, Any] = {}
     degraded = dict.fromkeys(lacks)
-    for step in replace(pipeline, degraded=lacks).run(query, strict=strict):
+    for step in replace(pipeline, degraded=lacks, nearest=None).run(query, strict=strict):
         assert not isinstance(step, Answer)
         steps[step.name] = step.value
         degraded |= dict.fromkeys(step.value.notes.degraded)

@@ -6,7 +6,7 @@ each function, asks the sets again, and counts what the rule wins and loses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -91,11 +91,6 @@ def none_missing(question: str, evidence: Sequence[Any], *rest: Any, **named: An
     return [0] * len(evidence)
 
 
-def sentences_alone(text: str, spans: Sequence[tuple[int, int]], *rest: Any) -> Iterator[tuple[tuple[int, int], str]]:
-    """Each sentence as it stands."""
-    return (((start, end), text[start:end]) for start, end in spans)
-
-
 def what_it_wraps(part: Any, query: Any) -> Any:
     """What the retriever found that a part is wrapped around."""
     return part.retriever(query)
@@ -134,7 +129,6 @@ RULES: tuple[Rule, ...] = (
     # how the question is read
     Rule("mistyped", "rewords", ("thresher.questions:has_mistyped",), no, "2026-11-28"),
     Rule("two_in_one", "rewords", ("thresher.questions:asked_apart",), in_one, "2026-11-25"),
-    Rule("asked_alike", "rewords", ("thresher.questions:asked_alike",), alone, "2026-11-26"),
     Rule("asked_time", "rewords", ("thresher.structure.versions:asked_time",), at_any_time, "2026-11-26"),
     Rule("compared", "rewords", ("thresher.questions:compared",), none, "2026-11-28"),
 
@@ -150,9 +144,6 @@ RULES: tuple[Rule, ...] = (
     Rule("within_topic", "rewords", ("thresher.retrieval.follow_up:FollowUp._within_topic",), second, "2026-11-28"),
     Rule("of_another_topic", "vetoes", ("thresher.retrieval.follow_up:_is_of_another",), no, "2026-11-28"),
     Rule("likelier_as_typed", "rewords", ("thresher.retrieval.follow_up:FollowUp._alone",), no, "2026-11-28"),
-    Rule("put_instead", "vetoes", ("thresher.questions:put_instead",), no_words, "2026-11-28"),
-    Rule("says_of", "vetoes", ("thresher.answering.passage:says_of",), yes, "2026-11-28"),
-    Rule("is_of_variant", "vetoes", ("thresher.answering.passage:is_of_variant",), no, "2026-11-28"),
 
     # what is found, and in which order
     Rule("what_is", "reorders", ("thresher.questions:subject_asked",), no_words, "2026-11-28"),
@@ -199,7 +190,7 @@ RULES: tuple[Rule, ...] = (
     Rule("as_written", "rewords", ("thresher.structure.entries:as_written",), first, "2026-11-26"),
 
     # sentences that may not answer
-    Rule("tells_opposite", "vetoes", ("thresher.verification.contradiction:tells_opposite",), no, "2026-11-26"),
+    Rule("names_alike", "vetoes", ("thresher.verification.contradiction:names_alike",), no, "2026-11-26"),
     Rule("questions", "vetoes", ("thresher.text.boilerplate:asks",), no, "2026-11-27"),
     Rule("says_nothing", "vetoes", ("thresher.text.boilerplate:says_nothing",), no, "2026-11-22"),
     Rule("contents", "vetoes", ("thresher.text.boilerplate:is_contents",), no, "2026-11-27"),
@@ -213,15 +204,8 @@ RULES: tuple[Rule, ...] = (
          "2026-11-28"),
     Rule("asks_for_struck", "vetoes",
          ("thresher.answering.answerer:_asks_for_struck", "thresher.text.marks:ends_struck"), no, "2026-11-28"),
-    Rule("question_above", "rewords", ("thresher.answering.answerer:_with_questions",), sentences_alone, "2026-11-27"),
 
-    # doubts of the passage that would be shown
-    Rule("is_one_of_several", "vetoes", ("thresher.answering.passage:is_one_of_several",), no, "2026-11-28"),
-    Rule("is_not_compared", "vetoes", ("thresher.answering.passage:is_not_compared",), no, "2026-11-28"),
-    Rule("is_of_another", "vetoes", ("thresher.answering.passage:is_of_another",), no, "2026-11-28"),
-    Rule("is_of_another_kind", "vetoes", ("thresher.answering.passage:is_of_another_kind",), no, "2026-11-28"),
-    Rule("is_of_another_type", "vetoes", ("thresher.answering.passage:is_of_another_type",), no, "2026-11-28"),
-    Rule("missing_answer", "vetoes", ("thresher.text.answer_types:missing_answer",), no_words, "2026-11-26"),
+    # two that are compared
     Rule("side_by_side", "proposes", ("thresher.answering.comparing:side_by_side",), none, "2026-11-28"),
     Rule("says_both", "vetoes", ("thresher.answering.answerer:_says_both",), yes, "2026-11-28"),
     Rule("lacks_value", "vetoes", ("thresher.answering.answerer:_lacks_value",), no, "2026-11-28"),
@@ -253,6 +237,7 @@ RULES: tuple[Rule, ...] = (
     Rule("noise", "vetoes",
          ("thresher.answering.checked_answer:CheckedAnswer._is_noise",
           "thresher.answering.checked_answer:CheckedAnswer._declines"), no, "2026-11-23"),
+    Rule("missing_answer", "vetoes", ("thresher.text.answer_types:missing_answer",), no_words, "2026-11-26"),
     Rule("superseded", "vetoes", ("thresher.answering.checked_answer:CheckedAnswer._superseded",), no_words,
          "2026-11-28"),
 )

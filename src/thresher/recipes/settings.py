@@ -81,7 +81,7 @@ class AnswerSettings(Frozen):
         "the verdict is not correct; balanced = answer.check=mark; open = as the model says, marked",
     )
     min_confidence: float = Field(
-        0.3, ge=0, le=1, description="probability that what is shown holds the answer, below which nothing is shown"
+        0.1, ge=0, le=1, description="probability that what is shown states the answer, below which nothing is shown"
     )
 
 

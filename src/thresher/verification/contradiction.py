@@ -9,7 +9,7 @@ the rest; what they catch and what they wrongly accuse is measured in benchmarks
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain, pairwise, product
@@ -460,46 +460,16 @@ def has_new_condition(one: Statement, other: Statement) -> bool:
 _ONCE_KEYS = {word.key for once in ONCE.split() for word in _read(once, ())}
 
 
-# --- what is asked for and what is not -------------------------------------------------------------------------------
-
-_ASKS_WHICH = re.compile(r"\W*(?:(?:on|in|at|for|by|from|to) )?(?:what|which|who|whom|where)\b", re.IGNORECASE)
-_UNDER_CONDITIONS = re.compile(r"\b(?:if|when|while|because|unless|after|before|once)\b", re.IGNORECASE)
-"""A negation in such a clause is not what is asked."""
-_EXCEPTS = re.compile(r"\b(?:except\w*|excluding|apart from|other than|only|unless|without|but not)\b", re.IGNORECASE)
-
+# --- what is asked apart ----------------------------------------------------------------------------------------------
 
 _DIFFERENCE = re.compile(r"\bdiffer(?:s|ences?|ent|ently)?\b", re.IGNORECASE)
 _ALIKE = re.compile(r"(?<!\bnot )\b(?:equivalent|identical|the same)\b", re.IGNORECASE)
 
 
-def opposite_extremes(words: Iterable[str], others: Iterable[str]) -> bool:
-    """Whether superlatives stand at the other end than others, and none at the same: smallest and largest.
+def names_alike(question: str, sentence: str) -> bool:
+    """Whether a question asks how two differ, and a sentence says that they do not.
 
-    >>> opposite_extremes(["smallest"], ["largest"]), opposite_extremes(["biggest"], ["largest"])
-    (True, False)
-    """
-    ours, theirs = (
-        {_SIDES.get(word) or _SIDES.get(f"{word.removesuffix('st')}r") for word in side} - {None}
-        for side in (words, others)
-    )
-    pairs = {side[0] for side in ours if side} & {side[0] for side in theirs if side}
-    return bool(pairs) and not ours & theirs
-
-
-def tells_opposite(question: str, sentence: str) -> bool:
-    """Whether a sentence asserts what the question asks to be denied, or the reverse; or names alike what differs.
-
-    >>> tells_opposite("What does the plan not cover?", "The plan covers fillings.")
-    True
-    >>> tells_opposite("Which repairs are not paid?", "All repairs are paid except those of tyres.")
-    False
-    >>> tells_opposite("What is the difference between a lease and a rent?", "Here leases and rents are equivalent.")
+    >>> names_alike("What is the difference between a lease and a rent?", "Here leases and rents are equivalent.")
     True
     """
-    if _DIFFERENCE.search(question) and _ALIKE.search(sentence) and not _DIFFERENCE.search(sentence):
-        return True
-    if not _ASKS_WHICH.match(question) or _UNDER_CONDITIONS.search(question) or _EXCEPTS.search(sentence):
-        return False
-    asked, stated = statement(question), statement(sentence)
-    both = asked.negations and stated.negations  # what each denies need not be one word: not covered, does not apply
-    return not both and next(_denials(asked, stated), None) is not None
+    return bool(_DIFFERENCE.search(question) and _ALIKE.search(sentence)) and not _DIFFERENCE.search(sentence)

@@ -29,7 +29,7 @@ from typing import Any
 from thresher import Answer, Collection, Hit
 from thresher.collection.opened import CERTIFICATES
 from thresher.indexing.catalog import about
-from thresher.questions import asked_alike, asked_apart
+from thresher.questions import asked_apart
 from thresher_ci.knowledge import Question
 from thresher_ci.outcome import Outcome, outcome_of
 from thresher_ci.readings import engine
@@ -105,9 +105,8 @@ class Asker:
 
 
 def wordings(question: str) -> str:
-    """All words in which the engine reads a question: its parts, and the other ways to ask them."""
-    parts = [question, *(part.asked for part in asked_apart(question))]
-    return "\n".join(dict.fromkeys(way for part in parts for way in asked_alike(part)))
+    """All words in which the engine reads a question: it and its parts."""
+    return "\n".join(dict.fromkeys((question, *(part.asked for part in asked_apart(question)))))
 
 
 def environment(collection: Collection, recipe: str, settings: Mapping[str, Any]) -> str:

@@ -1,0 +1,59 @@
+"""Why an answer is in doubt: the first of some reasons that holds. They explain; the probability decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from thresher.answering.passage import Proposal
+from thresher.text.entities import missing_details, whole_names
+
+CLOSE = 0.7
+"""Share of the probability of the best passage from which another one is as near."""
+
+FAR = 2.0
+"""Logits by which one reading is far below another."""
+
+Doubt = Callable[[str, Proposal, Sequence[Proposal]], str]
+"""A question, what is shown, and what else might be: a sentence for people, "" where it does not hold."""
+
+
+def said_of_the_proposal(question: str, best: Proposal, others: Sequence[Proposal]) -> str:
+    """What was known when it was proposed."""
+    return best.doubt
+
+
+def lacks_names(question: str, best: Proposal, others: Sequence[Proposal]) -> str:
+    """Names and numbers of the question that the passage and its document do not have."""
+    if best.passage is None or best.signs is None or not best.signs.uncovered:
+        return ""
+    missing = missing_details(question, f"{best.passage.stretch.title}. {best.passage.stretch.text}")
+    names = [name for name in whole_names(question) if not set(name.split()).isdisjoint(missing)]
+    names += [one for one in missing if not any(one in name.split() for name in names)]
+    return f"The passage does not name {', '.join(names)}." if names else ""
+
+
+def others_are_as_near(question: str, best: Proposal, others: Sequence[Proposal]) -> str:
+    """Another passage is about as probable."""
+    near = next((one for one in others if one.probability >= CLOSE * best.probability), None)
+    return "" if near is None else f"A passage of {near.citations[0].title} is about as near."
+
+
+def stands_alone(question: str, best: Proposal, others: Sequence[Proposal]) -> str:
+    """The text around the sentence is about what is asked, and the sentence by itself does not state it."""
+    signs = best.signs
+    if signs is None or signs.sentence is None or signs.relevance is None or signs.sentence > signs.relevance - FAR:
+        return ""
+    return "The passage is about it, and no sentence of it clearly states what is asked."
+
+
+def is_far(question: str, best: Proposal, others: Sequence[Proposal]) -> str:
+    """Nothing else speaks against it but how it reads."""
+    return "It may be about something near to what is asked."
+
+
+DOUBTS: tuple[Doubt, ...] = (said_of_the_proposal, lacks_names, others_are_as_near, stands_alone, is_far)
+
+
+def reason(question: str, best: Proposal, others: Sequence[Proposal]) -> str:
+    """The first reason that holds."""
+    return next(filter(None, (doubt(question, best, others) for doubt in DOUBTS)), "")
