@@ -1,4 +1,4 @@
-"""Why an answer is in doubt: the first of some reasons that holds. They explain; the probability decides."""
+"""Why an answer is in doubt: the first of some reasons that holds."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from thresher.answering.passage import Proposal
 from thresher.text.entities import missing_details, whole_names
 
-CLOSE = 0.7
-"""Share of the probability of the best passage from which another one is as near."""
+CLOSE = 0.4
+"""Difference of the log odds below which another passage is as near. Of 79 answers to the sets of the gate that are
+certain and have such another, 31 are right; of the 304 others 220. Half by half: 140 of 179 are said and right in place
+of 151 of 209, and on the half that it was not chosen on 116 of 145 in place of 129 of 174."""
 
 FAR = 2.0
 """Logits by which one reading is far below another."""
@@ -33,9 +35,11 @@ def lacks_names(question: str, best: Proposal, others: Sequence[Proposal]) -> st
 
 
 def others_are_as_near(question: str, best: Proposal, others: Sequence[Proposal]) -> str:
-    """Another passage is about as probable."""
-    near = next((one for one in others if one.probability >= CLOSE * best.probability), None)
-    return "" if near is None else f"A passage of {near.citations[0].title} is about as near."
+    """Another passage is put in order with nearly the same log odds."""
+    for one in others:
+        if best.order is not None and one.order is not None and best.order - one.order < CLOSE:
+            return f"A passage of {one.citations[0].title} is about as near."
+    return ""
 
 
 def stands_alone(question: str, best: Proposal, others: Sequence[Proposal]) -> str:

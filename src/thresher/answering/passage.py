@@ -333,5 +333,7 @@ class Proposal:
     """The most probable span of the passage."""
     signs: Signs | None = None
     """What the judge read of the marked sentence; None for a cell, an entry and what is not in force."""
+    order: float | None = None
+    """Log odds by which the marked sentence is put in order; None where there is none."""
     doubt: str = ""
     """Why it is shown and never asserted, however probable it is; "" where nothing speaks against it."""

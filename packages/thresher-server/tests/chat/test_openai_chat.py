@@ -17,7 +17,7 @@ from thresher_server.openai.problems import KEEP_ALIVE_SECONDS
 from thresher_server.security.keys import Keys, Scope
 from thresher_testing.llm_server import Reply
 
-ANSWER = "06:40 [1]\n“The ferry to Gull Island leaves at **06:40**. The crossing takes 35 minutes.”"
+ANSWER = "Here: “**The ferry to Gull Island leaves at 06:40.** The crossing takes 35 minutes.” [1]"
 
 
 def test_an_answer_has_its_markers_its_sources_its_annotations_and_its_worth(client: OpenAI) -> None:

@@ -45,7 +45,7 @@ def test_an_answer_comes_whole_or_as_events_in_order(served: Running) -> None:
     slots = ["rewrite", "retrieve", "judge", "decide", "correct", "refine", "generate", "verify"]
     assert list(steps_of(told)) == [step["name"] for step in whole["steps"]] == slots
     assert told[-1][1]["text"] == told[-2][1]["text"] == whole["text"]
-    assert "built in **1849**" in whole["text"]
+    assert "**The lighthouse of Fernby was built in 1849.**" in whole["text"]
     assert told[-1][1]["trace"] == whole["trace"]
 
 
@@ -106,7 +106,7 @@ def test_an_error_in_the_middle_is_an_event(served: Running) -> None:
 def test_settings_that_a_person_may_change_are_heeded_and_others_refused(keyed: Running) -> None:
     key = with_key(keyed.service.home, "asker", Scope.ASK)
     keyed.client.headers.update(key)
-    assert asked(keyed, settings={"lower": 0.99, "upper": 0.995}).json()["abstained"] is True
+    assert asked(keyed, settings={"lower": 0.99, "upper": 0.995}).json()["state"] == "doubtful"
     assert "1849" in asked(keyed, settings={"answer": {"min_confidence": 0.1}}).json()["text"]
     for key_, value in (
         ("llm.base_url", "http://evil.example/v1"),

@@ -46,7 +46,7 @@ def test_a_collection_is_made_renamed_copied_and_dropped(one: Running) -> None:
     assert one.client.delete("/api/collections/notes").status_code == 200
     names = [line["name"] for line in one.client.get("/api/collections").json()["collections"]]
     assert names == ["more", "papers"]
-    assert one.client.post("/api/collections/more/ask", json=QUESTION).json()["text"].startswith("1849 [1]")
+    assert one.client.post("/api/collections/more/ask", json=QUESTION).json()["state"] == "answered"
     assert one.client.delete("/api/collections/notes").status_code == 404
 
 
