@@ -237,3 +237,25 @@ def test_documents_that_are_no_versions_bear_no_days(ask: Callable[..., Answer],
     server = serve(RIGHT)
     ask(server)
     assert " version=" not in server.requests[-1].body["messages"][-1]["content"]
+
+
+INSUFFICIENT = {"lower": 0.99, "upper": 0.995}
+"""Bounds with which every evidence is insufficient."""
+
+
+def test_where_evidence_is_insufficient_the_nearest_is_shown_in_doubt_and_no_model_is_asked(
+    collection: Collection, serve: Serve
+) -> None:
+    alone = collection.ask(QUESTION, settings=INSUFFICIENT)
+    assert (alone.verdict, alone.state) == ("incorrect", "doubtful")
+    assert "built in 1531" in alone.text
+    assert alone.reason
+    server = serve(RIGHT)
+    settings = {"llm.base_url": server.base_url, "llm.model": "scripted", "rewrite": False, **INSUFFICIENT}
+    told = collection.ask(QUESTION, settings=settings)
+    assert (told.text, told.state, told.usage.llm_calls) == (alone.text, "doubtful", 0)
+
+
+def test_in_strict_mode_insufficient_evidence_is_refused(collection: Collection) -> None:
+    strict = collection.ask(QUESTION, settings={**INSUFFICIENT, "answer.mode": "strict"})
+    assert strict.state == "refused"
