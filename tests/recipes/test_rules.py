@@ -40,8 +40,8 @@ NOT_RULES = {
         verification.contradiction:exclude_each_other verification.contradiction:has_new_condition
         verification.rules:case_of""",
     "says why, and decides nothing": """
-        answering.doubts:said_of_the_proposal answering.doubts:lacks_names answering.doubts:others_are_as_near
-        answering.doubts:stands_alone answering.doubts:is_far answering.doubts:reason""",
+        answering.doubts:said_of_the_proposal answering.doubts:lacks_names answering.doubts:stands_alone
+        answering.doubts:is_far answering.doubts:reason""",
     "compares places or documents": """
         answering.answerer:same_place answering.answerer:_shown_by answering.answerer:_overlap
         answering.answerer:_is_of answering.citations:is_quoted_from answering.cells:_within

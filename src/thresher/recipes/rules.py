@@ -205,6 +205,10 @@ RULES: tuple[Rule, ...] = (
     Rule("asks_for_struck", "vetoes",
          ("thresher.answering.answerer:_asks_for_struck", "thresher.text.marks:ends_struck"), no, "2026-11-28"),
 
+    # what is insufficient, or no nearer than something else
+    Rule("nearest", "proposes", ("thresher.pipeline:Pipeline._nears",), no, "2026-11-29"),
+    Rule("others_are_as_near", "vetoes", ("thresher.answering.doubts:others_are_as_near",), no_words, "2026-11-29"),
+
     # two that are compared
     Rule("side_by_side", "proposes", ("thresher.answering.comparing:side_by_side",), none, "2026-11-28"),
     Rule("says_both", "vetoes", ("thresher.answering.answerer:_says_both",), yes, "2026-11-28"),
