@@ -15,7 +15,7 @@ QUESTIONS = (
     "When was the highest surge at Fennmouth?",
     "Who wrote the study of storm surges?",
     "What was the mean tidal range at Eastport?",
-    "Who paid for the gauges?",
+    "Which mammals live in the harbour?",
 )
 
 
