@@ -245,7 +245,7 @@ PICTURES: dict[str, Callable[[Town, str], None]] = {
     "page-watching": watched,
     "page-ambiguous-dark": answered("What does a mooring cost?", color_scheme="dark"),
     "page-incorrect": corrected,
-    "page-abstained": answered("Who is the mayor of Fernby?"),
+    "page-abstained": answered("Which medicine helps against malaria?"),
     "page-unverified": unverified,
     "page-compared": compared,
     "page-failed-upload": uploaded,
