@@ -172,7 +172,8 @@ class Pipeline:
             Decision(None, reason=NO_TIME),
         )
         correction = yield from record.step("correct", 1, lambda: self.correct(query, decision), Correction())
-        chosen = select(decision, judged.kept, correction.hits) or (judged.kept if self._nears(decision) else ())
+        nearest = self._nearest(decision, correction)
+        chosen = judged.kept if nearest else select(decision, judged.kept, correction.hits)
         refined = yield from record.step("refine", len(chosen), lambda: self.refine(query, chosen), unrefined(chosen))
         draft = yield from record.step(
             "generate",
@@ -217,13 +218,13 @@ class Pipeline:
         if self.only_correct and decision.verdict not in (None, Verdict.CORRECT):
             reason = not_certain(EVIDENCE_IN_WORDS[decision.verdict])
             return Generation(UNCERTAIN, abstained=True, reason=reason)
-        generate = self.nearest if self.nearest and self._nears(decision) and not correction.hits else self.generate
-        draft = generate(query, refined.evidence)
+        draft = (self._nearest(decision, correction) or self.generate)(query, refined.evidence)
         return _explained(query, draft, refined, decision, correction)
 
-    def _nears(self, decision: Decision) -> bool:
-        """Whether what is nearest may be shown under a verdict."""
-        return self.nearest is not None and decision.verdict is Verdict.INCORRECT and not self.only_correct
+    def _nearest(self, decision: Decision, correction: Correction) -> Generator | None:
+        """What shows the nearest where the evidence is insufficient and nothing was found outside; else None."""
+        insufficient = decision.verdict is Verdict.INCORRECT and not correction.hits
+        return self.nearest if insufficient and not self.only_correct else None
 
     def search(self, query: Query, *, strict: bool = False, cut: Cut | None = None) -> SearchResult:
         """The hits a recipe keeps, after judging and ordering; with `cut` excerpts of its evidence, and the verdict.

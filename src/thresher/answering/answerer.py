@@ -207,11 +207,13 @@ class Answerer:
         }
         whole: list[tuple[Passage, AnswerSpan]] = []
         for place in places:
+            if len(whole) == MOST_READ:
+                break
             piece = place.piece
             stretch = next(one for one in stretches if one.holds(place.document_id, piece.start, piece.end))
             if (passage := passage_of(stretch, piece, (place.start, place.end), **asked)) is not None:
                 whole.append((passage, place))
-        best = zip(whole[:MOST_READ], self.sentences(question, whole[:MOST_READ], allowed), strict=True)
+        best = zip(whole, self.sentences(question, whole, allowed), strict=True)
         proposals: list[Proposal] = []
         for one in _in_order(_proposal(question, *each, marked) for each, marked in best if marked is not None):
             certainty = self.confidence.answer.probability(one.signs or Signs())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.answering.citations import Sentence, cite
@@ -105,28 +105,32 @@ class Passage:
     @property
     def sentences(self) -> list[Span]:
         """Of the quote: the rows of a table, the sentences of text."""
-        found = blocks(self.quote)
-        if not any(block.kind == "table" for block in found):
-            return spans_of(self.quote, table=self.stretch.piece.hit.chunk.kind == "table")
-        spans: list[Span] = []
-        for block in found:
-            text = self.quote[block.start : block.end]
-            within = _rows(text)[self._headed(block) :] if block.kind == "table" else sentence_spans(text)
-            spans += [(block.start + start, block.start + end) for start, end in within]
-        return spans
+        return [span for span, _ in self._headed_sentences()]
 
     @property
     def readable(self) -> list[tuple[Span, str]]:
         """Its sentences, each as it is read: below the question that stands above it, a row below its header."""
-        tables = [block for block in blocks(self.quote) if block.kind == "table" and self._headed(block)]
-        headers = {block.start: block.text[slice(*_rows(block.text)[0])] for block in tables}
         above, found = self.asked, list[tuple[Span, str]]()
-        for start, end in self.sentences:
-            text = self.quote[start:end]
-            header = next((headers[block.start] for block in tables if block.start <= start < block.end), "")
-            found.append(((start, end), "\n".join(filter(None, (header, f"{above} {text}".strip())))))
+        for span, header in self._headed_sentences():
+            text = self.quote[slice(*span)]
+            found.append((span, "\n".join(filter(None, (header, f"{above} {text}".strip())))))
             above = text if asks(text) else ""
         return found
+
+    def _headed_sentences(self) -> Iterator[tuple[Span, str]]:
+        """Each sentence, and each row of a table with the names of its columns, if these stand in the quote."""
+        found = blocks(self.quote)
+        if not any(block.kind == "table" for block in found):
+            for span in spans_of(self.quote, table=self.stretch.piece.hit.chunk.kind == "table"):
+                yield span, ""
+            return
+        for block in found:
+            text, header = self.quote[block.start : block.end], ""
+            within = _rows(text) if block.kind == "table" else sentence_spans(text)
+            if block.kind == "table" and self._headed(block):
+                header, within = text[slice(*within[0])], within[1:]
+            for start, end in within:
+                yield (block.start + start, block.start + end), header
 
     def touches(self, document_id: str, start: int, end: int) -> bool:
         """Whether it shows some of a span of a document."""

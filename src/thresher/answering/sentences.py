@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import log
 
@@ -69,14 +69,14 @@ class SentenceFinder:
         return found
 
 
-def _candidates(question: str, passage: Passage, allowed: Allowed) -> Iterator[tuple[Span, str]]:
+def _candidates(question: str, passage: Passage, allowed: Allowed) -> list[tuple[Span, str]]:
     """The sentences that may answer, each as it is read; of a topic in brackets those with a typed word, if any."""
     found = [
         (span, text)
         for span, text in passage.readable
         if allowed(passage.quote[slice(*span)]) and not says_nothing(passage.quote[slice(*span)])
     ]
-    if (added := ADDED.fullmatch(question)) is not None:
-        typed = term_set(added["typed"])
-        found = [one for one in found if typed & term_set(one[1])] or found
-    yield from found
+    if (added := ADDED.fullmatch(question)) is None:
+        return found
+    typed = term_set(added["typed"])
+    return [one for one in found if typed & term_set(one[1])] or found

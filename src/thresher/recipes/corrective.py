@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING
 
 from thresher.judging.calibration import Calibration
@@ -88,9 +89,6 @@ INTRODUCTION = 1.4
 MOST_REFINED = 8
 """Chunks handed on, inside and outside each, the best judged ones: what a small chat model reads at once."""
 
-NEVER = 2.0
-"""Probability from which the nearest of insufficient evidence is more than the nearest."""
-
 STRIP_LOWER = 0.2
 """Raw score of our judge that a sentence needs to become evidence."""
 
@@ -135,7 +133,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         correct=correct,
         refine=BestHits(strips(settings, scorer, STRIP_LOWER), MOST_REFINED, by=ORDER),
         generate=generate,
-        nearest=replace(offline, answered_from=NEVER, certified_from=None),
+        nearest=replace(offline, answered_from=inf, certified_from=None),
         verify=verifier(settings.answer, parts),
         meter=parts.meter,
         degraded=degraded,

@@ -206,7 +206,7 @@ RULES: tuple[Rule, ...] = (
          ("thresher.answering.answerer:_asks_for_struck", "thresher.text.marks:ends_struck"), no, "2026-11-28"),
 
     # what is insufficient, or no nearer than something else
-    Rule("nearest", "proposes", ("thresher.pipeline:Pipeline._nears",), no, "2026-11-29"),
+    Rule("nearest", "proposes", ("thresher.pipeline:Pipeline._nearest",), none, "2026-11-29"),
     Rule("others_are_as_near", "vetoes", ("thresher.answering.doubts:others_are_as_near",), no_words, "2026-11-29"),
 
     # two that are compared
