@@ -158,7 +158,7 @@ function conflicts({ conflicts: pairs }) {
   return element("ul", { class: "conflicts" }, pairs.map(([one, other]) => element("li", {}, `Sources ${one} and ${other} contradict each other.`)));
 }
 
-function sources({ citations, text }, open, chunks = []) {
+function sources({ citations, text }, open, chunks) {
   const said = wordsOf(text);
   if (!citations.length) return null;
   return element("ol", { class: "sources", "aria-label": "Sources" }, citations.map((cited) => {
