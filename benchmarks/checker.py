@@ -50,8 +50,8 @@ class Observed:
     error: str
     final: bool
     signs: ClaimSigns
-    silent: bool
-    """Whether a number stands nowhere and no rule shows what the evidence states instead."""
+    denies: bool
+    """Whether a rule names what the evidence says instead."""
 
     @property
     def true(self) -> bool:
@@ -120,7 +120,7 @@ def observe(case: Case, check: Checker) -> Observed | None:
     seen = check.observe(case.claim, list(windows_of(evidence(case))), question=case.question)
     if seen is None:
         return None
-    return Observed(case.data, case.error, case.final, seen.signs, seen.rules.silent)
+    return Observed(case.data, case.error, case.final, seen.signs, seen.rules.denies)
 
 
 def observed(every: Sequence[Case]) -> list[Observed]:
@@ -163,7 +163,7 @@ def by_model(one: Observed) -> tuple[float, ClaimState]:
 def by_checker(one: Observed) -> tuple[float, ClaimState]:
     """Both, weighed."""
     found = weighed(one.signs)
-    return found.supported, state_of(found, silent=one.silent)
+    return found.supported, state_of(found, denied=one.denies)
 
 
 METHODS: dict[str, Says] = {"model alone": by_model, "checker": by_checker}

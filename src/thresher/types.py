@@ -369,11 +369,19 @@ class Verdict(StrEnum):
 class ClaimState(StrEnum):
     """What the documents say to one sentence of an answer, or one claim of a text."""
 
+    QUOTED = "quoted"
+    """One statement of theirs says it in the same words."""
     SUPPORTED = "supported"
+    """They say it in other words, as far as it was read: of sentences false in one place one of twenty passes."""
     UNVERIFIED = "unverified"
-    """They neither show nor deny it."""
+    """It rests on the statement that is cited, or on nothing, and is not confirmed."""
     CONTRADICTED = "contradicted"
-    """They say otherwise of the same thing (another number, name, date or unit, the opposite); nothing supports it."""
+    """They say otherwise of the same thing (another number or value, the opposite); nothing supports it."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the documents say it."""
+        return self in (ClaimState.QUOTED, ClaimState.SUPPORTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -606,7 +614,7 @@ class CheckedClaim(Public):
     support: float
     """Probability that the evidence supports it, 0 to 1."""
     citations: tuple[Citation, ...] = ()
-    """The spans that support it; of a contradicted claim those that say otherwise; of an unverified one nothing."""
+    """The spans that support it or say otherwise; of an unverified claim the nearest statement, if any is near."""
     reason: str = ""
     """Why it is not supported."""
 
@@ -617,8 +625,13 @@ class Check(Public):
 
     text: str
     support: float | None
-    """Share of its claims that are supported, 0 to 1; None for a text without claims."""
+    """Share of its claims that are quoted or supported, 0 to 1; None for a text without claims."""
     claims: tuple[CheckedClaim, ...]
+
+    @property
+    def contradicted(self) -> int:
+        """How many of its claims the documents contradict."""
+        return sum(claim.state is ClaimState.CONTRADICTED for claim in self.claims)
 
 
 HERE = "Here: "

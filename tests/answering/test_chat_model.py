@@ -1,16 +1,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
 from thresher.answering.chat_model import GroundedGenerator, ParametricGenerator, Style, prompt
-from thresher.answering.checked_answer import NOT_FOUND, PERHAPS
-from thresher.answering.citations import LocalReading, abstention
+from thresher.answering.checked_answer import FOUND_NOTHING, NOT_FOUND, PERHAPS, UNSUPPORTED, WROTE
+from thresher.answering.citations import SUPPORT, LocalReading, Sentence, abstention, cite
 from thresher.errors import BudgetSpent, ProviderError, TooLong
 from thresher.protocols import LanguageModel
 from thresher.testing.fakes import ScriptedModel, WordSupport
-from thresher.types import COSINE, Chunk, ClaimState, Evidence, Generation, Hit, Query, Score
+from thresher.types import COSINE, HERE, IN_DOUBT, Chunk, ClaimState, Evidence, Generation, Hit, Query, Score
 from thresher.verification.check import Checker
 
 Make = Callable[..., Evidence]
@@ -115,7 +116,7 @@ MIXED = "BERT-base has 12 layers [1]. BERT-base has 48 layers [1]. It is lovely 
 def test_what_is_unverified_is_marked_and_what_is_contradicted_removed_or_with_open_marked_too(answer: Answers) -> None:
     draft = answer(MIXED, display="mark")
     assert draft.text == "BERT-base has 12 layers. [1] It is lovely. [2] (unverified)"
-    assert states(draft) == ["supported", "unverified"]
+    assert states(draft) == ["quoted", "unverified"]
     (removed,) = draft.removed
     assert (removed.text, removed.state, removed.end) == ("BERT-base has 48 layers.", ClaimState.CONTRADICTED, 0)
     assert "48" in removed.reason
@@ -164,7 +165,45 @@ def test_an_answer_that_rests_on_nothing_which_answers_is_a_perhaps(
     draft = answer("BERT-base has 12 layers [1].", display="mark", read=local(*answering))
     assert draft.text == f"{opening}BERT-base has 12 layers. [1]"
     assert draft.state == state
-    assert states(draft) == ["supported"]
+    assert states(draft) == ["quoted"]
+
+
+PASSAGE = Generation(f"{HERE}BERT-base has 12 layers. [1]", exact=True, certainty=0.8, answered_by="reader")
+
+
+def passage(query: Query, evidence: Sequence[Evidence]) -> LocalReading:
+    """What answers without the model."""
+    (piece, *_) = evidence
+    sentence = Sentence(piece, piece.start, piece.start + 24, piece.text[:24], Score(0.8, SUPPORT))
+    return LocalReading((0,), answer=replace(PASSAGE, citations=(cite(1, sentence),)))
+
+
+def test_where_nothing_that_the_model_wrote_is_supported_the_passage_is_the_answer(answer: Answers) -> None:
+    told: list[str] = []
+    draft = answer("The network is deep and wide.", display="mark", read=passage, on_sentence=told.append)
+    assert draft.text == f"{UNSUPPORTED}\n{PASSAGE.text}\n{WROTE} The network is deep and wide."
+    assert (draft.state, draft.answered_by, draft.certainty) == ("answered", "reader", 0.8)
+    assert [str(one.state) for one in draft.sentences] == ["quoted", "unverified"]
+    assert told == []  # what was held back is not told as the answer
+
+    strict = answer("The network is deep and wide.", display="strict", read=passage)
+    assert strict.text == f"{UNSUPPORTED}\n{PASSAGE.text}"
+    assert [one.text for one in strict.removed] == ["The network is deep and wide."]
+
+
+def test_sentences_before_the_first_that_holds_are_told_with_it(answer: Answers) -> None:
+    told: list[str] = []
+    reply = "The network is deep and wide. BERT-base has 12 layers [1]. It is deep."
+    draft = answer(reply, display="mark", read=passage, on_sentence=told.append)
+    assert len(told) == 2
+    assert "".join(told) == draft.text
+    assert draft.answered_by == "model"
+
+
+def test_where_the_model_finds_nothing_the_passage_is_shown_in_doubt(answer: Answers) -> None:
+    draft = answer(NOT_FOUND, display="mark", read=passage)
+    assert draft.text == f"{FOUND_NOTHING}\n{IN_DOUBT}BERT-base has 12 layers. [1]"
+    assert (draft.state, draft.reason) == ("doubtful", "The model found no answer in the evidence.")
 
 
 def test_a_model_is_not_asked_where_the_evidence_does_not_answer() -> None:

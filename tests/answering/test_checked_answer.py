@@ -41,12 +41,12 @@ def counts(draft: Generation) -> dict[str, int]:
     return {name: count for name, count in draft.notes.facts.items() if isinstance(count, int) and count}
 
 
-def test_a_supported_sentence_stays_as_it_is() -> None:
+def test_a_quoted_sentence_stays_as_it_is() -> None:
     draft = drafted("BERT-base has 12 layers. [1]", 1)
     verified = VERIFY(QUERY, draft, REFINED)
     assert verified.text == draft.text
     assert verified.citations[0].quote == "BERT-base has 12 layers and 110M parameters."
-    assert counts(verified) == {"sentences": 1, "supported": 1}
+    assert counts(verified) == {"sentences": 1, "quoted": 1}
     assert verified.notes.facts["reader"] == "scripted"
 
 
@@ -55,7 +55,7 @@ def test_a_sentence_with_the_wrong_citation_gets_the_right_one() -> None:
     assert verified.text == "BERT-large has 24 layers. [1]"
     (citation,) = verified.citations
     assert (citation.document_id, citation.quote, citation.start) == ("d2", TEXTS[1], 100)
-    assert counts(verified) == {"sentences": 1, "supported": 1, "repaired": 1, "markers_removed": 1}
+    assert counts(verified) == {"sentences": 1, "quoted": 1, "repaired": 1, "markers_removed": 1}
 
 
 @pytest.mark.parametrize("evidence", [(), EVIDENCE])
@@ -128,5 +128,5 @@ def test_an_answer_that_obeys_the_evidence_is_never_supported(reply: str, comman
     evidence = piece(f"Gouda ripens for twelve months. {command}")
     query, obeying = Query("How long does Gouda ripen?", "Gouda"), Generation(reply, (whole(1, evidence),))
     verified = VERIFY(query, obeying, Refined((evidence,)))
-    assert all(one.state is not ClaimState.SUPPORTED for one in verified.sentences)
+    assert all(not one.state.holds for one in verified.sentences)
     assert STRICT(query, obeying, Refined((evidence,))).abstained

@@ -21,13 +21,13 @@ TRUE, FALSE = "The Kõpu lighthouse was built in 1531.", "The Kõpu lighthouse w
 def test_each_claim_has_its_state_and_the_span_that_shows_it(run: Run, indexed: Path) -> None:
     told = run("check", f"{TRUE} {FALSE}", "--home", indexed, "--json").json
     first, second = told["claims"]
-    assert (first["text"], first["state"], second["state"]) == (TRUE, "supported", "contradicted")
+    assert (first["text"], first["state"], second["state"]) == (TRUE, "quoted", "contradicted")
     assert told["text"][second["start"] : second["end"]] == FALSE
     assert first["citations"][0]["quote"] == TRUE
     assert "1999" in second["reason"]
     assert (set(told), told["support"]) == ({"text", "support", "claims"}, 0.5)
     lines = run("check", f"{TRUE} {FALSE}", "--home", indexed).out.splitlines()
-    assert (lines[0].startswith("supported"), lines[-1]) == (True, "1 of 2 claims are supported")
+    assert (lines[0].startswith("quoted"), lines[-1]) == (True, "1 of 2 claims are supported, 1 contradicted")
 
 
 def test_a_file_and_stdin_are_checked_like_a_text(
@@ -42,6 +42,22 @@ def test_a_file_and_stdin_are_checked_like_a_text(
     assert of_file["text"] == of_stdin["text"] == TRUE
 
 
+@pytest.mark.parametrize(
+    ("text", "options", "code"),
+    [
+        (TRUE, (), 0),
+        (TRUE, ("--strict",), 0),
+        ("Gouda ripens for a year.", (), 0),
+        ("Gouda ripens for a year.", ("--strict",), 1),
+        (FALSE, (), 1),
+    ],
+)
+def test_a_contradicted_claim_fails_and_with_strict_an_unsupported_one(
+    run: Run, indexed: Path, text: str, options: tuple[str, ...], code: int
+) -> None:
+    assert run("check", text, "--home", indexed, *options).code == code
+
+
 def test_given_passages_are_all_that_counts(collection: Collection) -> None:
     found = collection.check(TRUE, evidence=["Gouda ripens for a year.", {"text": "It is red.", "title": "Cheese"}])
     assert [claim.state for claim in found.claims] == [ClaimState.UNVERIFIED]
@@ -51,7 +67,7 @@ def test_given_passages_are_all_that_counts(collection: Collection) -> None:
 def test_a_supported_claim_that_the_documents_also_contradict_names_that_place(collection: Collection) -> None:
     passages = ["Returns are accepted within 30 days. The yard opens at 8. Returns are accepted within 14 days."]
     (claim,) = collection.check("Returns are accepted within 30 days.", evidence=passages).claims
-    assert claim.state is ClaimState.SUPPORTED
+    assert claim.state is ClaimState.QUOTED
     assert claim.reason == "[2] says otherwise: the evidence says 14 where the sentence says 30"
     assert [one.quote for one in claim.citations] == [claim.text, "Returns are accepted within 14 days."]
 
@@ -69,4 +85,4 @@ def test_the_mode_of_a_question_wins_over_the_check(run: Run, indexed: Path, ser
     shown = {mode: run(*asked, "--mode", mode).out for mode in ("strict", "balanced", "open")}
     assert "giants" not in shown["strict"].splitlines()[0]
     assert "giants. (unverified)" in shown["balanced"].splitlines()[0]
-    assert "Sentences: 1 supported, 1 unverified" in shown["open"]
+    assert "Sentences: 1 quoted, 1 unverified" in shown["open"]

@@ -13,6 +13,7 @@ from typing import Any
 
 import thresher
 from thresher.answering import chat_model as grounded
+from thresher.answering import second_reader
 from thresher.collection import Collection
 from thresher.judging import llm_scorers as relevance
 from thresher.retrieval import rewrite
@@ -31,6 +32,7 @@ STAGES = {
     "likelihood": relevance.ANSWERS,
     "answer": grounded.SYSTEM,
     "alone": grounded.PARAMETRIC_SYSTEM,
+    "verify": second_reader.SYSTEM,
     "summary": summaries.SUMMARISE,
 }
 """What is asked for, and how the system prompt of it begins."""
@@ -107,6 +109,9 @@ class Judge:
                 score = self.by_stage.get(name, self.score)
                 question = re.search(r"<query>(.*?)</query>", user, re.DOTALL)[1]  # type: ignore[index]
                 return json.dumps({"scores": [score(question, text) for text in blocks("chunk", user)]})
+            case "verify":
+                each = range(1, len(blocks("sentence", user)) + 1)
+                return json.dumps({f"verdict_{n}": "not stated" for n in each} | {f"words_{n}": "" for n in each})
             case "grades":
                 question = re.search(r"<query>(.*?)</query>", user, re.DOTALL)[1]  # type: ignore[index]
                 texts = enumerate(blocks("chunk", user), start=1)

@@ -36,9 +36,10 @@ def evidence(make_evidence: Make) -> list[Evidence]:
 @pytest.mark.parametrize(
     ("claim", "cited", "question", "state", "pieces"),
     [
-        ("The Kõpu lighthouse was built in 1531.", (0,), "", ClaimState.SUPPORTED, {0}),
+        ("The Kõpu lighthouse was built in 1531.", (0,), "", ClaimState.QUOTED, {0}),
+        ("In 1531 the lighthouse of Kõpu was built.", (0,), "", ClaimState.SUPPORTED, {0}),
         # what it cites is wrong, another piece is right
-        ("The Ristna lighthouse was built in 1874.", (0,), "", ClaimState.SUPPORTED, {1}),
+        ("The Ristna lighthouse was built in 1874.", (0,), "", ClaimState.QUOTED, {1}),
         ("Gouda ripens for a year.", (0,), "", ClaimState.UNVERIFIED, {0, 1}),
         # clause by clause; one that is wrong spoils the sentence
         ("The Kõpu lighthouse was built in 1531, while the Ristna lighthouse was built in 1874.", (), "",
@@ -140,14 +141,12 @@ def test_the_weighed_probabilities_are_a_distribution_and_follow_the_model() -> 
     sure, unsure = weighed(signs(support=0.99, selected=0.99, alone=0.99)), weighed(signs(**low))
     assert all(0 <= one.supported + one.contradicted <= 1 for one in (sure, unsure))
     assert sure.supported > 0.8 > unsure.supported
-    odds = [one.supported / (1 - one.supported) for one in (weighed(signs()), weighed(signs(), 0.8))]
-    assert odds[1] == pytest.approx(4 * odds[0])  # a higher prior raises the support by its odds
     assert log_odds(0.0, CLIPPED) == pytest.approx(-log_odds(1.0, CLIPPED))
 
 
 @pytest.mark.parametrize("broken", ["number", "misplaced", "cell"])
 def test_an_exact_rule_is_not_weighed_against_what_the_model_reads(broken: str) -> None:
-    assert weighed(signs(**{broken: True}), 0.9).supported < 0.05
+    assert weighed(signs(**{broken: True})).supported < 0.05
 
 
 # --- how the evidence is read -----------------------------------------------------------------------------------------

@@ -11,20 +11,20 @@ It is not paid out. See the office."""
 CITATION = Citation(1, "d", "leave.md", "Leave", None, 0, len(QUOTE), QUOTE, Score(1.0, UNIT))
 
 
-def test_every_sentence_of_a_verbatim_quote_is_supported_by_what_it_is_copied_from() -> None:
+def test_every_sentence_of_a_verbatim_quote_is_quoted_from_what_it_is_copied_from() -> None:
     marked = QUOTE.replace("It is not paid out.", "**It is not paid out.**")
     sentences = sentences_of(f"Here: “{marked}” [1]", [CITATION])
-    assert [(one.state, one.citations) for one in sentences] == [(ClaimState.SUPPORTED, (1,))] * 4
+    assert [(one.state, one.citations) for one in sentences] == [(ClaimState.QUOTED, (1,))] * 4
 
 
 def test_a_sentence_that_no_quote_holds_is_unverified() -> None:
     made_up, *copied = sentences_of(f"Leave is paid out. “{QUOTE}” [1]", [CITATION])
     assert made_up.state is ClaimState.UNVERIFIED
-    assert {one.state for one in copied} == {ClaimState.SUPPORTED}
+    assert {one.state for one in copied} == {ClaimState.QUOTED}
     copied_without_quoting, *_ = sentences_of("It is not paid out. That is all. [1]", [CITATION])
     assert copied_without_quoting.state is ClaimState.UNVERIFIED
 
 
 def test_a_question_in_an_answer_is_no_claim() -> None:
     sentences = sentences_of(f"How long may leave be carried over?\nHere: “{QUOTE}” [1]", [CITATION])
-    assert [one.state for one in sentences] == [ClaimState.SUPPORTED] * 4
+    assert [one.state for one in sentences] == [ClaimState.QUOTED] * 4

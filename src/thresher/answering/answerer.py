@@ -112,7 +112,8 @@ class Answerer:
         for part in asked_apart(query.question):
             proposals = self.proposals(part.asked, evidence, documents, self._allowed(part.asked))
             cited += [mine for one in proposals if one.probability >= self.answered_from for mine in one.citations]
-        return LocalReading({at for at, piece in enumerate(evidence) if any(_is_of(piece, one) for one in cited)})
+        answering = {at for at, piece in enumerate(evidence) if any(_is_of(piece, one) for one in cited)}
+        return LocalReading(answering, answer=local if probable and not local.doubtful else None)
 
     def _documents_of(self, evidence: Sequence[Evidence]) -> Mapping[str, Document]:
         return self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))

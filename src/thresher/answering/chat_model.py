@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from thresher.answering.checked_answer import NOT_FOUND, CheckedAnswer, Display, is_not_found
 from thresher.answering.citations import LocalReading, abstention
+from thresher.answering.second_reader import SecondReader
 from thresher.errors import BudgetSpent, ProviderError, TooLong
 from thresher.protocols import Generator, LanguageModel, in_silence
 from thresher.structure.versions import Timed
@@ -120,6 +121,8 @@ class GroundedGenerator:
     read: Callable[[Query, Sequence[Evidence]], LocalReading] = unread
     """What the evidence says without the model: where that refuses, the model is not asked, and what it writes stands
     as the answer only where it rests on what answers."""
+    second: SecondReader | None = None
+    """Reads sentences again that the check leaves open."""
     times: Callable[[Query, Sequence[Evidence]], Timed] = without_times
     """Which documents are versions of one another: the model reads their days, and what it takes from a version that
     is not in force at the time asked about is marked so."""
@@ -143,7 +146,15 @@ class GroundedGenerator:
         show, words = self.on_sentence, self.style.max_words
         asked = replace(query, question=time.question) if time.answering else query
         answer = CheckedAnswer(
-            asked, given, self.check, self.display, show, words, answering=local.answering, other_time=time.other_time
+            asked,
+            given,
+            self.check,
+            self.display,
+            show,
+            words,
+            local=local,
+            second=self.second,
+            other_time=time.other_time,
         )
         try:
             self._ask(prompt(query.question, given, time.mark), answer)

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
-from thresher.answering.citations import SUPPORT, Sentence, abstention, cite, is_quoted_from, quoted
+from thresher.answering.citations import (
+    SUPPORT,
+    UNREAD,
+    LocalReading,
+    Sentence,
+    abstention,
+    cite,
+    is_quoted_from,
+    quoted,
+)
+from thresher.answering.second_reader import SecondReader
 from thresher.protocols import in_silence
 from thresher.text.answer_types import missing_answer
 from thresher.text.entities import missing_name
@@ -15,7 +25,18 @@ from thresher.text.injection import without_mark
 from thresher.text.language import foreign_language, other_language
 from thresher.text.numbers import quantities
 from thresher.text.terms import STOP_WORDS, term_set
-from thresher.types import Citation, ClaimState, Evidence, Generation, Notes, Query, Refined, Score
+from thresher.types import (
+    HERE,
+    IN_DOUBT,
+    Citation,
+    ClaimState,
+    Evidence,
+    Generation,
+    Notes,
+    Query,
+    Refined,
+    Score,
+)
 from thresher.verification.claims import (
     CheckedSentences,
     Cited,
@@ -24,6 +45,7 @@ from thresher.verification.claims import (
     ClaimCheck,
     ClaimReader,
     Finding,
+    sentences_of,
     without_markers,
 )
 from thresher.verification.contradiction import NEGATIONS
@@ -35,7 +57,14 @@ PERHAPS = "Perhaps: "
 
 Display = Literal["none", "open", "mark", "strict"]
 """What is shown: the words as they came; everything, with what is not supported marked; unverified sentences marked and
-contradicted ones removed; supported sentences alone."""
+contradicted ones removed; quoted and supported sentences alone."""
+
+UNSUPPORTED = "Nothing supports what the model wrote; your documents say:"
+FOUND_NOTHING = "The model found no answer; your documents may say it:"
+"""Above the passage that answers where no sentence of the model's does."""
+
+WROTE = "The model wrote, unverified:"
+"""Below it, before the sentences that nothing supports."""
 
 STATE_MARKS = {ClaimState.UNVERIFIED: "unverified", ClaimState.CONTRADICTED: "contradicted"}
 """What stands in brackets behind a sentence that is shown though it is not supported."""
@@ -48,6 +77,17 @@ ADDED_SHARE = 1 / 2
 """Least share of the terms that a sentence adds to its question which the evidence has, where it states something."""
 
 _COPIED_FORM = re.compile(r"</?evidence\b|^#{1,6} ")
+
+
+class _Taken(NamedTuple):
+    """A sentence that was checked."""
+
+    claim: Claim
+    own: tuple[int, ...]
+    """Positions in the evidence of what it cites."""
+    markers: tuple[int | None, ...]
+    """What its markers mean; None for none of the evidence."""
+    finding: Finding
 
 
 @dataclass(slots=True)
@@ -63,8 +103,10 @@ class CheckedAnswer:
     """The answer ends with the sentence that reaches them."""
     positions: Callable[[int], int | None] = lambda marker: marker - 1
     """The position in the evidence, from 0, that a marker means: markers count from 1."""
-    answering: Container[int] | None = None
-    """Positions in the evidence of what answers the question, as it was read without the model; None for unread."""
+    local: LocalReading = UNREAD
+    """What answers the question, as it was read without the model: it stands where no sentence of the model's does."""
+    second: SecondReader | None = None
+    """Reads sentences again when the reply is over, those that the check leaves open; what follows them waits."""
     other_time: Callable[[str], str] = without_mark
     """What is said of a document that is not in force at the time asked about: since when it is superseded."""
     doubtful: bool = False
@@ -77,6 +119,8 @@ class CheckedAnswer:
     checked: CheckedSentences = field(default_factory=CheckedSentences)
     _seen: set[str] = field(default_factory=set)
     _words: int = 0
+    _waiting: list[_Taken] = field(default_factory=list)
+    _unshown: str = ""
     _reader: ClaimReader = field(default_factory=ClaimReader)
 
     def read(self, piece: str) -> None:
@@ -89,11 +133,22 @@ class CheckedAnswer:
         """The reply is over."""
         for claim in self._reader.end():
             self._take(claim)
+        if self._waiting and self.second is not None:
+            texts, local = [one.claim.text for one in self._waiting], [one.finding for one in self._waiting]
+            findings, notes = self.second(texts, local, self.evidence)
+            self.checked.notes_of_check += notes
+            both = zip(self._waiting, findings, strict=True)
+            self._waiting = [one._replace(finding=finding) for one, finding in both]
+        self._settle()
+        if self._instead() is None:
+            self._shown()
 
     def generation(self, notes: Notes) -> Generation:
-        """What was shown, or a refusal that says why there is nothing to show."""
+        """What was shown, the passage that answers in its place, or a refusal that says why there is nothing."""
         notes += self.checked.notes
         removed = tuple(self.checked.removed)
+        if (passage := self._instead()) is not None:
+            return self._of_passage(passage, notes)
         if not self.cited.text:
             refusal = abstention(self._why_nothing(), notes + Notes(facts={"model_said": self.written.strip()}))
             return replace(refusal, answered_by="model", removed=removed)
@@ -109,6 +164,30 @@ class CheckedAnswer:
             answered_by="model",
             sentences=tuple(self.checked.shown),
             removed=removed,
+        )
+
+    def _instead(self) -> Generation | None:
+        """The passage that answers, where no sentence of the model's is supported."""
+        chosen = self.display in ("mark", "strict")
+        return None if not chosen or any(one.state.holds for one in self.checked.shown) else self.local.answer
+
+    def _of_passage(self, passage: Generation, notes: Notes) -> Generation:
+        """The passage, with the sentences that nothing supports behind it; in doubt where the model finds no answer."""
+        written = tuple(replace(one, citations=()) for one in self.checked.shown)
+        silent = not written and not self.checked.removed
+        text = passage.text.replace(HERE, IN_DOUBT, 1) if silent else passage.text
+        text = f"{FOUND_NOTHING if silent else UNSUPPORTED}\n{text}"
+        if written:
+            text = f"{text}\n{WROTE} {' '.join(one.text for one in written)}"
+        return replace(
+            passage,
+            text=text,
+            doubtful=passage.doubtful or silent,
+            reason="The model found no answer in the evidence." if silent else passage.reason,
+            notes=passage.notes + notes,
+            answered_by="reader",
+            sentences=(*sentences_of(passage.text, passage.citations), *written),
+            removed=tuple(self.checked.removed),
         )
 
     def _missing(self) -> str:
@@ -128,7 +207,8 @@ class CheckedAnswer:
         if is_not_found(claim.text):
             self.refused = True
             return
-        if self._is_noise(claim.text) or (self.max_words and self._words >= self.max_words):
+        words = self._words + sum(len(one.claim.text.split()) for one in self._waiting)
+        if self._is_noise(claim.text) or (self.max_words and words >= self.max_words):
             return
         self._seen.add(claim.text)
         named = dict.fromkeys(self.positions(number) for number in claim.numbers)
@@ -139,8 +219,19 @@ class CheckedAnswer:
         if not own and not finding.holds and self._declines(claim.text):
             self.refused = True
             return
+        self._waiting.append(_Taken(claim, own, tuple(named), finding))
+        if self.second is None or not any(self.second.wants(one.finding) for one in self._waiting):
+            self._settle()
+
+    def _settle(self) -> None:
+        """Show or remove the sentences that wait."""
+        for one in self._waiting:
+            self._place(*one)
+        self._waiting.clear()
+
+    def _place(self, claim: Claim, own: tuple[int, ...], markers: tuple[int | None, ...], finding: Finding) -> None:
         if not shown_of(self.display, finding):
-            self.checked.remove(claim, finding, len(named))
+            self.checked.remove(claim, finding, len(markers))
             return
         pieces = own if self.display == "none" else (finding.pieces if finding.holds else own)
         citations = self._citations(claim.text, finding, pieces)
@@ -149,13 +240,21 @@ class CheckedAnswer:
         mark = STATE_MARKS.get(finding.state, "") if self.display in ("open", "mark") else ""
         remarks = [*finding.remarks, mark] if self.display != "none" else []
         if not self.cited.text:
-            known = self.answering
+            known = self.local.answering
             self.doubtful = known is not None and not any(at in known for at in pieces)
         opening = PERHAPS if self.doubtful else ""
         added = self.cited.add(claim, citations, "; ".join(filter(None, remarks)), opening)
-        self.checked.take(claim, finding, added, own, wrong=sum(at not in pieces for at in named))
+        self.checked.take(claim, finding, added, own, wrong=sum(at not in pieces for at in markers))
         self._words += len(claim.text.split())
-        self.show(added.text)
+        self._unshown += added.text
+        if self._instead() is None:
+            self._shown()
+
+    def _shown(self) -> None:
+        """Show what is known to stand."""
+        if self._unshown:
+            self.show(self._unshown)
+        self._unshown = ""
 
     def _superseded(self, sentence: str, finding: Finding) -> str:
         """Since when what supports a sentence is superseded, if without it the evidence does not support it."""
@@ -202,7 +301,7 @@ class CheckedAnswer:
 def shown_of(display: Display, finding: Finding) -> bool:
     """Whether a sentence of this state is shown."""
     match finding.state:
-        case ClaimState.SUPPORTED:
+        case ClaimState.QUOTED | ClaimState.SUPPORTED:
             return True
         case ClaimState.UNVERIFIED:
             return display != "strict"

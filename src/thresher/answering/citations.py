@@ -99,6 +99,11 @@ class LocalReading(NamedTuple):
     """Positions in the evidence, from 0, of what answers; None where it was not read."""
     refusal: Generation | None = None
     """Where nothing of it does."""
+    answer: Generation | None = None
+    """The passage that answers, where one probably does."""
+
+
+UNREAD = LocalReading(None)
 
 
 def with_sentences(draft: Generation) -> Generation:

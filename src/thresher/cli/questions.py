@@ -343,11 +343,14 @@ def check(
     target: Target,
     text: Annotated[str, typer.Argument(metavar="TEXT|FILE|-", help="A text, a file with one, or - for stdin.")],
     where: Where = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 where a claim is not supported.")] = False,
 ) -> None:
-    """Hold every claim of a text against the documents: supported, unverified or contradicted, and what shows it."""
+    """Hold every claim of a text against the documents; exit 1 where they contradict one."""
     with target.open() as collection:
         found = collection.check(_text_of(text), where=where, settings=target.settings)
     target.show(found, _say_claims)
+    if found.contradicted or (strict and not all(claim.state.holds for claim in found.claims)):
+        raise typer.Exit(FAILED)
 
 
 def _text_of(given: str) -> str:
@@ -537,8 +540,9 @@ def _say_claims(found: Check) -> None:
     if found.support is None:
         output.complain("there is no claim in the text")
     else:
-        held = sum(claim.state == "supported" for claim in found.claims)
-        output.say(f"{held} of {len(found.claims)} claims are supported")
+        held = sum(claim.state.holds for claim in found.claims)
+        denied = f", {found.contradicted} contradicted" if found.contradicted else ""
+        output.say(f"{held} of {len(found.claims)} claims are supported{denied}")
 
 
 def _happened(degraded: Sequence[str]) -> list[str]:

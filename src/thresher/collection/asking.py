@@ -354,14 +354,13 @@ class Asking:
         """The claims of a text against given passages, or against what a recipe retrieves for each."""
         from thresher.recipes.build import checker, quotes
         from thresher.recipes.check import checked, passages, unplaced
-        from thresher.verification.check import EVEN
 
         check_type("text", text, str, "a text")
         if not text.strip():
             raise UsageError("the text is empty", next_step="give an answer, a draft or a report to check")
         (configured, front), parts = self.opened.resolved(recipe, settings), self.opened.parts()
         configured = without_model(configured)
-        holds = checker(parts, EVEN)
+        holds = checker(parts)
         if evidence is not None:
             given = passages(evidence)
             return checked(text, replace(holds, documents=lambda ids: {}), lambda claim: given, unplaced)

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 PASSAGE_CHARACTERS = 900
 """Of a page at most: a chunk of CRAG's implementation guide, so that pages and chunks are judged alike."""
 
-OF_ANSWERS = 0.8
-"""Prior share of a chat model's sentences that are supported: it was shown the evidence (docs/decisions.md)."""
-
 NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); answered by quoting"
 
 NO_WORDS = "correct: no chat model is configured (llm.base_url, llm.model); the question itself was searched for"
@@ -215,9 +212,12 @@ def grounded(
 ) -> GroundedGenerator:
     """The chat model, which writes from evidence and is checked."""
     from thresher.answering.chat_model import GroundedGenerator
+    from thresher.answering.second_reader import SecondReader
 
-    check, llm = checker(parts), settings.llm
-    return GroundedGenerator(model, check, fallback, display, style, llm.context_tokens, llm.max_tokens)
+    check, llm, verify = checker(parts), settings.llm, settings.answer.verify
+    strict = display_of(settings.answer) == "strict"
+    second = SecondReader(model, verify, strict) if verify != "local" and display in ("mark", "strict") else None
+    return GroundedGenerator(model, check, fallback, display, style, llm.context_tokens, llm.max_tokens, second=second)
 
 
 def summariser(settings: RecipeSettings, parts: Components) -> Generator | None:
@@ -235,12 +235,12 @@ def summariser(settings: RecipeSettings, parts: Components) -> Generator | None:
     return grounded(settings, parts, model, failed, "strict", style)
 
 
-def checker(parts: Components, prior: float = OF_ANSWERS) -> Checker:
-    """Checks sentences against the documents; `prior` is the share of supported ones that is assumed."""
+def checker(parts: Components) -> Checker:
+    """Checks sentences against the documents."""
     from thresher.verification.check import Checker
     from thresher.verification.windows import rows_in_words
 
-    return Checker(parts.models.checker(), parts.whole_documents(), rows_in_words, prior)
+    return Checker(parts.models.checker(), parts.whole_documents(), rows_in_words)
 
 
 def quotes(parts: Components) -> QuoteChecker:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from thresher.answering.citations import SUPPORT, Sentence, cite
@@ -15,7 +15,7 @@ from thresher.types import UNIT, Check, CheckedClaim, Chunk, Citation, ClaimStat
 from thresher.verification.check import Checker
 from thresher.verification.claims import Cited, Finding, claim_spans, without_markers
 from thresher.verification.contradiction import contradiction
-from thresher.verification.rules import SAME_SENTENCE
+from thresher.verification.rules import SAME_MATTER, SAME_SENTENCE
 
 GivenPassage = str | Mapping[str, str] | Hit | Evidence
 """A text may be checked against a text; a mapping with `text`, perhaps `title` and `source`; a search hit."""
@@ -34,16 +34,15 @@ def checked(
         allow()
         evidence = evidence_for(words)
         (found,) = check("", [Cited(words)], evidence).each
-        shown = () if found.state is ClaimState.UNVERIFIED else found.places
-        cited = [placed(_citation(number, words, place, check, found)) for number, place in enumerate(shown, start=1)]
+        cited = [placed(one) for one in _cited(words, check, found)]
         reason = found.reason
-        if found.state is ClaimState.SUPPORTED and (other := _otherwise(words, evidence)):
+        if found.holds and (other := _otherwise(words, evidence)):
             sentence, why = other
             cited.append(placed(cite(len(cited) + 1, sentence)))
             reason = f"[{len(cited)}] says otherwise: {why}"
         support = round(found.support, 4)
         claims.append(CheckedClaim(start, end, text[start:end], found.state, support, tuple(cited), reason))
-    held = [claim.state is ClaimState.SUPPORTED for claim in claims]
+    held = [claim.state.holds for claim in claims]
     return Check(text, sum(held) / len(held) if held else None, tuple(claims))
 
 
@@ -57,11 +56,14 @@ def _otherwise(claim: str, evidence: Sequence[Evidence]) -> tuple[Sentence, str]
     return None
 
 
-def _citation(number: int, claim: str, place: Evidence, check: Checker, found: Finding) -> Citation:
-    """The sentence of a place that is nearest to a claim, with how sure the state is."""
-    start, end, _ = check.nearest(claim, place)
-    sure = found.support if found.state is ClaimState.SUPPORTED else found.denial
-    return cite(number, _sentence(place, start, end, sure))
+def _cited(claim: str, check: Checker, found: Finding) -> Iterator[Citation]:
+    """The sentence of each place that is nearest to a claim; of an unverified one, if it speaks of the matter."""
+    sure = found.support if found.holds else found.denial
+    for number, place in enumerate(found.places, start=1):
+        start, end, _ = check.nearest(claim, place)
+        sentence = _sentence(place, start, end, sure)
+        if found.state is not ClaimState.UNVERIFIED or term_share(claim, sentence.text) >= SAME_MATTER:
+            yield cite(number, sentence)
 
 
 def _sentence(piece: Evidence, start: int, end: int, support: float) -> Sentence:

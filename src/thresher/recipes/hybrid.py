@@ -17,8 +17,8 @@ Departs:   W4 the safety mechanism exists (in the commit that made the numbers i
 Left open: weights of the two lists ("weighted ranking scores" without weights, W7): 1 and 1.
            What to do without a cross-encoder (`rerank=none`): the fused order is then final, and fusion is by a
            weighted sum of scores, which orders better than reciprocal ranks; `fuse.method=rrf` keeps those.
-Answer:    written by the chat model where one is configured and shown as it came, as published, with the state of each
-           sentence beside it (`answer.check=none`). Without a model, and where it fails, the best passage or cell.
+Answer:    written by the chat model where one is configured and shown as it came, as published, with what is not
+           supported marked (`answer.check=open`). Without a model, and where it fails, the best passage or cell.
 
 `hybrid-literal` is the report as printed: dense 8, BM25 4, RRF, the order of the cross-encoder alone,
 5 results whatever the limit, 2 dense hits protected, chunks without titles. `protect.n=0` is the commit that made its

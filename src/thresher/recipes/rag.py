@@ -5,8 +5,8 @@ Follows:   chunks of 900 characters without overlap (CRAG blog, "chunk example")
 Departs:   a chunk ends at the last space within 900 characters, so that words stay whole. The title of its document
            stands in front of it for the encoder.
 Left open: the encoder (all-MiniLM-L6-v2, as in the hybrid report); k = 5.
-Answer:    written by the chat model where one is configured and shown as it came, as published, with the state of each
-           sentence beside it (`answer.check=none`). Without a model, and where it fails, the best passage or cell.
+Answer:    written by the chat model where one is configured and shown as it came, as published, with what is not
+           supported marked (`answer.check=open`). Without a model, and where it fails, the best passage or cell.
 """
 
 from __future__ import annotations

@@ -65,10 +65,17 @@ class AnswerSettings(Frozen):
         None, ge=1, description="model: words asked for at most; the answer ends with the sentence that reaches them"
     )
     instructions: str = Field("", description="model: further rules for the answer, e.g. Answer in German.")
-    check: Literal["none", "mark", "strict"] = Field(
-        "none",
+    check: Literal["none", "open", "mark", "strict"] = Field(
+        "open",
         description="model: what is shown of its sentences, all of which are checked: none = the words as they came, "
-        "mark = unverified ones marked and contradicted ones removed, strict = supported ones alone",
+        "open = all, with what is not supported marked, mark = the same without contradicted ones, strict = supported "
+        "ones alone",
+    )
+    verify: Literal["auto", "local", "model"] = Field(
+        "auto",
+        description="model: who says that a sentence is supported: local = the check alone, model = the check and the "
+        "chat model, asked once more for all sentences, auto = the model for those that the check leaves open; with "
+        "check=strict both must say so",
     )
     by: Literal["model", "reader"] = Field(
         "model",

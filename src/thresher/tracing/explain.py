@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from thresher.text.markup import flat, plain, words
-from thresher.types import Certified, State
+from thresher.types import Certified, ClaimState, State
 
 WIDTH = 120
 """Characters of a line where no terminal says its own."""
@@ -80,7 +80,7 @@ def sentence_lines(answer: Mapping[str, Any]) -> list[str]:
     counts = Counter(one["state"] for one in written)
     lines = [", ".join(f"{number} {state}" for state, number in counts.items())] if written else []
     for one in written:
-        if one["state"] != "supported":
+        if not ClaimState(one["state"]).holds:
             removed = "" if one["end"] else ", removed"
             why = f" ({one['reason']})" if one.get("reason") else ""
             lines.append(f"  {one['state']}{removed}: “{one['text']}”{why}")

@@ -20,6 +20,9 @@ from thresher.verification.windows import Rows, Window, nearest_windows, of_name
 SURE_FROM = 0.7
 """Support from which nothing else is looked at: below it, another piece that says otherwise wins."""
 
+QUOTED_SUPPORT = 0.99
+"""Probability that a quoted claim is supported, of as many supported ones as others (`quoting`)."""
+
 CLAUSE_TERMS = 2
 """A clause with fewer terms states nothing of its own."""
 
@@ -74,7 +77,9 @@ class Attribution:
         return replace(found, state=ClaimState.UNVERIFIED, reason=f"the cited document does not speak of {absent[0]}")
 
     def _supported(self, claim: Cited) -> Finding:
-        """The support of a claim: what it cites, another piece, several pieces, the whole document."""
+        """The support of a claim: a quote, what it cites, another piece, several pieces, the whole document."""
+        if (quoted := self._quoted(claim)) is not None:
+            return quoted
         own = self._cited(claim)
         holds = own is not None and own.holds
         if own is not None and holds and own.support >= SURE_FROM:
@@ -95,6 +100,13 @@ class Attribution:
             return own  # its numbers stand where it says: that another piece has others denies nothing
         return next((one for one in tried if one.state is ClaimState.CONTRADICTED), tried[0])
 
+    def _quoted(self, claim: Cited) -> Finding | None:
+        """The finding of a sentence that says a claim in the same words, of what it cites before all others."""
+        for window in sorted(self.windows, key=lambda window: window.piece not in claim.pieces):
+            for place in window.quotes(claim.text):
+                return Finding(ClaimState.QUOTED, QUOTED_SUPPORT, pieces=(window.piece,), places=(place,))
+        return None
+
     def _cited(self, claim: Cited) -> Finding | None:
         """The finding of the pieces that it cites; None where it cites none."""
         windows = [window for window in self.windows if window.piece in claim.pieces]
@@ -107,10 +119,10 @@ class Attribution:
             self._against(claim.text, [window for window in near if window.piece == piece], (piece,))
             for piece in dict.fromkeys(window.piece for window in near)
         ]
-        order = (ClaimState.SUPPORTED, ClaimState.CONTRADICTED, ClaimState.UNVERIFIED)
 
-        def rank(one: Finding) -> tuple[int, float]:
-            return order.index(one.state), 0.0 if one.state is ClaimState.CONTRADICTED else -one.support
+        def rank(one: Finding) -> tuple[bool, bool, float]:
+            denied = one.state is ClaimState.CONTRADICTED
+            return not one.holds, not denied, 0.0 if denied else -one.support
 
         return min(found, key=rank, default=None)
 

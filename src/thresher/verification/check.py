@@ -1,8 +1,10 @@
-"""Whether the documents support a sentence: supported, unverified or contradicted, with a probability and a place.
+"""Whether the documents support a sentence: quoted, supported, unverified or contradicted, with probability and place.
 
-A claim is checked against windows of what it cites, then of the rest of the evidence, then of the whole cited document
-(`thresher.verification.attribution`). The trained model reads each window, one fitted table weighs its readings, and
-the rules bound it where they are exact and give reasons (`thresher.verification.rules`).
+A claim that no statement says in the same words (`thresher.verification.quoting`) is checked against windows of what it
+cites, then of the rest of the evidence, then of the whole cited document (`thresher.verification.attribution`). The
+trained model reads each window, one fitted table weighs its readings, and the rules bound it where they are exact and
+give reasons (`thresher.verification.rules`). A claim is contradicted where a rule names what is said instead; a denial
+of the model alone is a reason.
 
 `weights.json` (research/fit_checker.py) holds log odds of "supported" and "contradicted" against "unverified"; the
 softmax of both and 0 gives three calibrated probabilities. What else the rules find adds nothing to the trained
@@ -26,8 +28,8 @@ from thresher.text.terms import term_set, term_share
 from thresher.types import ClaimState, Document, Evidence, Notes, SupportReading, log_odds
 from thresher.verification.attribution import Attribution
 from thresher.verification.claims import Cited, Finding, Findings
-from thresher.verification.contradiction import PRONOUNS
-from thresher.verification.rules import FRAGMENT_TERMS, NEITHER, NOTHING, RuleSigns, case_of
+from thresher.verification.contradiction import PRONOUNS, contradiction
+from thresher.verification.rules import FRAGMENT_TERMS, NEITHER, NOTHING, SAME_SENTENCE, RuleSigns, case_of
 from thresher.verification.windows import Reads, Rows, Window, cell_instead, nearest_windows, no_rows, spelled_out
 
 SUPPORTED_FROM = 0.5
@@ -54,9 +56,6 @@ nowhere one in forty is supported (SciFact rounds)."""
 SAYS_THE_REST = 0.8
 """Probability, as the model reads it, from which a sentence says the claim but for what a rule finds."""
 
-EVEN = 0.5
-"""Share of supported claims that the table was fitted with."""
-
 OUTCOMES = ("support", "denial")
 SIGNS = ("constant", "support", "selected", "alone", "denial", "share")
 
@@ -81,6 +80,11 @@ class ClaimSigns:
     """The row of a table has another value in its place."""
     share: float
     """Of the claim's terms, those that the evidence holds: what it does not speak of it does not deny."""
+
+    @property
+    def bounded(self) -> bool:
+        """Whether an exact rule finds otherwise."""
+        return self.number or self.misplaced or self.cell
 
     def values(self) -> tuple[float, ...]:
         """The numbers that are weighed, in the order of `SIGNS`."""
@@ -112,8 +116,6 @@ class Checker:
     """The whole documents of some ids: a name may stand anywhere in the one that is cited."""
     rows: Rows = no_rows
     """The rows of tables in a span of a document, in words."""
-    prior: float = EVEN
-    """Share of such claims that are supported, before anything is read."""
 
     def __call__(self, question: str, claims: Sequence[Cited], evidence: Sequence[Evidence]) -> Findings:
         """One finding for each claim."""
@@ -146,8 +148,8 @@ class Checker:
             return Finding(ClaimState.UNVERIFIED, 0.0, reason=NOTHING)
         if seen.rules.language:
             return _abroad(seen.rules, seen.nearest)
-        found = weighed(seen.signs, self.prior)
-        return _finding(found, seen.rules, seen.supporting if found.supported >= SUPPORTED_FROM else (seen.nearest,))
+        found = weighed(seen.signs)
+        return _finding(claim, found, seen)
 
     def observe(
         self, claim: str, windows: Sequence[Window], *, question: str = "", known: str = ""
@@ -203,21 +205,32 @@ def signs_of(
     return ClaimSigns(*read, *exact, rules.share)
 
 
-def state_of(found: SupportReading, *, silent: bool) -> ClaimState:
-    """What calibrated probabilities make of a claim; where the evidence is `silent` on its number nothing denies it."""
+def state_of(found: SupportReading, *, denied: bool) -> ClaimState:
+    """What calibrated probabilities make of a claim, where a rule names what is said instead (`denied`) or not."""
     if found.supported >= SUPPORTED_FROM:
         return ClaimState.SUPPORTED
-    denied = not silent and found.contradicted >= CONTRADICTED_FROM
-    return ClaimState.CONTRADICTED if denied else ClaimState.UNVERIFIED
+    return ClaimState.CONTRADICTED if denied and found.contradicted >= CONTRADICTED_FROM else ClaimState.UNVERIFIED
 
 
-def _finding(found: SupportReading, rules: RuleSigns, windows: Sequence[Window]) -> Finding:
-    state, reason = state_of(found, silent=rules.silent), ""
-    if state is not ClaimState.SUPPORTED:
-        default = "the evidence says otherwise" if state is ClaimState.CONTRADICTED else NEITHER
-        reason = rules.denial or rules.number or rules.namesake or rules.name or rules.misplaced or default
+def _finding(claim: str, found: SupportReading, seen: Observation) -> Finding:
+    rules, reason = seen.rules, ""
+    state = state_of(found, denied=rules.denies)
+    if state is ClaimState.SUPPORTED and (otherwise := _otherwise(claim, seen.supporting)):
+        state, reason = ClaimState.UNVERIFIED, otherwise
+    elif state is not ClaimState.SUPPORTED:
+        seems = "the evidence seems to say otherwise" if found.contradicted >= CONTRADICTED_FROM else NEITHER
+        reason = rules.denial or rules.number or rules.namesake or rules.name or rules.misplaced or seems
+    windows = seen.supporting if found.supported >= SUPPORTED_FROM else (seen.nearest,)
     pieces, places = tuple(window.piece for window in windows), tuple(window.place for window in windows)
-    return Finding(state, found.supported, found.contradicted, reason, pieces, places, rules.computations)
+    return Finding(
+        state, found.supported, found.contradicted, reason, pieces, places, rules.computations, seen.signs.bounded
+    )
+
+
+def _otherwise(claim: str, windows: Sequence[Window]) -> str:
+    """Why a sentence of the passages that support a claim contradicts it; "" for none."""
+    sentences = (one for window in windows for one in window.sentences if term_share(claim, one) >= SAME_SENTENCE)
+    return next(filter(None, (contradiction(claim, one) for one in sentences)), "")
 
 
 # --- weighing ---------------------------------------------------------------------------------------------------------
@@ -230,15 +243,11 @@ def fitted() -> Mapping[str, Mapping[str, float]]:
     return {outcome: stored[outcome] for outcome in OUTCOMES}
 
 
-def weighed(signs: ClaimSigns, prior: float = EVEN) -> SupportReading:
-    """Calibrated probabilities that the claim is supported and that it is contradicted.
-
-    `prior` is the share of supported claims, above 0 and below 1; the table was fitted at one half.
-    """
+def weighed(signs: ClaimSigns) -> SupportReading:
+    """Calibrated probabilities that the claim is supported and that it is contradicted, of as many such as others."""
     values = dict(zip(SIGNS, signs.values(), strict=True))
     odds = [exp(sum(weight * values[name] for name, weight in fitted()[outcome].items())) for outcome in OUTCOMES]
-    odds[0] *= prior / (1 - prior)
-    if signs.number or signs.misplaced or signs.cell:
+    if signs.bounded:
         bounded = min(odds[0], UNSTATED * (odds[1] + 1.0))
         # One sentence says all but that, and another number or value in its place: that denies the claim.
         instead = (signs.cell or (signs.number and signs.misplaced)) and signs.alone >= SAYS_THE_REST

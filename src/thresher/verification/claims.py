@@ -155,11 +155,13 @@ class Finding:
     """The windows of `pieces`, in their order, that support it or say otherwise."""
     remarks: tuple[str, ...] = ()
     """How its numbers follow that the evidence does not state, or why only its numbers were checked."""
+    bounded: bool = False
+    """Whether an exact rule finds otherwise, so that no second reader may say that it is supported."""
 
     @property
     def holds(self) -> bool:
         """Whether the sentence is supported."""
-        return self.state is ClaimState.SUPPORTED
+        return self.state.holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +201,7 @@ class CheckedSentences:
         self._count(finding, wrong)
         if added.markers and not cited:
             self._counts["markers_set"] += 1
-        elif added.markers and finding.state is ClaimState.SUPPORTED and not set(finding.pieces) <= set(cited):
+        elif added.markers and finding.holds and not set(finding.pieces) <= set(cited):
             self._counts["repaired"] += 1
 
     def remove(self, claim: Claim, finding: Finding, markers: int) -> None:
@@ -229,7 +231,7 @@ class CheckedSentences:
 
 
 def sentences_of(text: str, citations: Sequence[Citation]) -> tuple[AnswerSentence, ...]:
-    """The sentences of an answer made of quotes: each is supported by what it quotes.
+    """The sentences of an answer made of quotes, each with what it quotes.
 
     Words between the quotes (a yes, a heading) belong to their sentence. A sentence of a quote has the markers of the
     citations it is copied from, a quote that no citation holds those of the sentence before.
@@ -243,7 +245,7 @@ def sentences_of(text: str, citations: Sequence[Citation]) -> tuple[AnswerSenten
             markers = tuple(marker for marker, quote in known.items() if copied and copied in quote)
         if not markers and found and text[start] == "“":
             markers = found[-1].citations
-        state = ClaimState.SUPPORTED if markers else ClaimState.UNVERIFIED
+        state = ClaimState.QUOTED if markers else ClaimState.UNVERIFIED
         found.append(AnswerSentence(start, end, text[start:end], state, float(bool(markers)), markers))
     return tuple(found)
 

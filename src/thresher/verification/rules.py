@@ -86,9 +86,9 @@ class RuleSigns:
     """How its numbers follow that the evidence does not state."""
 
     @property
-    def silent(self) -> bool:
-        """Whether a number stands nowhere and no rule shows what the evidence states instead."""
-        return bool(self.number) and not (self.denial or self.namesake or self.misplaced)
+    def denies(self) -> bool:
+        """Whether a rule names what is said instead: another number, another one of the name, the opposite."""
+        return bool(self.denial or self.namesake or (self.number and self.misplaced))
 
 
 @dataclass(frozen=True)

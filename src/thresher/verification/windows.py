@@ -9,11 +9,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from thresher.structure.answers import grids_near
+from thresher.structure.grid import Grid
+from thresher.text.boilerplate import asks
 from thresher.text.injection import is_command
 from thresher.text.numbers import agree, quantities
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set, term_share
 from thresher.types import Document, Evidence, SupportReading
+from thresher.verification.quoting import is_quoted
 
 WINDOW_CHARACTERS = 800
 """About 180 tokens: with a claim, what the model read at once in its training."""
@@ -26,6 +29,9 @@ SENTENCES_READ = 3
 
 MOST_COLUMNS = 12
 """A row with more is read as it stands: in words it is longer than a window."""
+
+CELL_WORDS = 12
+"""A cell with more is a statement."""
 
 _SHORT = re.compile(r"(?<![\w.-])(\d+(?:[.,]\d+)*)(K|M|B|T)\b")
 _SCALES = {"K": "thousand", "M": "million", "B": "billion", "T": "trillion"}
@@ -59,6 +65,14 @@ class Window:
     def text(self) -> str:
         """Its sentences on one line."""
         return " ".join(self.sentences)
+
+    def quotes(self, claim: str) -> Iterator[Evidence]:
+        """The places of the sentences that say a claim in the same words."""
+        for one in self.read:
+            if is_quoted(claim, one.text, self.title):
+                start, end = one.start - self.read[0].start, one.end - self.read[0].start
+                place = self.place
+                yield replace(place, start=place.start + start, end=place.start + end, text=place.text[start:end])
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +138,7 @@ def no_rows(document: Document, start: int, end: int) -> Sequence[RowInWords]:
 def windows_of(piece: Evidence, at: int = 0, rows: Sequence[RowInWords] = ()) -> Iterator[Window]:
     """The sentences of a piece in windows of some `WINDOW_CHARACTERS`; neighbours share a sentence.
 
-    Orders to the reader are left out; rows of tables are read in words.
+    Orders to the reader and questions are left out; rows of tables are read in words.
     """
     held: list[ReadSentence] = []
     for one in _read(piece, rows):
@@ -162,9 +176,9 @@ def _read(piece: Evidence, rows: Sequence[RowInWords]) -> Iterator[ReadSentence]
 
 
 def _plain(piece: Evidence, start: int, end: int) -> Iterator[ReadSentence]:
-    """A span of a piece, verbatim, if it has any words."""
+    """A span of a piece, verbatim, if it states anything."""
     text = " ".join(piece.text[start:end].split()) if start < end else ""
-    if any(character.isalnum() for character in text) and not is_command(text):
+    if any(character.isalnum() for character in text) and not is_command(text) and not asks(text):
         yield ReadSentence(start, end, spelled_out(text))
 
 
@@ -210,10 +224,18 @@ def rows_in_words(document: Document, start: int, end: int) -> list[RowInWords]:
     for grid in grids_near(document, start, end):
         spans = [(min(c.start for c in row), max(c.end for c in row)) for row in grid.rows]
         apart = all(one[1] <= other[0] for one, other in pairwise(spans))
-        if apart and not grid.turned and len(grid.header) <= MOST_COLUMNS:
+        if apart and not grid.turned and len(grid.header) <= MOST_COLUMNS and not _is_prose(grid):
             for at, span in enumerate(spans):
                 found.append(RowInWords(*span, grid.row_sentences(at), grid.start, grid.rows[at][0].text))
     return found
+
+
+def _is_prose(grid: Grid) -> bool:
+    """Whether what was read as a table is a list of statements under labels, which are read as they stand."""
+    cells = [cell.text for row in grid.rows for cell in row]
+    return any(len(text.split()) > CELL_WORDS or re.search(r"[.!?]\s+\S", text) is not None for text in cells) or any(
+        cell.text.startswith(("- ", "* ")) for cell in grid.header
+    )
 
 
 def cell_instead(claim: str, windows: Sequence[Window]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from thresher import Answer, Citation
+from thresher.types import ClaimState
 from thresher_ci.knowledge import Expected
 
 AROUND = re.compile(r"[\s*_`|#>]+")
@@ -97,7 +98,7 @@ class Checks(Protocol):
     """Says whether a passage supports or contradicts a sentence."""
 
     def __call__(self, sentence: str, passage: str) -> str:
-        """`supported`, `unverified` or `contradicted`."""
+        """`quoted`, `supported`, `unverified` or `contradicted`."""
         ...
 
 
@@ -118,7 +119,7 @@ def unmet(expected: Expected, outcome: Outcome, check: Checks) -> str:
     if any(holds(place.passage, expected.quote) for place in outcome.shown):
         return ""
     found = check(expected.quote, outcome.lead.passage)
-    return "" if found == "supported" else f"does not show “{expected.quote}” ({found} by what is shown)"
+    return "" if ClaimState(found).holds else f"does not show “{expected.quote}” ({found} by what is shown)"
 
 
 def holds(text: str, words: str) -> bool:

@@ -131,7 +131,9 @@ def checks(collection: Collection) -> Checks:
         if not sentence.strip():
             return "unverified"
         states = {str(claim.state) for claim in collection.check(sentence, evidence=[passage]).claims}
-        return next((state for state in ("contradicted", "unverified", "supported") if state in states), "unverified")
+        return next(
+            (state for state in ("contradicted", "unverified", "supported", "quoted") if state in states), "unverified"
+        )
 
     return check
 

@@ -18,6 +18,7 @@ CHECKER = "checker"
 """As the generator of such an answer."""
 
 MEANS = dict(zip((ClaimState.SUPPORTED, ClaimState.CONTRADICTED, ClaimState.UNVERIFIED), SYNONYMS, strict=True))
+MEANS[ClaimState.QUOTED] = MEANS[ClaimState.SUPPORTED]
 """State of a claim to the labels that say so."""
 
 Checking = Callable[[str, Sequence[Evidence]], Check]
@@ -42,4 +43,4 @@ def state_of(claims: Sequence[CheckedClaim]) -> ClaimState:
     states = {claim.state for claim in claims}
     if ClaimState.CONTRADICTED in states:
         return ClaimState.CONTRADICTED
-    return ClaimState.SUPPORTED if states == {ClaimState.SUPPORTED} else ClaimState.UNVERIFIED
+    return ClaimState.SUPPORTED if states and all(state.holds for state in states) else ClaimState.UNVERIFIED

@@ -115,7 +115,7 @@ class SentenceReply(Reply):
     start: int
     end: int
     text: str
-    state: Literal["supported", "unverified", "contradicted"]
+    state: Literal["quoted", "supported", "unverified", "contradicted"]
     support: float
     reason: str = ""
 

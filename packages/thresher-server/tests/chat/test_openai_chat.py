@@ -32,7 +32,7 @@ def test_an_answer_has_its_markers_its_sources_its_annotations_and_its_worth(cli
     assert (worth["verdict"], worth["collection"], worth["recipe"]) == ("correct", "default", "corrective")
     assert 0 < worth["certainty"] <= 1
     assert worth["text"] == ANSWER
-    assert {one["state"] for one in worth["sentences"]} == {"supported"}
+    assert {one["state"] for one in worth["sentences"]} == {"quoted"}
     (place,) = worth["citations"]
     assert place["quote"] == "The ferry to Gull Island leaves at 06:40. The crossing takes 35 minutes."
     assert (place["marker"], place["start"], place["end"]) == (1, 13, 85)
@@ -45,7 +45,7 @@ def test_a_chat_model_writes_and_its_unverified_sentence_is_marked(modelled: Mod
         told = chat(client)
         text, worth = told.choices[0].message.content, told.model_extra["thresher"]
         assert "Its captain is a retired whaler from Norway. [2] (unverified) The crossing" in text
-        assert [one["state"] for one in worth["sentences"]] == ["supported", "unverified", "supported"]
+        assert [one["state"] for one in worth["sentences"]] == ["quoted", "unverified", "quoted"]
         for sentence in worth["sentences"]:
             assert text[sentence["start"] : sentence["end"]].startswith(sentence["text"])
         assert worth["answered_by"] == "model"

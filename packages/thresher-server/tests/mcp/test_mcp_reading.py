@@ -81,7 +81,7 @@ def test_an_answer_has_citations_and_a_trace_that_explains_it(indexed_home: Path
     told = structure_of(answer)
     assert "1849" in told["answer"]
     assert told["citations"][0]["quote"].startswith("The lighthouse of Fernby was built in 1849. Its lamp")
-    assert told["sentences"][0]["state"] == "supported"
+    assert told["sentences"][0]["state"] == "quoted"
     assert "[1] lighthouse.md" in text_of(answer)
     why = structure_of(explained)
     assert [step["name"] for step in why["steps"]][:3] == ["rewrite", "retrieve", "judge"]
@@ -101,7 +101,7 @@ def test_a_doubt_has_its_reason_below_the_passage(indexed_home: Path) -> None:
 def test_a_text_is_checked_claim_by_claim_the_worst_first(indexed_home: Path) -> None:
     text = "The railway is 24 kilometres long. The lighthouse of Fernby was built in 1848."
     told = structure_of(called(indexed_home, "check", text=text))
-    assert [claim["state"] for claim in told["claims"]] == ["contradicted", "supported"]
+    assert [claim["state"] for claim in told["claims"]] == ["contradicted", "quoted"]
     worst = told["claims"][0]
     assert text[worst["start"] : worst["end"]] == worst["text"]
     assert "1849" in worst["citations"][0]["quote"]

@@ -59,7 +59,7 @@ def test_a_collection_stands_where_no_facts_are_given(served: Running) -> None:
     (chunk,) = named["citedChunks"]
     assert chunk["source"].endswith("lighthouse.md")
     assert chunk["uri"].startswith("http://127.0.0.1")
-    assert [claim["state"] for claim in named["thresher"]["claims"]] == ["supported", "contradicted"]
+    assert [claim["state"] for claim in named["thresher"]["claims"]] == ["quoted", "contradicted"]
     narrowed = told(served, answerCandidate=text, collection="default", where="title = 'Tides'")
     assert narrowed["citedChunks"] == []
 

@@ -75,7 +75,7 @@ class Sentence(BaseModel):
     """A sentence of the answer, or one that was removed from it."""
 
     text: str
-    state: Literal["supported", "unverified", "contradicted"]
+    state: Literal["quoted", "supported", "unverified", "contradicted"]
     support: float
     citations: list[int]
     reason: str = ""
@@ -119,7 +119,7 @@ class Claim(BaseModel):
     text: str
     start: int
     end: int
-    state: Literal["supported", "unverified", "contradicted"]
+    state: Literal["quoted", "supported", "unverified", "contradicted"]
     support: float
     reason: str = ""
     citations: list[Citation]
@@ -132,6 +132,7 @@ class CheckResult(BaseModel):
     support: Annotated[float | None, Field(description="share of the claims that are supported; null without claims")]
     claims: Annotated[list[Claim], Field(description="unsupported claims first")]
     claims_in_all: int
+    contradicted: Annotated[int, Field(description="how many of all claims the documents contradict")]
     omitted: Omitted = ""
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from thresher.links import file_name
 from thresher.tracing.explain import assessment, counted, in_full, shortened
-from thresher.types import State
+from thresher.types import ClaimState, State
 from thresher_server.mcp.shapes import (
     AnswerResult,
     CheckResult,
@@ -22,6 +22,9 @@ from thresher_server.mcp.shapes import (
     Passage,
     SearchResult,
 )
+
+HOLDS = tuple(state.value for state in ClaimState if state.holds)
+"""The states of what the documents say."""
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -106,7 +109,7 @@ def answer(result: AnswerResult) -> str:
     lines += [
         f"{'removed, ' if one.removed else ''}{one.state}: “{shortened(one.text, QUOTED)}” {one.reason}".rstrip()
         for one in result.sentences
-        if one.state != "supported"
+        if one.state not in HOLDS
     ]
     lines += [f"[{one}] and [{other}] contradict each other" for one, other in result.conflicts]
     lines += _dropped(result.dropped, result.dropped_in_all) if result.abstained else []
@@ -119,10 +122,11 @@ def check(result: CheckResult) -> str:
     """Every claim with its state, unsupported ones first."""
     if result.support is None:
         return "The text makes no claims that could be checked."
-    supported = sum(one.state == "supported" for one in result.claims)
+    supported = sum(one.state in HOLDS for one in result.claims)
     whole = len(result.claims) == result.claims_in_all
     counts = f"{supported} of {result.claims_in_all} claims supported" if whole else f"{result.support:.0%} supported"
-    lines = [f"{counts} by collection {result.collection}."]
+    denied = f", {result.contradicted} contradicted" if result.contradicted else ""
+    lines = [f"{counts}{denied} by collection {result.collection}."]
     for one in result.claims:
         lines.append(_claim(one))
         lines += [f"    {_cited(cited)}" for cited in one.citations]

@@ -77,7 +77,7 @@ def last_status(answer: Answer) -> Payload:
         return status(f"In doubt: the nearest passages{asked}", done=True)
     if not answer.citations:
         return status("Answered without passages", done=True)
-    unverified = sum(one.state != "supported" for one in answer.sentences)
+    unverified = sum(not one.state.holds for one in answer.sentences)
     remark = f", {unverified} of {len(answer.sentences)} sentences not verified" if unverified else ""
     return status(f"Answered from {_passages(len(answer.citations))}{remark}{asked}", done=True)
 

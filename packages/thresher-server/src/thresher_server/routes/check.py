@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from thresher.types import Check, CheckedClaim, Citation, ClaimState
+from thresher.types import Check, CheckedClaim, Citation
 from thresher_server.asking import check_number, while_connected, worked
 from thresher_server.naming import Served, collection_and_recipe
 from thresher_server.openai.conversation import Text
@@ -85,6 +85,7 @@ class GroundedClaim(Google):
 class GroundingReply(Google):
     """The claims and their support, with our own claims in `thresher`."""
 
+    contradicted: int = Field(description="how many claims the evidence contradicts")
     support_score: float | None = Field(description="share of the claims that are supported; null without claims")
     cited_chunks: list[CitedChunk]
     claims: list[GroundedClaim]
@@ -125,6 +126,7 @@ def _reply(asked: CheckRequest, found: Check) -> GroundingReply:
         claims.append(_claim(claim, found.text, [list(chunks).index(_place(one)) for one in cited]))
     return GroundingReply(
         support_score=grounded / len(claims) if claims else None,
+        contradicted=found.contradicted,
         cited_chunks=list(chunks.values()),
         claims=claims,
         thresher=CheckReply.model_validate(found.to_dict()),
@@ -132,7 +134,7 @@ def _reply(asked: CheckRequest, found: Check) -> GroundingReply:
 
 
 def _is_grounded(claim: CheckedClaim, spec: GroundingSpec) -> bool:
-    return claim.state is ClaimState.SUPPORTED and claim.support >= (spec.citation_threshold or 0.0)
+    return claim.state.holds and claim.support >= (spec.citation_threshold or 0.0)
 
 
 def _place(citation: Citation) -> tuple[str, str, int, int]:

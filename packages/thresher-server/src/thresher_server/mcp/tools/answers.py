@@ -57,7 +57,7 @@ PICTURE_TOKENS = MOST_TOKENS / 3
 LONGEST_TEXT = 40_000
 """Characters of a text to check: some four hundred claims, which take a minute."""
 
-WORST_FIRST = (ClaimState.CONTRADICTED, ClaimState.UNVERIFIED, ClaimState.SUPPORTED)
+WORST_FIRST = (ClaimState.CONTRADICTED, ClaimState.UNVERIFIED, ClaimState.SUPPORTED, ClaimState.QUOTED)
 
 READS_THE_WEB = ToolAnnotations(read_only_hint=True, open_world_hint=True)
 
@@ -116,11 +116,11 @@ def add(server: MCPServer, desk: Desk) -> None:
     async def check(
         text: Text, collection: CollectionName = None, where: Where = None, recipe: Recipe = None
     ) -> Annotated[CallToolResult, CheckResult]:
-        """Hold every claim of a text against the person's documents: supported, unverified or contradicted.
+        """Hold every claim of a text against the person's documents: quoted, supported, unverified or contradicted.
 
         Call it on what you wrote from these documents before you hand it over, and on a text that the person wants
         checked. Do not call it for texts that the documents have nothing to do with: all of their claims are
-        unverified. Mend or mark what is contradicted; unverified means that the documents neither show nor deny it.
+        unverified. Mend or mark what is contradicted; unverified means not confirmed: compare it with what it cites.
         """
         there = desk.named(collection, Scope.ASK)
         checked = await desk.visit.check(there, text, recipe=desk.recipe(recipe), where=where)
@@ -199,6 +199,7 @@ def _checked(collection: Collection, checked: Check, number: int) -> CheckResult
             for claim in claims[:number]
         ],
         claims_in_all=len(claims),
+        contradicted=checked.contradicted,
         omitted=f"{left_out} claims were left out: check the text in parts." if left_out > 0 else "",
     )
 

@@ -6,10 +6,12 @@ import { counted } from "./words.js";
 
 const SHORT = 48; // characters
 const STATE_IN_WORDS = /\s*\((?:unverified|contradicted)\)/g;
-const TAGS = { supported: "✓", unverified: "unverified", contradicted: "contradicted" };
+const HOLDS = ["quoted", "supported"];
+const TAGS = { quoted: "“✓”", supported: "✓", unverified: "unverified", contradicted: "contradicted" };
 const SAYS = {
+  quoted: "quoted: the documents say it in these words",
   supported: "supported by the documents",
-  unverified: "unverified: the documents neither show nor deny it",
+  unverified: "unverified: nothing confirms it",
   contradicted: "contradicted: the documents say otherwise",
 };
 
@@ -133,7 +135,7 @@ export function sentenceReport(answer) {
   const numbers = {};
   for (const one of [...answer.sentences, ...removed]) numbers[one.state] = (numbers[one.state] ?? 0) + 1;
   const summary = Object.entries(numbers).map(([state, many]) => element("span", { class: `tally ${state}` }, `${many} ${state}`));
-  const doubtful = [...answer.sentences.filter((one) => one.state !== "supported"), ...removed];
+  const doubtful = [...answer.sentences.filter((one) => !HOLDS.includes(one.state)), ...removed];
   const items = doubtful.map((one) => element("li", {},
     element("q", {}, one.text.replace(/\s*\[\d+\]/g, "").trim()),
     element("span", { class: "why" }, `${one.state}${one.end ? "" : ", and taken out of the answer"}${one.reason ? `: ${one.reason}` : ""}`)));
