@@ -17,7 +17,7 @@ from benchmarks.speakers.questions import Question, same_words
 EVIDENCE = re.compile(r'<evidence number="(\d+)"(?: from="([^"]*)")?[^>]*>\n?(.*?)\n?</evidence>', re.DOTALL)
 CHUNK = re.compile(r'<chunk number="\d+">\n?(.*?)\n?</chunk>', re.DOTALL)
 ONE_CHUNK = re.compile(r"<chunk>\n?(.*?)\n?</chunk>", re.DOTALL)
-SENTENCE = re.compile(r'<sentence number="\d+"')
+SENTENCE = re.compile(r'<sentence number="\d+">?(.*?)(?:</sentence>|$)', re.MULTILINE)
 TAGGED = re.compile(r"<(?:query|question)>\s*(.*?)\s*</(?:query|question)>", re.DOTALL)
 LABELLED = re.compile(r"^(?:Last )?[Qq]uestion: (.+)$", re.MULTILINE)
 
@@ -25,6 +25,7 @@ TOP_GRADE = 3
 THRESHOLD = 0.5
 """Proposed where one is asked for: between the two scores of the honest judge."""
 MOST_SEARCH_WORDS = 14
+MOST_WORDS = 30
 CLOSE = 0.6
 """Of a rewritten or corrected question to the one it was."""
 
@@ -105,9 +106,15 @@ def other_reply(system: str, user: str, known: Known) -> str | None:
 
 
 def verdicts(user: str, sentences: int, question: Question | None) -> str:
-    """Every sentence supported, by the passage that holds the answer or by the first."""
+    """Every sentence supported, by the passage that holds the answer or by the first, and by the words nearest to it."""
     passages = [Passage(int(number), source, text) for number, source, text in EVIDENCE.findall(user)]
     holding = [one.number for one in passages if question is not None and question.held_by(one.whole)]
     number = (holding or [one.number for one in passages] or [1])[0]
     each: dict[str, str | int] = {f"verdict_{at}": "supported" for at in range(1, sentences + 1)}
-    return json.dumps(each | {f"evidence_{at}": number for at in range(1, sentences + 1)})
+    each |= {f"evidence_{at}": number for at in range(1, sentences + 1)}
+    lines = [line for one in passages for line in re.split(r"\n|(?<=[.!?]) ", one.text) if line.strip()]
+    for at, sentence in enumerate(SENTENCE.findall(user), start=1):
+        wanted = set(same_words(sentence).split())
+        near = max(lines, key=lambda line: len(wanted & set(same_words(line).split())), default="")
+        each[f"words_{at}"] = " ".join(near.split()[:MOST_WORDS])
+    return json.dumps(each)

@@ -86,7 +86,7 @@ def outline(document: Document) -> Generation:
         lines.append(f"- {said} [{marker}]")
         score = Score(1.0, SUPPORT)
         citations.append(Citation(marker, document.id, document.source, document.title, None, start, end, quote, score))
-        sentences.append(AnswerSentence(0, 0, said, ClaimState.SUPPORTED, 1.0, (marker,)))
+        sentences.append(AnswerSentence(0, 0, said, ClaimState.QUOTED, 1.0, (marker,)))
     if further := [section.name for section in sections[MOST_SECTIONS:]]:
         more = f"; and {len(further) - MOST_NAMED} more" if len(further) > MOST_NAMED else ""
         lines.append(f"Further parts: {'; '.join(filter(None, further[:MOST_NAMED]))}{more}.")

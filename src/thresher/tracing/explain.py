@@ -74,9 +74,8 @@ def spent(usage: Mapping[str, Any]) -> list[str]:
 
 def sentence_lines(answer: Mapping[str, Any]) -> list[str]:
     """How many sentences of a model's answer have each state, and each that is not supported, with its reason."""
-    if answer.get("answered_by") != "model":
-        return []
-    written = [*answer.get("sentences", ()), *answer.get("removed", ())]
+    shown = answer.get("sentences", ()) if answer.get("answered_by") == "model" else ()
+    written = [*shown, *answer.get("removed", ())]  # of a passage what it stands in place of
     counts = Counter(one["state"] for one in written)
     lines = [", ".join(f"{number} {state}" for state, number in counts.items())] if written else []
     for one in written:

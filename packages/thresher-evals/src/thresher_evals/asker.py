@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import resource
 import sys
+import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -56,6 +57,9 @@ class Asker(Protocol):
         """Every other source of a document; empty for a document that is not in the collection."""
         ...
 
+
+STATE = re.compile(r" \((?:unverified|contradicted)\)")
+"""What stands behind a sentence that is not supported."""
 
 # --- one question -----------------------------------------------------------------------------------------------------
 
@@ -120,8 +124,12 @@ class Put:
         return Place(chunk.source, others, chunk.page, chunk.start, chunk.end, score.value, str(score.scale))
 
     def _reply(self, answer: Answer) -> Reply:
-        """The stored form of an answer: every source of a citation; of a step's details only numbers and words."""
+        """The stored form of an answer: every source of a citation; of a step's details only numbers and words.
+
+        The text is what the model wrote, without the state behind a sentence.
+        """
         kept = answer.to_dict()
+        kept["text"] = STATE.sub("", kept["text"])
         for citation, told in zip(answer.citations, kept["citations"], strict=True):
             told["also"] = self._others(citation.document_id, citation.origin)
         for step in kept["steps"]:

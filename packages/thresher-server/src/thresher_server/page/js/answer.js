@@ -131,15 +131,16 @@ export const isShort = (answer) => answer.text.length < SHORT;
 /** How the sentences stand, and those that the documents do not show, each with why; null for an answer without. */
 export function sentenceReport(answer) {
   const removed = answer.removed ?? [];
-  if (answer.answered_by !== "model" || !(answer.sentences.length + removed.length)) return null;
+  const written = answer.answered_by === "model" ? answer.sentences : []; // of a passage only what it stands in place of
+  if (!(written.length + removed.length)) return null;
   const numbers = {};
-  for (const one of [...answer.sentences, ...removed]) numbers[one.state] = (numbers[one.state] ?? 0) + 1;
+  for (const one of [...written, ...removed]) numbers[one.state] = (numbers[one.state] ?? 0) + 1;
   const summary = Object.entries(numbers).map(([state, many]) => element("span", { class: `tally ${state}` }, `${many} ${state}`));
-  const doubtful = [...answer.sentences.filter((one) => !HOLDS.includes(one.state)), ...removed];
+  const doubtful = [...written.filter((one) => !HOLDS.includes(one.state)), ...removed];
   const items = doubtful.map((one) => element("li", {},
     element("q", {}, one.text.replace(/\s*\[\d+\]/g, "").trim()),
     element("span", { class: "why" }, `${one.state}${one.end ? "" : ", and taken out of the answer"}${one.reason ? `: ${one.reason}` : ""}`)));
   return element("div", { class: "sentences" },
-    element("p", { class: "tallies" }, element("span", { class: "label" }, counted(answer.sentences.length + removed.length, "sentence"), ":"), summary),
+    element("p", { class: "tallies" }, element("span", { class: "label" }, counted(written.length + removed.length, "sentence"), ":"), summary),
     items.length ? element("ul", {}, items) : null);
 }
