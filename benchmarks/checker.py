@@ -172,8 +172,8 @@ METHODS: dict[str, Says] = {"model alone": by_model, "checker": by_checker}
 def measures(found: Sequence[Observed], says: Says) -> dict[str, float | int]:
     """Balanced accuracy, AUROC, ECE, and what becomes of supported and contradicted claims."""
     told = [(one, *says(one)) for one in found]
-    right = [state is ClaimState.SUPPORTED for one, _, state in told if one.true]
-    accepted = [state is ClaimState.SUPPORTED for one, _, state in told if not one.true]
+    right = [state.holds for one, _, state in told if one.true]
+    accepted = [state.holds for one, _, state in told if not one.true]
     removed = [state is ClaimState.CONTRADICTED for one, _, state in told if one.true]
     denied = [state is ClaimState.CONTRADICTED for one, _, state in told if one.error and one.error != "not stated"]
     return {
@@ -215,7 +215,7 @@ def kinds(found: Sequence[Observed], says: Says) -> dict[str, dict[str, object]]
     """For each kind of case how many are not taken to be supported, with Wilson's interval."""
     held: dict[str, list[bool]] = {}
     for one in found:
-        held.setdefault(f"{one.data}: {one.error or 'true'}", []).append(says(one)[1] is not ClaimState.SUPPORTED)
+        held.setdefault(f"{one.data}: {one.error or 'true'}", []).append(not says(one)[1].holds)
     return {kind: wilson_interval(sum(gone), len(gone)).to_dict() for kind, gone in held.items()}
 
 

@@ -1,17 +1,23 @@
 """Fits what the readings of a claim weigh (src/thresher/verification/weights.json) on labelled claims.
 
-    .venv/bin/python -m research.fit_checker        # the first time every claim is read: 3 to 30 a second
+    .venv/bin/python -m research.fit_checker --contrasts training/claim_contrasts.jsonl
+
+The first time every claim is read: 3 to 30 a second.
 
 Multinomial logistic regression over supported, contradicted and neither, each reading with the direction that it can
 only have (readings that go together would else take turns). Fitted on
 the cases of benchmarks.checker that are not final; of SciFact and Climate-FEVER only the fourth fifth, because the
-model was trained on the first three. Every set weighs the same, and in it supported claims as much as all others.
+model was trained on the first three; and on contrasts that people wrote and that are held back from its training
+(`research.claim_contrasts`). Every set weighs the same, and in it supported claims as much as all others.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +26,8 @@ from scipy.special import log_softmax
 
 from benchmarks.checker import NOT_STATED, Observed, cases, observed, show
 from benchmarks.machine import ROOT, tell
+from benchmarks.planted_errors import Case, sentences_of
+from research.train.groups import held_back
 from thresher.verification.check import SIGNS, fitted
 
 WEIGHTS = ROOT / "src/thresher/verification/weights.json"
@@ -32,6 +40,34 @@ FOR, AGAINST, ANY = (0.0, None), (None, 0.0), (None, None)
 OF_SUPPORT = {"constant": ANY, "support": FOR, "selected": FOR, "alone": FOR, "denial": AGAINST, "share": FOR}
 OF_DENIAL = {"constant": ANY, "support": AGAINST, "selected": AGAINST, "alone": AGAINST, "denial": FOR, "share": FOR}
 """The directions of the readings."""
+
+
+CONTRASTS = (
+    "vitaminc_real",
+    "tabfact_pairs",
+    "infotabs",
+    "sharc",
+    "condaqa",
+    "contractnli",
+    "sufficient_facts",
+    "fever_symmetric",
+    "evidence_inference",
+)
+"""Sets of claims that differ in one place over the same text, written or edited by people."""
+
+OF_A_SET = 200
+"""Contrasts of each set that are read."""
+
+
+def contrasts(file: Path) -> Iterator[Case]:
+    """The first held-back contrasts of each set; one that is only known not to be supported counts as not stated."""
+    counts: Counter[str] = Counter()
+    for row in map(json.loads, file.open(encoding="utf-8")):
+        source, key = row["source"], row.get("family") or row["text"]
+        if source in CONTRASTS and held_back(key) and counts[source] < OF_A_SET:
+            counts[source] += 1
+            error = {"supported": "", "contradicted": "denied"}.get(row["label"], "not stated")
+            yield Case(f"contrast: {source}", error, key, row["claim"], sentences_of(row["text"]), row.get("title", ""))
 
 
 def outcome(one: Observed) -> int:
@@ -63,8 +99,11 @@ def fit(
 def main() -> None:
     """Fit, write, and show what the weights do on what they were fitted on."""
     tell()
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--contrasts", type=Path, required=True, help="what research.claim_contrasts wrote")
+    given = parser.parse_args()
     wanted = [case for case in cases(None) if not case.final and (case.data not in TRAINED_ON or case.slice == 3)]
-    found = observed(wanted)
+    found = observed([*wanted, *contrasts(given.contrasts)])
     labels = np.array([outcome(one) for one in found])
     counts = Counter((one.data, label) for one, label in zip(found, labels.tolist(), strict=True))
     shares = {1: 0.5, 0: 0.25, 2: 0.25}

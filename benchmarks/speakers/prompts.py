@@ -106,7 +106,7 @@ def other_reply(system: str, user: str, known: Known) -> str | None:
 
 
 def verdicts(user: str, sentences: int, question: Question | None) -> str:
-    """Every sentence supported, by the passage that holds the answer or by the first, and by the words nearest to it."""
+    """Every sentence supported, by the passage that holds the answer or the first, and the words nearest to it."""
     passages = [Passage(int(number), source, text) for number, source, text in EVIDENCE.findall(user)]
     holding = [one.number for one in passages if question is not None and question.held_by(one.whole)]
     number = (holding or [one.number for one in passages] or [1])[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import resource
 import sys
-import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,0 +1,177 @@
+"""With a chat model that really writes: what each recipe answers rightly, invents and refuses, and what its states are.
+
+    python -m thresher_testing.real_model                                   fetches Qwen2.5-Coder-1.5B, 1.1 GB, once
+    python -m benchmarks.real_model --limit 20 --variants rag corrective    some minutes to an hour
+    python -m benchmarks.real_model                                         all questions of all variants, for nights
+    python -m benchmarks.real_model --show                                  the table of what there is
+
+Questions to papers and manuals (`benchmarks.real_text`), with an answer and near misses without one, drawn by hash. Each
+row is kept as it comes and not asked again; replies are kept by their prompt, so that another version of the engine asks
+the model only what it asks anew. Every sentence of the model is written to `sentences.jsonl` with its state and the
+words it cites, for a person to label.
+
+*Right*, *in doubt and right*: all that is expected is stated. *Invented*: something else, or anything but a refusal
+where there is no answer, not in doubt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import thresher
+from benchmarks.machine import CACHE, tell
+from benchmarks.quality.sets import manuals, papers
+from benchmarks.questions.rules import Mark, Question, marked
+from thresher.collection import Collection
+from thresher_evals.stats import wilson_interval
+from thresher_testing.real_model import RealModel
+
+FOLDER = CACHE / "real_model"
+ROWS, SENTENCES = FOLDER / "rows.jsonl", FOLDER / "sentences.jsonl"
+VARIANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "no-retrieval": ("no-retrieval", {}),
+    "rag": ("rag", {}),
+    "hybrid": ("hybrid", {}),
+    "crag": ("crag", {}),
+    "ecrag": ("ecrag", {}),
+    "chunkrag": ("chunkrag", {}),
+    "corrective": ("corrective", {}),
+    "corrective, verify=local": ("corrective", {"answer.verify": "local"}),
+    "corrective, verify=model": ("corrective", {"answer.verify": "model"}),
+    "corrective, strict": ("corrective", {"answer.mode": "strict"}),
+}
+"""A recipe and its settings."""
+
+ANSWERABLE, NEAR_MISSES = 60, 40
+
+
+def drawn(limit: int | None) -> list[Question]:
+    """Questions with an answer and near misses, three to two, by hash."""
+    every = [*papers().questions, *manuals().questions]
+    every.sort(key=lambda one: hashlib.sha256(one.id.encode()).hexdigest())
+    answered, others = ([one for one in every if one.answerable is there] for there in (True, False))
+    share = 1.0 if limit is None else limit / (ANSWERABLE + NEAR_MISSES)
+    return [*answered[: round(share * ANSWERABLE)], *others[: round(share * NEAR_MISSES)]]
+
+
+def ask(collection: Collection, question: Question, variant: str, server: RealModel) -> dict[str, Any]:
+    """One row: what came, and how it is marked."""
+    recipe, settings = VARIANTS[variant]
+    model = {"llm.base_url": server.base_url, "llm.model": server.model, "llm.cache": True, "llm.timeout_seconds": 600}
+    started = time.perf_counter()
+    answer = collection.ask(question.question, recipe=recipe, settings={**model, **settings}).to_dict()
+    text = answer["text"]
+    mark = marked(question, text, abstained=answer["abstained"], reason=answer["reason"] or "").mark
+    written = [*answer["sentences"], *answer["removed"]] if answer["answered_by"] == "model" else answer["removed"]
+    quotes = {one["marker"]: one["quote"] for one in answer["citations"]}
+    return {
+        "variant": variant,
+        "model": server.model,
+        "id": question.id,
+        "question": question.question,
+        "answerable": question.answerable,
+        "state": answer["state"],
+        "mark": str(mark),
+        "text": text,
+        "reason": answer["reason"],
+        "answered_by": answer["answered_by"],
+        "calls": answer["usage"]["llm_calls"],
+        "tokens": answer["usage"]["prompt_tokens"] + answer["usage"]["completion_tokens"],
+        "seconds": round(time.perf_counter() - started, 1),
+        "sentences": [
+            {
+                "text": one["text"],
+                "state": one["state"],
+                "support": one["support"],
+                "reason": one.get("reason", ""),
+                "words": [quotes[marker] for marker in one["citations"] if marker in quotes],
+            }
+            for one in written
+        ],
+    }
+
+
+def run(questions: Sequence[Question], variants: Sequence[str]) -> None:
+    """Ask what was not asked; each row is kept as it comes."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    known = {(row["variant"], row["id"]) for row in rows()}
+    wanted = [(one, name) for one in questions for name in variants if (name, one.id) not in known]
+    with RealModel("qwen-1.5b", slots=1, threads=2) as server:
+        opened: dict[str, Collection] = {}
+        for of in (papers(), manuals()):
+            for name, sources in of.sources.items():
+                opened[name] = thresher.open(str(FOLDER / "home"), name)
+                for recipe in dict.fromkeys(VARIANTS[variant][0] for variant in variants):
+                    if recipe != "no-retrieval":
+                        opened[name].add(*sources, recipe=recipe)
+        for question, name in wanted:
+            row = ask(opened[question.collection], question, name, server)
+            with ROWS.open("a", encoding="utf-8") as out:
+                out.write(json.dumps(row, ensure_ascii=False) + "\n")
+            print(f"{name}: {row['mark']}, {row['seconds']:.0f} s: {question.question}", flush=True)
+
+
+def rows() -> list[dict[str, Any]]:
+    """Those that are kept."""
+    return [json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines()] if ROWS.is_file() else []
+
+
+def table(every: Sequence[Mapping[str, Any]], variants: Sequence[str]) -> Iterator[str]:
+    """What each variant answers, and the states of what the model wrote."""
+    heads = ("right", "in doubt and right", "wrong", "refused", "invented", "calls", "tokens", "seconds")
+    yield f"| variant | with an answer | {' | '.join(heads[:4])} | near misses | {' | '.join(heads[4:])} |"
+    yield "|---" * (3 + len(heads)) + "|"
+    for name in variants:
+        mine = [row for row in every if row["variant"] == name]
+        with_answer, without = ([row for row in mine if row["answerable"] is there] for there in (True, False))
+        right = [row for row in with_answer if row["mark"] == Mark.RIGHT]
+        sure = sum(row["state"] == "answered" for row in right)
+        refused = sum(row["state"] == "refused" for row in with_answer)
+        invented = sum(row["state"] == "answered" for row in without)
+        counts = (sure, len(right) - sure, len(with_answer) - len(right) - refused, refused)
+        means = (sum(row[key] for row in mine) / max(1, len(mine)) for key in ("calls", "tokens", "seconds"))
+        cells = [
+            name,
+            len(with_answer),
+            interval(counts[0], len(with_answer)),
+            *counts[1:],
+            len(without),
+            interval(invented, len(without)),
+            *(f"{mean:.1f}" for mean in means),
+        ]
+        yield f"| {' | '.join(map(str, cells))} |"
+
+
+def interval(count: int, of: int) -> str:
+    """A count with the interval of its share."""
+    found = wilson_interval(count, of)
+    return f"{count} ({found.low:.0%} to {found.high:.0%})" if of else "-"
+
+
+def main() -> None:
+    """Ask and show."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS), metavar="VARIANT")
+    parser.add_argument("--limit", type=int, help="so many questions, three with an answer to two without")
+    parser.add_argument("--show", action="store_true", help="ask nothing")
+    given = parser.parse_args()
+    tell()
+    questions = drawn(given.limit)
+    if not given.show:
+        run(questions, given.variants)
+    chosen = {one.id for one in questions}
+    every = [row for row in rows() if row["id"] in chosen]
+    print("\n".join(table(every, given.variants)))
+    told = [{**one, "variant": row["variant"], "id": row["id"]} for row in every for one in row["sentences"]]
+    SENTENCES.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in told), encoding="utf-8")
+    for state in dict.fromkeys(one["state"] for one in told):
+        print(f"{state}: {sum(one['state'] == state for one in told)} sentences")
+
+
+if __name__ == "__main__":
+    main()
