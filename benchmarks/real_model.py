@@ -5,10 +5,10 @@
     python -m benchmarks.real_model                                         all questions of all variants, for nights
     python -m benchmarks.real_model --show                                  the table of what there is
 
-Questions to papers and manuals (`benchmarks.real_text`), with an answer and near misses without one, drawn by hash. Each
-row is kept as it comes and not asked again; replies are kept by their prompt, so that another version of the engine asks
-the model only what it asks anew. Every sentence of the model is written to `sentences.jsonl` with its state and the
-words it cites, for a person to label.
+Questions to papers and manuals (`benchmarks.real_text`), with an answer and near misses without one, drawn by hash.
+Each row is kept as it comes and not asked again; replies are kept by their prompt, so that another version of the
+engine asks the model only what it asks anew. Every sentence of the model is written to `sentences.jsonl` with its state
+and the words it cites, for a person to label.
 
 *Right*, *in doubt and right*: all that is expected is stated. *Invented*: something else, or anything but a refusal
 where there is no answer, not in doubt.

@@ -190,12 +190,9 @@ NOT_ANSWERED = "Nothing in your documents answers this."
 UNCERTAIN = "Nothing in your documents answers this with certainty."
 
 
-def not_answered(certainty: float | None = None, *, outside: bool = False) -> str:
-    """That the documents do not answer, how probable the nearest passages are, and whether it was sought outside."""
-    reason = NOT_ANSWERED
-    if certainty is not None:
-        reason += f" The nearest passages do with a probability of {certainty:.2f} (answer.min_confidence)."
-    return f"{reason} Nothing was found outside either." if outside else reason
+def not_answered(*, outside: bool = False) -> str:
+    """That the documents do not answer, and whether it was sought outside."""
+    return f"{NOT_ANSWERED} Nothing was found outside either." if outside else NOT_ANSWERED
 
 
 def not_certain(evidence: str) -> str:

@@ -139,9 +139,15 @@ _SHORTEST = 5
 """Letters of a word that may be mistyped: a shorter one is one letter from too many others."""
 
 
+_SHORTEST_STEM, _ENDINGS = 3, ("s", "es", "ed", "ing", "er", "ers", "ly", "able")
+
+
 def may_be_mistyped(word: str, is_word: Callable[[str], bool]) -> bool:
-    """Whether a plain word is long enough, and none that many texts have."""
-    return len(word) >= _SHORTEST and not is_word(word.lower())
+    """Whether a plain word is long enough, and neither one that many texts have nor a form of one: fixes, beamer."""
+    bare = word.lower()
+    stems = [bare.removesuffix(ending) for ending in _ENDINGS if bare.endswith(ending)]
+    forms = [bare, *stems, *(f"{stem}e" for stem in stems), *(stem[:-1] for stem in stems if stem[-2:-1] == stem[-1:])]
+    return len(word) >= _SHORTEST and not any(len(form) >= _SHORTEST_STEM and is_word(form) for form in forms)
 
 
 def has_mistyped(question: str, is_word: Callable[[str], bool]) -> bool:

@@ -52,6 +52,7 @@ def test_a_mistyped_word_is_the_one_word_of_the_collection_that_is_a_letter_away
     [
         "When is the canteen open?",
         "where is the house",  # a word, though the collection has a horse
+        "where is the horser",  # a form of a word
         "who is marburg",  # a name may be another one's
         "Who is Anna Marburg?",
         "where does the petstrel nest",  # two letters from both birds

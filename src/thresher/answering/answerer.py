@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from thresher.answer import not_answered
+from thresher.answer import NOT_ANSWERED
 from thresher.answering.cells import CellFinder
 from thresher.answering.citations import NO_EVIDENCE, LocalReading, abstention, cite
 from thresher.answering.doubts import others_are_as_near, reason
@@ -153,7 +153,7 @@ class Answerer:
         if found:
             found = _own_first(_in_order(found), documents, self.min_confidence)
             return self._answer(question, found, time, past)
-        return abstention(not_answered() if evidence else NO_EVIDENCE, Notes(facts={"proposals": []}))
+        return abstention(NOT_ANSWERED if evidence else NO_EVIDENCE, Notes(facts={"proposals": []}))
 
     def _allowed(self, question: str) -> Allowed:
         """Sentences but questions, and those that are struck, hold at another time, or name alike what differs."""
@@ -274,7 +274,7 @@ class Answerer:
         reported = [_reported(one) for one in proposals[:REPORTED]]
         notes = Notes(facts={"proposals": reported, "certainty": certainty, "doubt": doubt})
         if certainty < self.min_confidence:
-            return abstention(not_answered(certainty), notes)
+            return abstention(NOT_ANSWERED, notes)
         hedge = IN_DOUBT if doubtful else "" if best.passage is None and sides is None else HERE
         text, citations = _told(sides) if sides is not None else self._shown(best, copies[0][1:])
         text = f"{hedge.rstrip()}{text}" if text.startswith("\n") else f"{hedge}{text}"

@@ -311,9 +311,10 @@ REREAD = "thresher index --reread PATH reads files anew"
 
 def _say_report(done: Report) -> None:
     """The counts of an `index`, those of 0 left out."""
-    kinds = ("added", "updated", "unchanged", "duplicates", "removed")
-    counts = {**{kind: getattr(done, kind) for kind in kinds}, "not read": len(done.failed)}
-    summary = ", ".join(f"{number} {what}" for what, number in counts.items() if number) or "nothing found"
+    counts = {kind: getattr(done, kind) for kind in ("added", "updated", "unchanged", "duplicates", "removed")}
+    told = [f"{number} {what if number > 1 else what.removesuffix('s')}" for what, number in counts.items() if number]
+    told += [f"{len(done.failed)} not read"] if done.failed else []
+    summary = ", ".join(told) or "nothing found"
     output.say(f"{summary}; {counted(done.chunks, 'new chunk')} in {done.seconds:.1f} s")
     if done.skipped:
         passed = [counted(number, what.partition(" ")[2]) for what, number in done.skipped.items()]
