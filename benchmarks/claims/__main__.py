@@ -3,11 +3,12 @@
     python -m benchmarks.claims [--part choose|final] [--engine TREE] [--json FILE]
     python -m benchmarks.claims --write                                             docs/results/claims.md
 
-Printed by kind of error: how many true and false sentences are supported, unverified and contradicted (s / u / c), the
-AUROC of the support, and the share of pairs whose true sentence has more support than its false one, ties half; then
-the same of all, of our documents and of the real pages, and of all where only their own document is read; then the two
-numbers for shared words alone, and what becomes of sentences that nothing states. Our documents are one collection and
-the real pages another. `--engine` asks another version of the engine, in a checkout of its own. FILE gets all rows.
+Printed by kind of error: how many true and false sentences are quoted, supported, unverified and contradicted
+(q / s / u / c), the AUROC of the support, and the share of pairs whose true sentence has more support than its false
+one, ties half; then the same of all, by half, of our documents and of the real pages, and of all where only their own
+document is read; then the two numbers for shared words alone, and what becomes of sentences that nothing states. Our
+documents are one collection and the real pages another. `--engine` asks another version of the engine, in a checkout of
+its own. FILE gets all rows.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.claims import asking
-from benchmarks.claims.measures import Checked, auroc, states, supports, true_above_false
+from benchmarks.claims.measures import HOLDS, Checked, auroc, calibration_error, states, supports, true_above_false
 from benchmarks.claims.reading import share_in_one_sentence
 from benchmarks.claims.sets import DOCUMENTS, FALSE, PARTS, TRUE, UNSTATED, Claim, claims, path_of, real
 from benchmarks.machine import CACHE, ROOT, told_by
@@ -30,14 +31,18 @@ from benchmarks.stale import footing
 PAGE = ROOT / "docs" / "results" / "claims.md"
 COMMAND = "python -m benchmarks.claims --write"
 OF = ("src/thresher/verification", "src/thresher/models/weights", "benchmarks/claims")
+MOST_WORDS = 160
+"""Characters of the cited words that are printed."""
+
 OPENING = """# True sentences and subtly false ones
 
 <!-- Made by `python -m benchmarks.claims --write`; do not edit. -->
 
 150 pairs of a true and a subtly false sentence about the same place of a document, ten of each kind of error, as a chat
 model would write them, and 40 sentences that nothing states (benchmarks/claims). They are checked as `thresher check`
-does; s / u / c: supported, unverified, contradicted. AUROC is of the support, true sentences against false ones; *true
-above false* is the share of pairs, where chance is 50 %."""
+does; q / s / u / c: quoted, supported, unverified, contradicted. The bound from which a sentence is supported was
+chosen on the half `choose` of the documents; the half `final` was read once. AUROC is of the support, true sentences
+against false ones; *true above false* is the share of pairs, where chance is 50 %."""
 
 
 def main() -> None:
@@ -98,10 +103,14 @@ def table(every: Sequence[Claim], told: Sequence[dict[str, Any]]) -> Iterator[st
     alone = [
         Checked(claim, one["alone"]["state"], one["alone"]["support"]) for claim, one in zip(every, told, strict=True)
     ]
-    yield "| kind | pairs | true s / u / c | false s / u / c | AUROC | true above false |\n|---|---|---|---|---|---|"
+    yield "| kind | pairs | true q / s / u / c | false q / s / u / c | AUROC | true above false |"
+    yield "|---|---|---|---|---|---|"
     for kind in dict.fromkeys(claim.kind for claim in every if claim.label != UNSTATED):
         yield line(kind, [row for row in rows if row.claim.kind == kind])
     yield line("all", rows)
+    for part in PARTS:
+        if some := [row for row in rows if row.claim.part == part]:
+            yield line(f"half `{part}`", some)
     for name, of_real in (("our documents", False), ("real pages", True)):
         if some := [row for row in rows if real(row.claim.document) is of_real]:
             yield line(name, some)
@@ -111,7 +120,13 @@ def table(every: Sequence[Claim], told: Sequence[dict[str, Any]]) -> Iterator[st
     yield ""
     for name, read in (("", rows), (", their own document alone", alone)):
         counts = states(read, UNSTATED)
-        yield f"{sum(counts)} that nothing states{name}, s / u / c: {' / '.join(map(str, counts))}"
+        yield f"{sum(counts)} that nothing states{name}, q / s / u / c: {' / '.join(map(str, counts))}"
+    yield f"expected calibration error of the support: {calibration_error(rows):.3f}"
+    yield "\nFalse and supported, with the words that were cited:\n"
+    for row, found in zip(rows, told, strict=True):
+        if row.claim.label == FALSE and row.state in HOLDS:
+            words = " ".join(" ".join(found.get("words", ())).split())
+            yield f"- {row.claim.kind}: {row.claim.text} ({found['support']:.2f}) [{words[:MOST_WORDS]}]"
 
 
 def line(name: str, rows: Sequence[Checked]) -> str:

@@ -11,14 +11,15 @@ import json
 import sys
 from typing import Any
 
-WORST_FIRST = ("contradicted", "unverified", "supported")
+WORST_FIRST = ("contradicted", "unverified", "supported", "quoted")
 
 
 def verdict(check: Any) -> dict[str, Any]:
     """Of a sentence that is taken apart: the worst state and the lowest support."""
     found = [(str(claim.state), claim.support) for claim in check.claims] or [("unverified", 0.0)]
     state = min((state for state, _ in found), key=WORST_FIRST.index)
-    return {"state": state, "support": round(min(support for _, support in found), 5)}
+    words = [citation.quote for claim in check.claims for citation in claim.citations]
+    return {"state": state, "support": round(min(support for _, support in found), 5), "words": words}
 
 
 def main() -> None:
