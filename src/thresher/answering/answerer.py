@@ -91,29 +91,32 @@ class Answerer:
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The most probable passage or cell, cited; of a question with two question words, one for each."""
-        documents = self._documents_of(evidence)
-        parts = asked_apart(query.question)
-        each = [self._answered(part.asked, evidence, documents, apart=len(parts) > 1) for part in parts]
-        if len(each) > 1 and all(one.abstained for one in each):
-            each = [self._answered(query.question, evidence, documents)]
-        return each[0] if len(each) == 1 else in_turn(list(zip(parts, each, strict=True)))
+        return self._read(query, evidence)[0]
 
     def reading(self, query: Query, evidence: Sequence[Evidence]) -> LocalReading:
         """Which pieces of the evidence answer, so that a sentence of a chat model may rest on them; or the refusal.
 
         Those that are shown without a model where an answer is, and those that answer alone.
         """
-        local = self(query, evidence)
+        local, proposals = self._read(query, evidence)
         if local.abstained:
             return LocalReading((), local)
         probable = (local.certainty or 0.0) >= self.answered_from
         cited = [*local.citations, *(one.citation for one in local.alternatives)] if probable else []
-        documents = self._documents_of(evidence)
-        for part in asked_apart(query.question):
-            proposals = self.proposals(part.asked, evidence, documents, self._allowed(part.asked))
-            cited += [mine for one in proposals if one.probability >= self.answered_from for mine in one.citations]
+        cited += [mine for one in proposals if one.probability >= self.answered_from for mine in one.citations]
         answering = {at for at, piece in enumerate(evidence) if any(_is_of(piece, one) for one in cited)}
         return LocalReading(answering, answer=local if probable and not local.doubtful else None)
+
+    def _read(self, query: Query, evidence: Sequence[Evidence]) -> tuple[Generation, list[Proposal]]:
+        """The answer, and all that may answer a part of the question."""
+        documents = self._documents_of(evidence)
+        parts = asked_apart(query.question)
+        each = [self._answered(part.asked, evidence, documents, apart=len(parts) > 1) for part in parts]
+        proposals = [one for _, found in each for one in found]
+        if len(each) > 1 and all(one.abstained for one, _ in each):
+            each = [self._answered(query.question, evidence, documents)]
+        answers = [one for one, _ in each]
+        return answers[0] if len(answers) == 1 else in_turn(list(zip(parts, answers, strict=True))), proposals
 
     def _documents_of(self, evidence: Sequence[Evidence]) -> Mapping[str, Document]:
         return self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
@@ -125,9 +128,10 @@ class Answerer:
 
     def _answered(
         self, question: str, evidence: Sequence[Evidence], documents: Mapping[str, Document], *, apart: bool = False
-    ) -> Generation:
-        """The answer of the documents that are in force at the time asked about; what other versions say follows it.
+    ) -> tuple[Generation, list[Proposal]]:
+        """The answer of the documents that are in force at the time asked about, and what may answer.
 
+        What other versions say follows the answer.
         Evidence is taken in its order, and, of one part of a question `apart`, in the order of what it says to that.
         """
         if apart or not all(RANK in piece.hit.scores for piece in evidence):
@@ -152,8 +156,8 @@ class Answerer:
         found = found or [replace(one, probability=0.0, signs=None) for one in past]
         if found:
             found = _own_first(_in_order(found), documents, self.min_confidence)
-            return self._answer(question, found, time, past)
-        return abstention(NOT_ANSWERED if evidence else NO_EVIDENCE, Notes(facts={"proposals": []}))
+            return self._answer(question, found, time, past), [*found, *past]
+        return abstention(NOT_ANSWERED if evidence else NO_EVIDENCE, Notes(facts={"proposals": []})), []
 
     def _allowed(self, question: str) -> Allowed:
         """Sentences but questions, and those that are struck, hold at another time, or name alike what differs."""
