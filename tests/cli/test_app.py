@@ -190,7 +190,7 @@ def test_ask_answers_in_words_for_a_person(run: Run, indexed: Path) -> None:
     assert shown.startswith(MARKED)
     assert second.startswith("  [1] ")
     assert second.endswith("lighthouse.md, line 3, under “Lighthouses”, characters 15-126")
-    assert third.startswith("Evidence: sufficient (0.")
+    assert third.startswith("Answer: probably right, as ")
     assert "note:" not in ran.err
     assert "no chat model is configured" in run("status", "--home", indexed).out
 

@@ -10,17 +10,17 @@ from thresher.tracing.explain import assessment, facts, picture
 @pytest.mark.parametrize(
     ("judged", "line"),
     [
-        (("correct", 0.92, 0.43), "Evidence: sufficient (0.92); answer: probably right (0.43)"),
-        (("correct", None, 0.95), "Evidence: sufficient; answer: very probably right (0.95)"),
-        (("ambiguous", 0.4, 0.3, "doubtful"), "Evidence: in doubt (0.40); answer: perhaps wrong (0.30)"),
-        (("correct", 0.9, 0.95, "doubtful"), "Evidence: sufficient (0.90); answer: perhaps wrong (0.95)"),
-        (("unsure", 0.5, None), "Evidence: in doubt (0.50)"),
-        (("incorrect", 0.01, None), "Evidence: insufficient (0.01)"),
-        ((None, None, 0.7), "Answer: probably right (0.70)"),
-        ((None, None, None), ""),
+        (("correct", 0.43), "Answer: probably right, as 4 of 10 such answers are"),
+        (("correct", 0.92), "Answer: very probably right, as 9 of 10 such answers are"),
+        ((None, 0.97), "Answer: very probably right, as 19 of 20 such answers are"),
+        (("ambiguous", 0.3, "doubtful"), "Answer: perhaps wrong; 3 of 10 such answers are right"),
+        (("correct", 0.02, "doubtful"), "Answer: perhaps wrong; 1 of 10 such answers are right"),
+        (("unsure", None), "Evidence: in doubt"),
+        (("incorrect", 0.07, "refused"), "Evidence: insufficient"),
+        ((None, None), ""),
     ],
 )
-def test_the_evidence_is_put_into_words_by_the_verdict_and_the_answer_by_its_state(
+def test_how_sure_an_answer_is_stands_on_one_line_and_what_evidence_is_worth_where_there_is_none(
     judged: tuple[Any, ...], line: str
 ) -> None:
     assert assessment(*judged) == line

@@ -381,7 +381,7 @@ def _say_hits(result: SearchResult, *, filtered: bool = False) -> None:
     for span in result.spans or ():
         output.say(_span_lines(span))
     if result.spans:
-        worth = assessment(result.verdict, result.confidence, None)
+        worth = assessment(result.verdict, None)
         output.say(f"{counted(result.tokens, 'token')} in all{f'; {worth}' if worth else ''}")
     if not result.hits and not result.spans:
         unfiltered = "nothing matches; ask in other words, or see what there is: thresher documents"
@@ -438,7 +438,7 @@ def say_answer(given: Answer, *, steps: bool = False, options: str = "") -> None
         output.say(citation_line(cited, other.text))
     for left, right in given.conflicts:
         output.say(f"  [{left}] and [{right}] contradict each other: look at both")
-    if line := assessment(given.verdict, given.confidence, given.certainty, given.state):
+    if line := assessment(given.verdict, given.certainty, given.state):
         output.say(line)
     if given.certificate is not None:
         output.say(given.certificate.line)

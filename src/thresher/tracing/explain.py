@@ -184,20 +184,23 @@ EVIDENCE_IN_WORDS = {
 VERY_PROBABLE = 0.9
 """Certainty from which an answer is called very probably right."""
 
+NEARLY_ALL = 0.95
+"""Certainty from which not one in ten such answers is wrong."""
 
-def assessment(
-    verdict: str | None, confidence: float | None, certainty: float | None, state: State = "answered"
-) -> str:
-    """What is judged on one line: "Evidence: sufficient (0.92); answer: probably right (0.63)"; "" for nothing."""
-    parts = []
-    if verdict is not None:
-        parts.append(f"evidence: {EVIDENCE_IN_WORDS[verdict]}{'' if confidence is None else f' ({confidence:.2f})'}")
-    if certainty is not None:
+
+def assessment(verdict: str | None, certainty: float | None, state: State = "answered") -> str:
+    """How sure an answer is, else what the evidence is worth, on one line; "" for neither.
+
+    >>> assessment("correct", 0.63)
+    'Answer: probably right, as 6 of 10 such answers are'
+    """
+    if certainty is not None and state != "refused":
+        number = "19 of 20" if certainty >= NEARLY_ALL else f"{max(1, round(10 * certainty))} of 10"
+        if state == "doubtful":
+            return f"Answer: perhaps wrong; {number} such answers are right"
         probable = "very probably right" if certainty >= VERY_PROBABLE else "probably right"
-        words = "perhaps wrong" if state == "doubtful" else probable
-        parts.append(f"answer: {words} ({certainty:.2f})")
-    line = "; ".join(parts)
-    return line[:1].upper() + line[1:]
+        return f"Answer: {probable}, as {number} such answers are"
+    return "" if verdict is None else f"Evidence: {EVIDENCE_IN_WORDS[verdict]}"
 
 
 def citation_line(cited: Mapping[str, Any], answer: str, characters: int | None = None) -> str:

@@ -89,7 +89,7 @@ def beginning(text: str, tokens: float) -> str:
 def search(result: SearchResult, others: Sequence[str]) -> str:
     """Passages with their markers, and the verdict."""
     found = counted(len(result.passages), "passage")
-    lines = [_head(result.verdict, result.confidence, None), f"{found} in collection {result.collection}."]
+    lines = [_head(result.verdict, None), f"{found} in collection {result.collection}."]
     if result.verdict in MEANT:
         lines.append(MEANT[result.verdict])
     if not result.passages and others:
@@ -103,7 +103,7 @@ def search(result: SearchResult, others: Sequence[str]) -> str:
 def answer(result: AnswerResult) -> str:
     """The answer, its citations, and its unsupported sentences."""
     lines = [in_full(result.answer, result.reason)]
-    lines.append(_head(result.verdict, result.confidence, result.certainty, result.state))
+    lines.append(_head(result.verdict, result.certainty, result.state))
     lines += [_cited(one) for one in result.citations]
     lines += [f"Also: {one.text}\n{_cited(one.citation)}" for one in result.alternatives]
     lines += [
@@ -150,8 +150,8 @@ def _listed(one: DocumentTold) -> str:
     return f"- {one.title or file_name(one.source)} ({one.kind}{pages}) {one.document}"
 
 
-def _head(verdict: str | None, confidence: float | None, certainty: float | None, state: State = "answered") -> str:
-    said = assessment(verdict, confidence, certainty, state)
+def _head(verdict: str | None, certainty: float | None, state: State = "answered") -> str:
+    said = assessment(verdict, certainty, state)
     return f"{said}." if said else ""
 
 

@@ -7,19 +7,12 @@ const EVIDENCE = { correct: "sufficient", ambiguous: "in doubt", unsure: "in dou
 /** What a verdict says of the evidence. */
 export const evidenceWord = (verdict) => EVIDENCE[verdict] ?? "not decided";
 
-/** Whether an answer is right, by its state and certainty. */
-function answerWord(state, certainty) {
-  if (state === "doubtful") return "perhaps wrong";
-  return certainty >= 0.9 ? "very probably right" : "probably right";
-}
-
-/** "Evidence: sufficient (0.92); answer: probably right (0.63)"; empty where nothing was judged. */
-export function assessment({ verdict, confidence, certainty, state }) {
-  const parts = [];
-  if (verdict) parts.push(`evidence: ${evidenceWord(verdict)}${confidence === null ? "" : ` (${confidence.toFixed(2)})`}`);
-  if (certainty !== null && certainty !== undefined) parts.push(`answer: ${answerWord(state, certainty)} (${certainty.toFixed(2)})`);
-  const line = parts.join("; ");
-  return line.charAt(0).toUpperCase() + line.slice(1);
+/** How sure an answer is, else what the evidence is worth; empty where nothing was judged. */
+export function assessment({ verdict, certainty, state }) {
+  if (certainty === null || certainty === undefined || state === "refused") return verdict ? `Evidence: ${evidenceWord(verdict)}` : "";
+  const many = certainty >= 0.95 ? "19 of 20" : `${Math.max(1, Math.round(10 * certainty))} of 10`;
+  if (state === "doubtful") return `Answer: perhaps wrong; ${many} such answers are right`;
+  return `Answer: ${certainty >= 0.9 ? "very probably" : "probably"} right, as ${many} such answers are`;
 }
 
 export const number = (value) => Number(value).toLocaleString("en-GB");
