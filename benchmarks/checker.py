@@ -157,7 +157,7 @@ Says = Callable[[Observed], tuple[float, ClaimState]]
 
 def by_model(one: Observed) -> tuple[float, ClaimState]:
     """The trained model alone."""
-    return one.signs.support, ClaimState.SUPPORTED if one.signs.support >= 0.5 else ClaimState.UNVERIFIED
+    return one.signs.selected, ClaimState.SUPPORTED if one.signs.selected >= 0.5 else ClaimState.UNVERIFIED
 
 
 def by_checker(one: Observed) -> tuple[float, ClaimState]:

@@ -37,8 +37,8 @@ PENALTY = 0.5
 """Of the squared weights, against the sum of the claims' losses."""
 
 FOR, AGAINST, ANY = (0.0, None), (None, 0.0), (None, None)
-OF_SUPPORT = {"constant": ANY, "support": FOR, "selected": FOR, "alone": FOR, "denial": AGAINST, "share": FOR}
-OF_DENIAL = {"constant": ANY, "support": AGAINST, "selected": AGAINST, "alone": AGAINST, "denial": FOR, "share": FOR}
+OF_SUPPORT = {"constant": ANY, "selected": FOR, "alone": FOR, "denial": AGAINST, "share": FOR}
+OF_DENIAL = {"constant": ANY, "selected": AGAINST, "alone": AGAINST, "denial": FOR, "share": FOR}
 """The directions of the readings."""
 
 

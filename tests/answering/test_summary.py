@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,9 +29,14 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Collection:
     return opened
 
 
+READ_AGAIN = json.dumps({"verdict_1": "supported", "words_1": "Close the gas valve before any work."})
+
+
 def written(prompt: object) -> str:
-    """A true and an invented sentence of each part."""
+    """A true and an invented sentence of each part; read again, the true one is supported."""
     text = str(prompt)
+    if "<sentence number=" in text:
+        return READ_AGAIN
     if "gas valve before" in text:
         return "The gas valve is closed before any work [1]. The boiler costs 4,000 euros [1]."
     return "The boiler is serviced every year in May [1]."
@@ -50,7 +56,7 @@ def test_each_part_is_written_and_only_what_it_supports_is_shown(
     ]
     assert "".join(told) == answer.text
     assert [one.text for one in answer.removed] == ["The boiler costs 4,000 euros."]
-    assert (answer.state, answer.answered_by, answer.usage.llm_calls) == ("answered", "model", 2)
+    assert (answer.state, answer.answered_by, answer.usage.llm_calls) == ("answered", "model", 3)
     for citation in answer.citations:
         assert collection.document(citation.document_id).text[citation.start : citation.end] == citation.quote
     assert answer.citations[1].locator.endswith("under “Service”")
@@ -70,7 +76,7 @@ def test_a_summary_is_replayed_when_the_model_is_gone(collection: Collection) ->
 def test_a_model_that_fails_on_the_way_leaves_what_it_wrote_and_says_how_much_it_read(
     collection: Collection, serve: Callable[..., ScriptedServer]
 ) -> None:
-    settings = using(serve(written({"gas valve before": ""}), Reply(status=400)))
+    settings = using(serve(written({"gas valve before": ""}), READ_AGAIN, Reply(status=400)))
     answer = collection.ask(QUESTION, settings=settings)
     assert "The gas valve is closed before any work. [1]" in answer.text
     assert answer.text.split("\n")[-2:] == [

@@ -193,14 +193,18 @@ def numbers_stated(text: str) -> set[str]:
 
 
 def missing_quantity(claim: str, evidence: str) -> str:
-    """The first number of the claim, no "one", that the evidence lacks or states of another unit; "" for none."""
+    """The first number of the claim, no "one", that the evidence lacks or states of another unit; "" for none.
+
+    A bound or a hedge is stated by any number within it: "more than 300" by 309, "before 2020" by 2019.
+    """
     units_of: dict[str, set[str]] = {}
     for stated in quantities(evidence):
         for value in stated.values:
             units_of.setdefault(value, set()).add(stated.unit)
     values = numbers_stated(evidence)
+    within = _within_bounds(claim, evidence)
     for quantity in quantities(claim):
-        if quantity.is_article:
+        if quantity.is_article or quantity.start in within:
             continue
         if values.isdisjoint(quantity.values):
             return _written(quantity)
@@ -208,6 +212,21 @@ def missing_quantity(claim: str, evidence: str) -> str:
         if quantity.unit and units and not units & {quantity.unit, ""}:
             return _written(quantity)
     return ""
+
+
+def _within_bounds(claim: str, evidence: str) -> set[int]:
+    """Where the numbers of a claim begin that bound or hedge what the evidence states of the same unit."""
+    stated = quantities_and_dates(evidence)
+    found: set[int] = set()
+    for one in quantities_and_dates(claim):
+        alike = (other for other in stated if type(other) is type(one) and _unit_of(other) == _unit_of(one))
+        if one.bound in ("about", "at least", "at most") and any(agree(one, other) for other in alike):
+            found.update(range(one.start, one.end))
+    return found
+
+
+def _unit_of(value: Quantity | Date) -> str:
+    return value.unit if isinstance(value, Quantity) else ""
 
 
 def foreign_number(claim: str, evidence: str) -> str:

@@ -17,9 +17,6 @@ from thresher.verification.claims import Cited, Finding
 from thresher.verification.rules import NOT_STATED, NOTHING, asks_whether, is_bare_verdict
 from thresher.verification.windows import Rows, Window, nearest_windows, of_named_rows, windows_of
 
-SURE_FROM = 0.7
-"""Support from which nothing else is looked at: below it, another piece that says otherwise wins."""
-
 QUOTED_SUPPORT = 0.99
 """Probability that a quoted claim is supported, of as many supported ones as others (`quoting`)."""
 
@@ -81,14 +78,11 @@ class Attribution:
         if (quoted := self._quoted(claim)) is not None:
             return quoted
         own = self._cited(claim)
-        holds = own is not None and own.holds
-        if own is not None and holds and own.support >= SURE_FROM:
+        if own is not None and own.holds:
             return own
         other = self._elsewhere(claim)
-        if other is not None and (other.holds or (holds and other.state is ClaimState.CONTRADICTED)):
+        if other is not None and other.holds:
             return other
-        if own is not None and holds:
-            return own
         if (found := self._clauses(claim) or self._whole_document(claim)) is not None:
             return found
         tried = [finding for finding in (own, other) if finding is not None]

@@ -15,7 +15,7 @@ from thresher.text.injection import is_command
 from thresher.text.numbers import agree, quantities
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set, term_share
-from thresher.types import Document, Evidence, SupportReading
+from thresher.types import Document, Evidence
 from thresher.verification.quoting import is_quoted
 
 WINDOW_CHARACTERS = 800
@@ -77,17 +77,21 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """The texts that are read for a claim: the windows, the sentences nearest to it together, and the nearest alone."""
+    """The texts that are read for a claim: the sentences nearest to it together, and the nearest of them alone."""
 
-    texts: tuple[str, ...]
-    titles: tuple[str, ...]
-    windows: int
-    """How many of the texts are windows; they come first."""
+    together: str
+    title: str
+    """Of the nearest window."""
+    alone: tuple[tuple[Window, str], ...]
+    """Sentences, each with its window."""
 
     @classmethod
     def of(cls, claim: str, windows: Sequence[Window]) -> Reads:
-        """What is read for a claim beside at least one window."""
-        every = dict.fromkeys((window.title, sentence) for window in windows for sentence in window.sentences)
+        """What is read for a claim beside at least one window, the nearest first."""
+        every: dict[tuple[str, str], Window] = {}
+        for window in windows:
+            for sentence in window.sentences:
+                every.setdefault((window.title, sentence), window)
         near = sorted(every, key=lambda one: -term_share(claim, f"{one[0]} {one[1]}"))
         chosen: set[tuple[str, str]] = set()
         length = 0
@@ -96,17 +100,18 @@ class Reads:
             if chosen and length > WINDOW_CHARACTERS:
                 break
             chosen.add(one)
-        alone, together = near[:SENTENCES_READ], " ".join(one[1] for one in every if one in chosen)
-        return cls(
-            (*(window.text for window in windows), together, *(text for _, text in alone)),
-            (*(window.title for window in windows), windows[0].title, *(title for title, _ in alone)),
-            len(windows),
-        )
+        together = " ".join(one[1] for one in every if one in chosen)
+        return cls(together, windows[0].title, tuple((every[one], one[1]) for one in near[:SENTENCES_READ]))
 
-    def rest(self, readings: Sequence[SupportReading]) -> tuple[SupportReading, SupportReading]:
-        """Of the sentences together, and of the one that supports the claim most."""
-        together, *alone = readings[self.windows :]
-        return together, max(alone, key=lambda one: one.supported)
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Together, then alone."""
+        return (self.together, *(sentence for _, sentence in self.alone))
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """Of the texts."""
+        return (self.title, *(window.title for window, _ in self.alone))
 
 
 @dataclass(frozen=True, slots=True)
