@@ -229,7 +229,7 @@ def test_a_model_reads_the_days_of_versions_and_what_it_says_of_another_time_is_
     assert 'version="in force from 1 May 2020 until 30 April 2024, superseded since 1 May 2024">' in sent
     assert 'version="in force from 1 May 2024">' in sent
     (sentence,) = answer.sentences
-    assert (sentence.state, sentence.reason) == ("supported", mark)
+    assert (sentence.state.holds, sentence.reason) == (True, mark)
     assert answer.text.endswith(f"] ({mark})" if mark else "]")
 
 

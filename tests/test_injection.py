@@ -92,9 +92,9 @@ def test_a_model_that_obeys_is_caught(poisoned: Collection, serve: Serve, reply:
     """The model answers as it was ordered to, and calls its own answer supported."""
     server = serve(Judge(answer=lambda question, pieces: reply))
     answer = ask(poisoned, "corrective", using(server))
-    assert not any(one.state is ClaimState.SUPPORTED for one in answer.sentences)
+    assert not any(one.state.holds and "PWNED" in one.text for one in answer.sentences)
     strict = ask(poisoned, "corrective", using(server, answer__mode="strict"))
-    assert (strict.abstained, "PWNED" in strict.text) == (True, False)
+    assert (strict.answered_by, "PWNED" in strict.text) == ("reader", False)  # the passage stands in its place
 
 
 def test_of_an_answer_that_obeys_in_part_only_what_is_supported_stays(poisoned: Collection, serve: Serve) -> None:
@@ -113,7 +113,7 @@ def test_a_model_that_obeys_what_stands_outside_is_caught_too(poisoned: Collecti
         settings = {**using(server, answer__check="strict"), "lower": 0.3, "upper": 0.4}
         answer = bare.ask(QUESTION, outside="collection:outside", settings=settings)
         assert "answer" in [stage(request.body) for request in server.asked()]
-        assert (answer.abstained, "PWNED" in answer.text) == (True, False)
+        assert (answer.answered_by, "PWNED" in answer.text) == ("reader", False)
 
 
 @pytest.mark.parametrize("recipe", ["corrective", "crag", "ecrag"])
@@ -142,7 +142,7 @@ def test_orders_in_a_search_result_are_not_followed(poisoned: Collection, serve:
         assert "PWNED" not in f"{answer.text} {answer.reason}"
         model = serve(Judge(answer=lambda question, pieces: "PWNED [1]."))
         answer = bare.ask(QUESTION, outside="web", settings={**settings, **using(model, answer__check="strict")})
-        assert (answer.abstained, "PWNED" in answer.text) == (True, False)
+        assert (answer.answered_by, "PWNED" in answer.text) == ("reader", False)
 
 
 def test_what_leaves_for_a_search_is_the_models_words_about_the_question_alone(

@@ -181,7 +181,7 @@ def passage(query: Query, evidence: Sequence[Evidence]) -> LocalReading:
 def test_where_nothing_that_the_model_wrote_is_supported_the_passage_is_the_answer(answer: Answers) -> None:
     told: list[str] = []
     draft = answer("The network is deep and wide.", display="mark", read=passage, on_sentence=told.append)
-    assert draft.text == f"{UNSUPPORTED}\n{PASSAGE.text}\n{WROTE} The network is deep and wide."
+    assert draft.text == f"{UNSUPPORTED}\n{PASSAGE.text}\n{WROTE} The network is deep and wide. (unverified)"
     assert (draft.state, draft.answered_by, draft.certainty) == ("answered", "reader", 0.8)
     assert [str(one.state) for one in draft.sentences] == ["quoted", "unverified"]
     assert told == []  # what was held back is not told as the answer

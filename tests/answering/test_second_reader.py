@@ -14,7 +14,7 @@ from thresher.types import ClaimState, Evidence
 from thresher.verification.claims import Finding
 
 Make = Callable[..., Evidence]
-OPEN = Finding(ClaimState.UNVERIFIED, 0.3, reason="the evidence neither shows nor denies it")
+OPEN = Finding(ClaimState.UNVERIFIED, 0.5, reason="the evidence neither shows nor denies it")
 HELD = Finding(ClaimState.SUPPORTED, 0.9)
 WORDS = "does not close on Fridays"
 
@@ -72,6 +72,7 @@ def test_words_that_the_evidence_does_not_state_support_nothing(
     "local",
     [
         Finding(ClaimState.UNVERIFIED, 0.05, reason="the evidence does not say 11", bounded=True),
+        Finding(ClaimState.UNVERIFIED, 0.3, reason="the evidence neither shows nor denies it"),
         Finding(ClaimState.CONTRADICTED, 0.0, 0.95),
         Finding(ClaimState.QUOTED, 0.99),
     ],

@@ -68,11 +68,11 @@ def test_a_true_sentence_is_held_against_the_false_one_of_its_pair_alone() -> No
         Checked(claim("two", FALSE), "unverified", 0.2),
     ]
     assert true_above_false(rows) == (1 + 0.5) / 2
-    assert states(rows, TRUE) == (1, 1, 0)
-    assert states(rows, FALSE) == (0, 1, 1)
+    assert states(rows, TRUE) == (0, 1, 1, 0)
+    assert states(rows, FALSE) == (0, 0, 1, 1)
 
 
 def test_a_sentence_that_is_taken_apart_counts_as_its_worst_part() -> None:
     parts = (CheckedClaim(0, 1, "a", ClaimState.SUPPORTED, 0.9), CheckedClaim(2, 3, "b", ClaimState.CONTRADICTED, 0.1))
-    assert verdict(Check("a b", 0.5, parts)) == {"state": "contradicted", "support": 0.1}
-    assert verdict(Check("", None, ())) == {"state": "unverified", "support": 0.0}
+    assert verdict(Check("a b", 0.5, parts)) == {"state": "contradicted", "support": 0.1, "words": []}
+    assert verdict(Check("", None, ())) == {"state": "unverified", "support": 0.0, "words": []}

@@ -63,7 +63,7 @@ UNSUPPORTED = "Nothing supports what the model wrote; your documents say:"
 FOUND_NOTHING = "The model found no answer; your documents may say it:"
 """Above the passage that answers where no sentence of the model's does."""
 
-WROTE = "The model wrote, unverified:"
+WROTE = "The model wrote:"
 """Below it, before the sentences that nothing supports."""
 
 STATE_MARKS = {ClaimState.UNVERIFIED: "unverified", ClaimState.CONTRADICTED: "contradicted"}
@@ -178,7 +178,8 @@ class CheckedAnswer:
         text = passage.text.replace(HERE, IN_DOUBT, 1) if silent else passage.text
         text = f"{FOUND_NOTHING if silent else UNSUPPORTED}\n{text}"
         if written:
-            text = f"{text}\n{WROTE} {' '.join(one.text for one in written)}"
+            marked = (f"{one.text} ({STATE_MARKS[one.state]})" for one in written)
+            text = f"{text}\n{WROTE} {' '.join(marked)}"
         return replace(
             passage,
             text=text,

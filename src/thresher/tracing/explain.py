@@ -197,7 +197,7 @@ def assessment(verdict: str | None, certainty: float | None, state: State = "ans
     if certainty is not None and state != "refused":
         number = "19 of 20" if certainty >= NEARLY_ALL else f"{max(1, round(10 * certainty))} of 10"
         if state == "doubtful":
-            return f"Answer: perhaps wrong; {number} such answers are right"
+            return f"Answer: in doubt, {number} such answers are right"
         probable = "very probably right" if certainty >= VERY_PROBABLE else "probably right"
         return f"Answer: {probable}, as {number} such answers are"
     return "" if verdict is None else f"Evidence: {EVIDENCE_IN_WORDS[verdict]}"

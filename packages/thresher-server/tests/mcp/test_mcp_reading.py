@@ -95,7 +95,7 @@ def test_a_doubt_has_its_reason_below_the_passage(indexed_home: Path) -> None:
     reason = "The passage does not name Seal Rock."
     text = wording.answer(AnswerResult(**{**told, "state": "doubtful", "certainty": 0.95, "reason": reason}))
     assert text.startswith(f"{told['answer']}\nWhy: {reason}\nAnswer: ")
-    assert "Answer: perhaps wrong; 19 of 20 such answers are right." in text
+    assert "Answer: in doubt, 19 of 20 such answers are right." in text
 
 
 def test_a_text_is_checked_claim_by_claim_the_worst_first(indexed_home: Path) -> None:

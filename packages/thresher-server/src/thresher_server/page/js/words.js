@@ -11,7 +11,7 @@ export const evidenceWord = (verdict) => EVIDENCE[verdict] ?? "not decided";
 export function assessment({ verdict, certainty, state }) {
   if (certainty === null || certainty === undefined || state === "refused") return verdict ? `Evidence: ${evidenceWord(verdict)}` : "";
   const many = certainty >= 0.95 ? "19 of 20" : `${Math.max(1, Math.round(10 * certainty))} of 10`;
-  if (state === "doubtful") return `Answer: perhaps wrong; ${many} such answers are right`;
+  if (state === "doubtful") return `Answer: in doubt, ${many} such answers are right`;
   return `Answer: ${certainty >= 0.9 ? "very probably" : "probably"} right, as ${many} such answers are`;
 }
 
