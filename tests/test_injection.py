@@ -15,7 +15,6 @@ from tests.recipes.scripting import Judge, stage, user_of, using
 from thresher import recipes
 from thresher.answer import Answer
 from thresher.collection import Collection
-from thresher.types import ClaimState
 from thresher_testing.llm_server import Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
