@@ -9,7 +9,7 @@ import pytest
 
 from tests.servers.own import Running, running
 
-TEXT = "Über Fernby: The lighthouse was built in 1849. The ferry leaves at 07:40. It snows in Peru."
+TEXT = "Fernby – The lighthouse was built in 1849. The ferry leaves at 07:40. It snows in Peru."
 ABOUT = {"author": "A. Holm", "title": "Fernby", "uri": "x:1"}
 FACTS: list[dict[str, Any]] = [
     {"factText": "The railway was opened in 1871."},
@@ -47,7 +47,7 @@ def test_positions_are_bytes_there_and_code_points_in_ours(served: Running) -> N
 
 def test_what_is_contradicted_is_shown_in_ours(served: Running) -> None:
     claims = told(served, answerCandidate=TEXT, facts=FACTS)["thresher"]["claims"]
-    assert [claim["state"] for claim in claims] == ["supported", "contradicted", "unverified"]
+    assert [claim["state"] for claim in claims] == ["quoted", "contradicted", "unverified"]
     (citation,) = claims[1]["citations"]
     assert (citation["source"], citation["quote"]) == ("2", "The ferry leaves at 06:40.")
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from thresher.types import Check, CheckedClaim, Citation
+from thresher.types import Check, CheckedClaim, Citation, ClaimState
 from thresher_server.asking import check_number, while_connected, worked
 from thresher_server.naming import Served, collection_and_recipe
 from thresher_server.openai.conversation import Text
@@ -85,10 +85,10 @@ class GroundedClaim(Google):
 class GroundingReply(Google):
     """The claims and their support, with our own claims in `thresher`."""
 
-    contradicted: int = Field(description="how many claims the evidence contradicts")
     support_score: float | None = Field(description="share of the claims that are supported; null without claims")
     cited_chunks: list[CitedChunk]
     claims: list[GroundedClaim]
+    contradicted: int = Field(description="how many claims the evidence contradicts")
     thresher: CheckReply
 
 
@@ -134,7 +134,10 @@ def _reply(asked: CheckRequest, found: Check) -> GroundingReply:
 
 
 def _is_grounded(claim: CheckedClaim, spec: GroundingSpec) -> bool:
-    return claim.state.holds and claim.support >= (spec.citation_threshold or 0.0)
+    """Whether a claim is supported: from the threshold that is given, else by its state."""
+    if spec.citation_threshold is None:
+        return claim.state.holds
+    return claim.support >= spec.citation_threshold and claim.state is not ClaimState.CONTRADICTED
 
 
 def _place(citation: Citation) -> tuple[str, str, int, int]:
