@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from thresher.answering.checked_answer import NOT_FOUND, CheckedAnswer, Display, is_not_found
 from thresher.answering.citations import LocalReading, abstention
-from thresher.answering.second_reader import SecondReader
 from thresher.errors import BudgetSpent, ProviderError, TooLong
 from thresher.protocols import Generator, LanguageModel, in_silence
 from thresher.structure.versions import Timed
@@ -21,6 +20,9 @@ from thresher.text.injection import evidence_blocks, without_mark
 from thresher.text.sentences import sentence_spans
 from thresher.types import Evidence, Generation, Notes, Query
 from thresher.verification.claims import ClaimCheck
+
+if TYPE_CHECKING:
+    from thresher.answering.second_reader import SecondReader
 
 PROMPT_VERSION = 4
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from thresher.answering.citations import (
     SUPPORT,
@@ -17,7 +17,6 @@ from thresher.answering.citations import (
     is_quoted_from,
     quoted,
 )
-from thresher.answering.second_reader import SecondReader
 from thresher.protocols import in_silence
 from thresher.text.answer_types import missing_answer
 from thresher.text.entities import missing_name
@@ -49,6 +48,9 @@ from thresher.verification.claims import (
     without_markers,
 )
 from thresher.verification.contradiction import NEGATIONS
+
+if TYPE_CHECKING:
+    from thresher.answering.second_reader import SecondReader
 
 NOT_FOUND = "NOT IN THE EVIDENCE"
 
