@@ -149,6 +149,14 @@ def test_an_exact_rule_is_not_weighed_against_what_the_model_reads(broken: str) 
     assert weighed(signs(**{broken: True})).supported < 0.05
 
 
+def test_a_question_supports_nothing_and_is_not_cited(make_evidence: Make) -> None:
+    piece = make_evidence("Can I bring my dog? No. Dogs stay outside.")
+    finding = found("You can bring your dog.", [piece], 0)
+    assert not finding.holds
+    start, end, _ = CHECK.nearest("You can bring your dog.", piece)
+    assert piece.text[start:end] != "Can I bring my dog?"
+
+
 # --- how the evidence is read -----------------------------------------------------------------------------------------
 
 FARES = (

@@ -22,6 +22,7 @@ from math import exp
 from pathlib import Path
 
 from thresher.protocols import SupportReader
+from thresher.text.boilerplate import asks
 from thresher.text.injection import is_command
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set, term_share
@@ -129,7 +130,8 @@ class Checker:
         Half of it is the probability, as the model reads it, that it supports the claim or, as far as it shares terms
         with it, that it denies it; half is the share of the claim's terms that it has.
         """
-        spans = [(start, end) for start, end in sentence_spans(piece.text) if not is_command(piece.text[start:end])]
+        stated = [(start, end) for start, end in sentence_spans(piece.text) if not is_command(piece.text[start:end])]
+        spans = [(start, end) for start, end in stated if not asks(piece.text[start:end])] or stated
         if not spans:
             return 0, len(piece.text), 0.0
         texts, title = [piece.text[start:end] for start, end in spans], piece.hit.chunk.title
