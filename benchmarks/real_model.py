@@ -67,7 +67,8 @@ def ask(collection: Collection, question: Question, variant: str, server: RealMo
     answer = collection.ask(question.question, recipe=recipe, settings={**model, **settings}).to_dict()
     text = answer["text"]
     mark = marked(question, text, abstained=answer["abstained"], reason=answer["reason"] or "").mark
-    written = [*answer["sentences"], *answer["removed"]] if answer["answered_by"] == "model" else answer["removed"]
+    removed = answer.get("removed", [])
+    written = [*answer["sentences"], *removed] if answer["answered_by"] == "model" else removed
     quotes = {one["marker"]: one["quote"] for one in answer["citations"]}
     return {
         "variant": variant,
