@@ -20,8 +20,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from benchmarks.checker import calibration_error
 from benchmarks.claims import asking
-from benchmarks.claims.measures import HOLDS, Checked, auroc, calibration_error, states, supports, true_above_false
+from benchmarks.claims.measures import HOLDS, Checked, auroc, states, supports, true_above_false
 from benchmarks.claims.reading import share_in_one_sentence
 from benchmarks.claims.sets import DOCUMENTS, FALSE, PARTS, TRUE, UNSTATED, Claim, claims, path_of, real
 from benchmarks.machine import CACHE, ROOT, told_by
@@ -121,7 +122,8 @@ def table(every: Sequence[Claim], told: Sequence[dict[str, Any]]) -> Iterator[st
     for name, read in (("", rows), (", their own document alone", alone)):
         counts = states(read, UNSTATED)
         yield f"{sum(counts)} that nothing states{name}, q / s / u / c: {' / '.join(map(str, counts))}"
-    yield f"expected calibration error of the support: {calibration_error(rows):.3f}"
+    pairs = [(row.support, row.claim.label == TRUE) for row in rows if row.claim.label != UNSTATED]
+    yield f"expected calibration error of the support: {calibration_error(pairs):.3f}"
     yield "\nFalse and supported, with the words that were cited:\n"
     for row, found in zip(rows, told, strict=True):
         if row.claim.label == FALSE and row.state in HOLDS:

@@ -13,7 +13,6 @@ from thresher.judging import fitting
 
 STATES = ("quoted", "supported", "unverified", "contradicted")
 HOLDS = STATES[:2]
-BINS = 10
 
 
 @dataclass(frozen=True)
@@ -35,13 +34,6 @@ def states(rows: Sequence[Checked], label: str) -> tuple[int, ...]:
     """How many claims of a label came to each of `STATES`."""
     counts = Counter(row.state for row in rows if row.claim.label == label)
     return tuple(counts[state] for state in STATES)
-
-
-def calibration_error(rows: Sequence[Checked]) -> float:
-    """Mean distance of the support and the share of true ones, over bins of equal width (Naeini et al. 2015)."""
-    pairs = [(row.support, row.claim.label == TRUE) for row in rows if row.claim.label in (TRUE, FALSE)]
-    bins = [[pair for pair in pairs if min(BINS - 1, int(BINS * pair[0])) == at] for at in range(BINS)]
-    return sum(abs(sum(support for support, _ in held) - sum(true for _, true in held)) for held in bins) / len(pairs)
 
 
 def auroc(true: Sequence[float], false: Sequence[float]) -> float:

@@ -2,9 +2,9 @@
 
 A claim that no statement says in the same words (`thresher.verification.quoting`) is checked against windows of what it
 cites, then of the rest of the evidence, then of the whole cited document (`thresher.verification.attribution`). The
-trained model reads each window, one fitted table weighs its readings, and the rules bound it where they are exact and
-give reasons (`thresher.verification.rules`). A claim is contradicted where a rule names what is said instead; a denial
-of the model alone is a reason.
+trained model reads the sentences nearest to it, one fitted table weighs its readings, and the rules bound it where they
+are exact and give reasons (`thresher.verification.rules`). A claim is contradicted where a rule names what is said
+instead; a denial of the model alone is a reason.
 
 `weights.json` (research/fit_checker.py) holds log odds of "supported" and "contradicted" against "unverified"; the
 softmax of both and 0 gives three calibrated probabilities. What else the rules find adds nothing to the trained
