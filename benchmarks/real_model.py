@@ -51,12 +51,13 @@ ANSWERABLE, NEAR_MISSES = 60, 40
 
 
 def drawn(limit: int | None) -> list[Question]:
-    """Questions with an answer and near misses, three to two, by hash."""
+    """Questions with an answer and near misses, three to two and in turn, by hash."""
     every = [*papers().questions, *manuals().questions]
     every.sort(key=lambda one: hashlib.sha256(one.id.encode()).hexdigest())
     answered, others = ([one for one in every if one.answerable is there] for there in (True, False))
-    share = 1.0 if limit is None else limit / (ANSWERABLE + NEAR_MISSES)
-    return [*answered[: round(share * ANSWERABLE)], *others[: round(share * NEAR_MISSES)]]
+    both = [*enumerate(answered[:ANSWERABLE]), *enumerate(others[:NEAR_MISSES])]
+    both.sort(key=lambda one: (one[0] + 0.5) / (ANSWERABLE if one[1].answerable else NEAR_MISSES))
+    return [one for _, one in both][:limit]
 
 
 def ask(collection: Collection, question: Question, variant: str, server: RealModel) -> dict[str, Any]:
