@@ -13,7 +13,7 @@ DESK = Path(__file__).parent / "desk"
 QUESTIONS = (
     "Which harbour had the highest revenue in 2024?",
     "What were the total landings of all harbours in 2024?",
-    "By how much did the revenue of Saltby change from 2023 to 2024?",
+    "What was the revenue of Saltby in 2023?",
 )
 
 

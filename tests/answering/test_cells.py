@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from tests.answering.tables import OTHER, RESULTS, documents, piece
 from thresher.answering.cells import CellFinder, Holds
-from thresher.documents.read import parse
-from thresher.documents.sources import Item, fetch
 from thresher.types import Citation, Document, Evidence
 
 
@@ -53,33 +50,6 @@ def test_tables_that_say_the_same_are_told_once() -> None:
     found = answer("What was revenue in Q3?", *pieces, known=(RESULTS, again))
     assert found is not None
     assert found[0] == "17.9 million euros [1] [2]"
-
-
-def directive(name: str, about: str, default: str) -> str:
-    rows = {"Description:": about, "Syntax:": f"{name} value", "Default:": f"{name} {default}", "Override:": "Cache"}
-    lines = [f"| {label} | {value} |" for label, value in rows.items()]
-    return "\n".join([f"## {name}", "", lines[0], "|---|---|", *lines[1:]])
-
-
-def test_a_value_that_each_of_several_tables_of_a_kind_has_is_no_answer_where_none_is_named(tmp_path: Path) -> None:
-    parts = [
-        directive("CacheOrder", "Order of the cache", "Ascending"),
-        "It is read once, when the server starts.\n\n" * 20,
-        directive("CacheStyle", "Style of the cache", "Plain"),
-    ]
-
-    def of(question: str, *above: str) -> str:
-        file = tmp_path / "cache.md"
-        file.write_text("\n\n".join([*above, *parts]), encoding="utf-8")
-        item = Item(source=str(file), root=str(tmp_path), path=file)
-        (manual,) = (one for one in parse(item, *fetch(item)) if isinstance(one, Document))
-        found = answer(question, piece("| Default: | CacheOrder Ascending |", manual), known=(manual,))
-        return "" if found is None else found[0]
-
-    assert of("default cache name", "# Module") == ""
-    assert of("What is the default of CacheOrder?", "# Module") == "CacheOrder Ascending [1]"
-    # where its name is the title of the document, both tables stand below it
-    assert of("What is the default of CacheOrder?") == "CacheOrder Ascending [1]"
 
 
 def test_what_the_table_cannot_answer_has_no_cell() -> None:

@@ -3,12 +3,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-import pytest
-
 from tests.answering.tables import documents, piece
-from tests.judging.scoring import scores, values
+from tests.judging.scoring import scores
 from thresher.judging.windows import TableScorer
-from thresher.types import NO_NOTES, UNIT, Document, Hit, Notes, Query, Scale, Score, Scores
+from thresher.types import NO_NOTES, UNIT, Hit, Notes, Query, Scale, Score, Scores
 
 QUARTERS = "| Q2 | 15.8 | 11.9 |\n| Q3 | 17.9 | 12.1 |"
 
@@ -42,15 +40,7 @@ def test_a_piece_of_a_table_is_read_with_its_caption_and_column_names() -> None:
         "Results by quarter. All amounts in million euros. "
         "Quarter: Q3; Revenue: 17.9; Costs: 12.1. Quarter: Q2; Revenue: 15.8; Costs: 11.9."
     )
-    assert "Quarter: Q3, Revenue: 17.9." in " ".join(read("Which quarter had a revenue of 17.9?", QUARTERS))
     assert read("When did the board meet?", "The board met in March.") == ["The board met in March."]
-
-
-def test_a_total_is_read_as_what_the_customer_must_pay() -> None:
-    bill = Document("m", "m.md", "Bill", "Customer: Harbour Ltd\nDate: 3 March 2025\nTotal: 484.00 EUR", "text")
-    question, scorer = "What must Harbour Ltd pay?", Remembering()
-    TableScorer(scorer, lambda ids: {"m": bill})(Query(question, question), [piece(bill.text, bill).hit])
-    assert any("The total that Harbour Ltd must pay is 484.00 EUR." in text for text in scorer.read)
 
 
 def test_a_table_of_a_document_that_is_gone_is_read_as_it_stands() -> None:
@@ -59,21 +49,3 @@ def test_a_table_of_a_document_that_is_gone_is_read_as_it_stands() -> None:
     assert scorer.read == ["| Q3 | 17.9 | 12.1 |"]
 
 
-SENTENCE = "The Revenue of Q3 is 17.9 million euros."
-
-
-@pytest.mark.parametrize(
-    ("score", "expected"),
-    [(lambda text: 0.4 if text == SENTENCE else 0.1, 0.4), (lambda text: 0.5, 0.5), (lambda text: None, None)],
-    ids=["the row alone is worth more", "no rule lifts what the judge gave", "whose windows failed, counted once"],
-)
-def test_a_row_that_a_rule_finds_is_one_more_window_and_the_judge_alone_says_what_it_is_worth(
-    score: Callable[[str], float | None], expected: float | None
-) -> None:
-    scorer, question = Remembering(score), "What was revenue in Q3?"
-    scored = TableScorer(scorer, documents)(Query(question, question), [piece(QUARTERS).hit])
-    assert values(scored.scores) == [expected]
-    assert scored.missing == ((0,) if expected is None else ())
-    best = scorer.read.index(SENTENCE)
-    assert best > 0
-    assert scored.others[0]["place"].value == (best if expected == 0.4 else 0)

@@ -26,14 +26,14 @@ SAYS = {"bool", "Found | None", "list[Proposal]"}
 NOT_RULES = {
     "reads the words of a question for rules of the list": """
         questions:asks questions:may_be_mistyped questions:searches
-        structure.described:missing structure.lookup:words_of structure.lookup:look text.answer_types:answer_type
+        structure.lookup:words_of structure.lookup:look text.answer_types:answer_type
         text.answer_types:asks_for_figure text.answer_types:asks_for_name text.entities:missing_details
         text.language:question_language text.language:foreign_language verification.rules:asks_whether""",
     "reads a text, a cell or a word for rules of the list": """
         structure.forms:is_total structure.grid:is_heading structure.grid:is_prose structure.grid:is_money
         structure.lookup:is_period structure.lookup:means text.answer_types:is_figure text.boilerplate:has_labels
         text.boilerplate:is_reference text.boilerplate:leans text.numbers:agree text.terms:alike text.terms:among
-        answering.checked_answer:is_not_found answering.cells:CellFinder.is_struck
+        answering.checked_answer:is_not_found
         verification.claims:without_markers""",
     "is a part of a rule of the list": """
         structure.versions:are_versions verification.conflicts:answers_differ verification.conflicts:of_the_same
@@ -44,7 +44,7 @@ NOT_RULES = {
         answering.doubts:is_far answering.doubts:reason""",
     "compares places or documents": """
         answering.answerer:same_place answering.answerer:_shown_by answering.answerer:_overlap
-        answering.answerer:_is_of answering.citations:is_quoted_from answering.cells:_within
+        answering.answerer:_is_of answering.citations:is_quoted_from
         retrieval.follow_up:_same_document""",
     "is what the fitted probabilities weigh or order": """
         answering.spans:share_of_terms answering.answerer:Answerer.proposals answering.answerer:Answerer._passages

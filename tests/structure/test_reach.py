@@ -81,7 +81,6 @@ def look_at(document: Document) -> None:
     piece = Evidence(Hit(chunk, 0.5, 1), start, end, text)
     tables = CellFinder(QUESTION, [piece], {document.id: document})
     tables.answer(lambda *_: True)
-    list(tables.text)
 
 
 def calls_of(doing: Callable[[], None]) -> int:

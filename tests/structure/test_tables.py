@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from tests.structure.test_grid import grid
-from thresher.structure.answers import answered, struck_out
-from thresher.structure.lookup import missing_word
+from thresher.structure.answers import answered
 
 RESULTS = grid(
     "Results by quarter\n\nAll amounts in million euros.\n\n",
@@ -167,34 +166,23 @@ TABLES = {
         ("sales", "What are the sales in the north of Asia?", "33"),
         ("sales", "What are the sales in the North?", "Europe North: 10; Asia North: 33"),
         ("sales", "What are the total sales?", "63"),
-        # the highest and the lowest, sums and differences; rows of totals are not counted in
+        # the highest and the lowest, sums; rows of totals are not counted in
         ("segments", "In which quarter was charter revenue lowest?", "Q2 2024: 2.2 million euros"),
         ("parts", "Which part is the most expensive?", "HM-1, bilge pump 24 V: 189.0 euros"),
         ("taxed", "Which lamp is the cheapest?", "Reed: 12"),
         ("results", "Which quarter had the highest revenue?", "Q3: 17.9 million euros"),
         ("results", "What were the lowest costs?", "Q1: 11.0 million euros"),
-        ("results", "How much more revenue was there in Q3 than in Q2?", "17.9 - 15.8 = 2.1 million euros"),
-        ("results", "What is the difference in costs between Q1 and Q3?", "12.1 - 11.0 = 1.1 million euros"),
-        ("results", "By what percentage did revenue grow from Q2 to Q3?", "(17.9 - 15.8) / 15.8 = 13.3%"),
-        ("results", "Were costs lower in Q2 than in Q1?", "No: 11.9 - 11.0 = 0.9 million euros"),
         ("results", "How many employees were there in all quarters together?", "210 + 214 + 220 = 644"),
         ("results", "What are the total costs of Q1 and Q2?", "11.0 + 11.9 = 22.9 million euros"),
         ("results", "What was the average revenue per quarter?", "(14.2 + 15.8 + 17.9) / 3 = 15.97 million euros"),
         ("allowances", "Which country has the highest allowances?", NORWAY),
-        # rows by what holds for them
-        ("tickets", "Which tickets are open?", "T-101, T-103"),
-        ("tickets", "How many tickets are open?", "2: T-101, T-103"),
-        ("tickets", "How many tickets are closed?", "1: T-102"),
-        ("tickets", "Which tickets does Anna Berg own?", "T-101, T-104"),
         ("tickets", "How many hours do the open tickets have in total?", "4 + 7 = 11"),
         ("tickets", "Which ticket has the most hours?", "T-103: 7"),
         # rows and columns exchanged
-        ("branches", "How much did revenue of South fall from 2022 to 2023?", "498 - 520 = -22 thousand US dollars"),
         ("branches", "Which branch had the highest revenue in 2023?", "South: 498 thousand US dollars"),
         ("energy", "In which month did Plant A use the most energy?", "January: 120 MWh"),
         ("energy", "What is the total energy use of Plant A?", "120 + 111 = 231 MWh"),
         ("energy", "Which site had the highest energy?", "Plant A: January 120 MWh, February 111 MWh"),
-        ("models", "How many more layers does ViT-Huge have than ViT-Base?", "32 - 12 = 20"),
     ],
 )  # fmt: skip
 def test_a_table_answers_what_it_says(table: str, question: str, answer: str) -> None:
@@ -267,21 +255,6 @@ def test_a_table_does_not_answer_what_it_does_not_say(table: str, question: str)
     assert answered(TABLES[table], question) is None
 
 
-@pytest.mark.parametrize(
-    ("table", "question", "text", "word"),
-    [
-        (RESULTS, "What was revenue in Q5?", "The board met on 5 May.", "Q5"),
-        (RESULTS, "What was revenue in Q3?", "", ""),
-        (MEASURES, "What was the revenue in 2021?", "Founded in 2021.", "2021"),
-        (LITRES, "How many litres a week does mint need?", "Basil and tomato.", "mint"),
-        (LITRES, "How many litres a week does basil need?", "Basil and tomato.", ""),
-        (BRANCHES, "What was the revenue of East in 2023?", "The eastern branch", "East"),
-    ],
-)
-def test_what_a_table_has_no_row_or_column_for_is_named(table: object, question: str, text: str, word: str) -> None:
-    assert missing_word(table, question, text) == word  # type: ignore[arg-type]
-
-
 @given(some.lists(some.decimals(0, 10**6, places=2), min_size=2, max_size=8, unique=True))
 def test_the_highest_and_the_sum_are_those_of_the_numbers(values: list[Decimal]) -> None:
     rows = "\n".join(f"| Item{number} | {value} |" for number, value in enumerate(values, start=1))
@@ -291,24 +264,6 @@ def test_the_highest_and_the_sum_are_those_of_the_numbers(values: list[Decimal])
     assert added is not None
     assert highest.text.endswith(f": {max(values)}")
     assert added.text.endswith(f" = {sum(values)}")
-
-
-def test_a_follow_up_is_answered_from_what_it_names_and_not_from_what_was_asked_before() -> None:
-    levels = grid(
-        "Isolation levels\n\n",
-        """| Level | Dirty read | Phantom read |
-| Read committed | Not possible | Possible |
-| Repeatable read | Not possible | Never |
-| Serializable | Not possible | Not possible |""",
-    )
-    first = "Is a phantom read possible at the repeatable read level?"
-    found = answered(levels, first)
-    assert found is not None
-    assert found.text == "Never"
-    assert answered(levels, f"And at read committed? ({first})", "And at read committed?") is None
-    other = answered(RESULTS, "and in Q3? (What was the revenue?)", "and in Q3?")
-    assert other is not None
-    assert other.text.startswith("17.9")
 
 
 def test_a_column_with_a_short_name_is_named_by_its_words_in_full() -> None:
@@ -322,26 +277,3 @@ def test_a_column_with_a_short_name_is_named_by_its_words_in_full() -> None:
     assert found is not None
     assert found.text == "2022-09-10"
     assert answered(releases, "What is the end of Buster?") is None
-
-
-HIRE = grid(
-    "Tool hire\n\n",
-    "| Tool | Rent | Shelf |\n| Drill | 11 | A |\n| Sander | ~~14~~ | B |\n| ~~Saw~~ | ~~9~~ | C |",
-    is_exact=False,
-)
-
-
-@pytest.mark.parametrize(
-    ("question", "shown"),
-    [
-        ("What is the rent of the sander?", "Sander: Rent ~~14~~, struck out"),
-        ("How much is the saw?", "~~Saw~~: Tool ~~Saw~~; ~~Saw~~: Rent ~~9~~, struck out"),
-        ("What is the rent of the drill?", None),
-        ("On which shelf is the sander?", None),
-    ],
-)
-def test_a_struck_cell_is_found_where_a_question_asks_for_it(question: str, shown: str | None) -> None:
-    found = struck_out(HIRE, question)
-    assert (found and found.text) == shown
-    if shown is not None:
-        assert answered(HIRE, question) is None

@@ -6,9 +6,7 @@ from thresher.text.boilerplate import (
     asks,
     has_labels,
     heading_above,
-    is_bibliography,
     is_contents,
-    is_reference,
     leans,
     says_nothing,
 )
@@ -42,13 +40,6 @@ def test_what_says_something_is_kept() -> None:
         "Devlin et al. (2019) train BERT with a masked language model.",
     ]
     assert not any(map(says_nothing, sentences))
-
-
-def test_a_list_of_references_is_a_bibliography_and_a_text_that_cites_is_none() -> None:
-    entry = "J. Devlin, M. Chang, and K. Lee. BERT. arXiv preprint arXiv:1810.04805, pages 1–16, 2018.\n"
-    assert is_reference(entry)
-    assert is_bibliography(entry * 3)
-    assert not is_bibliography("BERT (Devlin et al., 2019) is a language model. It is trained on Wikipedia. " * 10)
 
 
 def test_a_list_of_questions_is_a_list_of_contents_and_questions_with_answers_are_none() -> None:

@@ -18,11 +18,11 @@ from thresher.answering.sentences import Allowed, Marked, SentenceFinder
 from thresher.answering.spans import LEAST_PROBABILITY, RANK, AnswerSpan, Confidence, Signs, SpanFinder
 from thresher.protocols import Documents, PairReader
 from thresher.questions import SubQuestion, asked_apart, compared
-from thresher.structure.entries import Entry, Named, as_written, entry_probability, named_in
+from thresher.structure.entries import Entry, Named, entry_probability, named_in
 from thresher.structure.versions import Timed, asked_time, timed
-from thresher.text.boilerplate import asks, asks_for_questions, asks_for_references, asks_what_it_does
+from thresher.text.boilerplate import asks, asks_for_questions
 from thresher.text.entities import facts_in, heads_in
-from thresher.text.marks import ends_struck, holds, void_spans
+from thresher.text.marks import holds, void_spans
 from thresher.text.passages import share_of_runs
 from thresher.text.sentences import Span
 from thresher.text.terms import term_set
@@ -63,7 +63,6 @@ REPORTED = 12
 UNDECIDED = 0.4
 """Highest probability where another passage is as near: of 79 such answers 31 are right."""
 
-STRUCK = "What is asked for is struck out."
 NOT_COMPARED = "No passage compares the two."
 """Why an answer is in doubt."""
 
@@ -182,20 +181,15 @@ class Answerer:
         def kept(document_id: str, start: int, end: int) -> bool:
             return any(stretch.holds(document_id, start, end) for stretch in stretches)
 
-        places = self.spans(question, tables.text, documents)
-        places = [place for place in places if not tables.is_struck(place.document_id, place.start)]
+        places = self.spans(question, evidence, documents)
         found = self._passages(question, places, stretches, allowed)
         others: list[Proposal] = []
-        if (struck := tables.struck(kept)) is not None:
-            others.append(Proposal(self.min_confidence, *struck, doubt=STRUCK))
         if (cell := tables.answer(kept)) is not None:
             others.append(Proposal(self.confidence.cell.lower_bound, *cell))
         if any(heads_in(question)):
             named = _named_near(question, stretches, documents)
             found = [one for one in found if not any(_is_listed(cited, named, one.passage) for cited in one.citations)]
-            for one in self._entries(question, places, stretches, named):
-                is_struck = any(tables.is_struck(cited.document_id, cited.start) for cited in one.citations)
-                others.append(replace(one, doubt=STRUCK) if is_struck else one)
+            others += self._entries(question, places, stretches, named)
         return _in_order([*found, *others])
 
     def _passages(
@@ -205,18 +199,14 @@ class Answerer:
 
         Each is as probable as an answer with its signs is right; none is likelier than one before it.
         """
-        asked = {
-            "references": asks_for_references(question),
-            "contents": asks_for_questions(question),
-            "usage": not asks_what_it_does(question),
-        }
+        contents = asks_for_questions(question)
         whole: list[tuple[Passage, AnswerSpan]] = []
         for place in places:
             if len(whole) == MOST_READ:
                 break
             piece = place.piece
             stretch = next(one for one in stretches if one.holds(place.document_id, piece.start, piece.end))
-            if (passage := passage_of(stretch, piece, (place.start, place.end), **asked)) is not None:
+            if (passage := passage_of(stretch, piece, (place.start, place.end), contents=contents)) is not None:
                 whole.append((passage, place))
         best = zip(whole, self.sentences(question, whole, allowed), strict=True)
         proposals: list[Proposal] = []
@@ -236,9 +226,9 @@ class Answerer:
             if document is None or known is None:
                 continue
             for entry in known.of(stretch.start, stretch.end):
-                passage, asked = _within(stretch, entry), as_written(question, document, entry)
+                passage = _within(stretch, entry)
                 texts = [passage.quote, *known.renamed(document, entry)]
-                own, *others = self.judge.read(asked, texts, [stretch.title] * len(texts))
+                own, *others = self.judge.read(question, texts, [stretch.title] * len(texts))
                 probability = entry_probability(question, own.relevance, [other.relevance for other in others])
                 proposals.append(Proposal(probability, passage.quote, (passage.citation(1),), passage))
         return proposals
@@ -455,17 +445,15 @@ def _proposal(question: str, whole: Passage, place: AnswerSpan, marked: Marked) 
     start, end = marked.span[0] - shift, marked.span[1] - shift
     inside = passage.start + start <= place.start and place.end <= passage.start + end
     spoken = place if inside and _stands(place) else None
-    struck = _asks_for_struck(question, whole, place)
     return Proposal(
         marked.probability,
         passage.quote,
         (passage.citation(1),),
         passage,
         (start, end),
-        place if struck else spoken,
+        spoken,
         marked.signs,
         log_odds(marked.probability, LEAST_PROBABILITY),
-        STRUCK if struck else "",
     )
 
 
@@ -474,21 +462,6 @@ def _stands(place: AnswerSpan) -> bool:
     sentence = place.sentence
     first, last = place.start - sentence.start, place.end - sentence.start
     return not any(start < last and first < end for start, end in void_spans(sentence.text))
-
-
-def _asks_for_struck(question: str, passage: Passage, place: AnswerSpan) -> bool:
-    """Whether a question asks for what is struck: where a place stands, or in a sentence with more of its words."""
-    if place.sentence.text.lstrip().startswith("|") and not _stands(place):
-        return True
-    first, last = place.start - passage.start, place.end - passage.start
-    texts = [(passage.quote[start:end], start < last and first < end) for start, end in passage.sentences]
-    spoken = [text for text, here in texts if here and holds(text)]
-    if not spoken:
-        return not holds(place.sentence.text)
-    if not _stands(place) and ends_struck(place.sentence.text):
-        return True
-    asked, struck = term_set(question), [text for text, _ in texts if not holds(text)]
-    return any(all(asked & term_set(text) > asked & term_set(other) for other in spoken) for text in struck)
 
 
 def _within(stretch: Stretch, entry: Entry) -> Passage:

@@ -8,11 +8,10 @@ from functools import cached_property
 
 from thresher.answering.citations import Sentence, cite
 from thresher.questions import ADDED
-from thresher.structure.answers import answered, form_near, grids_near, struck_out
+from thresher.structure.answers import answered, form_near, grids_near
 from thresher.structure.forms import Form
-from thresher.structure.grid import Cell, Found, Grid, grid_of
-from thresher.structure.lookup import missing_word, telling_terms, terms_of
-from thresher.text.sentences import Span, widened
+from thresher.structure.grid import Cell, Found, Grid
+from thresher.text.sentences import Span
 from thresher.types import Citation, Document, Evidence
 
 Holds = Callable[[str, int, int], bool]
@@ -20,9 +19,6 @@ Holds = Callable[[str, int, int], bool]
 
 TABLE_REACH = 400
 """Characters between a piece of evidence and a table that it leads to."""
-
-TEXT_REACH = 50_000
-"""Characters before and behind a table that may explain a word of the question which it lacks."""
 
 MOST_LINES = 8
 """Stretches of a table that are cited for what is worked out from all of it."""
@@ -49,24 +45,16 @@ class CellFinder:
                     found.setdefault((document.id, grid.start), (piece, document, grid))
         return list(found.values())
 
-    @property
-    def text(self) -> Sequence[Evidence]:
-        """The evidence without the pieces of tables that lack the row or column which is asked for."""
-        whole = [(doc, grid) for _, doc, grid in self.grids if grid.whole]
-        unfit = [(doc, grid) for doc, grid in whole if missing_word(grid, self.question, _around(doc, grid))]
-        return [piece for piece in self.evidence if not any(_within(piece, *each) for each in unfit)]
-
     def answer(self, holds: Holds) -> tuple[str, tuple[Citation, ...]] | None:
         """The cell of each document with its unit, cited with its row and the line that states the unit.
 
         Every such line must be kept by `holds`; a header that was not is not cited. None where no table answers, or too
-        many differ.
+        many differ, and for a question with its topic in brackets, which names cells of both.
         """
-        whole = [one for one in self.grids if not self.is_struck(one[1].id, one[2].start)]
-        every: list[tuple[Evidence, Document, Grid | Form]] = [*whole, *self._forms()]
-        added = ADDED.fullmatch(self.question)
-        asked = (self.question, added["typed"] if added is not None else "")
-        answers = ((piece, document, grid, answered(grid, *asked)) for piece, document, grid in every)
+        if ADDED.fullmatch(self.question):
+            return None
+        every: list[tuple[Evidence, Document, Grid | Form]] = [*self.grids, *self._forms()]
+        answers = ((piece, document, grid, answered(grid, self.question)) for piece, document, grid in every)
         found = _once(
             [
                 (piece, document, answer, lines)
@@ -78,28 +66,7 @@ class CellFinder:
             found = found[:1]
         if not 1 <= len(found) == len({document.title for _, document, _, _ in found}) <= MOST_DOCUMENTS:
             return None
-        otherwise = any(_says_otherwise(document, answer, self.question) for _, document, answer, _ in found)
-        return None if otherwise else _cited(found)
-
-    @cached_property
-    def _struck(self) -> Sequence[tuple[Evidence, Document, Grid, Found]]:
-        found = ((*one, struck_out(one[2], self.question)) for one in self.grids)
-        return [(piece, document, grid, cells) for piece, document, grid, cells in found if cells is not None]
-
-    def is_struck(self, document_id: str, offset: int) -> bool:
-        """Whether a place lies in a table that has struck what is asked for: no other row of it answers."""
-        return any(
-            document.id == document_id and grid.start <= offset < grid.end for _, document, grid, _ in self._struck
-        )
-
-    def struck(self, holds: Holds) -> tuple[str, tuple[Citation, ...]] | None:
-        """The struck cells that are asked for, cited with their rows; None where none are, or in too many documents."""
-        found = [
-            (piece, document, cells, lines)
-            for piece, document, grid, cells in self._struck
-            if (lines := _kept(document, grid, cells, holds))
-        ]
-        return _cited(found) if 1 <= len(found) <= MOST_DOCUMENTS else None
+        return _cited(found)
 
     def _forms(self) -> Iterator[tuple[Evidence, Document, Form]]:
         """Each form that evidence stands in, once, with the best piece of evidence for it."""
@@ -108,35 +75,6 @@ class CellFinder:
             document = self.documents.get(piece.hit.chunk.document_id)
             if document is not None and (form := form_near(document, piece.start, piece.end)) is not None:
                 yield piece, document, form
-
-
-def _says_otherwise(document: Document, answer: Found, question: str) -> bool:
-    """Whether another table of a document answers too, differs, and fits the question as well.
-
-    It has at least half the labels of the table of the answer and no fewer of the question's words: the question then
-    names neither. Each directive of a manual has a default.
-    """
-    at, asked = answer.cells[0].start, set(telling_terms(question))
-    table = next((one for one in document.tables if one.start <= at < one.end), None)
-    own = None if table is None else grid_of(document, table)
-    if own is None:
-        return False
-    labels, named = _labels(own), asked & _terms(own)
-    others = (grid_of(document, one) for one in document.tables if one is not table)
-    alike = (one for one in others if one is not None and 2 * len(labels & _labels(one)) >= len(labels))
-    found = (answered(one, question) for one in alike if len(asked & _terms(one)) >= len(named))
-    return any(other is not None and other.text != answer.text for other in found)
-
-
-def _labels(grid: Grid) -> set[str]:
-    """What stands in the first column, heading and all."""
-    return {row[0].text for row in (grid.header, *grid.rows) if row}
-
-
-def _terms(grid: Grid) -> set[str]:
-    """The terms of the cells and of what stands around them."""
-    rows = (grid.around, grid.header, *grid.rows)
-    return {term for row in rows for cell in row for term in terms_of(cell.text)}
 
 
 CellAnswer = tuple[Evidence, Document, Found, list[Span]]
@@ -153,15 +91,6 @@ def _cited(found: Sequence[CellAnswer]) -> tuple[str, tuple[Citation, ...]]:
         texts.append(subject + answer.text + "".join(f" [{citation.marker}]" for citation in cited))
         citations += cited
     return "\n".join(texts), tuple(citations)
-
-
-def _around(document: Document, grid: Grid) -> str:
-    return document.text[slice(*widened(document.text, grid.start, grid.end, TEXT_REACH))]
-
-
-def _within(piece: Evidence, document: Document, grid: Grid) -> bool:
-    same = piece.hit.chunk.document_id == document.id and piece.hit.chunk.kind == "table"
-    return same and grid.start < piece.end and piece.start < grid.end
 
 
 def _kept(document: Document, grid: Grid | Form, found: Found, holds: Holds) -> list[Span]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from thresher.answering.citations import Sentence, cite
 from thresher.answering.spans import AnswerSpan, Signs
-from thresher.text.boilerplate import asks, is_bibliography, is_contents, says_nothing, usages
+from thresher.text.boilerplate import asks, is_contents, says_nothing
 from thresher.text.injection import is_command
 from thresher.text.markup import LISTED, RULE, Block, blocks, cells, table
 from thresher.text.passages import LONGEST, cut_around
@@ -262,21 +262,18 @@ def _laid_out(quote: str, block: Block, marked: Span | None, *, headed: bool) ->
             return _quoted(quote[block.start : block.end], inside if inside[0] < inside[1] else None)
 
 
-def passage_of(
-    stretch: Stretch, piece: Evidence, place: Span, *, contents: bool, references: bool, usage: bool
-) -> Passage | None:
+def passage_of(stretch: Stretch, piece: Evidence, place: Span, *, contents: bool) -> Passage | None:
     """A piece of evidence as it is shown: whole where it is short, or else what stands around a place of it.
 
-    None without content, and for contents, references and a synopsis where a question is not about these.
+    None without content, and for contents where a question is not about these.
     """
     text, start, end = piece.text, place[0] - piece.start, place[1] - piece.start
     apart = [span for span in sentence_spans(text) if is_command(text[slice(*span)])]
-    low, high = trim(text, *_without(apart if usage else [*apart, *usages(text)], cut_around(text, start, end), start))
+    low, high = trim(text, *_without(apart, cut_around(text, start, end), start))
     low = _behind_headings(text, low, min(start, high), stretch)
     quote = text[low:high] + _items_behind(stretch.document, piece.start + high, text[low:high])
     nothing = all(says_nothing(quote[slice(*span)]) for span in sentence_spans(quote))
-    leads = not usage and quote.endswith(":")
-    if nothing or leads or (is_contents(quote) and not contents) or (is_bibliography(quote) and not references):
+    if nothing or (is_contents(quote) and not contents):
         return None
     return Passage(stretch, piece.start + low, piece.start + low + len(quote), quote)
 

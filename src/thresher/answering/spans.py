@@ -71,7 +71,7 @@ class Signs:
     near: float | None = None
     """The same of the sentence of the span."""
     uncovered: float | None = None
-    """Names and numbers of the question that its text, its title and what its document goes by lack, 3 at most."""
+    """Names and numbers of the question that its text, its title and the fields of its document lack, 3 at most."""
 
     def to_dict(self) -> dict[str, float]:
         """The signs that apply, by name, rounded for people."""
@@ -228,7 +228,7 @@ class SpanFinder:
     def __call__(
         self, question: str, evidence: Sequence[Evidence], documents: Mapping[str, Document]
     ) -> list[AnswerSpan]:
-        """The likeliest answer in each piece, in their order; a piece has the names that its document goes by."""
+        """The likeliest answer in each piece, in their order."""
         titles = [piece.hit.chunk.title for piece in evidence]
         readings = self.reader.read(question, [piece.text for piece in evidence], titles)
         rarity = self.rarity(question)
@@ -268,21 +268,9 @@ def share_of_terms(rarity: Mapping[str, float], question: str, text: str) -> flo
 
 
 def lacking(question: str, evidence: Sequence[Evidence], documents: Mapping[str, Document]) -> list[int]:
-    """How many names and numbers of the question each piece lacks; it has those that its document goes by.
-
-    Where a question names several documents, the pieces of these are read together: each says its part.
-    """
-    own = [(piece.hit.chunk.document_id, f"{piece.hit.chunk.title}. {piece.text}") for piece in evidence]
-    if not any(missing_details(question, text) for _, text in own):
-        return [0] * len(own)
-    from thresher.structure.described import day_named, described, missing, named_apart
-
-    known = {id_: described(document) for id_, document in documents.items()}
-    days = {id_: day_named(question, document) for id_, document in documents.items()}
-    own = [(id_, f"{text}\n{days.get(id_, '')}") for id_, text in own]
-    lacked = [missing(question, text, known.get(id_, {}).values()) for id_, text in own]
-    if any(lacked) and (named := named_apart(question, known)):
-        texts = "\n".join(text for id_, text in own if id_ in named)
-        together = missing(question, texts, [value for id_ in named for value in known[id_].values()])
-        lacked = [together if id_ in named else one for one, (id_, _) in zip(lacked, own, strict=True)]
-    return [len(one) for one in lacked]
+    """How many names and numbers of the question a piece, its title and the names in its document's fields lack."""
+    fields = {id_: [one for one in found.metadata.values() if isinstance(one, str)] for id_, found in documents.items()}
+    named = {id_: ". ".join(one for one in own if not re.search(r"\d", one)) for id_, own in fields.items()}
+    chunks = [(piece.hit.chunk, piece.text) for piece in evidence]
+    texts = (f"{chunk.title}. {named.get(chunk.document_id, '')}. {text}" for chunk, text in chunks)
+    return [len(missing_details(question, text)) for text in texts]

@@ -17,13 +17,17 @@ from thresher.documents.cleaning import clean_inline, has_half_pair
 from thresher.documents.registry import Held, RawFile, kind_of
 from thresher.documents.sources import DEFAULT_LIMITS, Hints, Item, Limits, errors_about, file_name
 from thresher.errors import DocumentError
-from thresher.structure.described import COMPUTED
 from thresher.structure.versions import written
 from thresher.text.language import LANGUAGES, language_of
 from thresher.types import Document, Mark, Metadata, text_id
 
 MOST_CONTAINERS = 3  # files in files in files: a mail in an archive has attachments
 NO_METADATA: Metadata = MappingProxyType({})
+NOT_TOLD = frozenset(
+    ("attachments", "description", "encoding", "first_formulas_without_value", "hidden_sheets", "includes", "keywords",
+     "language", "not_read", "parts_not_read", "sheets", "which_pages_by_ocr", "which_pages_without_text")
+)  # fmt: skip
+"""Fields of a document that answer no question, and those that Thresher computed."""
 JUNK_TITLE = re.compile(
     r"(?:untitled|no title|title|document|presentation|powerpoint presentation|slide|book|workbook|none|null|unknown|"
     r"output|main|paper|manuscript|template|layout \d+)\W*\d*"
@@ -176,7 +180,7 @@ def card(text: str, metadata: Metadata, title: str, date: str | None) -> str:
         sentences.append(f"It is dated {date}.")
     for name, stated in metadata.items():
         value = clean_inline(stated) if isinstance(stated, str) else ""
-        if value and name not in (AUTHOR, *COMPUTED) and value not in text and value != title:
+        if value and name not in (AUTHOR, *NOT_TOLD) and value not in text and value != title:
             sentences.append(f"Its {name} is {value}.")
     if not sentences:
         return ""

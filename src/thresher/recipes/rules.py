@@ -61,11 +61,6 @@ def nothing(*given: Any, **named: Any) -> tuple[Any, ...]:
     return ()
 
 
-def no_fields(*given: Any, **named: Any) -> dict[str, str]:
-    """No name has a value."""
-    return {}
-
-
 def first(one: Any, *rest: Any, **named: Any) -> Any:
     """What was given first, unchanged."""
     return one
@@ -138,9 +133,6 @@ RULES: tuple[Rule, ...] = (
     Rule("points", "rewords", ("thresher.questions:points",), no, "2026-11-26"),
     Rule("with_topic", "rewords", ("thresher.retrieval.follow_up:with_topic",), alone, "2026-11-25"),
     Rule("in_its_place", "rewords", ("thresher.retrieval.follow_up:in_its_place",), nothing, "2026-11-26"),
-    Rule("attribute_in_its_place", "rewords", ("thresher.retrieval.follow_up:_attribute_in_its_place",), nothing,
-         "2026-11-28"),
-    Rule("of_the_named", "rewords", ("thresher.retrieval.follow_up:_of_the_named",), nothing, "2026-11-28"),
     Rule("within_topic", "rewords", ("thresher.retrieval.follow_up:FollowUp._within_topic",), second, "2026-11-28"),
     Rule("of_another_topic", "vetoes", ("thresher.retrieval.follow_up:_is_of_another",), no, "2026-11-28"),
     Rule("likelier_as_typed", "rewords", ("thresher.retrieval.follow_up:FollowUp._alone",), no, "2026-11-28"),
@@ -155,31 +147,16 @@ RULES: tuple[Rule, ...] = (
 
     # what the judge reads, and what makes it likelier
     Rule("rows_in_words", "rewords", ("thresher.judging.windows:_in_words",), first, "2026-11-22"),
-    Rule("cells_in_words", "lifts", ("thresher.judging.windows:_found_in_words",), nothing, "2026-11-23"),
-    Rule("to_pay_in_words", "lifts", ("thresher.structure.forms:to_pay_in_words",), no_words, "2026-11-23"),
-    Rule("described", "lifts", ("thresher.structure.described:described",), no_fields, "2026-11-28"),
-    Rule("day_named", "lifts", ("thresher.structure.described:day_named",), no_words, "2026-11-28"),
-    Rule("named_apart", "lifts", ("thresher.structure.described:named_apart",), nothing, "2026-11-28"),
     Rule("lacking", "vetoes", ("thresher.answering.spans:lacking",), none_missing, "2026-11-22"),
 
     # cells of tables and forms
     Rule("cells", "proposes", ("thresher.structure.answers:answered",), none, "2026-11-22"),
     Rule("looked_up", "proposes", ("thresher.structure.answers:looked_up",), none, "2026-11-22"),
     Rule("extreme", "proposes", ("thresher.structure.answers:extreme",), none, "2026-11-22"),
-    Rule("difference", "proposes", ("thresher.structure.answers:difference",), none, "2026-11-22"),
     Rule("total", "proposes", ("thresher.structure.answers:total",), none, "2026-11-22"),
-    Rule("rows_named", "proposes", ("thresher.structure.answers:rows_named",), none, "2026-11-22"),
     Rule("row_cells", "proposes", ("thresher.structure.answers:row_cells",), none, "2026-11-26"),
-    Rule("names_of_columns", "proposes", ("thresher.structure.answers:names_of_columns",), none, "2026-11-28"),
     Rule("forms", "proposes", ("thresher.structure.forms:filled_in",), none, "2026-11-23"),
-    Rule("struck_cells", "proposes", ("thresher.structure.answers:struck_out",), none, "2026-11-28"),
-    Rule("columns_of_kind", "vetoes", ("thresher.structure.answers:_columns_of_kind",), none, "2026-11-28"),
-    Rule("of_named_cells", "vetoes", ("thresher.structure.answers:_is_of_named",), yes, "2026-11-27"),
     Rule("without_lookalikes", "vetoes", ("thresher.structure.lookup:_without_lookalikes",), second, "2026-11-26"),
-    Rule("still_to_come", "vetoes", ("thresher.structure.lookup:still_to_come",), no, "2026-11-23"),
-    Rule("asks_total", "vetoes", ("thresher.structure.forms:asks_total",), no, "2026-11-23"),
-    Rule("missing_word", "vetoes", ("thresher.structure.lookup:missing_word",), no_words, "2026-11-28"),
-    Rule("another_table", "vetoes", ("thresher.answering.cells:_says_otherwise",), no, "2026-11-28"),
 
     # entries under an identifier
     Rule("entries", "proposes", ("thresher.structure.entries:named_in",), no_entries, "2026-11-25"),
@@ -187,23 +164,16 @@ RULES: tuple[Rule, ...] = (
     Rule("entry_probability", "lifts", ("thresher.structure.entries:entry_probability",), zero, "2026-11-28"),
     Rule("of_other_entries", "vetoes",
          ("thresher.judging.windows:_is_other", "thresher.answering.answerer:_is_listed"), no, "2026-11-25"),
-    Rule("as_written", "rewords", ("thresher.structure.entries:as_written",), first, "2026-11-26"),
 
     # sentences that may not answer
     Rule("names_alike", "vetoes", ("thresher.verification.contradiction:names_alike",), no, "2026-11-26"),
     Rule("questions", "vetoes", ("thresher.text.boilerplate:asks",), no, "2026-11-27"),
     Rule("says_nothing", "vetoes", ("thresher.text.boilerplate:says_nothing",), no, "2026-11-22"),
     Rule("contents", "vetoes", ("thresher.text.boilerplate:is_contents",), no, "2026-11-27"),
-    Rule("bibliography", "vetoes", ("thresher.text.boilerplate:is_bibliography",), no, "2026-11-22"),
-    Rule("synopses", "vetoes", ("thresher.text.boilerplate:usages",), nothing, "2026-11-28"),
     Rule("asks_for_questions", "lifts", ("thresher.text.boilerplate:asks_for_questions",), no, "2026-11-27"),
-    Rule("asks_for_references", "lifts", ("thresher.text.boilerplate:asks_for_references",), no, "2026-11-22"),
-    Rule("asks_what_it_does", "vetoes", ("thresher.text.boilerplate:asks_what_it_does",), no, "2026-11-28"),
     Rule("commands", "vetoes", ("thresher.text.injection:is_command",), no, "2026-11-22"),
     Rule("struck_text", "vetoes", ("thresher.text.marks:holds", "thresher.answering.answerer:_stands"), yes,
          "2026-11-28"),
-    Rule("asks_for_struck", "vetoes",
-         ("thresher.answering.answerer:_asks_for_struck", "thresher.text.marks:ends_struck"), no, "2026-11-28"),
 
     # what is insufficient, or no nearer than something else
     Rule("nearest", "proposes", ("thresher.pipeline:Pipeline._nearest",), none, "2026-11-29"),

@@ -22,7 +22,7 @@ from thresher.filters import narrowed
 from thresher.models.replies import Unreadable, asked_for_text, read_line
 from thresher.protocols import LanguageModel, PairReader, Retriever
 from thresher.questions import ADDED, OPENING, asks, cannot_stand_alone, points
-from thresher.text.entities import missing_name, name_places, names_in, whole_names
+from thresher.text.entities import missing_name, name_places, names_in
 from thresher.text.injection import fenced
 from thresher.text.numbers import numbers_in, numbers_stated
 from thresher.text.terms import term_set
@@ -203,27 +203,6 @@ def _behind_the_same(said: str, before: str) -> list[str]:
     return [before[:start] + phrase + before[start + len(" ".join(words[: ends[0] if ends else None])) :]]
 
 
-_ATTRIBUTE = re.compile(
-    r"(?:what|which) (?:(?:is|are|was|were) the (?P<of>.+?) (?:of|in|for|on) |(?P<used>.+?) (?:is|are|was|were) )",
-    re.IGNORECASE,
-)
-
-
-def _attribute_in_its_place(question: str, before: str) -> list[str]:
-    """The question before with what was typed in place of what it asks for: "and the sequence length?"."""
-    said, asked = _without_opening(question).rstrip(" ?.!"), _ATTRIBUTE.match(before)
-    if asked is None or asks(said) or not said.lower().startswith("the ") or _things(said):
-        return []
-    start, end = asked.span("of" if asked["of"] else "used")
-    return [before[:start] + said[len("the ") :] + before[end:]]
-
-
-def _of_the_named(question: str, before: str) -> list[str]:
-    """What was typed with the one name of the question before in brackets: a pronoun may stand for it alone."""
-    names = list(whole_names(before))
-    return [f"{question} ({names[0]})"] if len(names) == 1 else []
-
-
 class BestPassage(NamedTuple):
     """The best of the passages that were found for a question: its probability to answer, and where it stands."""
 
@@ -330,9 +309,7 @@ class FollowUp:
         put = [] if worded else in_its_place(question, before)
         said = term_set(" ".join([question, *(_parted(turn)[0] for turn, _ in history)]))
         private = term_set(" ".join(turn for turn, _ in history)) - said  # in brackets alone: a title, most likely
-        named = [] if worded or not points(question) else _of_the_named(question, before)
-        full_readings = put or [*named, *([] if worded else _attribute_in_its_place(question, before)), *readings]
-        others = [_read_as(query, full, sent if private & term_set(full) else "") for full in full_readings]
+        others = [_read_as(query, full, sent if private & term_set(full) else "") for full in put or readings]
         unjudged, topic = others[-1], NOTHING
         try:
             if not worded:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import islice
 
-from thresher.structure.forms import LONGEST_FORM, Form, asks_total, filled_in, form_of, records_of
+from thresher.structure.forms import LONGEST_FORM, Form, filled_in, form_of, records_of
 from thresher.structure.grid import Cell, Found, Grid, aligned, grid_of, is_money, with_unit
-from thresher.structure.lookup import THINGS, YES_OR_NO, Look, is_period, look, still_to_come, terms_of
+from thresher.structure.lookup import THINGS, YES_OR_NO, Look, is_period, look, terms_of
 from thresher.text.answer_types import asks_for_name, is_figure
 from thresher.text.terms import among
 from thresher.types import Document
@@ -50,91 +50,24 @@ def form_near(document: Document, start: int, end: int) -> Form | None:
     return form if form is not None and start < form.end and form.start < end else None
 
 
-def answered(grid: Grid | Form, question: str, typed: str = "") -> Found | None:
-    """The cell that a question asks for, or what can be worked out from several.
-
-    `typed` are the words of a follow-up itself, where `question` has its topic behind them.
-    """
+def answered(grid: Grid | Form, question: str) -> Found | None:
+    """The cell that a question asks for, or what can be worked out from several."""
     if isinstance(grid, Form):
         return filled_in(grid, question)
     seen = look(grid, question)
     is_name = any(match.whole and match.column == 0 for match in seen.named)
     if _EXPLAINED.match(question) or (_DEFINED.match(question) and not is_name):
         return None
-    found = (one for one in _answers(seen, look(grid.transposed, question)) if one is not None)
-    fitting = (one for one in found if not (asks_total(question) and _is_dated(one.cells[0])))
-    return next((one for one in fitting if not typed or _is_of_named(grid, typed, one)), None)
-
-
-def struck_out(grid: Grid, question: str) -> Found | None:
-    """The cells that a question asks for where they are struck, as they are written; None where none of them is."""
-    if not any(cell.struck for row in (grid.header, *grid.rows) for cell in row):
-        return None
-    for written in (grid.as_written, grid.as_written.transposed):
-        seen = look(written, question)
-        if not seen.named or len(seen.rows) > ROWS_SHOWN:
-            continue
-        column = asked_column(seen)
-        columns = [column] if column is not None else seen.other_columns or range(len(written.header))
-        cells = [(row, at) for row in seen.rows for at in columns if written.rows[row][at].struck]
-        if cells:
-            texts = (f"{written.rows[row][0].text}: {written.header[at].text} {written.rows[row][at].text}"
-                     for row, at in cells)  # fmt: skip
-            return Found(f"{'; '.join(texts)}, struck out", tuple(written.rows[row][at] for row, at in cells))
-    return None
-
-
-def _is_of_named(grid: Grid, typed: str, found: Found) -> bool:
-    """Whether an answer has a cell of the rows and columns that a follow-up names itself, if it names any.
-
-    "And at Read committed? (Is it possible at Repeatable Read?)" is not answered from the column of Repeatable Read.
-    """
-    cells: set[Cell] = set()
-    for side in (look(grid, typed), look(grid.transposed, typed)):
-        whole = {match.column for match in side.columns if match.whole}
-        cells |= {row[column] for row in side.grid.rows for column in whole}
-        cells |= {cell for at in side.rows if side.reach[at] for cell in side.grid.rows[at]}
-    return not cells or not cells.isdisjoint(found.cells)
+    return next((one for one in _answers(seen, look(grid.transposed, question)) if one is not None), None)
 
 
 def _answers(seen: Look, turned: Look) -> Iterator[Found | None]:
     """What each way of reading a table, and the same with rows and columns exchanged, answers."""
-    if (names := _columns_of_kind(seen)) is not None:
-        yield names_of_columns(seen, names)
-        return
     yield looked_up(seen, turned)
-    for side in (seen, turned):
-        for way in (extreme, difference, total, rows_named) if seen.grid.whole else (difference,):
-            yield way(side)
+    for side in (seen, turned) if seen.grid.whole else ():
+        yield extreme(side)
+        yield total(side)
     yield row_cells(seen)
-
-
-_OF_KIND = re.compile(
-    r"\b(?:which|what|list|name|all|every) (?:(?:of|the|all|those|these) )*(?P<kind>[^\W\d_]+)", re.IGNORECASE
-)
-_NUMBERED = re.compile(r"\b(?:\d+|[^\W\d_])\b")
-"""What distinguishes things of one kind: Pier 1, Lift B."""
-
-
-def _columns_of_kind(seen: Look) -> list[int] | None:
-    """The columns of a record that are named by its values, where the question asks for things that columns name.
-
-    "Which piers are closed?" of "Pier 1: closed", "Pier 2: in use": the other columns are what is not asked for.
-    """
-    asked = _OF_KIND.search(seen.question)
-    kind = set(terms_of(asked["kind"])) if asked else set[str]()
-    columns = [at for at, head in enumerate(seen.grid.header) if kind & set(terms_of(head.text))]
-    found = sorted(seen.naming)
-    return found if len(seen.rows) == 1 and found and len(columns) > 1 and set(found) <= set(columns) else None
-
-
-def names_of_columns(seen: Look, columns: Sequence[int]) -> Found | None:
-    """The names of some columns of a whole record; None where they differ by more than a number or letter."""
-    heads = {_NUMBERED.sub("", seen.grid.header[at].text) for at in columns}
-    if seen.lacks() or len(heads) > 1 or not seen.grid.whole:
-        return None
-    cells = tuple(seen.grid.rows[seen.rows[0]][at] for at in columns)
-    return Found(", ".join(seen.grid.header[at].text for at in columns), cells)
 
 
 def _is_dated(cell: Cell) -> bool:
@@ -171,7 +104,7 @@ def _cell_asked(side: Look, row: int, column: int) -> Found | None:
     head, cell = grid.header[column], grid.rows[row][column]
     # A number is only the answer where its column is named, or where no other could be meant and one is wanted.
     fits = _MUCH.match(question) or side.other_columns if cell.number is not None else not _MANY.match(question)
-    if not fits or (_MUCH.match(question) and _is_dated(cell)) or still_to_come(question, head.text):
+    if not fits or (_MUCH.match(question) and _is_dated(cell)):
         return None
     if not re.search(r"\w", cell.text) or (grid.turned and column == 0):
         return None
@@ -349,17 +282,9 @@ _LESS_IS_BETTER = re.compile(
 )
 """Of these the best is not the highest."""
 _PRICED = re.compile(r"\b(?:expensive|dearest|cheapest)\b", re.IGNORECASE)
-_DIFFERENCE = frozenset(
-    terms_of(
-        """difference differ more less fewer higher lower larger smaller greater increase increased decrease decreased
-        grow grew growth rise rose risen fall fell fallen drop dropped change changed than compare compared between
-        percent percentage"""
-    )
-)
 _SUM = frozenset(terms_of("total totals sum altogether combined overall together all whole"))
 _MEAN = frozenset(terms_of("average mean"))
 _PERIOD_NAMES = frozenset(terms_of("quarter month year half"))
-_FIRST = re.compile(r"(?:is|are|was|were|did|does|do|has|have)\b", re.IGNORECASE)
 NUMBERS_SHOWN = 12
 """Numbers of a sum, and names of what is counted, that are written out."""
 
@@ -448,36 +373,6 @@ def _sum_of(values: Sequence[Decimal]) -> str:
     return " + ".join(f"{value:f}" for value in values)
 
 
-def difference(seen: Look) -> Found | None:
-    """The difference of two numbers that are named, in the order in which the question compares them."""
-    question, measure = seen.question, _measure(seen)
-    besides = _DIFFERENCE & set(terms_of(question))
-    if not besides or seen.lacks(besides) or measure is None or len(seen.rows) != 2:
-        return None
-    one_of, other_of = (seen.reach[at] for at in seen.rows)
-    apart = one_of ^ other_of  # "ViT" of ViT-Base stands in ViT-Huge too
-    rows = sorted(seen.rows, key=lambda at: min(seen.reach[at] & apart or seen.reach[at]))
-    series = _series(seen, measure, rows)
-    if series is None or len(series.cells) != 2:
-        return None
-    (one, other), shown = series.values, [f"{value:f}" for value in series.values]
-    if re.search(r"\bfrom\b.*\bto\b", question) or ("than" not in besides and other > one):
-        one, other, shown = other, one, shown[::-1]
-    if {"percent", "percentag"} & besides or "%" in question:
-        if not other:
-            return None
-        share = (one - other) / other * 100
-        return series.found(f"({shown[0]} - {shown[1]}) / {shown[1]} = {share:.1f}%")
-    text = f"{shown[0]} - {shown[1]} = {series.formatted(one - other)}"
-    if re.search(r"\bor\b", question):
-        text = f"{series.names[series.values.index(max(one, other))]}: {text}"
-    if _FIRST.match(question.strip()) and "than" in besides:
-        less = re.search(r"\b(?:less|fewer|lower|smaller)\b", question, re.IGNORECASE)
-        holds = one < other if less else one > other
-        text = f"{'Yes' if holds else 'No'}: {text}"
-    return series.found(text)
-
-
 def total(seen: Look) -> Found | None:
     """The sum or the average of a column, or of those of its rows that are named."""
     asked, measure = set(terms_of(seen.question)), _measure(seen)
@@ -499,25 +394,6 @@ def total(seen: Look) -> Found | None:
     if mean:
         return series.found(f"({shown}) / {len(rows)} = {series.formatted(_mean(series))}")
     return series.found(f"{shown} = {series.formatted(sum(series.values, Decimal(0)))}")
-
-
-def rows_named(seen: Look) -> Found | None:
-    """How many rows a condition holds for, or which: the condition is a cell that the question names."""
-    many = _MANY.match(seen.question)
-    which = re.match(r"\s*(?:which|what|who|list|name)\b", seen.question, re.IGNORECASE)
-    grid, conditions = seen.grid, seen.naming
-    one_kind = len({seen.reach[at] for at in seen.rows}) == 1
-    if not (many or which) or seen.lacks() or not conditions or 0 in conditions or not one_kind:
-        return None
-    asked = [match.column for match in seen.columns if match.column not in conditions]
-    cells = [grid.rows[at][asked[0] if asked else 0] for at in seen.rows]
-    about_rows = bool(asked) or any(match.column == 0 for match in seen.columns)
-    several = many or len(cells) > 1
-    if not about_rows or not several or len(asked) > 1 or any(cell.number is not None for cell in cells):
-        return None
-    named = ", ".join(dict.fromkeys(cell.text for cell in cells))
-    counted = f"{len(cells)}" if len(cells) > NUMBERS_SHOWN else f"{len(cells)}: {named}"
-    return Found(counted if many else named, tuple(cells), computed=True)
 
 
 def _measure(seen: Look) -> int | None:

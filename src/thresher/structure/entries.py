@@ -96,15 +96,6 @@ class Named:
         return [one for one in self.exact if one.touches(start, end)]
 
 
-def as_written(question: str, document: Document, entry: Entry) -> str:
-    """A question with its identifier spelled as at the head of an entry: `e0401` as `E-0401`."""
-    head = document.text[slice(*entry.head)]
-    for one in sorted(heads_in(question), key=lambda one: -one.start):
-        if one.key == entry.key:
-            return f"{question[: one.start]}{head}{question[one.end :]}"
-    return question
-
-
 def named_in(document: Document, question: str, places: Iterable[Span]) -> Named:
     """The entries around some places under the identifiers of a question, and those under others of their shapes."""
     asked = list(heads_in(question))

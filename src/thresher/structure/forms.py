@@ -19,7 +19,6 @@ from thresher.structure.lookup import (
     YES_OR_NO,
     Words,
     means,
-    still_to_come,
     telling_terms,
     terms_of,
     words_of,
@@ -159,7 +158,7 @@ def filled_in(form: Form, question: str) -> Found | None:
     asked = telling_terms(question)
     if any(not means(term, terms) for term in asked) or not (given or rows or len(asked) > len(terms_of(label))):
         return None
-    if still_to_come(question, label) or set(terms_of(answer)) <= set(words.tokens):
+    if set(terms_of(answer)) <= set(words.tokens):
         return None
     return Found(answer, (*cells, *given))
 
@@ -192,22 +191,9 @@ def _of_item(form: Form, grid: Grid, row: Sequence[Cell], question: str, words: 
     return label.text, value.text, (value, row[0])
 
 
-def asks_total(question: str) -> bool:
-    """Whether a question asks what is to be paid in all, or another total."""
-    return _TO_PAY.match(question) is not None
-
-
 def is_total(label: str) -> bool:
     """Whether a label is that of what is to be paid in all."""
     return any(total.fullmatch(label) for total in _TOTALS)
-
-
-def to_pay_in_words(form: Form, cells: Iterable[Cell]) -> str:
-    """The sentence of what a customer must pay, where one of the cells is the total of the form; "" elsewhere."""
-    asked = {cell.start for cell in cells}
-    customer = next((value for label, value in form.fields if not CUSTOMER.isdisjoint(terms_of(label.text))), None)
-    total = next((value for label, value in _amounts(form) if value.start in asked and is_total(label.text)), None)
-    return f"The total that {customer.text} must pay is {total.text}." if customer and total else ""
 
 
 def _amounts(form: Form) -> list[Field]:
@@ -218,7 +204,7 @@ def _amounts(form: Form) -> list[Field]:
 
 def _total(form: Form, question: str) -> Filled | None:
     """The surest label of a total, where it is asked what is to be paid."""
-    if not asks_total(question):
+    if not _TO_PAY.match(question):
         return None
     for total in _TOTALS:
         found = [(label.text, value.text, (value,)) for label, value in _amounts(form) if total.fullmatch(label.text)]

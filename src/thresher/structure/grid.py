@@ -31,8 +31,6 @@ class Cell:
     end: int
     decimal_comma: bool = False
     """Whether a comma in it begins its decimals; its column decides."""
-    struck: str = ""
-    """What stands in it where nothing of that is in force; `text` is empty then."""
 
     @property
     def number(self) -> Decimal | None:
@@ -70,15 +68,6 @@ class Grid:
         """The same with rows and columns exchanged."""
         first, *others = zip(self.header, *self.rows, strict=True)
         return Grid(first, tuple(others), self.around, self.title, not self.turned, self.whole)
-
-    @property
-    def as_written(self) -> Grid:
-        """The same as if nothing were struck."""
-
-        def written(cells: Sequence[Cell]) -> tuple[Cell, ...]:
-            return tuple(replace(cell, text=cell.struck) if cell.struck else cell for cell in cells)
-
-        return replace(self, header=written(self.header), rows=tuple(map(written, self.rows)))
 
     def unit(self, *names: str) -> tuple[str, Cell | None]:
         """The unit of the numbers under these names of column and row, or "", and the line that states it for all."""
@@ -268,9 +257,7 @@ def _is_value(word: Cell) -> bool:
 
 def _cell(text: str, start: int, end: int) -> Cell:
     start, end = trim(text, start, end)
-    written = text[start:end].replace("\\|", "|").strip("*_`")
-    plain = in_force(written)
-    return Cell(plain, start, end, struck=written if written and not plain else "")
+    return Cell(in_force(text[start:end].replace("\\|", "|").strip("*_`")), start, end)
 
 
 def _of_width(row: Sequence[Cell], width: int) -> tuple[Cell, ...]:

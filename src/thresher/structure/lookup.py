@@ -301,29 +301,6 @@ def is_period(name: str) -> bool:
     return bool(terms) and all(any(kind.fullmatch(term) for kind in _PERIODS) for term in terms)
 
 
-def missing_word(grid: Grid, question: str, text: str) -> str:
-    """The first name, number or period of the question without a row or column in the table; "" for none.
-
-    A period is lacking where the table has others of its kind, anything else where the document lacks it too; so is any
-    word where a column is named and no row.
-    """
-    words = words_of(question)
-    seen = look(grid, question)
-    unexplained = set(seen.unexplained) & set(look(grid.transposed, question).unexplained)
-    # A column is named and no row: what is not in the document either is the row that is asked for.
-    rowless = not seen.rows and any(match.whole for match in seen.columns)
-    keys = {"".join(terms_of(cell.text)).casefold() for cell in (*grid.header, *(row[0] for row in grid.rows))}
-    for at in sorted(unexplained):
-        word = words.spoken[at]
-        if any(kind.fullmatch(words.tokens[at]) and sum(map(bool, map(kind.fullmatch, keys))) > 1 for kind in _PERIODS):
-            return word
-        stands = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE if word[1:] else re.NOFLAG)
-        named = word[0].isdigit() or (word[0].isupper() and at > 0)
-        if (named and not stands.search(text)) or (rowless and words.tokens[at] not in terms_of(text)):
-            return word
-    return ""
-
-
 # --- words that mean the same -----------------------------------------------------------------------------------------
 
 _CUSTOMER = "customer client buyer hirer tenant recipient"
@@ -367,18 +344,9 @@ _ASKED_OF = {
 }
 """Words that ask for a column without its name: "old" for an age, "lives" for a city."""
 
-_ASKS_EVENT = re.compile(r"when (?:did|was|were|has|have)\b", re.IGNORECASE)
-_STILL_TO_COME = re.compile(r"\b(?:to be|please|must|has to|have to|should|shall|due)\b", re.IGNORECASE)
-
 
 def means(term: str, terms: Iterable[str]) -> bool:
     """Whether a word is one of some words, or means the same as one."""
     same = next((group for group in _SAME if term in group), frozenset())
     terms = list(terms)
     return among(term, terms) or not same.isdisjoint(terms)
-
-
-def still_to_come(question: str, text: str) -> bool:
-    """Whether a question asks when something happened and the text says when it has to."""
-    asks = _ASKS_EVENT.match(question) and not _STILL_TO_COME.search(question)
-    return bool(asks and _STILL_TO_COME.search(text))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from thresher.text.sentences import Span
 from thresher.text.terms import STOP_WORDS
 
 _CAPTION = re.compile(
@@ -65,14 +63,6 @@ _REFERENCE_SIGNS = tuple(
 )
 REFERENCE_SIGNS = 2
 """A sentence with so many of the marks of a reference is one; a sentence of the text has one at times."""
-
-ENTRIES = 3
-"""A chunk with so many references, and one for every `ENTRY_CHARACTERS`, is a bibliography."""
-ENTRY_CHARACTERS = 400
-
-_ENTRY = re.compile(
-    r"\barXiv\b|\bpp\.\s?\d|\bpages \d|\d+\(\d+\):|\b[Ii]n (?:Proc|Advances)|\b(?:19|20)\d\d[a-z]?\.\s*(?:\n|$)"
-)
 
 _LEANS = re.compile(
     r"(?:this|it|they|these|those|that|such|he|she|its|their|his|her|however|therefore|thus|hence|moreover|furthermore|"
@@ -161,42 +151,6 @@ def heading_above(text: str, at: int) -> str:
 def is_reference(sentence: str) -> bool:
     """Whether a sentence looks like an entry of a bibliography."""
     return sum(sign.search(sentence) is not None for sign in _REFERENCE_SIGNS) >= REFERENCE_SIGNS
-
-
-def is_bibliography(text: str) -> bool:
-    """Whether a chunk is part of a list of references."""
-    entries = len(_ENTRY.findall(text))
-    return entries >= ENTRIES and entries * ENTRY_CHARACTERS >= len(text)
-
-
-_PARAGRAPH = re.compile(r"(?:[^\n]*\S[^\n]*(?:\n|$))+")
-_LEFT_OPEN = re.compile(
-    r"\[(?=[^\s\]\d\"'])[^\]]*(?:\](?!\()|$)|<[^\W\d][^<>]*>|\([-\w<>\s]*\|[-\w<>\s|]*\)|(?<=\w)\.\.\."
-)
-"""What a synopsis leaves to its reader: `[--force]`, `<path>`, `(-a | -b)`, `FILE...`."""
-_PLAIN_WORD = re.compile(r"(?<![\w-])[^\W\d]{2,}")
-_ENDS_SENTENCE = re.compile(r"(?::|(?<!\.)\.)\s*$")
-LEFT_OPEN, WORDS_OF_EACH = 2, 3
-"""A synopsis leaves so much open, and has so many other words of each at most."""
-
-
-def usages(text: str) -> Iterator[Span]:
-    """Where the synopses of a text stand, which say how a command is written; a definition and its head are none."""
-    for paragraph in _PARAGRAPH.finditer(text):
-        left_open = len(_LEFT_OPEN.findall(paragraph[0]))
-        words = len(_PLAIN_WORD.findall(_LEFT_OPEN.sub(" ", paragraph[0])))
-        if left_open >= LEFT_OPEN and words <= WORDS_OF_EACH * left_open and not _ENDS_SENTENCE.search(paragraph[0]):
-            yield paragraph.span()
-
-
-def asks_what_it_does(question: str) -> bool:
-    """Whether a question is for what something does or is, which its synopsis does not say."""
-    return re.match(r"\s*what(?: do(?:es)? .*\bdo\b|(?:'s| is| are) (?!the\b))", question, re.IGNORECASE) is not None
-
-
-def asks_for_references(question: str) -> bool:
-    """Whether a question is about what is cited."""
-    return re.search(r"\b(?:cit\w+|referenc\w+|bibliograph\w+)\b", question, re.IGNORECASE) is not None
 
 
 def asks_for_questions(question: str) -> bool:

@@ -83,14 +83,3 @@ def holds(sentence: str) -> bool:
     if re.search(r"\d", lost) and not re.search(r"\d", left):
         return False
     return not facts_in(lost) or bool(facts_in(left))
-
-
-def ends_struck(sentence: str) -> bool:
-    """Whether a sentence ends with what is struck, and has no value without it: nothing stands in its place.
-
-    >>> [ends_struck(text) for text in ("Open ~~at weekends~~.", "Open ~~at weekends~~ daily.", "Fee: 9 ~~8~~")]
-    [True, False, False]
-    """
-    found = [*_STRUCK.finditer(sentence)]
-    stands_last = bool(found) and not re.search(r"\w", sentence[found[-1].end() :])
-    return stands_last and not facts_in(in_force(sentence))
