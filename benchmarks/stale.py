@@ -34,7 +34,7 @@ LANDINGS = 5
 
 ANSWERS = (
     *(f"src/thresher/{room}" for room in ("retrieval", "judging", "refinement", "correction", "answering", "text")),
-    *(f"src/thresher/{room}" for room in ("structure", "questions.py", "recipes", "chunking", "models/weights")),
+    *(f"src/thresher/{room}" for room in ("structure", "question", "recipes", "chunking", "models/weights")),
     "src/thresher_methods",
 )
 """What decides an answer without a chat model."""

@@ -36,6 +36,7 @@ from benchmarks.questions.rules import Mark, Question
 from benchmarks.seeds.rows import Provenance
 from benchmarks.seeds.sections import Cell, table
 from benchmarks.stale import ANSWERS, footing
+from thresher.question.intent import intent_of
 from thresher.recipes.rules import RULES, Rule
 
 PAGE = ROOT / "docs" / "results" / "worth.md"
@@ -69,9 +70,11 @@ def replaced(others: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
     originals = {place: function_at(place) for place in others}
     for place, other in others.items():
         _put(place, originals[place], other)
+    intent_of.cache_clear()
     try:
         yield
     finally:
+        intent_of.cache_clear()
         for place, other in others.items():
             _put(place, other, originals[place])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.answering.tables import OTHER, RESULTS, documents, piece
-from thresher.answering.cells import CellFinder, Holds
+from thresher.answering.proposers.cells import CellFinder, Holds
 from thresher.types import Citation, Document, Evidence
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import thresher
 from tests.recipes.scripting import using
-from thresher.answering.summary import MOST_PARTS, grouped
+from thresher.answering.proposers.summary import MOST_PARTS, grouped
 from thresher.collection import Collection
 from thresher_testing.llm_server import Reply, ScriptedServer
 

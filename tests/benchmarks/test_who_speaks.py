@@ -17,7 +17,7 @@ from thresher.judging.llm_scorers import GRADES, PROMPT, LLMRelevance
 from thresher.models.chat import ChatModel
 from thresher.models.replies import read_text
 from thresher.models.usage import Meter
-from thresher.retrieval.rewrite import LLMRewriter
+from thresher.question.rewrite import LLMRewriter
 from thresher.text.injection import evidence_blocks
 from thresher.types import UNIT, Chunk, Evidence, Hit, Query, Score
 from thresher_testing.llm_server import ScriptedServer

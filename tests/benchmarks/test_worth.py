@@ -6,9 +6,8 @@ from dataclasses import replace
 
 from benchmarks.quality.rows import Row
 from benchmarks.quality.worth import Asked, Worth, heard, off_together, switched_off
-from thresher import questions
+from thresher.question import intent
 from thresher.recipes.rules import RULES
-from thresher.retrieval import wrappers
 from thresher.structure.versions import AskedTime, asked_time
 
 OF = {rule.name: rule for rule in RULES}
@@ -18,21 +17,22 @@ WRONG = Asked(replace(RIGHT.row, marked="wrong"), ("It is 8.",))
 
 
 def test_a_rule_is_off_in_every_module_that_has_its_function_and_then_on_again() -> None:
-    function, method = questions.subject_asked, AskedTime.allows
+    function, method = intent.subject_asked, AskedTime.allows
     with switched_off([OF["what_is"], OF["at_that_time"]]):
-        assert wrappers.subject_asked("What is tar?") == questions.subject_asked("What is tar?") == ""
+        assert intent.intent_of("What is tar?").subject == intent.subject_asked("What is tar?") == ""
         assert AskedTime.allows is not method
-    assert wrappers.subject_asked is questions.subject_asked is function
+    assert intent.subject_asked is function
+    assert intent.intent_of("What is tar?").subject == "tar"
     assert AskedTime.allows is method
 
 
 def test_a_rule_speaks_where_its_function_says_more_than_nothing() -> None:
     spoke: list[str] = []
     with heard([OF["what_is"], OF["asked_time"]], lambda rule: spoke.append(rule.name)):
-        questions.subject_asked("How long is it?")
+        intent.subject_asked("How long is it?")
         asked_time("What is tar?")
         assert spoke == []
-        assert wrappers.subject_asked("What is tar?") == "tar"
+        assert intent.subject_asked("What is tar?") == "tar"
     assert spoke == ["what_is"]
 
 

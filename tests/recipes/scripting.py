@@ -16,7 +16,7 @@ from thresher.answering import chat_model as grounded
 from thresher.answering import second_reader
 from thresher.collection import Collection
 from thresher.judging import llm_scorers as relevance
-from thresher.retrieval import rewrite
+from thresher.question import rewrite
 from thresher_methods import stages as looks
 from thresher_methods import summaries, thresholds
 from thresher_testing.llm_server import ScriptedServer

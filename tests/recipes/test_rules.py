@@ -17,15 +17,18 @@ import thresher
 from thresher.recipes.rules import RULES, Kind
 
 PACKAGE = Path(thresher.__file__).parent
-WAY = ("questions.py", "structure", "text", "retrieval", "judging", "refinement", "answering", "verification")
+WAY = ("question", "structure", "text", "retrieval", "judging", "refinement", "answering", "verification")
 """What a question passes, by whatever recipe."""
-DECIDING = {"answering/answerer.py", "answering/cells.py", "judging/windows.py", "retrieval/follow_up.py"}
+DECIDING = {
+    *("answering/answerer.py", "answering/choose.py", "judging/windows.py", "question/conversation.py"),
+    *(f"answering/proposers/{kind}.py" for kind in ("cells", "comparison", "entries", "passages")),
+}
 """Files in which what is private, and what belongs to a class, decides too."""
 SAYS = {"bool", "Found | None", "list[Proposal]"}
 
 NOT_RULES = {
     "reads the words of a question for rules of the list": """
-        questions:asks questions:may_be_mistyped questions:searches
+        question.wording:asks question.spelling:may_be_mistyped question.intent:intent_of
         structure.lookup:words_of structure.lookup:look text.answer_types:answer_type
         text.answer_types:asks_for_figure text.answer_types:asks_for_name text.entities:missing_details
         text.language:question_language text.language:foreign_language verification.rules:asks_whether""",
@@ -38,20 +41,20 @@ NOT_RULES = {
     "is a part of a rule of the list": """
         structure.versions:are_versions verification.conflicts:answers_differ verification.conflicts:of_the_same
         verification.contradiction:exclude_each_other verification.contradiction:has_new_condition
-        verification.rules:case_of""",
+        verification.rules:case_of answering.proposers.comparison:compared_in""",
     "says why, and decides nothing": """
         answering.doubts:said_of_the_proposal answering.doubts:lacks_names answering.doubts:stands_alone
         answering.doubts:is_far answering.doubts:reason""",
     "compares places or documents": """
-        answering.answerer:same_place answering.answerer:_shown_by answering.answerer:_overlap
+        answering.proposal:same_place
         answering.answerer:_is_of answering.citations:is_quoted_from
-        retrieval.follow_up:_same_document""",
+        question.conversation:_same_document""",
     "is what the fitted probabilities weigh or order": """
-        answering.spans:share_of_terms answering.answerer:Answerer.proposals answering.answerer:Answerer._passages
-        answering.answerer:_in_order judging.certify:passes""",
+        answering.spans:share_of_terms answering.answerer:Answerer.proposals answering.choose:choose
+        answering.proposal:in_order answering.proposers.passages:Passages.__call__ judging.certify:passes""",
     "belongs to the chat model, or to what a setting shows": """
-        answering.chat_model:prompt answering.checked_answer:shown_of retrieval.follow_up:prompt
-        retrieval.follow_up:read_question retrieval.rewrite:read_rewriting""",
+        answering.show:shown answering.chat_model:prompt answering.checked_answer:shown_of question.conversation:prompt
+        question.conversation:read_question question.rewrite:read_rewriting""",
 }
 """Why a function that looks like a rule is none."""
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
-from thresher.questions import subject_asked
+from thresher.question.intent import subject_asked
 from thresher.retrieval.wrappers import (
     INTRODUCES,
     DeduplicatedRetriever,

@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex
 
 import pytest
 
-from thresher.answering.cells import CellFinder
+from thresher.answering.proposers.cells import CellFinder
 from thresher.structure.answers import form_near, grids_near
 from thresher.structure.entries import named_in
 from thresher.types import Chunk, Document, Evidence, Hit, Table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
@@ -223,3 +224,13 @@ def _contradicting(side: Evidence, citation: Citation, other: Evidence) -> list[
 def _marker(sentence: Sentence, citations: Sequence[Citation]) -> int | None:
     own = (one for one in citations if one.document_id == sentence.evidence.hit.chunk.document_id)
     return next((one.marker for one in own if one.start < sentence.end and sentence.start < one.end), None)
+
+
+def renumbered(text: str, citations: Sequence[Citation], shift: int) -> str:
+    """A text with its own markers raised; brackets within quotes and tables stay."""
+    own = {citation.marker for citation in citations}
+
+    def raised(found: re.Match[str]) -> str:
+        return f"[{int(found[1]) + shift}]" if found[1] is not None and int(found[1]) in own else found[0]
+
+    return re.sub(r"“[^”]*”|^\|.*$|\[(\d+)\]", raised, text, flags=re.MULTILINE)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.answering.citations import Sentence, cite
-from thresher.answering.spans import AnswerSpan, Signs
 from thresher.text.boilerplate import asks, is_contents, says_nothing
 from thresher.text.injection import is_command
 from thresher.text.markup import LISTED, RULE, Block, blocks, cells, table
@@ -316,25 +315,3 @@ def _without(apart: Iterable[Span], passage: Span, at: int) -> Span:
 def _rows(text: str) -> list[Span]:
     """The lines of a table, without the rule below its header."""
     return [span for span in line_spans(text) if not RULE.fullmatch(text[slice(*span)])]
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A passage or a cell that may be shown, with its probability to hold the answer."""
-
-    probability: float
-    text: str
-    """Of a cell with its markers, which count on from [1]; of a passage its quote."""
-    citations: tuple[Citation, ...]
-    passage: Passage | None = None
-    """None for a cell."""
-    marked: Span | None = None
-    """The sentence of the passage that answers, in offsets of its quote; None for an entry."""
-    place: AnswerSpan | None = None
-    """The most probable span of the passage."""
-    signs: Signs | None = None
-    """What the judge read of the marked sentence; None for a cell, an entry and what is not in force."""
-    order: float | None = None
-    """Log odds by which the marked sentence is put in order; None where there is none."""
-    doubt: str = ""
-    """Why it is shown and never asserted, however probable it is; "" where nothing speaks against it."""

@@ -9,7 +9,7 @@ from math import log
 from thresher.answering.passage import Passage
 from thresher.answering.spans import AnswerSpan, Row, Signs
 from thresher.protocols import PairReader
-from thresher.questions import ADDED
+from thresher.question.wording import ADDED
 from thresher.text.boilerplate import says_nothing
 from thresher.text.sentences import Span
 from thresher.text.terms import term_set

@@ -31,7 +31,7 @@ from thresher.models.usage import Exchanges, Meter
 from thresher.pipeline import Pipeline
 from thresher.pipeline import as_is as whole
 from thresher.protocols import Verifier, in_silence
-from thresher.questions import asks_about_whole, courtesy, has_mistyped, wants_other
+from thresher.question.intent import intent_of
 from thresher.recipes.components import Components, Outside, nothing
 from thresher.recipes.settings import RecipeSettings
 from thresher.settings import flat_public, known_to
@@ -42,6 +42,7 @@ from thresher.types import (
     Evidence,
     Filter,
     Generation,
+    Notes,
     Query,
     Refined,
     SearchResult,
@@ -129,7 +130,7 @@ class Asking:
         opened, recipe = self.opened, recipes.get(options.get("recipe", recipes.DEFAULT))
         settings, front = opened.resolved(recipe, options.get("settings"))
         tell, has_sentences = options.get("on_sentence", in_silence), False
-        history = tuple(one for one in map(turn, options.get("history", ())) if not courtesy(one[0]))
+        history = tuple(one for one in map(turn, options.get("history", ())) if not intent_of(one[0]).courtesy)
 
         def on_sentence(sentence: str) -> None:
             nonlocal has_sentences
@@ -159,7 +160,7 @@ class Asking:
         if not recipe.corrects and options.get("outside") not in (None, "none"):
             lacks.append(stays_inside(recipe, outside.given if outside else str(wanted)))
         pipeline, query = self._prepared(question, request, recipe, settings, parts, lacks)
-        if pipeline.retrieve is nothing or wants_other(question):
+        if pipeline.retrieve is nothing or intent_of(question).wants_other:
             certified = None  # a certificate is of the first answer to what was searched for
         for step in pipeline.run(query, strict=options.get("strict", False)):
             if not isinstance(step, Answer):
@@ -182,9 +183,9 @@ class Asking:
     ) -> tuple[Pipeline, Query]:
         """What a question runs through, and the query that it begins with: for an answer and for its replay."""
         query = self.query(question, where=request.where, today=request.today)
-        if line := courtesy(question):
+        if line := intent_of(question).courtesy:
             return Pipeline(recipe.name, nothing, lambda query, evidence: Generation(line), parts.meter), query
-        if wants_other(question) and request.history:
+        if intent_of(question).wants_other and request.history:
             (before, told), request = request.history[-1], replace(request, history=request.history[:-1])
             silent = replace(parts, on_sentence=in_silence)
             pipeline, found = self._prepared(before, request, recipe, settings, silent, lacks)
@@ -206,16 +207,17 @@ class Asking:
         pipeline = replace(pipeline, degraded=(*pipeline.degraded, *lacks))
         if (config := recipe.index_config(settings, parts)) is not None:
             from thresher.models.encoders import is_word
+            from thresher.question.spelling import Spelling, has_mistyped
 
             if has_mistyped(query.question, is_word):
-                from thresher.retrieval.spelling import Spelling
-
                 query = Spelling(parts.table(config), is_word)(query)
         if request.history:
-            from thresher.retrieval.follow_up import FollowUp, PassageFinder
+            from thresher.question.conversation import FollowUp, PassageFinder
 
             passages = PassageFinder(pipeline.retrieve, parts.models.judge())
             query = FollowUp(passages, parts.language_model(settings.llm))(query, request.history)
+        if intent := intent_of(query.question).to_dict():
+            query = replace(query, notes=query.notes + Notes(facts={"intent": intent}))
         return pipeline, query
 
     def _as_whole(
@@ -225,11 +227,11 @@ class Asking:
 
         One that it does not name is the only one, or that which the question before is about.
         """
-        if (named := asks_about_whole(question)) is None:
+        if (named := intent_of(question).document) is None:
             return None
         from thresher.answering.citations import abstention
-        from thresher.answering.outline import WHICH, document_called, outline
-        from thresher.answering.summary import summary
+        from thresher.answering.proposers.outline import WHICH, document_called, outline
+        from thresher.answering.proposers.summary import summary
         from thresher.collection.documents import Documents
         from thresher.recipes.build import quotes, summariser
 
@@ -237,7 +239,7 @@ class Asking:
         found = document_called(named, records)
         if found is None and not named and request.history:
             before, request = request.history[-1][0], replace(request, history=request.history[:-1])
-            if asks_about_whole(before):
+            if intent_of(before).document:
                 return self._as_whole(before, request, recipe, settings, parts)
             pipeline = self.opened.pipeline(recipe, without_model(settings), parts)
             hits = pipeline.search(self.query(before, 1, request.where, request.today)).hits

@@ -12,7 +12,7 @@ from thresher.errors import BudgetSpent, ModelError, ProviderError, UsageError
 from thresher.judging.calibration import Calibration, ModelWeight
 from thresher.judging.judge import parts_of, value_of
 from thresher.protocols import CrossEncoder, Encoder, PairReader, Scorer, about
-from thresher.questions import searches
+from thresher.question.intent import intent_of
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set
 from thresher.types import (
@@ -317,7 +317,7 @@ class EachPartScorer(WrappedScorer):
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit, with what that one is made of."""
-        found = [self.scorer(replace(query, question=asked), hits) for asked in searches(query.question)]
+        found = [self.scorer(replace(query, question=asked), hits) for asked in intent_of(query.question).searches]
         if len(found) == 1:
             return found[0]
         best = [max(found, key=lambda scores: value_of(scores.scores[at])) for at in range(len(hits))]

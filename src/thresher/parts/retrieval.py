@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from thresher.question.rewrite import LLMRewriter
 from thresher.recipes.components import nothing
-from thresher.retrieval.rewrite import LLMRewriter
 from thresher.retrieval.search import (
     CutRetriever,
     DenseRetriever,

@@ -180,7 +180,7 @@ def second_look(found: Retriever, model: LanguageModel | None, scorer: Scorer, u
     """The retriever; with a chat model, a question that finds nothing good is reworded and searched again."""
     if model is None:
         return found
-    from thresher.retrieval.rewrite import LLMRewriter
+    from thresher.question.rewrite import LLMRewriter
 
     def suffices(query: Query, hits: Sequence[Hit]) -> bool:
         scores = scorer(query, hits).scores

@@ -93,7 +93,7 @@ def what_it_wraps(part: Any, query: Any) -> Any:
 
 def in_one(question: str) -> tuple[Any, ...]:
     """The question as one part."""
-    from thresher.questions import SubQuestion
+    from thresher.question.parts import SubQuestion
 
     return (SubQuestion(question, question),)
 
@@ -117,31 +117,31 @@ def no_entries(*given: Any, **named: Any) -> Any:
 # fmt: off
 RULES: tuple[Rule, ...] = (
     # before anything is searched
-    Rule("courtesy", "proposes", ("thresher.questions:courtesy",), no_words, "2026-11-25"),
-    Rule("the_other_one", "proposes", ("thresher.questions:wants_other",), no, "2026-11-28"),
-    Rule("whole_document", "proposes", ("thresher.questions:asks_about_whole",), none, "2026-11-28"),
+    Rule("courtesy", "proposes", ("thresher.question.about:courtesy",), no_words, "2026-11-25"),
+    Rule("the_other_one", "proposes", ("thresher.question.about:wants_other",), no, "2026-11-28"),
+    Rule("whole_document", "proposes", ("thresher.question.about:asks_about_whole",), none, "2026-11-28"),
 
     # how the question is read
-    Rule("mistyped", "rewords", ("thresher.questions:has_mistyped",), no, "2026-11-28"),
-    Rule("two_in_one", "rewords", ("thresher.questions:asked_apart",), in_one, "2026-11-25"),
+    Rule("mistyped", "rewords", ("thresher.question.spelling:has_mistyped",), no, "2026-11-28"),
+    Rule("two_in_one", "rewords", ("thresher.question.parts:asked_apart",), in_one, "2026-11-25"),
     Rule("asked_time", "rewords", ("thresher.structure.versions:asked_time",), at_any_time, "2026-11-26"),
-    Rule("compared", "rewords", ("thresher.questions:compared",), none, "2026-11-28"),
+    Rule("compared", "rewords", ("thresher.question.parts:compared",), none, "2026-11-28"),
 
     # follow-ups
-    Rule("follow_up", "rewords", ("thresher.retrieval.follow_up:FollowUp.__call__",), second, "2026-11-23"),
-    Rule("cannot_stand_alone", "rewords", ("thresher.questions:cannot_stand_alone",), no, "2026-11-25"),
-    Rule("points", "rewords", ("thresher.questions:points",), no, "2026-11-26"),
-    Rule("with_topic", "rewords", ("thresher.retrieval.follow_up:with_topic",), alone, "2026-11-25"),
-    Rule("in_its_place", "rewords", ("thresher.retrieval.follow_up:in_its_place",), nothing, "2026-11-26"),
-    Rule("within_topic", "rewords", ("thresher.retrieval.follow_up:FollowUp._within_topic",), second, "2026-11-28"),
-    Rule("of_another_topic", "vetoes", ("thresher.retrieval.follow_up:_is_of_another",), no, "2026-11-28"),
-    Rule("likelier_as_typed", "rewords", ("thresher.retrieval.follow_up:FollowUp._alone",), no, "2026-11-28"),
+    Rule("follow_up", "rewords", ("thresher.question.conversation:FollowUp.__call__",), second, "2026-11-23"),
+    Rule("cannot_stand_alone", "rewords", ("thresher.question.wording:cannot_stand_alone",), no, "2026-11-25"),
+    Rule("points", "rewords", ("thresher.question.wording:points",), no, "2026-11-26"),
+    Rule("with_topic", "rewords", ("thresher.question.conversation:with_topic",), alone, "2026-11-25"),
+    Rule("in_its_place", "rewords", ("thresher.question.conversation:in_its_place",), nothing, "2026-11-26"),
+    Rule("within_topic", "rewords", ("thresher.question.conversation:FollowUp._within_topic",), second, "2026-11-28"),
+    Rule("of_another_topic", "vetoes", ("thresher.question.conversation:_is_of_another",), no, "2026-11-28"),
+    Rule("likelier_as_typed", "rewords", ("thresher.question.conversation:FollowUp._alone",), no, "2026-11-28"),
 
     # what is found, and in which order
-    Rule("what_is", "reorders", ("thresher.questions:subject_asked",), no_words, "2026-11-28"),
+    Rule("what_is", "reorders", ("thresher.question.intent:subject_asked",), no_words, "2026-11-28"),
     Rule("exact_identifiers", "reorders", ("thresher.retrieval.search:ExactRetriever.__call__",), what_it_wraps,
          "2026-11-25"),
-    Rule("own_first", "reorders", ("thresher.answering.answerer:_own_first",), first, "2026-11-28"),
+    Rule("own_first", "reorders", ("thresher.answering.choose:own_first",), first, "2026-11-28"),
     Rule("in_force", "vetoes", ("thresher.structure.versions:versions_of",), nothing, "2026-11-26"),
     Rule("at_that_time", "vetoes", ("thresher.structure.versions:AskedTime.allows",), yes, "2026-11-26"),
 
@@ -156,14 +156,17 @@ RULES: tuple[Rule, ...] = (
     Rule("total", "proposes", ("thresher.structure.answers:total",), none, "2026-11-22"),
     Rule("row_cells", "proposes", ("thresher.structure.answers:row_cells",), none, "2026-11-26"),
     Rule("forms", "proposes", ("thresher.structure.forms:filled_in",), none, "2026-11-23"),
+    Rule("names_several_columns", "vetoes", ("thresher.structure.answers:_names_several_columns",), no, "2026-11-29"),
     Rule("without_lookalikes", "vetoes", ("thresher.structure.lookup:_without_lookalikes",), second, "2026-11-26"),
 
     # entries under an identifier
     Rule("entries", "proposes", ("thresher.structure.entries:named_in",), no_entries, "2026-11-25"),
-    Rule("entries_in_front", "proposes", ("thresher.answering.answerer:Answerer._entries",), nothing, "2026-11-25"),
+    Rule("entries_in_front", "proposes", ("thresher.answering.proposers.entries:Entries.proposals",), nothing,
+         "2026-11-25"),
     Rule("entry_probability", "lifts", ("thresher.structure.entries:entry_probability",), zero, "2026-11-28"),
     Rule("of_other_entries", "vetoes",
-         ("thresher.judging.windows:_is_other", "thresher.answering.answerer:_is_listed"), no, "2026-11-25"),
+         ("thresher.judging.windows:_is_other", "thresher.answering.proposers.entries:Entries.is_listed"), no,
+         "2026-11-25"),
 
     # sentences that may not answer
     Rule("names_alike", "vetoes", ("thresher.verification.contradiction:names_alike",), no, "2026-11-26"),
@@ -172,7 +175,7 @@ RULES: tuple[Rule, ...] = (
     Rule("contents", "vetoes", ("thresher.text.boilerplate:is_contents",), no, "2026-11-27"),
     Rule("asks_for_questions", "lifts", ("thresher.text.boilerplate:asks_for_questions",), no, "2026-11-27"),
     Rule("commands", "vetoes", ("thresher.text.injection:is_command",), no, "2026-11-22"),
-    Rule("struck_text", "vetoes", ("thresher.text.marks:holds", "thresher.answering.answerer:_stands"), yes,
+    Rule("struck_text", "vetoes", ("thresher.text.marks:holds", "thresher.answering.proposers.passages:_stands"), yes,
          "2026-11-28"),
 
     # what is insufficient, or no nearer than something else
@@ -180,13 +183,12 @@ RULES: tuple[Rule, ...] = (
     Rule("others_are_as_near", "vetoes", ("thresher.answering.doubts:others_are_as_near",), no_words, "2026-11-29"),
 
     # two that are compared
-    Rule("side_by_side", "proposes", ("thresher.answering.comparing:side_by_side",), none, "2026-11-28"),
-    Rule("says_both", "vetoes", ("thresher.answering.answerer:_says_both",), yes, "2026-11-28"),
-    Rule("lacks_value", "vetoes", ("thresher.answering.answerer:_lacks_value",), no, "2026-11-28"),
+    Rule("side_by_side", "proposes", ("thresher.answering.proposers.comparison:side_by_side",), none, "2026-11-28"),
+    Rule("says_both", "vetoes", ("thresher.answering.proposers.comparison:_says_both",), yes, "2026-11-28"),
 
     # what stands beside it
-    Rule("lacks_more", "vetoes", ("thresher.answering.answerer:_lacks_more",), no, "2026-11-28"),
-    Rule("says_the_same", "vetoes", ("thresher.answering.answerer:_says_the_same",), no, "2026-11-28"),
+    Rule("lacks_more", "vetoes", ("thresher.answering.choose:_lacks_more",), no, "2026-11-28"),
+    Rule("says_the_same", "vetoes", ("thresher.answering.choose:_says_the_same",), no, "2026-11-28"),
     Rule("rivals", "proposes", ("thresher.verification.conflicts:are_rivals",), no, "2026-11-23"),
     Rule("conflicts", "proposes", ("thresher.verification.conflicts:find_conflicts",), nothing, "2026-11-22"),
 

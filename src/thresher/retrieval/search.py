@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from thresher.filters import narrowed
 from thresher.protocols import ChunkTable, Encoder, Retriever, about
-from thresher.questions import searches
+from thresher.question.intent import intent_of
 from thresher.types import (
     BM25,
     COSINE,
@@ -273,7 +273,7 @@ class EachPartRetriever:
 
     def __call__(self, query: Query) -> Judged:
         """Each hit once, ranked as it was taken; a question of one part is searched as it is."""
-        searched = searches(query.question) if query.search == query.question else (query.search,)
+        searched = intent_of(query.question).searches if query.search == query.question else (query.search,)
         lists = [self.retriever(replace(query, search=search)) for search in searched]
         if len(lists) == 1:
             return lists[0]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.protocols import CrossEncoder, Retriever, Rewriter, about
-from thresher.questions import subject_asked
+from thresher.question.intent import intent_of
 from thresher.retrieval.search import FusedRetriever, reciprocal_rank_fusion, spread
 from thresher.text.terms import term_set
 from thresher.types import UNIT, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query, Score, ranked_judgements
@@ -131,7 +131,7 @@ class IntroducingRetriever:
     def __call__(self, query: Query) -> Judged:
         """The same candidates; a question that asks for no introduction keeps their order."""
         found = self.retriever(query)
-        subject = term_set(subject_asked(query.question))
+        subject = term_set(intent_of(query.question).subject)
         if not subject:
             return found
         first: dict[str, Judgement] = {}

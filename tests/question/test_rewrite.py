@@ -7,7 +7,7 @@ import pytest
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.filters import parse
 from thresher.models.replies import Unreadable
-from thresher.retrieval.rewrite import REWRITE, LLMRewriter, read_rewriting
+from thresher.question.rewrite import REWRITE, LLMRewriter, read_rewriting
 from thresher.testing.fakes import ScriptedModel
 from thresher.types import Query
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from thresher.answering.citations import Sentence, cite
-from thresher.questions import ADDED
+from thresher.question.wording import ADDED
 from thresher.structure.answers import answered, form_near, grids_near
 from thresher.structure.forms import Form
 from thresher.structure.grid import Cell, Found, Grid

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 
 from thresher.answering.citations import Sentence, cite
-from thresher.answering.passage import Passage, Proposal
+from thresher.answering.passage import Passage
+from thresher.answering.proposal import Proposal
 from thresher.protocols import PairReader
+from thresher.question.intent import intent_of
 from thresher.text.markup import blocks
 from thresher.text.numbers import Quantity, quantities_and_dates
 from thresher.text.sentences import Span
 from thresher.text.terms import term_set
 from thresher.types import Citation
+
+NOT_COMPARED = "No passage compares the two."
+"""Why an answer is in doubt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +42,6 @@ class Side:
         return cite(marker, Sentence(piece, low + start, low + end, self.passage.quote[start:end], piece.hit.score))
 
     @property
-    def has_quantity(self) -> bool:
-        """Whether the sentence has a number that is no date."""
-        return any(isinstance(one, Quantity) for one in quantities_and_dates(self.text.replace(self.name, "")))
-
-    @property
     def quantity(self) -> tuple[Decimal, str, str] | None:
         """The one quantity of the sentence: its value, its unit, and how that is written; None for none or several."""
         text = self.text.replace(self.name, "")
@@ -52,6 +52,20 @@ class Side:
             return Decimal(one.values[0]), one.unit, text[one.end :].split(maxsplit=1)[0].strip(".,;:")
         except (InvalidOperation, IndexError):
             return None
+
+
+def compared_in(question: str, proposals: Sequence[Proposal], judge: PairReader) -> Proposal:
+    """The first proposal; of a question that compares two what is said of each, or in doubt where nothing does.
+
+    The comparison is as probable as the first proposal, and is shown without its passage.
+    """
+    best = proposals[0]
+    if best.passage is None or (names := intent_of(question).compared) is None:
+        return best
+    if (sides := side_by_side(question, names, proposals, judge)) is not None:
+        text, citations = _in_words(sides)
+        return replace(best, text=text, citations=citations, passage=None, marked=None)
+    return best if _says_both(best.passage, names) else replace(best, doubt=NOT_COMPARED)
 
 
 def side_by_side(
@@ -77,6 +91,13 @@ def side_by_side(
     return found[0], found[1]
 
 
+def _says_both(passage: Passage, names: tuple[str, str]) -> bool:
+    """Whether a sentence of a passage speaks of both that are compared."""
+    return any(
+        all(term_set(name) <= term_set(passage.quote[slice(*span)]) for name in names) for span in passage.sentences
+    )
+
+
 def _prose(passage: Passage) -> Iterator[Span]:
     """The sentences of a passage that stand in no table."""
     tables = [block for block in blocks(passage.quote) if block.kind == "table"]
@@ -85,7 +106,7 @@ def _prose(passage: Passage) -> Iterator[Span]:
             yield start, end
 
 
-def told(sides: tuple[Side, Side]) -> tuple[str, tuple[Citation, ...]]:
+def _in_words(sides: tuple[Side, Side]) -> tuple[str, tuple[Citation, ...]]:
     """Both sentences below each other, cited, and what can be worked out from them."""
     lines = [f"{side.name}: “{side.text}” [{at}]" for at, side in enumerate(sides, start=1)]
     one, other = (side.quantity for side in sides)

@@ -10,8 +10,8 @@ import pytest
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.filters import holds
 from thresher.protocols import LanguageModel
-from thresher.questions import cannot_stand_alone
-from thresher.retrieval.follow_up import MOST_ADDED, FollowUp, PassageFinder, Turn, in_its_place, with_topic
+from thresher.question.conversation import MOST_ADDED, FollowUp, PassageFinder, Turn, in_its_place, with_topic
+from thresher.question.wording import cannot_stand_alone
 from thresher.testing.fakes import ScriptedModel
 from thresher.types import PROBABILITY, Chunk, Hit, Judged, Judgement, Query, Reading, Score
 

@@ -7,7 +7,7 @@ import pytest
 
 import thresher
 from thresher.collection import Collection
-from thresher.retrieval.spelling import edits
+from thresher.question.spelling import edits
 
 HANDBOOK = """# Handbook
 

@@ -21,7 +21,7 @@ from thresher.errors import BudgetSpent
 from thresher.filters import narrowed
 from thresher.models.replies import Unreadable, asked_for_text, read_line
 from thresher.protocols import LanguageModel, PairReader, Retriever
-from thresher.questions import ADDED, OPENING, asks, cannot_stand_alone, points
+from thresher.question.wording import ADDED, OPENING, asks, cannot_stand_alone, points
 from thresher.text.entities import missing_name, name_places, names_in
 from thresher.text.injection import fenced
 from thresher.text.numbers import numbers_in, numbers_stated

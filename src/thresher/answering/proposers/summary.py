@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from thresher.answering.answerer import renumbered
-from thresher.answering.citations import SUPPORT
-from thresher.answering.outline import outline, parts_of
+from thresher.answering.citations import SUPPORT, renumbered
+from thresher.answering.proposers.outline import outline, parts_of
 from thresher.protocols import Generator
 from thresher.types import NO_NOTES, AnswerSentence, Chunk, Citation, Document, Evidence, Generation, Hit, Query, Score
 

@@ -1,0 +1,62 @@
+"""The answers to the parts of a question side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from thresher.answering.citations import renumbered
+from thresher.answering.proposal import same_place
+from thresher.answering.show import MOST_ALTERNATIVES
+from thresher.question.parts import SubQuestion
+from thresher.types import Citation, Generation, Notes
+
+
+def in_turn(answers: Sequence[tuple[SubQuestion, Generation]]) -> Generation:
+    """The answers to the parts of a question side by side, each below its part; an abstention if all are.
+
+    Nothing is concluded from them together. A passage that answers two parts is shown once.
+    """
+    given = [(part, one) for part, one in answers if not one.abstained]
+    lines: list[str] = []
+    citations: list[Citation] = []
+    conflicts: list[tuple[int, int]] = []
+    told: list[dict[str, Any]] = []
+    for part, one in answers:
+        shown = {mine.marker: _marker(mine, citations) for mine in one.citations}
+        if one.abstained:
+            lines.append(f"Not answered: {part.text}")
+        elif not one.citations or None in shown.values():
+            shift = len(citations)
+            lines.append(f"{part.text}\n{renumbered(one.text, one.citations, shift)}")
+            shown = {mine.marker: mine.marker + shift for mine in one.citations}
+            citations += [replace(citation, marker=citation.marker + shift) for citation in one.citations]
+            conflicts += [(left + shift, right + shift) for left, right in one.conflicts]
+        else:
+            lines.append(f"{part.text} As above {''.join(f'[{marker}]' for marker in dict.fromkeys(shown.values()))}.")
+        probability = None if one.certainty is None else round(one.certainty, 3)
+        told.append(
+            {"question": part.text, "state": one.state, "probability": probability, "citations": [*shown.values()]}
+        )
+    notes = sum((one.notes for _, one in answers), Notes()) + Notes(facts={"parts": told})
+    if not given:
+        return replace(answers[0][1], notes=notes)
+    others = (other for _, one in given for other in one.alternatives)
+    apart = (one for one in others if not any(same_place(one.citation, cited) for cited in citations))
+    best = sorted(apart, key=lambda one: -one.probability)[:MOST_ALTERNATIVES]
+    return Generation(
+        "\n".join(lines),
+        tuple(citations),
+        conflicts=tuple(conflicts),
+        certainty=min(one.certainty or 0.0 for _, one in given),
+        doubtful=any(one.doubtful for _, one in given),
+        notes=notes,
+        exact=True,
+        alternatives=tuple(one.numbered(marker) for marker, one in enumerate(best, start=len(citations) + 1)),
+    )
+
+
+def _marker(citation: Citation, shown: Sequence[Citation]) -> int | None:
+    """The marker of a place that is shown already; None for one that is not."""
+    return next((other.marker for other in shown if same_place(citation, other)), None)
