@@ -12,7 +12,7 @@ import thresher
 from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.errors import Degraded
-from thresher.question.about import courtesy
+from thresher.question.intent import courtesy
 from thresher_testing.llm_server import Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]

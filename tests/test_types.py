@@ -73,7 +73,10 @@ def test_json_has_the_keys_of_the_contract_in_their_order(make_hit: Callable[...
 def test_an_answer_is_plain_json_with_its_chunks_only_where_they_are_asked_for(make_hit: Callable[..., Hit]) -> None:
     fate = ChunkTrace(make_hit("c1"), True, None, "near")
     usage = Usage(1, 10, 2, 0, ("localhost",))
-    answer = Answer("Q?", "rag", "x", False, None, Verdict.CORRECT, 0.9, (), ((1, 2),), (), usage, ("a",), "t", (fate,))
+    answer = Answer(
+        "Q?", "rag", "x", verdict=Verdict.CORRECT, confidence=0.9, conflicts=((1, 2),), usage=usage, degraded=("a",),
+        trace="t", chunks=(fate,),
+    )  # fmt: skip
     told = answer.to_dict()
     assert list(told) == [one.name for one in fields(Answer) if one.name not in ("chunks", "removed", "certificate")]
     assert answer.to_dict(chunks=True) == {**told, "chunks": [fate.to_dict()]}

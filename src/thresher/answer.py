@@ -6,7 +6,7 @@ Texts of documents and of the web are escaped.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from thresher.text.markup import Block, flat, plain, replaced, table, unescaped
@@ -47,17 +47,17 @@ class Answer:
     question: str
     recipe: str
     text: str
-    abstained: bool
-    reason: str | None
-    verdict: Verdict | None
-    confidence: float | None
-    citations: tuple[Citation, ...]
-    conflicts: tuple[tuple[int, int], ...]
+    abstained: bool = False
+    reason: str | None = None
+    verdict: Verdict | None = None
+    confidence: float | None = None
+    citations: tuple[Citation, ...] = ()
+    conflicts: tuple[tuple[int, int], ...] = ()
     """Markers of citations that contradict each other."""
-    steps: tuple[Step, ...]
-    usage: Usage
-    degraded: tuple[str, ...]
-    trace: str
+    steps: tuple[Step, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    degraded: tuple[str, ...] = ()
+    trace: str = ""
     chunks: tuple[ChunkTrace, ...] = ()
     certainty: float | None = None
     """Probability that the answer itself is right, 0 to 1; `confidence` is that the evidence suffices."""

@@ -197,7 +197,6 @@ class Pipeline:
             steps=tuple(record.steps),
             usage=self.meter.usage,
             degraded=record.degraded,
-            trace="",
             chunks=record.fates(chosen),
             certainty=None if answer.abstained else answer.certainty,
             standalone=standalone,

@@ -13,7 +13,7 @@ from thresher.answering.citations import SUPPORT, Sentence, cite
 from thresher.answering.parts import in_turn
 from thresher.answering.passage import SHOWN
 from thresher.documents.assembly import table_over
-from thresher.question.parts import SubQuestion, asked_apart
+from thresher.question.wording import SubQuestion, asked_apart
 from thresher.types import IN_DOUBT, Evidence, Generation, Query, Reading, Score
 
 FERRY = "The ferry to Gull Island leaves at 06:40. It takes forty minutes. Bicycles travel free of charge."

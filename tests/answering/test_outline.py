@@ -10,7 +10,7 @@ import thresher
 from tests.conftest import Run
 from thresher import recipes
 from thresher.collection import Collection
-from thresher.question.about import asks_about_whole
+from thresher.question.intent import asks_about_whole
 
 BOILER = """---
 author: Ada Kask

@@ -28,7 +28,7 @@ SAYS = {"bool", "Found | None", "list[Proposal]"}
 
 NOT_RULES = {
     "reads the words of a question for rules of the list": """
-        question.wording:asks question.spelling:may_be_mistyped question.intent:intent_of
+        question.wording:asks question.wording:may_be_mistyped question.intent:intent_of
         structure.lookup:words_of structure.lookup:look text.answer_types:answer_type
         text.answer_types:asks_for_figure text.answer_types:asks_for_name text.entities:missing_details
         text.language:question_language text.language:foreign_language verification.rules:asks_whether""",
@@ -46,12 +46,12 @@ NOT_RULES = {
         answering.doubts:said_of_the_proposal answering.doubts:lacks_names answering.doubts:stands_alone
         answering.doubts:is_far answering.doubts:reason""",
     "compares places or documents": """
-        answering.proposal:same_place
+        answering.passage:same_place
         answering.answerer:_is_of answering.citations:is_quoted_from
         question.conversation:_same_document""",
     "is what the fitted probabilities weigh or order": """
         answering.spans:share_of_terms answering.answerer:Answerer.proposals answering.choose:choose
-        answering.proposal:in_order answering.proposers.passages:Passages.__call__ judging.certify:passes""",
+        answering.passage:in_order answering.proposers.passages:Passages.__call__ judging.certify:passes""",
     "belongs to the chat model, or to what a setting shows": """
         answering.show:shown answering.chat_model:prompt answering.checked_answer:shown_of question.conversation:prompt
         question.conversation:read_question question.rewrite:read_rewriting""",

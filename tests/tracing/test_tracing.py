@@ -32,7 +32,7 @@ def answer(make_hit: Callable[..., Hit]) -> Callable[[str], Answer]:
 
     def make(source: str, recipe: str = "crag") -> Answer:
         fate = ChunkTrace(make_hit("c1", document=source.removesuffix(".txt"), label="Doc1-Chunk1"), True, None, "near")
-        return Answer(f"Of {source}?", recipe, "x", False, None, None, None, (), (), (), Usage(), (), "", (fate,))
+        return Answer(f"Of {source}?", recipe, "x", chunks=(fate,))
 
     return make
 

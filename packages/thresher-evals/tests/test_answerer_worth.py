@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from thresher.answer import Answer
-from thresher.types import Usage
 from thresher_evals.answerer_worth import AnswererWorth, Share, answerer_worth, is_right, labelled_answers, measured
 
-ANSWER = Answer("Q?", "corrective", "", False, None, None, None, (), (), (), Usage(), (), "t")
+ANSWER = Answer("Q?", "corrective", "", trace="t")
 
 
 def said(text: str, *, abstained: bool = False) -> Answer:

@@ -10,11 +10,8 @@ from typing import ClassVar
 from thresher.answer import NOT_ANSWERED
 from thresher.answering.choose import choose, own_first
 from thresher.answering.citations import NO_EVIDENCE, LocalReading, abstention
-from thresher.answering.parts import in_turn
-from thresher.answering.passage import stretches_of
-from thresher.answering.proposal import Proposal, in_order
+from thresher.answering.passage import Proposal, in_order, stretches_of
 from thresher.answering.proposers.cells import CellFinder
-from thresher.answering.proposers.entries import Entries
 from thresher.answering.proposers.passages import Passages
 from thresher.answering.sentences import Allowed, SentenceFinder
 from thresher.answering.show import shown
@@ -78,8 +75,11 @@ class Answerer:
         proposals = [one for _, found in each for one in found]
         if len(each) > 1 and all(one.abstained for one, _ in each):
             each = [self._answered(query.question, evidence, documents)]
-        answers = [one for one, _ in each]
-        return answers[0] if len(answers) == 1 else in_turn(list(zip(parts, answers, strict=True))), proposals
+        if len(each) == 1:
+            return each[0][0], proposals
+        from thresher.answering.parts import in_turn
+
+        return in_turn([(part, one) for part, (one, _) in zip(parts, each, strict=True)]), proposals
 
     def _documents_of(self, evidence: Sequence[Evidence]) -> Mapping[str, Document]:
         return self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
@@ -150,6 +150,8 @@ class Answerer:
         if (cell := tables.answer(kept)) is not None:
             others.append(Proposal(self.confidence.cell.lower_bound, *cell))
         if intent_of(question).identifiers:
+            from thresher.answering.proposers.entries import Entries
+
             entries = Entries.near(question, stretches, documents)
             found = [one for one in found if not entries.is_listed(one)]
             others += entries.proposals(self.judge)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.answering.doubts import others_are_as_near, reason
-from thresher.answering.proposal import Proposal
-from thresher.answering.proposers.comparison import compared_in
+from thresher.answering.passage import Proposal
 from thresher.protocols import PairReader
+from thresher.question.intent import intent_of
 from thresher.text.entities import facts_in
 from thresher.text.passages import share_of_runs
 from thresher.types import Document
@@ -43,7 +43,11 @@ def choose(
     `least` is the probability below which nothing is shown; one with a doubt of its own has no more.
     """
     (_, *copies), *others = _distinct(proposals)
-    best, further = compared_in(question, proposals, judge), [one for one, *_ in others]
+    best, further = proposals[0], [one for one, *_ in others]
+    if intent_of(question).compared:
+        from thresher.answering.proposers.comparison import compared_in
+
+        best = compared_in(question, proposals, judge)
     if others_are_as_near(question, best, further):
         best = replace(best, probability=min(best.probability, UNDECIDED))
     certainty = min(best.probability, least) if best.doubt else best.probability

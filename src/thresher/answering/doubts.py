@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from thresher.answering.proposal import Proposal
+from thresher.answering.passage import Proposal
 from thresher.text.entities import missing_details, whole_names
 
 CLOSE = 0.4

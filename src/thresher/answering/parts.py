@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from thresher.answering.citations import renumbered
-from thresher.answering.proposal import same_place
+from thresher.answering.passage import same_place
 from thresher.answering.show import MOST_ALTERNATIVES
-from thresher.question.parts import SubQuestion
+from thresher.question.wording import SubQuestion
 from thresher.types import Citation, Generation, Notes
 
 

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from thresher.answering.choose import Choice
 from thresher.answering.citations import cite
-from thresher.answering.proposal import Proposal, same_place
+from thresher.answering.passage import Proposal, same_place
 from thresher.answering.spans import AnswerSpan
 from thresher.structure.versions import Timed
 from thresher.types import HERE, IN_DOUBT, Alternative, Citation, Generation, Notes

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from thresher import recipes
 from thresher.answer import Answer
-from thresher.collection.links import Links
 from thresher.collection.opened import CERTIFICATES, Opened, without_model
 from thresher.deadline import within
 from thresher.errors import (
@@ -27,11 +26,11 @@ from thresher.errors import (
     check_type,
 )
 from thresher.filters import COLUMNS, parse, resolve
+from thresher.links import Links
 from thresher.models.usage import Exchanges, Meter
 from thresher.pipeline import Pipeline
 from thresher.pipeline import as_is as whole
 from thresher.protocols import Verifier, in_silence
-from thresher.question.intent import intent_of
 from thresher.recipes.components import Components, Outside, nothing
 from thresher.recipes.settings import RecipeSettings
 from thresher.settings import flat_public, known_to
@@ -127,6 +126,8 @@ class Asking:
 
     def run(self, question: str, meter: Meter | None, options: AskOptions) -> Generator[Step | Answer, None, None]:
         """The steps of a question, the answer last, stored."""
+        from thresher.question.intent import intent_of
+
         opened, recipe = self.opened, recipes.get(options.get("recipe", recipes.DEFAULT))
         settings, front = opened.resolved(recipe, options.get("settings"))
         tell, has_sentences = options.get("on_sentence", in_silence), False
@@ -182,10 +183,12 @@ class Asking:
         lacks: Sequence[str],
     ) -> tuple[Pipeline, Query]:
         """What a question runs through, and the query that it begins with: for an answer and for its replay."""
-        query = self.query(question, where=request.where, today=request.today)
-        if line := intent_of(question).courtesy:
+        from thresher.question.intent import intent_of
+
+        query, intent = self.query(question, where=request.where, today=request.today), intent_of(question)
+        if line := intent.courtesy:
             return Pipeline(recipe.name, nothing, lambda query, evidence: Generation(line), parts.meter), query
-        if intent_of(question).wants_other and request.history:
+        if intent.wants_other and request.history:
             (before, told), request = request.history[-1], replace(request, history=request.history[:-1])
             silent = replace(parts, on_sentence=in_silence)
             pipeline, found = self._prepared(before, request, recipe, settings, silent, lacks)
@@ -207,17 +210,19 @@ class Asking:
         pipeline = replace(pipeline, degraded=(*pipeline.degraded, *lacks))
         if (config := recipe.index_config(settings, parts)) is not None:
             from thresher.models.encoders import is_word
-            from thresher.question.spelling import Spelling, has_mistyped
+            from thresher.question.wording import has_mistyped
 
             if has_mistyped(query.question, is_word):
+                from thresher.question.spelling import Spelling
+
                 query = Spelling(parts.table(config), is_word)(query)
         if request.history:
             from thresher.question.conversation import FollowUp, PassageFinder
 
             passages = PassageFinder(pipeline.retrieve, parts.models.judge())
             query = FollowUp(passages, parts.language_model(settings.llm))(query, request.history)
-        if intent := intent_of(query.question).to_dict():
-            query = replace(query, notes=query.notes + Notes(facts={"intent": intent}))
+        if read := intent_of(query.question).to_dict():
+            query = replace(query, notes=query.notes + Notes(facts={"intent": read}))
         return pipeline, query
 
     def _as_whole(
@@ -227,6 +232,8 @@ class Asking:
 
         One that it does not name is the only one, or that which the question before is about.
         """
+        from thresher.question.intent import intent_of
+
         if (named := intent_of(question).document) is None:
             return None
         from thresher.answering.citations import abstention

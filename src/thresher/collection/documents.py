@@ -141,7 +141,7 @@ class Documents:
 
     def purge_deleted(self, name: str) -> list[str]:
         """Purge the sources of a file name that were deleted or replaced before."""
-        from thresher.collection.links import file_name
+        from thresher.links import file_name
 
         check_type("name", name, str, "the name of a file, or a source")
         forgetting = self.forgetting

@@ -138,7 +138,7 @@ class Opened:
         """A value with sources under their shown names."""
         if self.source_name is None:
             return value
-        from thresher.collection.links import renamed
+        from thresher.links import renamed
 
         return renamed(value, self.source_name)
 
@@ -154,7 +154,7 @@ class Opened:
 
         if not isinstance(self.store, DocumentView) or not self.store.exists:
             return lambda stored: True
-        from thresher.collection.links import quoted
+        from thresher.links import quoted
 
         hidden = self.store.hidden(self.source_name or str)
         return lambda stored: hidden.isdisjoint(quoted(stored))

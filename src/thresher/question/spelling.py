@@ -8,37 +8,13 @@ from dataclasses import dataclass, replace
 from string import ascii_lowercase
 
 from thresher.protocols import ChunkTable
+from thresher.question.wording import PLAIN_WORD, may_be_mistyped
 from thresher.text.entities import names_in
-from thresher.text.language import question_language
 from thresher.text.terms import term_set
 from thresher.types import Filter, Query
 
 CHUNKS_READ = 20
 """Chunks with a word one letter away that are read for the others: two words in them are none that was meant."""
-
-
-PLAIN_WORD = re.compile(r"(?<![\w./'’@-])(?:[a-z]+|(?<=\A)[A-Z][a-z]+)(?![\w/'’@-]|\.\w)")
-"""A word in small letters, or the first one, that is no part of a name, a path or an address."""
-
-_SHORTEST = 5
-"""Letters of a word that may be mistyped: a shorter one is one letter from too many others."""
-
-
-_SHORTEST_STEM, _ENDINGS = 3, ("s", "es", "ed", "ing", "er", "ers", "ly", "able")
-
-
-def may_be_mistyped(word: str, is_word: Callable[[str], bool]) -> bool:
-    """Whether a plain word is long enough, and neither one that many texts have nor a form of one: fixes, beamer."""
-    bare = word.lower()
-    stems = [bare.removesuffix(ending) for ending in _ENDINGS if bare.endswith(ending)]
-    forms = [bare, *stems, *(f"{stem}e" for stem in stems), *(stem[:-1] for stem in stems if stem[-2:-1] == stem[-1:])]
-    return len(word) >= _SHORTEST and not any(len(form) >= _SHORTEST_STEM and is_word(form) for form in forms)
-
-
-def has_mistyped(question: str, is_word: Callable[[str], bool]) -> bool:
-    """Whether a question in English has a plain word that may be mistyped."""
-    words = PLAIN_WORD.findall(question)
-    return any(may_be_mistyped(word, is_word) for word in words) and not question_language(question)
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ def what_it_wraps(part: Any, query: Any) -> Any:
 
 def in_one(question: str) -> tuple[Any, ...]:
     """The question as one part."""
-    from thresher.question.parts import SubQuestion
+    from thresher.question.wording import SubQuestion
 
     return (SubQuestion(question, question),)
 
@@ -117,15 +117,15 @@ def no_entries(*given: Any, **named: Any) -> Any:
 # fmt: off
 RULES: tuple[Rule, ...] = (
     # before anything is searched
-    Rule("courtesy", "proposes", ("thresher.question.about:courtesy",), no_words, "2026-11-25"),
-    Rule("the_other_one", "proposes", ("thresher.question.about:wants_other",), no, "2026-11-28"),
-    Rule("whole_document", "proposes", ("thresher.question.about:asks_about_whole",), none, "2026-11-28"),
+    Rule("courtesy", "proposes", ("thresher.question.intent:courtesy",), no_words, "2026-11-25"),
+    Rule("the_other_one", "proposes", ("thresher.question.intent:wants_other",), no, "2026-11-28"),
+    Rule("whole_document", "proposes", ("thresher.question.intent:asks_about_whole",), none, "2026-11-28"),
 
     # how the question is read
-    Rule("mistyped", "rewords", ("thresher.question.spelling:has_mistyped",), no, "2026-11-28"),
-    Rule("two_in_one", "rewords", ("thresher.question.parts:asked_apart",), in_one, "2026-11-25"),
+    Rule("mistyped", "rewords", ("thresher.question.wording:has_mistyped",), no, "2026-11-28"),
+    Rule("two_in_one", "rewords", ("thresher.question.wording:asked_apart",), in_one, "2026-11-25"),
     Rule("asked_time", "rewords", ("thresher.structure.versions:asked_time",), at_any_time, "2026-11-26"),
-    Rule("compared", "rewords", ("thresher.question.parts:compared",), none, "2026-11-28"),
+    Rule("compared", "rewords", ("thresher.question.wording:compared",), none, "2026-11-28"),
 
     # follow-ups
     Rule("follow_up", "rewords", ("thresher.question.conversation:FollowUp.__call__",), second, "2026-11-23"),

@@ -29,7 +29,7 @@ from typing import Any
 from thresher import Answer, Collection, Hit
 from thresher.collection.opened import CERTIFICATES
 from thresher.indexing.catalog import about
-from thresher.question.parts import asked_apart
+from thresher.question.wording import asked_apart
 from thresher_ci.knowledge import Question
 from thresher_ci.outcome import Outcome, outcome_of
 from thresher_ci.readings import engine

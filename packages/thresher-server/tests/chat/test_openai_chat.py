@@ -61,7 +61,7 @@ def test_earlier_messages_say_what_a_follow_up_means(client: OpenAI) -> None:
     ]
     told = chat(client, messages=[*earlier, {"role": "user", "content": "And how long does it take?"}])
     content, understood = told.choices[0].message.content, told.model_extra["thresher"]["standalone"]
-    assert understood == "And how long does it take? (Gull Island)"
+    assert understood == "And how long does it take? (When does the ferry to Gull Island leave?)"
     assert "35 minutes" in content
     assert f"Understood as: {understood}" in content
 

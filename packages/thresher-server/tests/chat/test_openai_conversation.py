@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from thresher.answer import Answer
-from thresher.types import PROBABILITY, Alternative, Citation, Score, Usage
+from thresher.types import PROBABILITY, Alternative, Citation, Score
 from thresher_server.openai.answer_text import marks, tail, without_tail
 from thresher_server.openai.conversation import TURN_CHARACTERS, TURNS, Part, conversation, question_of, text_of
 from thresher_server.problems import Problem
@@ -115,7 +115,7 @@ def test_an_answer_ends_with_the_files_that_were_not_read_and_a_client_sends_the
 def answer(text: str, *markers: int, reason: str | None = None, source: str = "/x/a.pdf") -> Answer:
     score = Score(0.5, PROBABILITY)
     cited = tuple(Citation(number, "d", source, "A", 2, 0, 5, "words", score, url="http://x/d") for number in markers)
-    return Answer("q", "rag", text, reason is not None, reason, None, None, cited, (), (), Usage(), (), "t")
+    return Answer("q", "rag", text, abstained=reason is not None, reason=reason, citations=cited, trace="t")
 
 
 def test_a_number_inside_a_quote_is_no_marker() -> None:

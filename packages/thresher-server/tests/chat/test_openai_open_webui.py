@@ -10,7 +10,7 @@ from chatting import FERRY, UNANSWERED, WRITTEN, Modelled, asked, writes
 
 from tests.servers.own import Running
 from thresher.answer import Answer
-from thresher.types import PROBABILITY, Citation, Score, Usage
+from thresher.types import PROBABILITY, Citation, Score
 from thresher_server.openai.open_webui import sources
 
 
@@ -89,7 +89,7 @@ def cited(marker: int, start: int, page: int | None = None, document: str = "d")
 
 
 def answer_of(*citations: Citation) -> Answer:
-    return Answer("q", "corrective", "a [1]", False, None, None, None, citations, (), (), Usage(), (), "t")
+    return Answer("q", "corrective", "a [1]", citations=citations, trace="t")
 
 
 def test_a_place_that_is_cited_twice_does_not_shift_the_numbers() -> None:

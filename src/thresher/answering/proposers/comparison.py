@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 
 from thresher.answering.citations import Sentence, cite
-from thresher.answering.passage import Passage
-from thresher.answering.proposal import Proposal
+from thresher.answering.passage import Passage, Proposal
 from thresher.protocols import PairReader
 from thresher.question.intent import intent_of
 from thresher.text.markup import blocks

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from thresher.answering.passage import Passage, Stretch
-from thresher.answering.proposal import Proposal
+from thresher.answering.passage import Passage, Proposal, Stretch
 from thresher.protocols import PairReader
 from thresher.structure.entries import Entry, Named, entry_probability, named_in
 from thresher.text.sentences import Span

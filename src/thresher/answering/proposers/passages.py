@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from thresher.answering.passage import Passage, Stretch, passage_of
-from thresher.answering.proposal import Proposal, in_order
+from thresher.answering.passage import Passage, Proposal, Stretch, in_order, passage_of
 from thresher.answering.sentences import Allowed, Marked, SentenceFinder
 from thresher.answering.spans import LEAST_PROBABILITY, AnswerSpan, Row, Signs
 from thresher.question.intent import intent_of

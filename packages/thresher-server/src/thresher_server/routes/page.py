@@ -1,6 +1,6 @@
 """The page at `/` and the document viewer: static files that request all their data from the API.
 
-Addresses of hits and citations (`thresher.collection.links`) open their document in the viewer, at the named span:
+Addresses of hits and citations (`thresher.links`) open their document in the viewer, at the named span:
 
     /d/handbook/1f6c0a?start=130&end=410&page=4
 
