@@ -114,7 +114,7 @@ def check_type(name: str, value: object, kinds: type | tuple[type, ...], wanted:
 
 def check_awaits_nothing(name: str, called: object) -> None:
     """Raise UsageError for an async function, or what is called as one: the engine calls, and awaits nothing."""
-    if iscoroutinefunction(called) or iscoroutinefunction(getattr(called, "__call__", None)):
+    if iscoroutinefunction(called) or iscoroutinefunction(getattr(called, "__call__", None)):  # noqa: B004
         shown = getattr(called, "__name__", type(called).__name__)
         raise UsageError(
             "is an async function, which nothing here awaits",

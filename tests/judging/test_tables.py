@@ -47,5 +47,3 @@ def test_a_table_of_a_document_that_is_gone_is_read_as_it_stands() -> None:
     scorer = Remembering()
     TableScorer(scorer, lambda ids: {})(Query("q", "q"), [piece("| Q3 | 17.9 | 12.1 |").hit])
     assert scorer.read == ["| Q3 | 17.9 | 12.1 |"]
-
-

@@ -17,7 +17,7 @@ from thresher.protocols import LanguageModel
 from thresher.text.injection import fenced
 from thresher.types import NO_NOTES, Notes, Query
 
-MONTHS = "January February March April May June July August September October November December".split()
+MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905
 
 LAST_MONTH = "last month"  # the guide's own words, where today's date is not known
 

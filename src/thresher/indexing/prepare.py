@@ -142,7 +142,7 @@ class Ahead:
             if isinstance(item, DocumentError) or self._passes_by(item):
                 yield item
             else:
-                taken = chain([first], pieces)
+                taken = chain([first], pieces)  # noqa: B031 - the first is put back in front
                 yield replace(item, ahead=lambda taken=taken: _prepared(taken))  # type: ignore[misc]
 
     def _bounded(self, pieces: Iterable[_Piece]) -> Iterator[_Piece]:

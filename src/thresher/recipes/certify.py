@@ -30,7 +30,7 @@ from thresher.types import HERE, IN_DOUBT
 
 COSTS = """
 batch llm.cache llm.concurrency llm.per_minute llm.price_completion llm.price_prompt llm.timeout_seconds
-""".split()
+""".split()  # noqa: SIM905
 """Settings that change what an answer costs, and not the answer."""
 
 FORM = '{"question": "...", "answer": "the text that was shown", "right": true}'

@@ -21,9 +21,9 @@ PREFIX = 4
 ABBREVIATION = 3
 """Letters from which initials are believed to stand for words that begin with them: two are found everywhere."""
 
-_SMALL = frozenset("of the and for in on de von".split())
+_SMALL = frozenset("of the and for in on de von".split())  # noqa: SIM905
 
-_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
 _NEVER = frozenset(["i", "ok", "mr", "mrs", "ms", "dr", "prof", "st", "etc", *_DAYS, *(f"{day}s" for day in _DAYS)])
 """Capitals that name nobody, or (weekdays) hardly ever what an answer turns on."""
 

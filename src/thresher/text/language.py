@@ -14,7 +14,7 @@ _ENGLISH = frozenset(
     the of and is are was were what which who how does do did in to for when where why many with has it its this
     that they he she by from at on as not be been or but a an if you can will would should could there than such
     any all come per
-    """.split()
+    """.split()  # noqa: SIM905
 )
 _WORDS = {
     "de": "der die das und ist sind war wie viele was wer wann wo warum ein eine von zu mit hat haben welche wird "

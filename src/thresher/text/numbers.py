@@ -50,7 +50,7 @@ LONGEST_IN_WORDS = 30
 CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "usd": "dollar", "eur": "euro", "gbp": "pound"}
 """What stands before an amount."""
 
-_MONTHS = "January February March April May June July August September October November December".split()
+_MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905
 MONTHS = {form.lower(): number for number, month in enumerate(_MONTHS, start=1) for form in (month, month[:3])}
 YEARS = range(1000, 2101)
 """Four digits within these are a year by themselves, unless a unit says that they are something else."""

@@ -25,8 +25,8 @@ _TOKEN = re.compile(
     r"|(?P<exponent>E[+-]0+)|(?P<digits>[0#?.,/]+)|(?P<other>.)",
     re.IGNORECASE | re.DOTALL,
 )
-MONTHS = "January February March April May June July August September October November December".split()
-DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905
+DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()  # noqa: SIM905
 DIGITS = 11  # that a cell without a format shows
 EPOCH, EPOCH_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)
 LAST_DAY = 2_958_465  # 31 December 9999

@@ -429,7 +429,7 @@ _NO_NAMES = re.compile(
     re.IGNORECASE,
 )
 """In lines between title and abstract that name a place of work, an address or a contribution, and no people."""
-_PARTICLES = frozenset("de del della den der di da dos du el la las le los ten ter van von bin ibn al y zu".split())
+_PARTICLES = frozenset("de del della den der di da dos du el la las le los ten ter van von bin ibn al y zu".split())  # noqa: SIM905
 
 
 def authors_of(text: str, *, title: str, stated: str = "") -> str:
