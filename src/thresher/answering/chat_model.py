@@ -179,10 +179,10 @@ class GroundedGenerator:
         return None if size is None else CHARACTERS_PER_TOKEN * max(0, size - self.max_tokens - PROMPT_TOKENS)
 
     def _smaller_room(self, refused: Sequence[Evidence]) -> int:
-        """Characters after a refusal: what the server told with it, or half of what was refused."""
+        """Characters after a refusal: the room that the server names, or half of what was refused."""
         sent = len(evidence_blocks(refused))
-        told = self._room(refused)
-        return told if told is not None and told < sent else sent // 2
+        named = self._room(refused)
+        return named if named is not None and named < sent else sent // 2
 
     def _ask(self, user: str, answer: CheckedAnswer) -> None:
         """Have the reply read, in pieces as they come where somebody waits for them and the model can give it so."""

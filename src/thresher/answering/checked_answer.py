@@ -110,7 +110,7 @@ class CheckedAnswer:
     second: SecondReader | None = None
     """Reads sentences again when the reply is over, those that the check leaves open; what follows them waits."""
     other_time: Callable[[str], str] = without_mark
-    """What is said of a document that is not in force at the time asked about: since when it is superseded."""
+    """The remark on a document that is not in force at the time asked about: since when it is superseded."""
     doubtful: bool = False
     """Whether the first sentence that is shown rests on nothing that answers."""
     cited: CitedText = field(default_factory=CitedText)

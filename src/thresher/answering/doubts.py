@@ -9,8 +9,8 @@ from thresher.text.entities import missing_details, whole_names
 
 CLOSE = 0.4
 """Difference of the log odds below which another passage is as near. Of 79 answers to the sets of the gate that are
-certain and have such another, 31 are right; of the 304 others 220. Half by half: 140 of 179 are said and right in place
-of 151 of 209, and on the half that it was not chosen on 116 of 145 in place of 129 of 174."""
+certain and have such another, 31 are right; of the 304 others 220. Half by half: 140 of 179 are asserted and right in
+place of 151 of 209, and on the half that it was not chosen on 116 of 145 in place of 129 of 174."""
 
 FAR = 2.0
 """Logits by which one reading is far below another."""

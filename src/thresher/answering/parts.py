@@ -22,7 +22,7 @@ def in_turn(answers: Sequence[tuple[SubQuestion, Generation]]) -> Generation:
     lines: list[str] = []
     citations: list[Citation] = []
     conflicts: list[tuple[int, int]] = []
-    told: list[dict[str, Any]] = []
+    reported: list[dict[str, Any]] = []
     for part, one in answers:
         shown = {mine.marker: _marker(mine, citations) for mine in one.citations}
         if one.abstained:
@@ -36,10 +36,10 @@ def in_turn(answers: Sequence[tuple[SubQuestion, Generation]]) -> Generation:
         else:
             lines.append(f"{part.text} As above {''.join(f'[{marker}]' for marker in dict.fromkeys(shown.values()))}.")
         probability = None if one.certainty is None else round(one.certainty, 3)
-        told.append(
+        reported.append(
             {"question": part.text, "state": one.state, "probability": probability, "citations": [*shown.values()]}
         )
-    notes = sum((one.notes for _, one in answers), Notes()) + Notes(facts={"parts": told})
+    notes = sum((one.notes for _, one in answers), Notes()) + Notes(facts={"parts": reported})
     if not given:
         return replace(answers[0][1], notes=notes)
     others = (other for _, one in given for other in one.alternatives)

@@ -50,7 +50,7 @@ bound 30, 41 and 32), and one that speaks the truth in other words 99 of 107."""
 
 OF_THE_MATTER = 0.1
 """Share of a sentence's terms that the words which decide must have: words of another matter decide nothing. At a
-quarter ten of 72 true sentences of benchmarks/claims, told in other words, would be lost."""
+quarter ten of 72 true sentences of benchmarks/claims, in other words, would be lost."""
 
 
 class Verdict(NamedTuple):

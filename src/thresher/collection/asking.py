@@ -286,7 +286,7 @@ class Asking:
             with suppress(StoreError):  # a home that cannot be written to
                 certificates.note(certificate.recipe, answer.standalone or answer.question, certainty)
         recent = [] if void else list(certificates.recent(certificate.recipe).values())
-        return replace(answer, certificate=certificate.said(void, recent, covers=answer.state == "answered"))
+        return replace(answer, certificate=certificate.stated(void, recent, covers=answer.state == "answered"))
 
     def replay(self, trace: str) -> tuple[Answer, list[str]]:
         """The answer to the question of a stored one, with the replies and pages of then, and how it differs."""

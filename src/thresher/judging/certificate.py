@@ -109,7 +109,7 @@ class Certificate(Public):
         """Whether an answer of that certainty is asserted under it."""
         return certainty is not None and certainty >= self.threshold
 
-    def said(self, void: str, recent: Sequence[float], *, covers: bool) -> Certified:
+    def stated(self, void: str, recent: Sequence[float], *, covers: bool) -> Certified:
         """What an answer says of it; `covers` is whether the statement is about that answer."""
         state, why = self.standing(void, recent)
         return Certified(state, covers and not void, self.statement, self.threshold, self.evidence, why)

@@ -88,10 +88,10 @@ class ChatModel:
         if self.exchanges is None:
             return self._context()
         key = ("context", self.model)
-        told: int | None = self.exchanges.recall(
+        room: int | None = self.exchanges.recall(
             key, self._context, write=json.dumps, read=json.loads, meter=self.meter
         )
-        return told
+        return room
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -175,15 +175,15 @@ class ChatModel:
                 return NO_WEIGHTS
             self._begin(failure)
             seconds = self.meter.seconds_within(self.timeout_seconds)
-            told: list[str] = []
+            handed_on: list[str] = []
             try:
-                reply = self._asked(request, form, seconds, told)
+                reply = self._asked(request, form, seconds, handed_on)
             except NotFetched as error:
-                failure = self._failure(error, seconds, broke_off=bool(told))
+                failure = self._failure(error, seconds, broke_off=bool(handed_on))
                 less = form.without(error, request) if isinstance(error, Refused) else None
                 if less is not None:
                     form, pauses = less, iter(self.pauses)
-                elif told or not paused(error, pauses, self.meter.seconds_left, longest=LONGEST_PAUSE_SECONDS):
+                elif handed_on or not paused(error, pauses, self.meter.seconds_left, longest=LONGEST_PAUSE_SECONDS):
                     raise failure from error
             else:
                 if form is not known:
@@ -205,8 +205,8 @@ class ChatModel:
         if failure is not None:
             self.meter.retried(failure.what)
 
-    def _asked(self, request: _Request, form: RequestForm, seconds: float, told: list[str]) -> str:
-        """One request; `told` gets the pieces that were handed on. Raises NotFetched."""
+    def _asked(self, request: _Request, form: RequestForm, seconds: float, handed_on: list[str]) -> str:
+        """One request; `handed_on` gets the pieces that were handed on. Raises NotFetched."""
         bounds = Bounds(time.monotonic() + seconds, most_bytes(self._most_tokens))
         if request.options:
             with self._server.asked("/chat/completions", self._sent(request, form), bounds) as pieces:
@@ -216,7 +216,7 @@ class ChatModel:
             for piece in answer:
                 received.append(piece)
                 if (on_text := _listener.get()) is not None:
-                    told.append(piece)
+                    handed_on.append(piece)
                     on_text(piece)
         return "".join(received)
 
@@ -469,7 +469,7 @@ _STATED = re.compile(
 )
 """In the words or the fields of a refusal: OpenAI's, vLLM's, llama.cpp's, LM Studio's; Anthropic's."""
 
-_contexts: dict[tuple[str, str], int | None] = {}  # what servers told of their models, in this process
+_contexts: dict[tuple[str, str], int | None] = {}  # as servers name them for their models, in this process
 
 
 def listed_context(listed: Any, model: str) -> tuple[int | None, bool]:

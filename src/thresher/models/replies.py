@@ -255,7 +255,7 @@ def asked(
 def asked_for_text(
     model: LanguageModel, system: str, user: str, *, field: str, read: Callable[[str], str]
 ) -> StructuredReply[str]:
-    """`asked` for an object with one text; an error of the model is told, not raised."""
+    """`asked` for an object with one text; an error of the model is returned, not raised."""
     try:
         found = asked(model, system, user, schema=object_schema({field: {"type": "string"}}), read=read)
     except (ProviderError, BudgetSpent) as error:

@@ -126,24 +126,24 @@ def in_its_place(question: str, before: str) -> list[str]:
     Also in place of the word before a noun that both have ("no, the records server"), and of what stands behind its own
     first word. Nothing for a question that says more than the question before, or does not say that it goes on with it.
     """
-    said = _without_opening(question).rstrip(" ?.!")
+    added = _without_opening(question).rstrip(" ?.!")
     if OPENING.match(question) is None:
-        return _behind_the_same(said, before)
-    new = [(start - 2, end - 2) for start, end in _things(f"- {said}")]  # a name too where it begins
-    rest = "".join(said[behind:start] for (_, behind), (start, _) in pairwise([(0, 0), *new, (len(said), 0)]))
-    leads = said.partition(" ")[0].lower()
+        return _behind_the_same(added, before)
+    new = [(start - 2, end - 2) for start, end in _things(f"- {added}")]  # a name too where it begins
+    rest = "".join(added[behind:start] for (_, behind), (start, _) in pairwise([(0, 0), *new, (len(added), 0)]))
+    leads = added.partition(" ")[0].lower()
     described = len(new) == 1 and len(term_set(rest)) <= MOST_DESCRIBING and (leads in _ARTICLES or term_set(leads))
     if len(new) > 1 or not (described or term_set(rest) <= term_set(before)):
-        return _beside_the_same(said, before) or _behind_the_same(said, before)
+        return _beside_the_same(added, before) or _behind_the_same(added, before)
     if not new:
-        return _behind_the_same(said, before)
+        return _behind_the_same(added, before)
     start, end = new[0]
     if not term_set(rest) <= term_set(before):  # "the large BERT"
-        return [before[:low] + said + before[high:] for low, high in _counterparts(said, start, before)]
-    return [before[:low] + said[start:end] + before[high:] for low, high in _counterparts(said, start, before)]
+        return [before[:low] + added + before[high:] for low, high in _counterparts(added, start, before)]
+    return [before[:low] + added[start:end] + before[high:] for low, high in _counterparts(added, start, before)]
 
 
-def _counterparts(said: str, start: int, before: str) -> list[tuple[int, int]]:
+def _counterparts(added: str, start: int, before: str) -> list[tuple[int, int]]:
     """Places of the question before that what begins there may take: behind the same word or begun alike, if any are.
 
     "and on CoLA?" is none about BERT on MRPC, "and ResNet-50?" none about the top-5 error of ResNet-152.
@@ -157,7 +157,7 @@ def _counterparts(said: str, start: int, before: str) -> list[tuple[int, int]]:
 
     places = _things(before)
     for sign in (led_by, begun):
-        like = [place for place in places if sign(said, start) and sign(before, place[0]) == sign(said, start)]
+        like = [place for place in places if sign(added, start) and sign(before, place[0]) == sign(added, start)]
         places = like or places
     return places
 
@@ -176,9 +176,9 @@ def _things(text: str) -> list[tuple[int, int]]:
     return joined
 
 
-def _beside_the_same(said: str, before: str) -> list[str]:
+def _beside_the_same(added: str, before: str) -> list[str]:
     """The one new word of what was typed in place of the word before the noun that both questions have."""
-    words = said.split()
+    words = added.split()
     new = [word for word in words if term_set(word) - term_set(before)]
     if len(new) != 1 or new[0] is words[-1]:
         return []
@@ -187,13 +187,13 @@ def _beside_the_same(said: str, before: str) -> list[str]:
     return [other.sub(lambda _: new[0], before, count=1)] if other.search(before) else []
 
 
-def _behind_the_same(said: str, before: str) -> list[str]:
+def _behind_the_same(added: str, before: str) -> list[str]:
     """The question before with what was typed in place of what stands behind the same small word.
 
     "And of the base model?" after "What is the score of the big Transformer on French?".
     """
-    word, _, phrase = said.partition(" ")
-    if not phrase or term_set(word) or asks(said) or word.lower() in _ARTICLES:
+    word, _, phrase = added.partition(" ")
+    if not phrase or term_set(word) or asks(added) or word.lower() in _ARTICLES:
         return []
     places = list(re.finditer(rf"(?<!\w){re.escape(word)} (?P<of>[^,;?]+)", before, re.IGNORECASE))
     if not places:
@@ -307,8 +307,8 @@ class FollowUp:
             return replace(query, notes=query.notes + Notes(lacks))
         before = _parted(history[-1][0])[0]
         put = [] if worded else in_its_place(question, before)
-        said = term_set(" ".join([question, *(_parted(turn)[0] for turn, _ in history)]))
-        private = term_set(" ".join(turn for turn, _ in history)) - said  # in brackets alone: a title, most likely
+        known = term_set(" ".join([question, *(_parted(turn)[0] for turn, _ in history)]))
+        private = term_set(" ".join(turn for turn, _ in history)) - known  # in brackets alone: a title, most likely
         others = [_read_as(query, full, sent if private & term_set(full) else "") for full in put or readings]
         unjudged, topic = others[-1], NOTHING
         try:

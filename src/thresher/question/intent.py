@@ -107,7 +107,7 @@ _FILE = (
 _WHAT_IS_IT = r"what(?:['’]?s|\s+is)"
 _WHOLE = re.compile(
     r"\W*(?:(?:please|can you|could you)\W+)*(?:"
-    r"(?:summari[sz]e|outline)(?:\s+(?!of\b)(?P<told>.+?))?"
+    r"(?:summari[sz]e|outline)(?:\s+(?!of\b)(?P<named_document>.+?))?"
     r"|(?:(?:give|show|write|make)\s+(?:me\s+)?)?(?:an?|the)?\s*(?:(?:short|brief|quick)\s+)?(?:summary|overview|outline)"
     rf"(?:\s+of\s+(?P<of>.+?)|\W+(?P<behind>{_FILE}))?"
     rf"|(?P<before>{_FILE})\W+(?:summary|overview|outline)"

@@ -51,7 +51,7 @@ def cannot_stand_alone(question: str) -> bool:
 
 
 def points(question: str) -> bool:
-    """Whether a pronoun stands for something that was said before."""
+    """Whether a pronoun stands for something before."""
     words = _WORD.findall(_RELATIVE.sub(" ", question))
     pointing = any(word.lower() in _POINTING and not word.isupper() for word in words)
     return pointing and _EMPTY_IT.search(question) is None

@@ -43,7 +43,7 @@ MADE_KEYS = {"chunk_id", "near_miss", "answered_by"}
 
 @dataclass(frozen=True, slots=True)
 class AnswerLabel:
-    """What a person said of an answer."""
+    """A person's label of an answer."""
 
     question: str
     answer: str
@@ -94,7 +94,7 @@ def asked_again(
     found, outdated = [], 0
     for question, given in of_question.items():
         answer = ask(question)
-        fitting = [one.right for one in given if said(one.answer) == said(answer.text)]
+        fitting = [one.right for one in given if bare_text(one.answer) == bare_text(answer.text)]
         if fitting:
             found.append(Labelled(asserted(answer), all(fitting)))
         else:
@@ -116,7 +116,7 @@ def asserted(answer: Answer) -> float | None:
     return answer.certainty
 
 
-def said(text: str) -> str:
+def bare_text(text: str) -> str:
     """A text without the words in front that say how sure it is, which a certificate changes."""
     for opening in (IN_DOUBT, HERE):
         text = text.removeprefix(opening).removeprefix(opening.rstrip())

@@ -24,11 +24,11 @@ LIST = 4_000
 _CELL = re.compile(r"([A-Z]+)(\d+)")
 
 
-def locate(document: Document, start: int, end: int, said: int | None = None) -> str:
+def locate(document: Document, start: int, end: int, sentence_at: int | None = None) -> str:
     """The place of the span, as in `page 3, under “Results”` or `sheet “Towns”, cells A2:C2`; "" where none is known.
 
     Rows count from 1 with the header, tables in the order of the file (of the slide in a presentation), paths as in
-    RFC 9535. The heading is that of the sentence at `said`, if given: a span may go over several.
+    RFC 9535. The heading is that of the sentence at `sentence_at`, if given: a span may go over several.
     """
     last = max(start, end - 1)
     if start >= document.card:
@@ -50,7 +50,7 @@ def locate(document: Document, start: int, end: int, said: int | None = None) ->
         lines = _counted(document, here["line"], start), _counted(document, there["line"], last)
         pieces.append(_numbered("line", *lines))
     if document.kind not in DATA:
-        at = start if said is None else said
+        at = start if sentence_at is None else sentence_at
         pieces += [*_item(document.text, start, last), *_heading(document.text, _standing(document.marks, at), at)]
     return ", ".join(pieces)
 

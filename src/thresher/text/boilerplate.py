@@ -104,8 +104,8 @@ def asks(sentence: str) -> bool:
     """
     if not sentence.rstrip(" \n\"'”’»)]*_").endswith(("?", "？", "؟")):
         return False
-    said = _SPEAKER.sub("", sentence, count=1)
-    return _ASKING.match(said) is not None or not (_QUOTED.search(said) or _TITLE.search(said))
+    bare = _SPEAKER.sub("", sentence, count=1)
+    return _ASKING.match(bare) is not None or not (_QUOTED.search(bare) or _TITLE.search(bare))
 
 
 CONTENTS = 3

@@ -51,7 +51,7 @@ def evidence_blocks(evidence: Sequence[Evidence], mark: Callable[[str], str] = w
     for number, piece in enumerate(evidence, start=1):
         chunk = piece.hit.chunk
         place = f"{chunk.title or chunk.source}" + (f", page {piece.page}" if piece.page else "")
-        version = f' version="{said}"' if (said := mark(chunk.document_id)) else ""
+        version = f' version="{version_mark}"' if (version_mark := mark(chunk.document_id)) else ""
         opening = f'<evidence number="{number}" from="{fenced_attribute(place)}"{version}>'
         blocks.append(f"{opening}\n{fenced_attribute(piece.text)}\n</evidence>")
     return "\n".join(blocks)

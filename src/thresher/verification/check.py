@@ -3,7 +3,7 @@
 A claim that no statement says in the same words (`thresher.verification.quoting`) is checked against windows of what it
 cites, then of the rest of the evidence, then of the whole cited document (`thresher.verification.attribution`). The
 trained model reads the sentences nearest to it, one fitted table weighs its readings, and the rules bound it where they
-are exact and give reasons (`thresher.verification.rules`). A claim is contradicted where a rule names what is said
+are exact and give reasons (`thresher.verification.rules`). A claim is contradicted where a rule names what stands
 instead; a denial of the model alone is a reason.
 
 `weights.json` (research/fit_checker.py) holds log odds of "supported" and "contradicted" against "unverified"; the
@@ -38,7 +38,7 @@ SUPPORTED_FROM = 0.8
 72 true ones 8 (benchmarks/claims, half `choose`); at .7 these are 13 and 27, at .5 they are 41 and 46."""
 
 CONTRADICTED_FROM = 0.7
-"""Calibrated probability from which a claim is contradicted where a rule names what is said instead: 2 % of the true
+"""Calibrated probability from which a claim is contradicted where a rule names what stands instead: 2 % of the true
 sentences of eleven sets reach it at most and 4 % of ShARC's, of those with another value planted about 40 %."""
 
 READ_AS_SUPPORTED = 0.5
@@ -203,7 +203,7 @@ def signs_of(rules: RuleSigns, together: SupportReading, alone: SupportReading, 
 
 
 def state_of(found: SupportReading, *, denied: bool) -> ClaimState:
-    """What calibrated probabilities make of a claim, where a rule names what is said instead (`denied`) or not."""
+    """What calibrated probabilities make of a claim, where a rule names what stands instead (`denied`) or not."""
     if found.supported >= SUPPORTED_FROM:
         return ClaimState.SUPPORTED
     return ClaimState.CONTRADICTED if denied and found.contradicted >= CONTRADICTED_FROM else ClaimState.UNVERIFIED

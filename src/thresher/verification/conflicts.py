@@ -455,7 +455,7 @@ def _names_another(question: str, answer: AnswerInSentence) -> bool:
 def _is_of_another_kind(question: str, answer: AnswerInSentence, other: AnswerInSentence) -> bool:
     """Whether a sentence has another word before a word of the question, whose own word the other sentence has.
 
-    Of steam turbines is said what is asked of gas turbines.
+    A sentence on steam turbines answers a question on gas turbines.
     """
     asked, here, there = (_modified(text) for text in (question, answer.sentence, other.sentence))
     terms, stated = term_set(question), term_set(answer.sentence)
@@ -482,7 +482,7 @@ def _modified(text: str) -> dict[str, set[str]]:
 
 
 def _is_variant(name: str, text: str) -> bool:
-    """Whether a text has a name only with something behind it: of V2-Lite is said what is asked of V2."""
+    """Whether a text has a name only with something behind it: V2-Lite where V2 is asked."""
     behind = [text[found.end() :] for found in re.finditer(rf"(?<!\w){re.escape(name)}", text)]
     return bool(behind) and all(re.match(r"-?\w", rest) for rest in behind)
 

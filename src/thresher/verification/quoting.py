@@ -1,6 +1,6 @@
 """Whether a statement says a claim in the same words: in their order, with nothing of them exchanged.
 
-A claim may leave words of the statement out, but none that bound what is said (must, until, by, first), and where one
+A claim may leave words of the statement out, but none that bound it (must, until, by, first), and where one
 turns it (not, except, only, if) none at all: who speaks no fluent English may speak English. Numbers and days compare
 by value. Of 1,519 supported claims that people wrote (VitaminC, FEVER's symmetric claims, SufficientFacts) 106 are
 quoted, of 1,481 others about the same texts one.

@@ -87,7 +87,7 @@ class RuleSigns:
 
     @property
     def denies(self) -> bool:
-        """Whether a rule names what is said instead: another number, another one of the name, the opposite."""
+        """Whether a rule names what stands instead: another number, another one of the name, the opposite."""
         return bool(self.denial or self.namesake or (self.number and self.misplaced))
 
 

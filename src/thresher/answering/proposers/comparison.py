@@ -54,7 +54,7 @@ class Side:
 
 
 def compared_in(question: str, proposals: Sequence[Proposal], judge: PairReader) -> Proposal:
-    """The first proposal; of a question that compares two what is said of each, or in doubt where nothing does.
+    """The first proposal; of a question that compares two a sentence on each, or in doubt where nothing does.
 
     The comparison is as probable as the first proposal, and is shown without its passage.
     """
@@ -74,12 +74,14 @@ def side_by_side(
     passages = [one.passage for one in proposals if one.passage is not None and not one.passage.entry]
     sentences = [(one, span) for one in passages for span in _prose(one)]
     wanted = [term_set(name) for name in names]
-    said = [term_set(one.quote[slice(*span)]) for one, span in sentences]
-    if not all(wanted) or any(all(terms <= there for terms in wanted) for there in said):
+    terms_of_each = [term_set(one.quote[slice(*span)]) for one, span in sentences]
+    if not all(wanted) or any(all(terms <= there for terms in wanted) for there in terms_of_each):
         return None
     found = []
     for name, terms, others in zip(names, wanted, wanted[::-1], strict=True):
-        own = [each for each, there in zip(sentences, said, strict=True) if terms <= there and not others <= there]
+        own = [
+            each for each, there in zip(sentences, terms_of_each, strict=True) if terms <= there and not others <= there
+        ]
         readings = reader.read(
             question, [one.quote[slice(*span)] for one, span in own], [one.stretch.title for one, _ in own]
         )

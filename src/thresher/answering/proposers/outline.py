@@ -1,4 +1,4 @@
-"""What is said of a document as a whole without a model that reads all of it: its outline, named as such."""
+"""A document as a whole without a model that reads all of it: its outline, named as such."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ def outline(document: Document) -> Generation:
         start, end = section.span
         quote = document.text[start:end]
         shown = quote if section.name == quote else _shown(document, section.span)
-        said = f"{section.name}: {shown}" if section.name not in ("", quote) else shown
-        lines.append(f"- {said} [{marker}]")
+        line = f"{section.name}: {shown}" if section.name not in ("", quote) else shown
+        lines.append(f"- {line} [{marker}]")
         score = Score(1.0, SUPPORT)
         citations.append(Citation(marker, document.id, document.source, document.title, None, start, end, quote, score))
-        sentences.append(AnswerSentence(0, 0, said, ClaimState.QUOTED, 1.0, (marker,)))
+        sentences.append(AnswerSentence(0, 0, line, ClaimState.QUOTED, 1.0, (marker,)))
     if further := [section.name for section in sections[MOST_SECTIONS:]]:
         more = f"; and {len(further) - MOST_NAMED} more" if len(further) > MOST_NAMED else ""
         lines.append(f"Further parts: {'; '.join(filter(None, further[:MOST_NAMED]))}{more}.")
@@ -111,16 +111,16 @@ def _facts(document: Document) -> str:
         "heading": sum(mark.kind == "heading" for mark in document.marks),
         "table": len(document.tables),
     }
-    told = [f"{count:,} {what}{'s' * (count != 1)}" for what, count in counts.items() if count]
-    told.append(f"{len(document.text[: document.card].split()):,} words")
+    facts = [f"{count:,} {what}{'s' * (count != 1)}" for what, count in counts.items() if count]
+    facts.append(f"{len(document.text[: document.card].split()):,} words")
     if author := document.metadata.get("author") or document.metadata.get("from"):
-        told.append(f"by {author}")
+        facts.append(f"by {author}")
     if document.date:
         days = dates_in(document.date)
-        told.append(
+        facts.append(
             f"dated {written(days[0][0]) if days and len(document.date) == len('2021-04-12') else document.date}"
         )
-    return ", ".join(told)
+    return ", ".join(facts)
 
 
 def parts_of(document: Document) -> Iterator[tuple[str, int, int]]:
@@ -164,6 +164,6 @@ def _first_of(document: Document, start: int, end: int) -> Span | None:
     tables = document.tables_over(start, end) if start < end else ()
     begin = tables[0].start if tables else end
     spans = [(start + low, start + high) for low, high in sentence_spans(document.text[start:begin])]
-    said = (span for span in spans if not says_nothing(document.text[slice(*span)]))
-    found = next(said, None)
+    telling = (span for span in spans if not says_nothing(document.text[slice(*span)]))
+    found = next(telling, None)
     return found if found is not None else tables[0].rows[0] if tables else None

@@ -1,4 +1,4 @@
-"""What a document says as a whole, written by a chat model part by part, each sentence checked against its part."""
+"""What a document says as a whole, draft by a chat model part by part, each sentence checked against its part."""
 
 from __future__ import annotations
 
@@ -55,21 +55,21 @@ def summary(document: Document, write: Generator, tell: Callable[[str], None]) -
         tell(f"\n{line}")
 
     for part in parts[:MOST_PARTS]:
-        said = write(_query(document), [_evidence(document, part)])
-        notes += said.notes
-        if said.answered_by == "reader":
+        draft = write(_query(document), [_evidence(document, part)])
+        notes += draft.notes
+        if draft.answered_by == "reader":
             break
         sections += len(part.names)
-        removed += said.removed
-        if said.citations:
+        removed += draft.removed
+        if draft.citations:
             shift = len(citations)
-            text = " ".join(renumbered(said.text, said.citations, shift).split())
+            text = " ".join(renumbered(draft.text, draft.citations, shift).split())
             add(f"- {part.name}: {text}" if part.name else f"- {text}")
-            citations += (replace(one, marker=one.marker + shift) for one in said.citations)
-            sentences += (replace(one, citations=tuple(at + shift for at in one.citations)) for one in said.sentences)
+            citations += (replace(one, marker=one.marker + shift) for one in draft.citations)
+            sentences += (replace(one, citations=tuple(at + shift for at in one.citations)) for one in draft.sentences)
     if not citations:
         return replace(outline(document), notes=notes, removed=tuple(removed))
-    if said.answered_by == "reader":
+    if draft.answered_by == "reader":
         add(f"Only {sections} of {of} sections were read.")
     if removed:
         add(f"Left out: {len(removed)} sentence{'s' * (len(removed) != 1)} that the document does not support.")
