@@ -43,7 +43,7 @@ def test_a_researcher_gets_answers_with_places_a_doubt_and_a_refusal(
     assert "3 documents, 0 that could not be read" in told
     assert "[1] tides.md" in told
     assert re.search(r"Eastport\?\n  In doubt, the nearest passage:", told)
-    assert "Which mammals live in the harbour?\n  Nothing in your documents answers this.\n  because: " in told
+    assert "Which mammals live in the harbour?\n  No answer found in your documents.\n  because: " in told
     assert "And Northquay? (And Northquay? (What was the mean tidal range at Saltby?))" in told
     assert "> The present wall" not in notes
     assert "6 December 2013" in notes

@@ -146,7 +146,7 @@ def test_an_abstention_for_want_of_evidence_says_why_in_the_step_that_abstains(
 
     parts = {"decide": lambda *given: Decision(Verdict.INCORRECT, reason="the best is below 0.3"), "generate": generate}
     answer = pipeline(**parts, correct=lambda query, decision: Correction(outcome="nothing")).answer(QUERY)
-    assert answer.reason == "Nothing in your documents answers this. Nothing was found outside either."
+    assert answer.reason == "No answer found in your documents. None was found outside either."
     details = {step.name: step.detail for step in answer.steps}
     assert (details["generate"]["reason"], details["verify"]) == (answer.reason, {})
     assert details["correct"] == {"outcome": "nothing"}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from thresher.text.markup import Block, flat, plain, replaced, table, unescaped
-from thresher.tracing.explain import also_lines, citation_line, in_full, picture, sentence_lines
+from thresher.tracing.explain import also, also_lines, citation_line, in_full, picture, sentence_lines
 from thresher.types import (
     Alternative,
     AnswerSentence,
@@ -70,7 +70,7 @@ class Answer:
     removed: tuple[AnswerSentence, ...] = ()
     """Sentences that were written and are not shown."""
     alternatives: tuple[Alternative, ...] = ()
-    """Further passages that may answer, where no chat model wrote; at most two."""
+    """Further passages that may answer, where no chat model wrote, at most two; of a refusal the nearest sentences."""
     state: State = "answered"
     """`refused` where `abstained`; `doubtful` where what is shown is the nearest and asserts nothing."""
     certificate: Certified | None = None
@@ -155,7 +155,7 @@ def _markdown(answer: Answer) -> str:
         lines += [f"{citation.marker}. {_literal(place_of(citation))}", f"   > {_literal(flat(citation.quote))}"]
     for one in answer.alternatives:
         place = f"{one.citation.marker}. {_literal(place_of(one.citation))}"
-        lines += ["", f"Also: {_bold_markdown(one.text, [one.citation])}", "", place]
+        lines += ["", f"{also(answer.abstained)} {_bold_markdown(one.text, [one.citation])}", "", place]
     return "\n".join([*lines, "", f"*{_literal(_summary(answer))}*", ""])
 
 
@@ -185,14 +185,14 @@ def _bold_markdown(text: str, citations: Sequence[Citation]) -> str:
 
 # --- why a question has no answer -------------------------------------------------------------------------------------
 
-NOT_ANSWERED = "Nothing in your documents answers this."
+NOT_ANSWERED = "No answer found in your documents."
 
-UNCERTAIN = "Nothing in your documents answers this with certainty."
+UNCERTAIN = "No answer found in your documents that is certain."
 
 
 def not_answered(*, outside: bool = False) -> str:
-    """That the documents do not answer, and whether it was sought outside."""
-    return f"{NOT_ANSWERED} Nothing was found outside either." if outside else NOT_ANSWERED
+    """That no answer was found, and whether it was sought outside."""
+    return f"{NOT_ANSWERED} None was found outside either." if outside else NOT_ANSWERED
 
 
 def not_certain(evidence: str) -> str:

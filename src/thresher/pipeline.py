@@ -39,6 +39,9 @@ NO_TIME = "the budget was spent before it was looked at"
 
 SLOTS = ("rewrite", "retrieve", "judge", "decide", "correct", "refine", "generate", "verify")
 
+REFUSED_WITH = 3
+"""Passages of which a refusal shows the nearest sentences."""
+
 Cut = Callable[[Query, Sequence[Evidence]], Sequence[Excerpt]]
 """Evidence to the excerpts that fit into a budget of tokens, best first."""
 
@@ -140,6 +143,8 @@ class Pipeline:
     verify: Verifier = unverified
     nearest: Generator | None = None
     """Shows, in doubt, what is nearest of one's own documents where they are insufficient and nothing else is there."""
+    refuse: Generator | None = None
+    """Refuses with the nearest sentences of what was judged, where nothing of it was kept."""
     degraded: tuple[str, ...] = ()
     """What the recipe names but could not be given, known before the run."""
     only_correct: bool = False
@@ -178,7 +183,7 @@ class Pipeline:
         draft = yield from record.step(
             "generate",
             len(refined.evidence),
-            lambda: self._generated(query, refined, decision, correction),
+            lambda: self._generated(query, judged, refined, decision, correction),
             unanswered(record),
         )
         draft = replace(draft, notes=NO_NOTES)  # already in the trace: the verifier returns only its own
@@ -212,12 +217,18 @@ class Pipeline:
         assert isinstance(last, Answer)
         return last
 
-    def _generated(self, query: Query, refined: Refined, decision: Decision, correction: Correction) -> Generation:
+    def _generated(
+        self, query: Query, judged: Judged, refined: Refined, decision: Decision, correction: Correction
+    ) -> Generation:
         """The draft, or a refusal where only a correct verdict is answered and this one is not."""
         if self.only_correct and decision.verdict not in (None, Verdict.CORRECT):
             reason = not_certain(EVIDENCE_IN_WORDS[decision.verdict])
             return Generation(UNCERTAIN, abstained=True, reason=reason)
-        draft = (self._nearest(decision, correction) or self.generate)(query, refined.evidence)
+        generate, evidence = self._nearest(decision, correction) or self.generate, refined.evidence
+        if self.refuse is not None and not evidence:
+            hits = [judgement.hit for judgement in judged.judgements[:REFUSED_WITH]]
+            generate, evidence = self.refuse, as_is(query, hits).evidence
+        draft = generate(query, evidence)
         return _explained(query, draft, refined, decision, correction)
 
     def _nearest(self, decision: Decision, correction: Correction) -> Generator | None:

@@ -207,7 +207,7 @@ def test_where_the_model_finds_nothing_the_passage_is_shown_in_doubt(answer: Ans
 
 
 def test_a_model_is_not_asked_where_the_evidence_does_not_answer() -> None:
-    refusal = abstention("Nothing in your documents answers this.")
+    refusal = abstention("No answer found in your documents.")
     generator = GroundedGenerator(ScriptedModel([]), CHECK, unanswered, read=local(refusal=refusal))
     chunk = Chunk("c", "d", "d.txt", "D", 0, 5, "Words")
     assert generator(QUERY, [Evidence(Hit(chunk, Score(0.5, COSINE), 1), 0, 5, "Words")]) is refusal

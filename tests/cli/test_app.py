@@ -438,7 +438,7 @@ def test_a_misspelt_command_behind_an_option_is_not_asked(run: Run, indexed: Pat
 
 def test_a_refusal_says_why_and_ends_with_four_where_that_is_asked_for(run: Run, indexed: Path) -> None:
     refused = run("ask", "Who won the football world cup in 1998?", "--home", indexed, "--exit-code")
-    assert (refused.code, refused.out.splitlines()[0]) == (4, "Nothing in your documents answers this.")
+    assert (refused.code, refused.out.splitlines()[0]) == (4, "No answer found in your documents.")
     assert run("ask", QUESTION, "--home", indexed, "--exit-code").code == 0
 
 

@@ -14,7 +14,7 @@ from thresher.answering.passage import Proposal, in_order, stretches_of
 from thresher.answering.proposers.cells import CellFinder
 from thresher.answering.proposers.passages import Passages
 from thresher.answering.sentences import Allowed, SentenceFinder
-from thresher.answering.show import shown
+from thresher.answering.show import nearest, shown
 from thresher.answering.spans import RANK, Confidence, SpanFinder
 from thresher.protocols import Documents, PairReader
 from thresher.question.intent import intent_of
@@ -166,7 +166,7 @@ class Answerer:
         reported = [one.to_dict() for one in proposals[:REPORTED]]
         notes = Notes(facts={"proposals": reported, "certainty": choice.certainty, "doubt": choice.doubt})
         if choice.certainty < self.min_confidence:
-            return abstention(NOT_ANSWERED, notes)
+            return replace(abstention(NOT_ANSWERED, notes), alternatives=nearest(proposals))
         rivals, former = (proposals[1:], past) if self.rivals else ((), ())
         return shown(question, choice, time, rivals=rivals, past=former, notes=notes)
 

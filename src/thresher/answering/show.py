@@ -16,6 +16,9 @@ from thresher.verification.conflicts import SHARED, SHARED_WITHIN, are_rivals
 
 MOST_ALTERNATIVES = 2
 
+MOST_NEAREST = 3
+"""Sentences that a refusal shows."""
+
 RIVAL_FROM, RIVAL_SHARE = 0.2, 0.4
 """Least probability, absolute and relative to the best span's, of a span elsewhere that is shown as contradicting it.
 Chosen on the half of benchmarks/planted_conflicts.py that is for choosing."""
@@ -54,6 +57,19 @@ def shown(
         exact=True,
         alternatives=tuple(_alternatives(choice, citations)),
     )
+
+
+def nearest(proposals: Sequence[Proposal]) -> tuple[Alternative, ...]:
+    """The sentences of a refusal that came nearest, each of another passage, with its place."""
+    found = list[Alternative]()
+    for one in proposals:
+        if one.passage is None or one.marked is None or any(same_place(one.citations[0], each.citation) for each in found):
+            continue
+        (start, end), low, marker = one.marked, one.passage.start, len(found) + 1
+        quote = one.passage.quote[start:end]
+        cited = replace(one.citations[0], marker=marker, start=low + start, end=low + end, quote=quote)
+        found.append(Alternative(f"“{' '.join(quote.split())}” [{marker}]", cited, one.probability))
+    return tuple(found[:MOST_NEAREST])
 
 
 def text_of(proposal: Proposal, copies: Sequence[Proposal]) -> tuple[str, tuple[Citation, ...]]:

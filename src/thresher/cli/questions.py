@@ -31,6 +31,7 @@ from thresher.cli.options import (
 from thresher.errors import ThresherError, UsageError
 from thresher.text.markup import blocks, flat, plain, shown, unescaped
 from thresher.tracing.explain import (
+    also,
     assessment,
     citation_line,
     counted,
@@ -431,7 +432,8 @@ def say_answer(given: Answer, *, steps: bool = False, options: str = "") -> None
         output.say(citation_line(citation.to_dict(), given.text))
     if given.alternatives:
         first = given.alternatives[0].citation.marker
-        output.say(f"Also, whole with thresher show {first}{options}:" if given.trace else "Also:")
+        label = also(given.abstained)
+        output.say(f"{label[:-1]}, whole with thresher show {first}{options}:" if given.trace else label)
     for other in given.alternatives:
         cited = other.citation.to_dict()
         output.say(f"  “{shortened_line(marked_sentence(cited), FOLDED)}” [{other.citation.marker}]")

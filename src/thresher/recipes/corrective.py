@@ -134,6 +134,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         refine=BestHits(strips(settings, scorer, STRIP_LOWER), MOST_REFINED, by=ORDER),
         generate=generate,
         nearest=replace(offline, answered_from=inf, certified_from=None),
+        refuse=replace(offline, min_confidence=inf),
         verify=verifier(settings.answer, parts),
         meter=parts.meter,
         degraded=degraded,

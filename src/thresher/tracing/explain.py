@@ -213,9 +213,14 @@ def citation_line(cited: Mapping[str, Any], answer: str, characters: int | None 
     return place if held else f"{place}: “{quote if characters is None else shortened(quote, characters)}”"
 
 
+def also(abstained: bool) -> str:
+    """What stands above passages beside an answer, or below a refusal."""
+    return "Nearest:" if abstained else "Also:"
+
+
 def also_lines(answer: Mapping[str, Any], characters: int | None = None) -> list[str]:
-    """The further passages that may answer, under a line that says so; nothing for none."""
-    lines = ["Also:"] if answer.get("alternatives") else []
+    """The further passages that may answer, or the nearest ones, under a line that says so; nothing for none."""
+    lines = [also(answer["abstained"])] if answer.get("alternatives") else []
     for one in answer.get("alternatives", ()):
         text = plain(one["text"]) if characters is None else shortened(flat(one["text"]), characters)
         lines += [f"  {text}", citation_line(one["citation"], one["text"], characters)]

@@ -63,8 +63,9 @@ def test_an_abstention_says_so_above_and_why_below(served: Running) -> None:
     told = shown(served.client, asked(UNANSWERED))
     assert told.statuses[-1] == {"description": "No answer: the documents do not give one", "done": True}
     assert "The documents do not answer it (6%)" in [one["description"] for one in told.statuses]
-    assert told.content.startswith("Nothing in your documents answers this.")
-    assert told.sources == []
+    assert told.content.startswith("No answer found in your documents.")
+    assert "\n\nNearest:\n" in told.content
+    assert len(told.sources) == 1
 
 
 def test_thanks_and_an_outline_search_for_nothing(served: Running) -> None:

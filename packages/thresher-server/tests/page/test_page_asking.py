@@ -77,7 +77,7 @@ def test_a_grain_that_is_walked_to_tells_its_text_and_its_reason(page: Page) -> 
 def test_a_question_that_the_documents_do_not_answer_is_refused_with_its_reason(page: Page) -> None:
     ask(page, "Which medicine helps against malaria?")
     expect(page.locator(".refusal h3")).to_have_text("Not answered")
-    expect(page.locator(".refusal-text")).to_have_text("Nothing in your documents answers this.")
+    expect(page.locator(".refusal-text")).to_have_text("No answer found in your documents.")
     expect(page.locator(".refusal .why")).to_have_count(0)
     expect(page.locator(".judged")).to_contain_text("Evidence: insufficient")
     expect(page.locator(".nearest li")).to_have_count(3)

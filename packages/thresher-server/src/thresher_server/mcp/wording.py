@@ -9,7 +9,7 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
 from thresher.links import file_name
-from thresher.tracing.explain import assessment, counted, in_full, shortened
+from thresher.tracing.explain import also, assessment, counted, in_full, shortened
 from thresher.types import ClaimState, State
 from thresher_server.mcp.shapes import (
     AnswerResult,
@@ -105,7 +105,7 @@ def answer(result: AnswerResult) -> str:
     lines = [in_full(result.answer, result.reason)]
     lines.append(_head(result.verdict, result.certainty, result.state))
     lines += [_cited(one) for one in result.citations]
-    lines += [f"Also: {one.text}\n{_cited(one.citation)}" for one in result.alternatives]
+    lines += [f"{also(result.abstained)} {one.text}\n{_cited(one.citation)}" for one in result.alternatives]
     lines += [
         f"{'removed, ' if one.removed else ''}{one.state}: “{shortened(one.text, QUOTED)}” {one.reason}".rstrip()
         for one in result.sentences

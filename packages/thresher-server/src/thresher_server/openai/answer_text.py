@@ -15,7 +15,7 @@ from thresher.types import Citation
 SOURCES = "\n\nSources:\n"
 """Heading of the list at the end; in an earlier answer, what follows it does not belong to the answer."""
 
-ALSO = "\n\nAlso:\n"
+ALSO, NEAREST = "\n\nAlso:\n", "\n\nNearest:\n"
 """Heading of further passages that may answer."""
 
 WHY = "\nWhy: "
@@ -56,12 +56,12 @@ def tail(answer: Answer, *, listed: bool, linked: bool, unread: Sequence[str] = 
 def _also(answer: Answer, linked: bool) -> str:
     folded = [(f"“{marked_sentence(one.citation.to_dict())}”", one.citation) for one in answer.alternatives]
     told = "\n\n".join(f"{text} [{cited.marker}]\n{_line(cited, linked)}" for text, cited in folded)
-    return ALSO + told if told else ""
+    return (NEAREST if answer.abstained else ALSO) + told if told else ""
 
 
 def without_tail(text: str) -> str:
     """An earlier answer that a client sends back, without its tail."""
-    return re.split(f"{SOURCES}|{WHY}|{UNREAD}|{UNDERSTOOD}|{ALSO}", text, maxsplit=1)[0]
+    return re.split(f"{SOURCES}|{WHY}|{UNREAD}|{UNDERSTOOD}|{ALSO}|{NEAREST}", text, maxsplit=1)[0]
 
 
 class UrlCitation(BaseModel):

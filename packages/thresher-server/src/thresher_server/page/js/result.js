@@ -182,9 +182,10 @@ function sources({ citations, text }, open, chunks) {
 }
 
 /** Further passages that may answer, each with the button that opens its place. */
-function alternatives({ alternatives: others = [] }, open, chunks) {
+function alternatives({ alternatives: others = [], abstained }, open, chunks) {
   if (!others.length) return null;
-  return element("div", { class: "also", role: "group", "aria-label": "Also" }, element("h3", {}, "Also"),
+  const label = abstained ? "Nearest" : "Also";
+  return element("div", { class: "also", role: "group", "aria-label": label }, element("h3", {}, label),
     others.map(({ text, citation }) => element("div", {}, answerText({ text, citations: [citation], sentences: [] }, open),
       element("p", { class: "source-place" }, [titleOf(citation), placeOf(citation)].filter(Boolean).join(" · ")),
       around(citation, chunks))));
