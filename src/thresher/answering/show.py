@@ -63,7 +63,11 @@ def nearest(proposals: Sequence[Proposal]) -> tuple[Alternative, ...]:
     """The sentences of a refusal that came nearest, each of another passage, with its place."""
     found = list[Alternative]()
     for one in proposals:
-        if one.passage is None or one.marked is None or any(same_place(one.citations[0], each.citation) for each in found):
+        if (
+            one.passage is None
+            or one.marked is None
+            or any(same_place(one.citations[0], each.citation) for each in found)
+        ):
             continue
         (start, end), low, marker = one.marked, one.passage.start, len(found) + 1
         quote = one.passage.quote[start:end]
