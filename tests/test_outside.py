@@ -106,7 +106,7 @@ def test_what_is_found_outside_and_does_not_suffice_is_dropped_by_our_own(librar
     ("given", "told"),
     [
         ("collection:nowhere", "holds no documents yet; call `add(PATH)` with `collection` nowhere"),
-        ("collection:default", "is the collection that is asked"),
+        ("collection:default", "the question already searches this collection"),
         ("collection:", "use none, web or collection:NAME"),
         ("collection", "use none, web or collection:NAME"),
         ("archive", "use none, web or collection:NAME"),

@@ -16,6 +16,10 @@ from thresher.text.boilerplate import (
     "sentence",
     [
         "Revenue by quarter",
+        "3 Notice period during probation",
+        "4\tNumber of sick days without a certificate\t14",
+        "6 Price of a charter ... 24",
+        "| | Oak |",
         "The results are presented in Table 3.",
         "The rest of this paper is organized as follows.",
         "Figure 2: Training loss on MNIST.",

@@ -58,7 +58,7 @@ def test_thousands_separators_change_nothing(number: int) -> None:
 
 @given(some.integers(0, 999_999), some.integers(0, 999_999))
 def test_a_number_is_missing_exactly_where_another_stands(one: int, other: int) -> None:
-    assert (missing_quantity(f"About {one} came.", f"About {other} came.") == "") == (one == other)
+    assert (missing_quantity(f"In all {one} came.", f"In all {other} came.") == "") == (one == other)
 
 
 @given(some.text(max_size=120))

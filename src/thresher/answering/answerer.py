@@ -94,8 +94,8 @@ class Answerer:
     ) -> tuple[Generation, list[Proposal]]:
         """The answer of the documents that are in force at the time asked about, and what may answer.
 
-        What other versions say follows the answer.
-        Evidence is taken in its order, and, of one part of a question `apart`, in the order of what it says to that.
+        What other versions say follows the answer. Keeps the judge's order; one part of a split question (`apart`)
+        re-ranks by that part.
         """
         if apart or not all(RANK in piece.hit.scores for piece in evidence):
             places = sorted(self.spans(question, evidence, documents), key=lambda place: -place.order)
@@ -147,15 +147,18 @@ class Answerer:
         read = Passages(self.sentences, self.confidence.answer)
         found = read(question, self.spans(question, evidence, documents), stretches, allowed)
         others: list[Proposal] = []
-        if (cell := tables.answer(kept)) is not None:
-            others.append(Proposal(self.confidence.cell.lower_bound, *cell))
+        if (answered := tables.answer(kept)) is not None:
+            cell = Proposal(self.confidence.cell.lower_bound, *answered)
+            # it is no less likely than the rows that it is read from
+            least = max((one.probability for one in found if one.overlaps(cell)), default=0.0)
+            others.append(replace(cell, probability=max(cell.probability, least)))
         if intent_of(question).identifiers:
             from thresher.answering.proposers.entries import Entries
 
             entries = Entries.near(question, stretches, documents)
             found = [one for one in found if not entries.is_listed(one)]
             others += entries.proposals(self.judge)
-        return in_order([*found, *others])
+        return in_order([*others, *found])
 
     def _answer(
         self, question: str, proposals: Sequence[Proposal], time: Timed, past: Sequence[Proposal]

@@ -270,7 +270,8 @@ class Opened:
         if prefix != "collection" or not name:
             raise UsageError("is no outside source", subject=subject, next_step="use none, web or collection:NAME")
         if name == self.name:
-            raise UsageError("is the collection that is asked", subject=subject, next_step="name another one")
+            what = "the question already searches this collection"
+            raise UsageError(what, subject=subject, next_step="name another one")
         if name not in self._others:
             self._others[name] = Opened(self.home, name, within=self.within).store
         other = self._others[name]

@@ -63,7 +63,7 @@ class Report:
 
 
 GONE = "the file is gone, its text is still in the collection", "index the folder with --prune to forget it"
-OLD = "its text of before is still in the collection", "mend the file and index it again, or delete the source"
+OLD = "the collection still has its text of the last reading", "mend the file and index it again, or delete the source"
 LOOK = "look them up in the file; they are not searched"
 CHECK = "look at its letters; if they are wrong, save it as UTF-8"
 COMPUTE = "open it in a program that computes them, save it and index it again"

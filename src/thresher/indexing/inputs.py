@@ -139,7 +139,8 @@ class Inputs:
         self._tell()
         for number, document in enumerate(read()):
             if number and self._stop():
-                raise DocumentError("was left before its end", subject=source, next_step="add it again")
+                what = "reading was stopped; the rest of the file is not indexed"
+                raise DocumentError(what, subject=source, next_step="add it again")
             if isinstance(document, Document):
                 characters += len(document.text)
                 self._done = before + min(characters, size)

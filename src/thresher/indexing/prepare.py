@@ -191,7 +191,7 @@ class Ahead:
 
 
 def _prepared(pieces: Iterable[_Piece]) -> Iterator[Prepared]:
-    """What came of the pieces of one file. Of rows whose worker died, and died again, there is an error alone."""
+    """What came of the pieces of one file. Rows whose worker died twice become one error."""
     for piece in pieces:
         prepared = Prepared()
         try:

@@ -83,12 +83,12 @@ class DocumentView(DocumentStore):
         return self._whole._store
 
     def choose(self, name: str) -> None:
-        """As of the whole collection."""
+        """Delegates to the unfiltered store."""
         self._whole.choose(name)
 
     @property
     def is_open_to_choice(self) -> bool:
-        """As of the whole collection."""
+        """Delegates to the unfiltered store."""
         return self._whole.is_open_to_choice
 
     def record_table(self, name: str) -> Records:
@@ -128,19 +128,19 @@ class DocumentView(DocumentStore):
     # --- the tables are kept in step as a whole
 
     def create_tables(self, config: IndexConfig) -> None:
-        """As of the whole collection."""
+        """Delegates to the unfiltered store."""
         self._whole.create_tables(config)
 
     def missing(self, config: IndexConfig) -> list[str]:
-        """As of the whole collection."""
+        """Delegates to the unfiltered store."""
         return self._whole.missing(config)
 
     def complete(self, config: IndexConfig, *, progress: Callable[[int, int], None] | None = None) -> int:
-        """As of the whole collection."""
+        """Delegates to the unfiltered store."""
         return self._whole.complete(config, progress=progress)
 
     def maintain(self, config: IndexConfig | None = None, *, drop_versions: bool = False) -> None:
-        """As of the whole collection."""
+        """Delegates to the unfiltered store."""
         self._whole.maintain(config, drop_versions=drop_versions)
 
 

@@ -55,10 +55,11 @@ IN_TOPIC = 0.3
 to manuals that follow one to another page none has more than .15; of 5 that go on about a paper the least has .84."""
 
 CALLED, FAR = 0.5, 2.0
-"""Log odds by which another document has to be likelier to answer a whole question than that of the topic: where a word
-of the question stands in its title, and where the question has any other name. Of 11 questions that name what the
-document of the topic only mentions, none whose noun stands in the other title has less than 0.9, and of the others one
-less than 2.6; of five that go on about the topic one with such a noun has 0.3, and "how many GPUs were used?" 1.2."""
+"""Margins (log odds) before a self-contained question leaves the conversation's document: for a document with a word
+of the question in its title, and for any other where the question has a name that the document lacks. Of 11 questions
+that name what the document of the topic only mentions, none whose noun stands in the other title has less than 0.9,
+and of the others one less than 2.6; of five that go on about the topic one with such a noun has 0.3, and "how many
+GPUs were used?" 1.2."""
 
 LEAST = 1e-6
 """A probability below it is taken for it, so that its log odds are bounded."""

@@ -111,7 +111,7 @@ _WHOLE = re.compile(
     r"|(?:(?:give|show|write|make)\s+(?:me\s+)?)?(?:an?|the)?\s*(?:(?:short|brief|quick)\s+)?(?:summary|overview|outline)"
     rf"(?:\s+of\s+(?P<of>.+?)|\W+(?P<behind>{_FILE}))?"
     rf"|(?P<before>{_FILE})\W+(?:summary|overview|outline)"
-    rf"|{_WHAT_IS_IT}\s+(?:this|that|it)\s+(?:all\s+)?about\s*[:,-]\s*(?P<named>.+?)"
+    rf"|{_WHAT_IS_IT}\s+(?:this|that|it)(?:\s+(?:file|document|paper|text))?\s+(?:all\s+)?about\s*[:,-]\s*(?P<named>.+?)"
     r"|what(?:['’]s|\s+is|\s+does)\s+(?P<about>.+?)\s+(?:all\s+)?(?:about|deal\s+with)"
     rf"|(?:(?:tell|show)\s+me\s+(?:\w+\s+)?about|describe|{_WHAT_IS_IT}\s+(?:in|inside))\s+(?P<file>{_FILE})"
     rf"|what\s+does\s+(?P<holds>{_FILE})\s+(?:contain|say)"

@@ -190,7 +190,7 @@ def row_cells(seen: Look) -> Found | None:
 
 
 def _rows_meant(seen: Look) -> list[int]:
-    """Rows that are named whole by a question without another word to explain, or that hold all words that are left."""
+    """Rows named in full, or with one cell that has all remaining words."""
     if seen.named and not seen.lacks():
         return list(seen.rows) if len(seen.rows) <= ROWS_SHOWN else []
     left = [seen.words.tokens[at] for at in seen.unexplained]

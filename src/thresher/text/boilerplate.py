@@ -75,11 +75,13 @@ _LEANS = re.compile(
 
 
 def says_nothing(sentence: str) -> bool:
-    """Whether a sentence is a heading, a question, a caption, a signpost, a reference or a formula."""
+    """Whether a sentence is a heading, a question, a caption, a signpost, a reference or a formula; rows state."""
     text = " ".join(sentence.split())
+    if text.startswith("|"):
+        return len(_CELL.findall(text)) < LEAST_CELLS
     return (
         asks(text)
-        or (len(text.split()) <= HEADING_WORDS and not re.search(r"[.!?:;\d]", text))
+        or _is_heading(sentence)
         or text.startswith("#")
         or text.isupper()
         or not _is_plain(text)
@@ -89,6 +91,23 @@ def says_nothing(sentence: str) -> bool:
         or has_labels(text)
     )
 
+
+_NUMBERING = re.compile(r"\W*(?:\d+(?:\.\d+)*|[A-Z]|[IVX]+)[.)]?\s+(?=[A-Z][\w'’-]*\s+\w)")
+_PAGE_BEHIND = re.compile(r"(?:\s*\.{2,}\s*|(?:\s*\.\s){3,}\s*|\t\s*)\d{1,4}\s*$")
+"""What a line of a table of contents ends with."""
+
+
+def _is_heading(line: str) -> bool:
+    """Whether a line is a heading, with its number or without, or stands for one in a table of contents."""
+    bare = _NUMBERING.sub("", _PAGE_BEHIND.sub("", line.strip()), count=1)
+    if _PAGE_BEHIND.search(line) and "\n" not in line.strip():
+        return True
+    return len(bare.split()) <= HEADING_WORDS and not re.search(r"[.!?:;\d]", bare)
+
+
+_CELL = re.compile(r"\|[^|\w]*\w[^|]*(?=\|)")
+LEAST_CELLS = 2
+"""Cells that say something in a row that does."""
 
 _SPEAKER = re.compile(r"\W*(?:\w{1,20} ?\d{0,3}\W?[:.)]\W*\s)?")
 """Before a question: its number, "Q:", who asks it."""

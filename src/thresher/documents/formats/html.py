@@ -67,7 +67,7 @@ CHARSET_BYTES = 2048  # browsers look no further than 1,024
 HIDING_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
 CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 CODE, PARAMETER = "ac:plain-text-body", "ac:parameter"
-"""As pages of a wiki (Confluence) have code, and what a macro is told besides: of that a page shows the title."""
+"""Confluence's code macro; of its parameters only the title is visible."""
 MAX_DEPTH = 2000  # no page nests deeper; browsers stop at 512
 MAX_UNCLOSED = 200  # marks of a page's end that are tried once more as text; each try reads on to the end
 
