@@ -102,7 +102,7 @@ evidence: dev
 wheels:
 	bash .ci/wheels
 
-# What is shipped: requirements.lock pins the dependencies of the engine, `web` and the server by version and hash.
+# What is shipped: requirements.lock pins the dependencies of the engine, `large`, `web` and the server by version and hash.
 # The tools have an environment apart, so that theirs are not among them.
 SUPPLY := .venv-supply
 SBOM := thresher.cdx.json
@@ -114,7 +114,7 @@ $(SUPPLY)/.installed: Makefile
 
 # Versions in the lock are kept where they fit; `make lock LOCK=--upgrade` takes the newest.
 lock: $(SUPPLY)/.installed
-	printf '.[web]\n./packages/thresher-server\n' | $(SUPPLY)/bin/uv pip compile - --quiet --universal \
+	printf '.[large,web]\n./packages/thresher-server\n' | $(SUPPLY)/bin/uv pip compile - --quiet --universal \
 		--python-version 3.11 --generate-hashes --no-emit-package thresher --no-emit-package thresher-server \
 		--no-annotate --custom-compile-command 'make lock' --output-file requirements.lock $(LOCK)
 

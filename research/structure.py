@@ -25,7 +25,8 @@ ROOT = Path(__file__).parents[1]
 ENTERED = """
 import atexit, sys
 def report():
-    ours = [name for name in sys.modules if name.split('.')[0] in ('thresher', 'thresher_evals', 'thresher_methods')]
+    known = ('thresher', 'thresher_evals', 'thresher_formats', 'thresher_methods')
+    ours = [name for name in sys.modules if name.split('.')[0] in known]
     sys.stderr.write(f'\\nLOADED {" ".join(ours)}\\n')
 atexit.register(report)
 from thresher.cli.app import main

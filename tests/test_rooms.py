@@ -33,12 +33,13 @@ MODELS_ARE_THEIRS = {"retrieval", "judging", "correction", "refinement", "answer
 """Rooms whose parts may own a model besides taking one through a protocol."""
 ALSO = {
     "answering": {"verification"},
+    "documents": {"plugins"},
     "refinement": {"verification"},
     "indexing": {"stores", "home", "documents", "plugins", "models"},
     "stores": {"home", "plugins", "settings"},
 }
 """What is written, or kept as evidence, is checked; files are read on their way to a store below a home, in processes
-that share the cores between their models; a store or a cluster may be an outsider's."""
+that share the cores between their models; a store, a cluster or a format may be an outsider's."""
 FOUNDATION = {
     "errors": set(),
     "types": set(),
@@ -186,9 +187,13 @@ PUBLIC = {
     "thresher",
     "thresher.answer",
     "thresher.collection",
+    "thresher.documents.assembly",
+    "thresher.documents.cleaning",
+    "thresher.documents.registry",
     "thresher.errors",
     "thresher.parts.answering",
     "thresher.parts.chunking",
+    "thresher.parts.documents",
     "thresher.parts.judging",
     "thresher.parts.retrieval",
     "thresher.pipeline",
@@ -198,17 +203,16 @@ PUBLIC = {
     "thresher.settings",
     "thresher.types",
 }
-"""The modules that a method, a store or an adapter imports; docs/extending.md lists them."""
+"""The modules that a method, a format, a store or an adapter imports; docs/extending.md lists them."""
 
 BESIDE = {
     "bucket": "home.places stores.lance stores.lance_memory stores.lance_table",
     "ci": "cli.options cli.output collection.opened home.places indexing.catalog models.cross_encoders models.running "
     "questions recipes.components text.markup tracing.explain",
-    "evals": "chunking.spans cli.options cli.output collection.engine documents.cleaning home.places "
-    "indexing.processes judging.calibration judging.fitting judging.verdicts models.chat models.encoders "
-    "models.replies models.running models.usage recipes.calibrate recipes.components recipes.evidence structure.forms "
-    "structure.grid structure.lookup text.entities text.injection text.sentences text.terms tracing.explain "
-    "verification.rules",
+    "evals": "chunking.spans cli.options cli.output collection.engine home.places indexing.processes "
+    "judging.calibration judging.fitting judging.verdicts models.chat models.encoders models.replies models.running "
+    "models.usage recipes.calibrate recipes.components recipes.evidence structure.forms structure.grid "
+    "structure.lookup text.entities text.injection text.sentences text.terms tracing.explain verification.rules",
     "postgres": "filters home.places text.terms",
     "ray": "indexing.processes models.running stores.lance_upkeep",
     "server": "answering.citations cli.options cli.output collection.engine collection.opened deadline "
@@ -223,7 +227,8 @@ BESIDE = {
     "tracing.feedback",
 }
 """Modules that distributions of ours import besides: to be removed from here, never added to."""
-DISTRIBUTIONS = [PACKAGE.parent / "thresher_methods", *sorted((PACKAGE.parents[1] / "packages").glob("*/src/"))]
+IN_THE_WHEEL = [PACKAGE.parent / name for name in ("thresher_formats", "thresher_methods")]
+DISTRIBUTIONS = [*IN_THE_WHEEL, *sorted((PACKAGE.parents[1] / "packages").glob("*/src/"))]
 
 
 def engine_modules_of(folder: Path) -> set[str]:
@@ -250,10 +255,11 @@ def test_a_distribution_imports_public_modules_and_those_that_are_recorded(folde
     assert engine_modules_of(folder) - PUBLIC == {f"thresher.{name}" for name in recorded}
 
 
-def test_the_parts_of_methods_are_all_used_by_one_or_shown() -> None:
+def test_the_parts_of_methods_and_formats_are_all_used_by_one_or_shown() -> None:
     used = {
         f"{node.module}.{alias.name}"
-        for file in (PACKAGE.parent / "thresher_methods").glob("*.py")
+        for package in IN_THE_WHEEL
+        for file in package.glob("*.py")
         for node in ast.walk(parsed(file))
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("thresher.parts.")
         for alias in node.names

@@ -21,7 +21,7 @@ def declared() -> list[str]:
         for folder in ("", "packages/thresher-server")
     )
     extras = engine["optional-dependencies"]
-    return [*engine["dependencies"], *extras["web"], *server["dependencies"]]
+    return [*engine["dependencies"], *extras["large"], *extras["web"], *server["dependencies"]]
 
 
 @pytest.mark.parametrize("line", [line for line in declared() if line != "thresher"])

@@ -12,7 +12,7 @@ from tests.documents import making
 from tests.documents.making import parse_bytes, read_one, refusal, save, within
 from thresher.documents.assembly import Parsed
 from thresher.documents.cleaning import decode
-from thresher.documents.registry import KINDS, FileKind, RawFile, by_extension, by_mime_type, file_kind, passed_by
+from thresher.documents.registry import FileKind, RawFile, by_extension, by_mime_type, file_kind, kinds, passed_by
 from thresher.errors import DocumentError, UnknownSetting, UsageError
 from thresher.types import Document
 
@@ -29,12 +29,12 @@ SUBTITLES = FileKind("lines", "subtitles", (".lines",), ("application/x-lines",)
 
 
 def test_every_kind_has_a_reader_and_names_of_its_own() -> None:
-    for kind in KINDS.values():
+    for kind in kinds().values():
         assert isinstance(kind.reader, str)
         module, _, function = kind.reader.partition(":")
         assert callable(getattr(import_module(module, "thresher.documents.formats"), function))
         assert kind.label
-    for names in ([kind.extensions for kind in KINDS.values()], [kind.mime_types for kind in KINDS.values()]):
+    for names in ([kind.extensions for kind in kinds().values()], [kind.mime_types for kind in kinds().values()]):
         assert set(Counter(name for each in names for name in each).values()) == {1}
 
 
@@ -77,10 +77,11 @@ def test_a_name_or_extension_that_is_taken_is_refused(registering: Registering) 
     for kind in (
         FileKind("pdf", "x", (".x",), (), read_subtitles),
         FileKind("x", "x", (".x", ".htm"), (), read_subtitles),
+        FileKind("x", "x", (".rtf",), (), read_subtitles),  # of another package
     ):
         with pytest.raises(UsageError, match="taken"):
             registering(kind)
-    assert "x" not in KINDS
+    assert "x" not in kinds()
 
 
 # --- what a file is ---------------------------------------------------------------------------------------------------

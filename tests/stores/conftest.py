@@ -10,8 +10,10 @@ from thresher.stores.lance import LanceChunkTable, LanceStore
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> LanceStore:
-    return LanceStore(tmp_path / "lance")
+def store(tmp_path: Path, request: pytest.FixtureRequest) -> LanceStore:
+    """An empty store, of the class that the test is given if it is."""
+    made: LanceStore = getattr(request, "param", LanceStore)(tmp_path / "lance")
+    return made
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.indexing.making import ENCODER, bytes_holding, row
+from tests.stores.large import Large, small_and_large
 from thresher.errors import StoreError
 from thresher.filters import holds
 from thresher.stores.lance import LanceChunkTable, LanceStore
@@ -43,14 +44,19 @@ WORDS = ["coal", "grain", "ship", "night", "tower", "storm"]  # each its own ste
 
 @settings(max_examples=5, deadline=None)
 @given(
+    st.sampled_from([LanceStore, Large]),
     st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12), min_size=4, max_size=30),
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=3, unique=True),
     st.data(),
 )
 def test_scores_follow_the_formula_after_adding_deleting_and_renaming(
-    tmp_path_factory: pytest.TempPathFactory, texts: list[list[str]], query: list[str], data: st.DataObject
+    tmp_path_factory: pytest.TempPathFactory,
+    kept: type[LanceStore],
+    texts: list[list[str]],
+    query: list[str],
+    data: st.DataObject,
 ) -> None:
-    store = LanceStore(tmp_path_factory.mktemp("bm25"))
+    store = kept(tmp_path_factory.mktemp("bm25"))
     store.create("chunks_b", dimension=ENCODER.dimension)
     table = store.open("chunks_b")
     rows = {f"c{n:02}": words for n, words in enumerate(texts)}
@@ -69,6 +75,7 @@ def test_scores_follow_the_formula_after_adding_deleting_and_renaming(
     assert_bm25(table, left, " ".join(query))
 
 
+@small_and_large
 def test_a_deletion_is_remembered_by_who_opens_the_table_next(store: LanceStore, table: LanceChunkTable) -> None:
     table.delete(["dc3"])
     del table
@@ -115,6 +122,7 @@ def test_a_lost_index_is_noticed_and_made_again(table: LanceChunkTable, index: s
     assert table.stale() == []
 
 
+@small_and_large
 def test_a_purge_leaves_no_byte_of_the_deleted_text(store: LanceStore, table: LanceChunkTable, tmp_path: Path) -> None:
     records = store.records("documents", key="id", columns={"id": "text", "text": "text"})
     texts = {f"d{n}": f"Paragraph {n} says unmistakable{n}word and more." for n in range(50)}
@@ -206,7 +214,7 @@ def test_a_version_that_was_read_is_asked_for_again_once_the_folder_of_versions_
     asked = Mock()
     asked.name = "t"
     type(asked).version = PropertyMock(side_effect=[1, 1, 1, 2, 3])
-    table = LanceRecords(asked, tmp_path, key="id")
+    table = LanceRecords(asked, tmp_path, key="id", again=asked)
     assert [table.version, table.version] == [1, 1]  # no folder of versions: always asked
     folder = tmp_path / "t.lance" / "_versions"
     folder.mkdir(parents=True)
@@ -222,12 +230,13 @@ def test_a_reader_that_looks_for_versions_seldom_begins_again_at_the_newest_when
     tmp_path: Path,
 ) -> None:
     schema = pa.schema([("key", pa.string()), ("value", pa.string())])
-    written = LanceRecords(lancedb.connect(tmp_path).create_table("t", schema=schema), tmp_path, key="key")
+    made = lancedb.connect(tmp_path).create_table("t", schema=schema)
+    written = LanceRecords(made, tmp_path, key="key", again=lambda: made)
     written.merge([{"key": "a", "value": "first"}])
     seldom = lancedb.connect(tmp_path, read_consistency_interval=timedelta(hours=1)).open_table("t")
     written.merge([{"key": "a", "value": "last"}])
     written.maintain(drop_versions=True)
-    assert LanceRecords(seldom, tmp_path, key="key").get(["a"])["a"]["value"] == "last"
+    assert LanceRecords(seldom, tmp_path, key="key", again=lambda: seldom).get(["a"])["a"]["value"] == "last"
 
 
 def test_a_reader_begins_again_when_the_newest_version_goes_while_it_is_looked_for(

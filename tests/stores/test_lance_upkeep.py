@@ -18,10 +18,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.indexing.making import ENCODER, row
+from tests.stores.large import small_and_large
 from thresher.errors import StoreError
 from thresher.stores.lance import COUNTED, LanceChunkTable, LanceStore, holding
+from thresher.stores.lance_manifest import names_other_places
 from thresher.stores.lance_memory import Memory
-from thresher.stores.lance_upkeep import Segment, check_versions, to_build
+from thresher.stores.lance_upkeep import Segment, check_versions, newest, to_build
 from thresher.testing.fakes import HashEncoder
 
 # --- what is built anew -----------------------------------------------------------------------------------------------
@@ -103,6 +105,7 @@ def really(table: LanceChunkTable) -> dict[str, int]:
     return {word: sum(word in text for text in texts) for word in ("grain", "chaff", "husk")}
 
 
+@small_and_large
 def test_the_frequencies_of_common_terms_are_exact_before_and_after_upkeep(table: LanceChunkTable) -> None:
     grown(table, 0, COUNTED + 500)
     table.maintain()
@@ -115,10 +118,85 @@ def test_the_frequencies_of_common_terms_are_exact_before_and_after_upkeep(table
     assert counted(table) == really(table)
 
 
+# --- small and large --------------------------------------------------------------------------------------------------
+
+
+def test_a_table_that_grows_large_and_shrinks_again_counts_what_it_holds(table: LanceChunkTable) -> None:
+    for start in range(0, 300, 100):
+        grown(table, start, 100)
+        table.large_rows = 150
+        table.maintain()
+        assert table.stale() == []
+        assert counted(table) == really(table)
+    assert [index.num_segments for index in table._table.list_indices() if index.name == "terms_idx"] > [1]
+    table.delete([f"d{number}" for number in range(40)])
+    table.maintain()
+    assert table.stale() == []
+    assert (table.count(), counted(table)) == (100, really(table))
+
+
+WITHOUT_PYLANCE = """
+import sys
+
+class Absent:
+    def find_spec(self, name, *_):
+        if name == "lance":
+            raise ModuleNotFoundError("No module named 'lance'")
+
+sys.meta_path.insert(0, Absent())
+
+from pathlib import Path
+from tests.indexing.making import ENCODER, row
+from thresher.errors import MissingExtra
+from thresher.stores.lance import LanceStore
+
+store = LanceStore(Path(sys.argv[1]))
+store.create("chunks_t", dimension=ENCODER.dimension)
+table = store.open("chunks_t")
+records = store.records("documents", key="id", columns={"id": "text"})
+for start in (0, 20):
+    table.append([row(f"c{n}", f"grain {n}", document_id=f"d{n}") for n in range(start, start + 20)])
+    records.append([{"id": f"d{n}"} for n in range(start, start + 20)])
+    table.maintain()
+table.delete(["d3"])
+records.merge([], remove=["d3"])
+print(sorted(records.past("id"))[-1], table.is_foreign, len(table.stale()))
+for one in (table, records):
+    one.maintain(drop_versions=True)
+print(table.stale(), table.versions, table.count(), [chunk.id for chunk, _ in table.matching("grain 7", limit=1)])
+table.large_rows = 30
+try:
+    table.maintain()
+except MissingExtra as error:
+    print(error)
+"""
+
+
+def test_only_a_large_table_wants_pylance_and_says_so(tmp_path: Path) -> None:
+    asked = [sys.executable, "-c", WITHOUT_PYLANCE, str(tmp_path)]
+    done = subprocess.run(asked, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "d9 False 1",
+        "[] 1 39 ['c7']",
+        "the upkeep of chunks_t, which has 39 rows: the package 'pylance' is not installed; "
+        "install with: pip install 'thresher[large]'",
+    ]
+
+
+def test_a_table_whose_data_lie_elsewhere_is_known_by_its_manifest(store: LanceStore, table: LanceChunkTable) -> None:
+    assert not table.is_foreign
+    newest(table._table).shallow_clone(f"{table._table.uri[: -len('chunks_t.lance')]}chunks_u.lance", reference=None)
+    assert store.open("chunks_u").is_foreign
+    for broken in (b"", b"x" * 40, b"\x08\xff" * 8 + bytes(8) + b"\0\0\0\0LANC"):
+        with pytest.raises(ValueError, match="manifest of Lance"):
+            names_other_places(broken)
+
+
 # --- beside others ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
+@small_and_large
 def test_upkeep_goes_on_beside_deletions_additions_and_questions(table: LanceChunkTable, tmp_path: Path) -> None:
     for start in range(0, 2000, 100):
         grown(table, start, 100)
@@ -151,14 +229,17 @@ import sys
 from pathlib import Path
 from thresher.stores.lance import LanceStore
 table = LanceStore(Path(sys.argv[1]), ann_rows=1000).open("chunks_k")
+table.large_rows = int(sys.argv[2])
 print("begun", flush=True)
 table.maintain()
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seconds", [0.0, 0.1, 0.3, 0.6, 1.0])
-def test_upkeep_that_is_killed_loses_nothing(tmp_path: Path, seconds: float) -> None:
+@pytest.mark.parametrize(
+    ("seconds", "large_rows"), [(0.0, 0), (0.1, 0), (0.3, 0), (0.6, 0), (1.0, 0), (0.1, 32_768), (0.3, 32_768)]
+)
+def test_upkeep_that_is_killed_loses_nothing(tmp_path: Path, seconds: float, large_rows: int) -> None:
     encoder = HashEncoder(64)
     store = LanceStore(tmp_path, ann_rows=1000)
     store.create("chunks_k", dimension=64)
@@ -168,7 +249,9 @@ def test_upkeep_that_is_killed_loses_nothing(tmp_path: Path, seconds: float) -> 
         vectors = encoder.encode([f"v{n}" for n in numbers])
         made = [row(f"c{n}", f"grain number{n}", document_id=f"d{n // 5}") for n in numbers]
         opened.append([replace(one, vector=vector) for one, vector in zip(made, vectors, strict=True)])
-    with subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(tmp_path), str(large_rows)], stdout=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"begun\n"
         time.sleep(seconds)  # whatever it is at by then

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import thresher
+from tests.stores.large import Large
 from thresher.errors import StoreError, UsageError
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import Store
@@ -22,6 +23,11 @@ MEMORY = {"store": "memory"}
 class TestLance(StoreContract):
     def open_store(self, folder: Path) -> Store:
         return LanceStore(folder)
+
+
+class TestLarge(StoreContract):
+    def open_store(self, folder: Path) -> Store:
+        return Large(folder)
 
 
 class TestMemory(StoreContract):

@@ -14,11 +14,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
-from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Parsed
 from thresher.documents.cleaning import normalise, word_set
-from thresher.documents.formats.archives import Part, descendants, local, opened, xml_of
+from thresher.documents.formats.archives import Part, descendants, local, opened
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 from thresher.types import Metadata
@@ -59,8 +58,9 @@ class Account:
 
 
 def account(file: RawFile, parsed: Parsed) -> Account | None:
-    """The account of one file; None for kinds whose text is kept unchanged, and for registered kinds."""
-    pieces = parsed.seen or (PIECES[file.kind.name](file) if file.kind.name in PIECES else ())
+    """The account of one file; None for kinds whose text is kept unchanged, and for others' that say nothing `seen`."""
+    counted = file.kind.name in PIECES and str(file.kind.reader).startswith(".")
+    pieces = parsed.seen or (PIECES[file.kind.name](file) if counted else ())
     there: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for place, text in pieces:
         there[place].update(words_of(text))
@@ -77,7 +77,7 @@ def account(file: RawFile, parsed: Parsed) -> Account | None:
 
 def accounted(file: RawFile, parsed: Parsed) -> Parsed:
     """The parsed document with the number of missing words. Raises DocumentError for too many."""
-    found = account(file, parsed) if str(file.kind.reader).startswith(".") else None
+    found = account(file, parsed)
     if found is None:
         return parsed
     found.refuse_a_loss()
@@ -98,18 +98,15 @@ PLACES = (
     *(("footnotes", "footnotes"), ("endnotes", "endnotes"), ("comments", "comments"), ("threadedComments", "comments")),
     *(("header", "page headers"), ("footer", "page footers"), ("charts/", "charts"), ("diagrams/data", "diagrams")),
     *(("notesSlides/", "notes"), ("slides/slide", "slides"), ("sharedStrings", "cells"), ("worksheets/", "cells")),
-    *(("drawings/drawing", "drawings"), ("word/document", "body"), ("content.xml", "body")),
+    *(("drawings/drawing", "drawings"), ("word/document", "body")),
 )
 """The label of a part of an archive, by a piece of its name."""
 SKIPPED_PARTS = ("theme", "slideLayout", "slideMaster", "notesMaster", "handoutMaster", "glossaryDocument", "settings")
 SKIPPED_TAGS = word_set(
-    "del moveFrom delText instrText Fallback rPh rt pPr rPr tracked-changes annotation-end creator date numCache "
-    "numLit f formula1 formula2 sldNum styles automatic-styles font-face-decls scripts forms desc"
+    "del moveFrom delText instrText Fallback rPh rt pPr rPr numCache numLit f formula1 formula2 sldNum desc"
 )
 """Elements whose text is not shown on a page, or is shown in another form."""
-BREAKING = word_set(
-    "p h tab br cr ptab noBreakHyphen si c pt s line-break table-cell a list-item footnoteReference sym"
-)
+BREAKING = word_set("p tab br cr ptab noBreakHyphen si c pt footnoteReference sym")
 
 
 def archive_pieces(file: RawFile) -> Iterator[Piece]:
@@ -158,24 +155,6 @@ def xml_text(archive: zipfile.ZipFile, part: str) -> str:
             if tag in ("p", "si", "row"):
                 element.clear()
     return "".join(pieces)
-
-
-def open_pieces(file: RawFile) -> Iterator[Piece]:
-    """The text of the body of an OpenDocument file; none if hidden text is left out."""
-    if file.limits.hidden:
-        with opened(file.data, limits=file.limits) as archive:
-            yield "body", "".join(_texts(xml_of(archive, "content.xml")))
-
-
-def _texts(element: Element) -> Iterator[str]:
-    if local(element) in SKIPPED_TAGS | {"title", "page-number"}:
-        return
-    yield element.text or ""
-    for each in element:
-        yield from _texts(each)
-        yield each.tail or ""
-    if local(element) in BREAKING:
-        yield "\n"
 
 
 # --- HTML -------------------------------------------------------------------------------------------------------------
@@ -258,7 +237,6 @@ def book_pieces(file: RawFile) -> Iterator[Piece]:
 
 PIECES: Mapping[str, Callable[[RawFile], Iterator[Piece]]] = {
     **dict.fromkeys(("docx", "pptx", "xlsx"), archive_pieces),
-    **dict.fromkeys(("odt", "ods", "odp"), open_pieces),
     "html": html_pieces,
     "epub": book_pieces,
 }

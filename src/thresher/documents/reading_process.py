@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import BinaryIO, cast
 
-from thresher.documents.registry import KINDS, kind_of
+from thresher.documents.registry import kind_of, kinds
 from thresher.documents.sources import DEFAULT_LIMITS, MEBIBYTE, Hints, Item, Limits, errors_about, file_name
 from thresher.documents.worker import BadFrame, Failure, ReadReply, read_frame, request_for, unpacked, write_frame
 from thresher.errors import DocumentError
@@ -69,7 +69,7 @@ class ReadingProcess:
         may. A kind whose reader is a function of this program is read here, without limits.
         """
         metadata = metadata or {}
-        if any(callable(kind.reader) for kind in KINDS.values()):
+        if any(callable(kind.reader) for kind in kinds().values()):
             with errors_about(item.source):
                 kind = kind_of(data, name=file_name(item, hints), content_type=hints.content_type)
             if callable(kind.reader):

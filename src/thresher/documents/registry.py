@@ -1,7 +1,7 @@
 """The registry of file kinds: what each is called, what reads it, and how it is recognised.
 
-To add a format, write a function from a `RawFile` to a `Parsed` in a new module of `formats`, and add a line to
-`KINDS`; a program that adds one of its own calls `register`.
+`KINDS` has those that most people have. The others come by the entry points `thresher.formats`, as those of
+`thresher_formats` do, each the name of a `FileKind`; a program that adds one of its own calls `register`.
 """
 
 from __future__ import annotations
@@ -10,17 +10,22 @@ import codecs
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import PurePosixPath
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, TypeAlias
 
 from thresher.documents.sources import Limits
 from thresher.errors import DocumentError, UnknownSetting, UsageError
+from thresher.plugins import brought, loaded
 
 if TYPE_CHECKING:
     from thresher.documents.assembly import Member, Parsed
+
+GROUP = "thresher.formats"
+"""The entry points of kinds that distributions bring, each the name of a `FileKind`."""
 
 EXTRACTION = 11
 """Raised whenever text, tables, marks or metadata that are read out of the same bytes change: `index --reread` then has
@@ -65,6 +70,8 @@ class FileKind:
     """Matches at the beginning of the file."""
     zip_member: str = ""
     """A file that every zip archive of this kind holds."""
+    begins: re.Pattern[bytes] | None = None
+    """Matches the beginning of a text of this kind, its first white space aside, where no name says what it is."""
 
     @property
     def binary(self) -> bool:
@@ -80,6 +87,11 @@ class FileKind:
         return reader(file)
 
 
+# Nothing is given back once it matched: comments that could be taken apart in many ways would take days to refuse.
+HTML_START = re.compile(
+    rb"\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!--(?>.*?-->)\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
+)
 # Viewers accept junk before %PDF- within the first kilobyte; within a line of text it is a word about PDF.
 _PDF_HEADER = re.compile(rb"(?:.{0,1018}?[^\x20-\x7e])?%PDF-", re.DOTALL)
 
@@ -88,21 +100,11 @@ def _zipped(name: str, label: str, mime_type: str, reader: str, member: str) -> 
     return FileKind(name, label, (f".{name}",), (f"application/{mime_type}",), reader, zip_member=member)
 
 
-def _open(name: str, label: str, mime_type: str, reader: str) -> FileKind:
-    """A kind of OpenDocument; its templates (ott, ots, otp) are read too."""
-    mime_types = tuple(
-        f"application/vnd.oasis.opendocument.{mime_type}{template}" for template in ("", "-template", "-web")
-    )
-    extensions = (f".{name}", f".ot{name[-1]}")
-    return FileKind(name, label, extensions, mime_types, f".opendocument:{reader}", zip_member="META-INF/manifest.xml")
-
-
 _DOCX = "vnd.openxmlformats-officedocument.wordprocessingml.document"
 _PPTX = "vnd.openxmlformats-officedocument.presentationml.presentation"
 _XLSX = "vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_HTML = ("text/html", "application/xhtml+xml")
 _LINES = ("application/jsonl", "application/x-ndjson", "application/ndjson")
-_XML_NAMES = (".xml", ".rss", ".atom", ".svg", ".dbk", ".fb2", ".dita")
-_XML = ("application/xml", "text/xml", "application/rss+xml", "application/atom+xml", "image/svg+xml")
 KINDS: dict[str, FileKind] = {
     kind.name: kind
     for kind in (
@@ -110,10 +112,6 @@ KINDS: dict[str, FileKind] = {
         _zipped("docx", "a Word document (docx)", _DOCX, ".word:read_word", "word/document.xml"),
         _zipped("pptx", "a PowerPoint presentation (pptx)", _PPTX, ".slides:read_slides", "ppt/presentation.xml"),
         _zipped("xlsx", "an Excel workbook (xlsx)", _XLSX, ".workbook:read_workbook", "xl/workbook.xml"),
-        _open("odt", "an OpenDocument text (odt)", "text", "read_text"),
-        _open("ods", "an OpenDocument spreadsheet (ods)", "spreadsheet", "read_spreadsheet"),
-        _open("odp", "an OpenDocument presentation (odp)", "presentation", "read_presentation"),
-        FileKind("rtf", "RTF", (".rtf",), ("application/rtf", "text/rtf"), ".rtf:read_rtf", re.compile(rb"\s*\{\\rtf")),
         _zipped("epub", "an EPUB book", "epub+zip", ".html:read_epub", "META-INF/container.xml"),
         FileKind("email", "an e-mail (eml)", (".eml",), ("message/rfc822",), ".email:read_mail"),
         FileKind("mbox", "a mailbox (mbox)", (".mbox",), ("application/mbox",), ".email:read_mailbox"),
@@ -139,18 +137,8 @@ KINDS: dict[str, FileKind] = {
         FileKind(
             "subtitles", "subtitles", (".srt", ".vtt"), ("text/vtt", "application/x-subrip"), ".markdown:read_subtitles"
         ),
-        FileKind(
-            "html", "HTML", (".html", ".htm", ".xhtml"), ("text/html", "application/xhtml+xml"), ".html:read_html"
-        ),
-        FileKind("xml", "XML", _XML_NAMES, _XML, ".xml_document:read_xml"),
+        FileKind("html", "HTML", (".html", ".htm", ".xhtml"), _HTML, ".html:read_html", begins=HTML_START),
         FileKind("markdown", "Markdown", (".md", ".markdown"), ("text/markdown",), ".markdown:read_markdown"),
-        FileKind("rst", "reStructuredText", (".rst",), ("text/x-rst",), ".light_markup:read_restructured"),
-        FileKind("adoc", "AsciiDoc", (".adoc", ".asciidoc"), ("text/asciidoc",), ".light_markup:read_asciidoc"),
-        FileKind("org", "Org", (".org",), ("text/org", "text/x-org"), ".light_markup:read_org"),
-        FileKind("calendar", "a calendar (ics)", (".ics",), ("text/calendar",), ".icalendar:read_calendar"),
-        FileKind("cards", "an address book (vcf)", (".vcf", ".vcard"), ("text/vcard",), ".vcard:read_cards"),
-        FileKind("latex", "LaTeX", (".tex", ".ltx", ".latex"), ("application/x-tex",), ".latex:read_latex"),
-        FileKind("man", "a manual page", (".man", ".roff"), ("text/troff",), ".manual_page:read_manual_page"),
         FileKind("csv", "CSV", (".csv", ".tsv"), ("text/csv", "text/tab-separated-values"), ".tabular:read_csv"),
         FileKind("json", "JSON", (".json",), ("application/json",), ".tabular:read_json"),
         FileKind("jsonl", "JSON Lines", (".jsonl", ".ndjson"), _LINES, ".tabular:read_jsonl"),
@@ -160,6 +148,24 @@ KINDS: dict[str, FileKind] = {
 }
 
 
+def kinds() -> Mapping[str, FileKind]:
+    """All kinds by name: ours, those that were registered, those that distributions bring.
+
+    Raises UsageError for an entry point that cannot be loaded, or whose name or extension is taken.
+    """
+    return {**KINDS, **_brought()}
+
+
+@cache
+def _brought() -> Mapping[str, FileKind]:
+    found: dict[str, FileKind] = {}
+    for _, entry in sorted(brought(GROUP).items()):
+        kind: FileKind = loaded(entry)
+        _check_free(kind, {**KINDS, **found})
+        found[kind.name] = kind
+    return found
+
+
 def register(kind: FileKind) -> None:
     """Add a kind; UsageError where its name or one of its extensions is taken, by another one.
 
@@ -167,28 +173,35 @@ def register(kind: FileKind) -> None:
     """
     if KINDS.get(kind.name) == kind:
         return
-    taken = {kind.name} & KINDS.keys() or {each for each in kind.extensions if by_extension(each) is not None}
-    if taken:
-        raise UsageError("is taken by another file kind", subject=min(taken), next_step="choose another one")
+    _check_free(kind, kinds())
     KINDS[kind.name] = kind
 
 
+def _check_free(kind: FileKind, others: Mapping[str, FileKind]) -> None:
+    taken = {kind.name} & others.keys() or {*kind.extensions} & {
+        each for one in others.values() for each in one.extensions
+    }
+    if taken:
+        raise UsageError("is taken by another file kind", subject=min(taken), next_step="choose another one")
+
+
 def file_kind(name: str) -> FileKind:
-    """The kind of that name; UnknownSetting for one that is not registered."""
-    if name not in KINDS:
-        raise UnknownSetting(name, KINDS, kind="file kind")
-    return KINDS[name]
+    """The kind of that name; UnknownSetting where there is none."""
+    known = kinds()
+    if name not in known:
+        raise UnknownSetting(name, known, kind="file kind")
+    return known[name]
 
 
 def by_extension(extension: str) -> FileKind | None:
     """The kind whose files are named so (`.pdf`, whatever the case); None where none is."""
-    return next((kind for kind in KINDS.values() if extension.lower() in kind.extensions), None)
+    return next((kind for kind in kinds().values() if extension.lower() in kind.extensions), None)
 
 
 def by_mime_type(content_type: str) -> FileKind | None:
     """The kind a server means by a content type, its parameters aside; None where it means none of ours."""
     mime_type = content_type.partition(";")[0].strip().lower()
-    return next((kind for kind in KINDS.values() if mime_type in kind.mime_types), None)
+    return next((kind for kind in kinds().values() if mime_type in kind.mime_types), None)
 
 
 # --- what a file is: the first bytes decide, and the name must agree --------------------------------------------------
@@ -214,13 +227,7 @@ DRAWING = re.compile(rb"\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!(?>[^>]*+)>\s*+)*+<(?:sv
 WORDS_OF_A_DRAWING = re.compile(rb"<(?:svg:)?(?:text|title|desc)\b")
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 CONTROL_SHARE = 0.02  # text has none; a stray one in a log is cleaned away
-# Nothing is given back once it matched: comments that could be taken apart in many ways would take days to refuse.
-MANUAL_PAGE = re.compile(rb"\A[.'](?s:.*?)^\.TH[ \t]+\S|\A\.TH[ \t]+\S", re.MULTILINE)
 JSON_START = re.compile(rb"\{\s*[\"}]|\[\s*(?:[\[{\"\]\d-]|true|false|null)")  # `[server]` begins a file of settings
-HTML_START = re.compile(
-    rb"\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!--(?>.*?-->)\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
-    re.IGNORECASE | re.DOTALL,
-)
 
 
 def kind_of(data: bytes, *, name: str = "", content_type: str = "") -> FileKind:
@@ -230,7 +237,9 @@ def kind_of(data: bytes, *, name: str = "", content_type: str = "") -> FileKind:
     """
     extension = PurePosixPath(name).suffix.lower()
     named = by_extension(extension)
-    recognised = _recognised(data)
+    if named is None and extension:
+        _check_complete(extension)
+    recognised = _recognised(data, named)
     if recognised is None:
         return _text_kind(data, named, extension, content_type)
     if isinstance(recognised, FileKind):
@@ -249,6 +258,15 @@ def kind_of(data: bytes, *, name: str = "", content_type: str = "") -> FileKind:
     raise DocumentError(f"{claim} {recognised}, which is not read", next_step=next_step)
 
 
+def _check_complete(extension: str) -> None:
+    """Raise DocumentError for an unknown extension where Thresher lacks the entry points of its own distribution."""
+    if not any(entry.dist is not None and entry.dist.name == "thresher" for entry in brought(GROUP).values()):
+        raise DocumentError(
+            f"no kind of file is named {extension}, and the formats that come with Thresher are not installed",
+            next_step="install Thresher again (in a checkout: make dev)",
+        )
+
+
 def passed_by(data: bytes, name: str) -> str:
     """What a file of a folder is that is no document by its bytes and its name; "" for all that is to be read."""
     if DRAWING.match(data) and not WORDS_OF_A_DRAWING.search(data):
@@ -259,12 +277,12 @@ def passed_by(data: bytes, name: str) -> str:
     return found if found in PASSED_BY else ""
 
 
-def _recognised(data: bytes) -> FileKind | str | None:
+def _recognised(data: bytes, named: FileKind | None) -> FileKind | str | None:
     """A kind we read, `ole`, or what to call something else; None for text."""
     head = data[:SNIFF_BYTES]
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _zip_kind(data)
-    for kind in KINDS.values():
+        return _zip_kind(data, named)
+    for kind in kinds().values():
         if kind.signature is not None and kind.signature.match(data):
             return kind
     if head.startswith(OLE):
@@ -284,7 +302,7 @@ def _other_kind(head: bytes) -> str:
     return ""
 
 
-def _zip_kind(data: bytes) -> FileKind | str:
+def _zip_kind(data: bytes, named: FileKind | None) -> FileKind | str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = set(archive.namelist())
@@ -296,10 +314,8 @@ def _zip_kind(data: bytes) -> FileKind | str:
         return DAMAGED
     if b"opendocument" in marker:
         return by_mime_type(marker.decode("ascii", "replace")) or OPEN_DOCUMENT
-    for kind in KINDS.values():
-        if kind.zip_member and kind.zip_member in members:
-            return kind
-    return file_kind("zip")
+    found = [kind for kind in kinds().values() if kind.zip_member and kind.zip_member in members]
+    return named if named in found else next(iter(found), file_kind("zip"))
 
 
 def _text_kind(data: bytes, named: FileKind | None, extension: str, content_type: str) -> FileKind:
@@ -315,12 +331,9 @@ def _text_kind(data: bytes, named: FileKind | None, extension: str, content_type
     if named is not None:
         return named
     head = data[:SNIFF_BYTES].lstrip()
-    if HTML_START.match(head):
-        return file_kind("html")
-    if head.startswith(b"<?xml"):
-        return file_kind("xml")
-    if MANUAL_PAGE.search(head):
-        return file_kind("man")
+    for kind in kinds().values():
+        if kind.begins is not None and kind.begins.match(head):
+            return kind
     if JSON_START.match(head) and data.rstrip()[-1:] in (b"}", b"]"):
         lines = data.lstrip()[: SNIFF_BYTES * 16].split(b"\n", 2)
         is_lines = len(lines) > 1 and lines[0].rstrip().endswith(b"}") and lines[1].lstrip().startswith(b"{")

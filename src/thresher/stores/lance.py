@@ -40,6 +40,7 @@ from thresher.stores.lance_upkeep import (
     VECTOR_INDEX,
     bring_up,
     bring_up_text_index,
+    build_text_index,
     build_vector_index,
     by_vector_index,
     is_text_index_sound,
@@ -127,6 +128,7 @@ class LanceChunkTable(LanceTable):
     """The chunks of one chunking, level and encoder (implements `ChunkTable`)."""
 
     FILE_ROWS = SEGMENT_ROWS
+    _key = "id"
 
     def __init__(self, table: Any, folder: Path, memory: Memory, *, ann_rows: int | None = None) -> None:
         """`ann_rows` is the number of rows from which an approximate index is built: more than fit into `memory`."""
@@ -364,14 +366,14 @@ class LanceChunkTable(LanceTable):
             stale.append("the BM25 statistics still count deleted chunks")
         return stale
 
-    def _mend_indexes(self, *, anew: bool) -> None:
-        """Bring every index up to date; rebuild text segments that count deleted rows, so that scores stay exact."""
+    def _mend_indexes(self, *, anew: bool, large: bool) -> None:
+        """Bring the indexes up to date; rebuild text segments that count deleted rows, so that scores stay exact."""
         indexes = self._indexes()
-        self._index_by_value(LOOKED_UP, anew=anew)
-        bring_up_text_index(self._table)
+        self._index_by_value(LOOKED_UP, anew=anew, large=large)
+        (bring_up_text_index if large else build_text_index)(self._table)
         if wants_vector_index(self._table, indexes.get(VECTOR), self._ann_rows) or (anew and VECTOR in indexes):
             build_vector_index(self._table)
-        elif VECTOR in indexes:
+        elif VECTOR in indexes and large:
             bring_up(self._table, [VECTOR_INDEX])
 
 
@@ -437,7 +439,8 @@ class LanceStore:
                 lacking = [field for field in schema if field.name not in stored.schema.names]
                 if lacking and set(stored.schema.names) < set(schema.names):
                     stored.add_columns(pa.schema(lacking))
-        return LanceRecords(self._created(name, schema), self._folder, key=key)
+        table = self._created(name, schema)
+        return LanceRecords(table, self._folder, key=key, again=partial(self._database.open_table, name))
 
     def _stored(self, name: str) -> Any | None:
         """A table; None if it does not exist, or only its folder does (its process was killed)."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from thresher.errors import StoreError
-from thresher.stores.lance_upkeep import bring_up, drop_versions_before, join_files, newest
+from thresher.stores.lance_upkeep import bring_up, drop_versions_before, join_files, rewrite, tidy
 from thresher.types import And, Comparison, Filter, In, IsNull, Like, Not, Or
 
 _log = logging.getLogger(__name__)
@@ -162,6 +162,9 @@ class LanceTable:
     FILE_ROWS: ClassVar[int]
     """Rows of a file at most that is joined from smaller ones."""
 
+    _key: str
+    """A text column that every row has."""
+
     in_our_words: InOurWords = staticmethod(store_error)
     """How its errors are worded."""
 
@@ -174,6 +177,8 @@ class LanceTable:
     def __init__(self, table: Any, folder: Path) -> None:
         self._table = table
         self._manifests = folder / f"{table.name}.lance" / "_versions"
+        self.large_rows = self.FILE_ROWS
+        """A table of more rows is kept up by increments, for which pylance is needed."""
         self._seen: tuple[frozenset[str], int] = frozenset(), -1
         """What was in the folder of versions, and which was the newest then."""
 
@@ -201,9 +206,11 @@ class LanceTable:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether its newest version refers to data outside of its own folder, which no table of ours does."""
+        """Whether a version of it refers to data outside of its own folder, which no table of ours does."""
+        from thresher.stores.lance_manifest import names_other_places  # not by who asks
+
         with store_errors(self.name, self.in_our_words):
-            return bool(newest(self._table).base_paths())
+            return any(names_other_places(file.read_bytes()) for file in self._manifests.glob("*.manifest"))
 
     @property
     @reading
@@ -214,18 +221,23 @@ class LanceTable:
     def maintain(self, *, drop_versions: bool = False) -> None:
         """Bring the indexes up to date, join small files and drop old versions; one process at a time.
 
-        `drop_versions` drops all versions and every deleted row: then nobody else may change the table.
+        `drop_versions` drops all versions and every deleted row: then nobody else may change the table. Raises
+        MissingExtra for one of more than `large_rows` where pylance is not installed.
         """
         with store_errors(self.name, self.in_our_words):
             self.check_upkeep()
-            self._mend_indexes(anew=drop_versions)
+            large = int(self._table.count_rows()) > self.large_rows
+            if drop_versions and not large:
+                rewrite(self._table, self._key)
+            self._mend_indexes(anew=drop_versions, large=large)
             self.check_upkeep()
-            join_files(self._table, rows=self.FILE_ROWS, every_deletion=drop_versions)
-            self.check_upkeep()
+            if large:
+                join_files(self._table, rows=self.FILE_ROWS, every_deletion=drop_versions)
+                self.check_upkeep()
             retention = timedelta(0) if drop_versions else self._retention()
             _log.debug("%s: compacting; versions older than %.1f s go", self.name, retention.total_seconds())
             # A reader of another version begins again (`reading`).
-            drop_versions_before(self._table, retention, unfinished=drop_versions)
+            (drop_versions_before if large else tidy)(self._table, retention, unfinished=drop_versions)
 
     def _retention(self) -> timedelta:
         """The age from which versions are dropped: `KEPT_VERSIONS` stay, none for longer than `RETENTION`."""
@@ -236,17 +248,21 @@ class LanceTable:
         age = datetime.now(UTC) - oldest_kept.astimezone(UTC)
         return min(max(age, timedelta(milliseconds=1)), RETENTION)  # a clock may have been set back
 
-    def _mend_indexes(self, *, anew: bool) -> None:
-        """Bring every index up to the newest row; `anew` builds them without a trace of deleted rows."""
+    def _mend_indexes(self, *, anew: bool, large: bool) -> None:
+        """Bring the indexes up to the newest row, but those that `tidy` brings up unless the table is `large`.
+
+        `anew` builds them without a trace of deleted rows.
+        """
         raise NotImplementedError
 
     def _indexes(self) -> dict[str, Any]:
         """Lance's report of each index, by its column."""
         return {index.columns[0]: index for index in self._table.list_indices()}
 
-    def _index_by_value(self, columns: Iterable[str], *, anew: bool) -> None:
+    def _index_by_value(self, columns: Iterable[str], *, anew: bool, large: bool) -> None:
         self._create_by_value(columns, anew=anew)
-        bring_up(self._table, [f"{column}_idx" for column in columns])
+        if large:
+            bring_up(self._table, [f"{column}_idx" for column in columns])
 
     def _create_by_value(self, columns: Iterable[str], *, anew: bool = False) -> None:
         from lancedb.index import BTree
@@ -263,9 +279,11 @@ class LanceRecords(LanceTable):
     FILE_ROWS = 8192
     """About 40 MB of documents: what one upkeep writes again at most after a few have changed."""
 
-    def __init__(self, table: Any, folder: Path, *, key: str) -> None:
+    def __init__(self, table: Any, folder: Path, *, key: str, again: Callable[[], Any]) -> None:
+        """`again` opens the table another time."""
         super().__init__(table, folder)
         self._key = key
+        self._again = again
 
     @reading
     def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -283,10 +301,13 @@ class LanceRecords(LanceTable):
     @reading
     def past(self, column: str) -> set[str]:
         """The values of a text column in the versions that are kept besides the newest."""
-        dataset = newest(self._table)
-        older = [one["version"] for one in dataset.versions() if one["version"] != dataset.version]
-        tables = (dataset.checkout_version(version).to_table(columns=[column]) for version in older)
-        return {value for table in tables for value in table[column].unique().to_pylist()}
+        other = self._again()
+        *older, _ = other.list_versions()
+        values: set[str] = set()
+        for version in older:
+            other.checkout(version["version"])
+            values.update(other.search().select([column]).limit(None).to_arrow()[column].unique().to_pylist())
+        return values
 
     @writing
     def merge(self, rows: Sequence[Mapping[str, Any]], *, remove: Iterable[str] = ()) -> None:
@@ -306,9 +327,9 @@ class LanceRecords(LanceTable):
         if rows:
             self._table.add(self._arrow(rows))
 
-    def _mend_indexes(self, *, anew: bool) -> None:
+    def _mend_indexes(self, *, anew: bool, large: bool) -> None:
         if int(self._table.count_rows()) >= KEY_INDEX_ROWS:
-            self._index_by_value([self._key], anew=anew)
+            self._index_by_value([self._key], anew=anew, large=large)
 
     def _arrow(self, rows: Sequence[Mapping[str, Any]]) -> Any:
         import pyarrow as pa

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.documents.making import parse_bytes, within
-from thresher.documents.formats.latex import inline
 from thresher.errors import DocumentError
 from thresher.types import Document
+from thresher_formats.latex import inline
 
 PREAMBLE = r"""
 \documentclass{article}

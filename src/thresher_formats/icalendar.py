@@ -11,7 +11,7 @@ from thresher.documents.assembly import Assembly, Parsed
 from thresher.documents.cleaning import clean_inline, decode, normalise
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
-from thresher.structure.versions import written
+from thresher.parts.documents import written
 
 _LINE = re.compile(
     r"(?:[\w-]+\.)?(?P<name>[A-Za-z\d-]+)"

@@ -13,12 +13,9 @@ from xml.etree.ElementTree import Element, ParseError
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_table
 from thresher.documents.cleaning import clean_inline
-from thresher.documents.formats.archives import local, xml_root
-from thresher.documents.formats.html import read_markup
-from thresher.documents.formats.markdown import read_text
-from thresher.documents.formats.tabular import add_value
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
+from thresher.parts.documents import add_value, local, read_markup, read_text, xml_root
 
 HEADINGS = frozenset({"title", "head", "heading", "subtitle"})
 TABLES, ROWS = frozenset({"table", "informaltable", "simpletable"}), frozenset({"row", "tr", "strow", "sthead"})

@@ -10,10 +10,10 @@ from datetime import date
 
 from thresher.documents.assembly import Assembly, Parsed
 from thresher.documents.cleaning import clean_inline, decode, normalise
-from thresher.documents.formats.icalendar import Entry, Value, content_lines
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
-from thresher.structure.versions import written
+from thresher.parts.documents import written
+from thresher_formats.icalendar import Entry, Value, content_lines
 
 CALLED = {
     "NICKNAME": "called", "TEL": "phone", "EMAIL": "e-mail", "ADR": "address", "BDAY": "birthday",

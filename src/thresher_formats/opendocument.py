@@ -8,38 +8,50 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly, Cell, Parsed
-from thresher.documents.cleaning import RAISED, STRUCK, clean_inline, iso_date, with_marks
-from thresher.documents.formats.archives import (
+from thresher.documents.cleaning import RAISED, STRUCK, clean_inline, iso_date, with_marks, word_set
+from thresher.documents.registry import RawFile
+from thresher.errors import DocumentError
+from thresher.parts.documents import (
+    MOST_COLUMNS,
+    MOST_MERGED,
+    NOTES_LABEL,
     PROGRAMS,
     TEMPLATE_MOMENTS,
+    TICKED,
+    UNTICKED,
+    Sheet,
+    Sheets,
+    add_remark,
     attribute,
     child,
     children,
+    column_name,
     descendants,
     local,
     opened,
+    put,
+    read_markup,
     whole,
     xml_of,
 )
-from thresher.documents.formats.html import read_markup
-from thresher.documents.formats.slides import NOTES_LABEL
-from thresher.documents.formats.workbook import MOST_COLUMNS, MOST_MERGED, Sheet, Sheets, add_remark, put
-from thresher.documents.registry import RawFile
-from thresher.errors import DocumentError
-from thresher.structure.locators import column_name
-from thresher.text.marks import TICKED, UNTICKED
 
 HIDING = ' style="display:none"'
 SKIPPED = frozenset(
     {"tracked-changes", "forms", "annotation-end", "ruby-text", "desc", "title", "notes", "animations", "page-number"}
 )
 """What a page does not show, or what is read in another place."""
+UNCOUNTED = word_set(
+    "tracked-changes annotation-end creator date styles automatic-styles font-face-decls scripts forms desc title "
+    "page-number"
+)
+"""What no reader has to keep: not shown on a page, or shown in another form."""
+BREAKING = word_set("p h tab s line-break table-cell a list-item")
 GROUPS = frozenset(
     f"table-{name}" for name in ("header-rows", "rows", "row-group", "header-columns", "columns", "column-group")
 )
@@ -68,6 +80,8 @@ class Package:
     facts: Mapping[str, str]
     title: str
     date: str | None
+    seen: tuple[tuple[str, str], ...]
+    """The text of the body as `account` counts it; none if hidden text is left out."""
 
     def body(self, name: str) -> Element:
         """The text, the sheets or the slides."""
@@ -87,7 +101,8 @@ def _package(file: RawFile) -> Iterator[Package]:
         shared = xml_of(archive, "styles.xml") if "styles.xml" in archive.NameToInfo else None
         roots = [root for root in (shared, content) if root is not None]
         title, date, facts = _stated(archive)
-        yield Package(content, _styles(roots), _numbered(roots), facts, title, date)
+        seen = (("body", "".join(_texts(content))),) if file.limits.hidden else ()
+        yield Package(content, _styles(roots), _numbered(roots), facts, title, date, seen)
 
 
 def _stated(archive: zipfile.ZipFile) -> tuple[str, str | None, dict[str, str]]:
@@ -142,6 +157,17 @@ def _numbered(roots: list[Element]) -> dict[str, frozenset[int]]:
     }
 
 
+def _texts(element: Element) -> Iterator[str]:
+    if local(element) in UNCOUNTED:
+        return
+    yield element.text or ""
+    for each in element:
+        yield from _texts(each)
+        yield each.tail or ""
+    if local(element) in BREAKING:
+        yield "\n"
+
+
 # --- texts and slides -------------------------------------------------------------------------------------------------
 
 
@@ -184,7 +210,8 @@ def _parsed(assembly: Assembly, package: Package, heading: str, kind: str, count
     if not assembly:
         raise DocumentError(f"the {kind} file has no text", next_step="check that it is not only pictures")
     found = {name: count for name, count in counted.items() if count}
-    return assembly.parsed(title=package.title, heading=heading, date=package.date, metadata={**package.facts, **found})
+    facts = {**package.facts, **found}
+    return assembly.parsed(title=package.title, heading=heading, date=package.date, metadata=facts, seen=package.seen)
 
 
 @dataclass
@@ -306,7 +333,8 @@ def read_spreadsheet(file: RawFile) -> Parsed:
                 reader = SheetReader(package.styles, keeps_hidden=file.limits.hidden)
                 reader.read(table)
                 sheets.add(reader.sheet, reader.remark)
-        return sheets.parsed("ods", title=package.title, date=package.date, stated=package.facts)
+        parsed = sheets.parsed("ods", title=package.title, date=package.date, stated=package.facts)
+        return replace(parsed, seen=package.seen)
 
 
 @dataclass

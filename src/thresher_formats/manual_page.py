@@ -12,9 +12,9 @@ from html import escape
 
 from thresher.documents.assembly import Parsed
 from thresher.documents.cleaning import decode, iso_date, normalise
-from thresher.documents.formats.html import read_markup
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
+from thresher.parts.documents import read_markup
 
 SIGNS = {
     "lq": "“", "rq": "”", "oq": "‘", "cq": "’", "aq": "'", "dq": '"', "em": "—", "en": "–", "hy": "-", "bu": "•",

@@ -14,9 +14,9 @@ from functools import partial
 
 from thresher.documents.assembly import Assembly, Cell, Parsed, add_table
 from thresher.documents.cleaning import clean_inline, decode, iso_date, normalise
-from thresher.documents.formats.markdown import read_text
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
+from thresher.parts.documents import read_text
 
 MOST_ADDED = 200_000  # characters by macros, besides three times the file: those that call themselves have no end
 MOST_ROUNDS = 12  # of macros in macros
