@@ -120,7 +120,7 @@ class Run:
             time.sleep(LOOK_SECONDS)
         assert self.process.stdout is not None
         told: dict[str, int] = json.load(self.process.stdout)
-        return {name: told[name] for name in ("added", "updated", "unchanged", "duplicates", "removed")} | {
+        return {name: told[name] for name in ("added", "updated", "unchanged", "duplicates", "renamed", "removed")} | {
             "not read": len(told["failed"])  # type: ignore[arg-type]
         }
 

@@ -28,7 +28,7 @@ ROOMS = (
     "answering",
     "verification",
 )
-SHARED = {"answer", "types", "protocols", "errors", "deadline", "filters", "net", "text", "structure", "questions"}
+SHARED = {"answer", "types", "protocols", "errors", "deadline", "filters", "net", "text", "structure", "question"}
 MODELS_ARE_THEIRS = {"retrieval", "judging", "correction", "refinement", "answering"}
 """Rooms whose parts may own a model besides taking one through a protocol."""
 ALSO = {
@@ -48,7 +48,7 @@ FOUNDATION = {
     "answer": {"types", "tracing", "text"},
     "text": {"types", "protocols", "errors", "text"},
     "structure": {"types", "text", "structure"},
-    "questions": {"types", "errors", "text", "structure", "questions"},
+    "question": {"types", "errors", "text", "structure", "question", "filters", "protocols", "models"},
     "plugins": {"errors"},
     "settings": {"errors", "plugins", "protocols", "trusted"},
     "trusted": {"errors"},
@@ -208,7 +208,7 @@ PUBLIC = {
 BESIDE = {
     "bucket": "home.places stores.lance stores.lance_memory stores.lance_table",
     "ci": "cli.options cli.output collection.opened home.places indexing.catalog models.cross_encoders models.running "
-    "questions recipes.components text.markup tracing.explain",
+    "question.wording recipes.components text.markup tracing.explain",
     "evals": "chunking.spans cli.options cli.output collection.engine home.places indexing.processes "
     "judging.calibration judging.fitting judging.verdicts models.chat models.encoders models.replies models.running "
     "models.usage recipes.calibrate recipes.components recipes.evidence structure.forms structure.grid "

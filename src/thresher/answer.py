@@ -9,8 +9,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from thresher.text.markup import Block, flat, plain, replaced, table, unescaped
-from thresher.tracing.explain import also, also_lines, citation_line, in_full, picture, sentence_lines
+from thresher.text.markup import Block, flat, one_line, plain, replaced, table, unescaped
+from thresher.tracing.explain import STALE, also, also_lines, citation_line, in_full, picture, sentence_lines
 from thresher.types import (
     Alternative,
     AnswerSentence,
@@ -118,15 +118,11 @@ def marks_places(citations: Sequence[Citation]) -> bool:
 
 
 def place_of(citation: Citation) -> str:
-    """Title, source and place of a citation."""
-    page = "" if citation.page is None else f"page {citation.page}"
-    return _named(citation.title, citation.source, citation.locator or page)
-
-
-def _named(title: str, source: str, place: str) -> str:
-    """`Title (source), page 3`."""
+    """`Title (source), page 3`, and what became of the file since it was indexed."""
+    title, source = one_line(citation.title), one_line(citation.source)
     where = f"{title} ({source})" if title and title != source else source
-    return f"{where}, {place}" if place else where
+    page = "" if citation.page is None else f"page {citation.page}"
+    return ", ".join(filter(None, (where, citation.locator or page, STALE.get(citation.stale))))
 
 
 def _summary(answer: Answer) -> str:

@@ -1,4 +1,4 @@
-"""How sources are shown to people: addresses where a span of a document opens, highlighted, and names of files.
+"""How sources are shown: addresses where a span of a document opens, highlighted, states and names of files.
 
     https://docs.example.org/d/handbook/1f6c0a?start=130&end=410&page=4
 
@@ -8,7 +8,7 @@ A document's id is a hash of its text, so that an address means the same span fo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import PurePath
@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 from thresher.answer import Answer
 from thresher.errors import UsageError
-from thresher.types import Check, Chunk, Citation, Excerpt, Hit, Origin, SearchResult
+from thresher.types import Check, Chunk, Citation, Excerpt, Hit, Origin, SearchResult, Stale
 
 _PATH = re.compile(r"(?:.*/)?d/(?P<collection>[^/]+)/(?P<document>[^/]+)/?")
 _NUMBER = re.compile(r"[0-9]{1,15}")
@@ -78,15 +78,21 @@ def _number(given: list[str]) -> int | None:
 # --- hits and citations -----------------------------------------------------------------------------------------------
 
 
+def _not_looked_at(origin: Origin, document_ids: Sequence[str]) -> Mapping[str, Stale]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Gives what is found and cited its address."""
+    """Gives what is found and cited its address, and what is cited the state of its file."""
 
     public_url: str
     collection: str
     """That was asked."""
     other: str = ""
     """The collection that text from outside is from; empty where that is none."""
+    stale: Callable[[Origin, Sequence[str]], Mapping[str, Stale]] = _not_looked_at
+    """What became of the files of documents, by their ids; see `indexing.on_disk.stale`."""
 
     def search(self, result: SearchResult) -> SearchResult:
         """A result whose hits and spans have addresses."""
@@ -96,13 +102,14 @@ class Links:
     def answer(self, answer: Answer) -> Answer:
         """An answer whose citations and chunks have addresses."""
         chunks = tuple(replace(fate, hit=self.hit(fate.hit)) for fate in answer.chunks)
-        others = tuple(replace(one, citation=self.citation(one.citation)) for one in answer.alternatives)
-        citations = tuple(map(self.citation, answer.citations))
+        cited = self.cited([*answer.citations, *(one.citation for one in answer.alternatives)])
+        citations, further = cited[: len(answer.citations)], cited[len(answer.citations) :]
+        others = tuple(replace(one, citation=two) for one, two in zip(answer.alternatives, further, strict=True))
         return replace(answer, citations=citations, alternatives=others, chunks=chunks)
 
     def check(self, check: Check) -> Check:
         """A check whose citations have addresses."""
-        claims = (replace(claim, citations=tuple(map(self.citation, claim.citations))) for claim in check.claims)
+        claims = (replace(claim, citations=self.cited(claim.citations)) for claim in check.claims)
         return replace(check, claims=tuple(claims))
 
     def hit(self, hit: Hit) -> Hit:
@@ -116,9 +123,18 @@ class Links:
         hit = span.evidence.hit
         return replace(span, url=self.url(hit.origin, hit.chunk.document_id, span))
 
-    def citation(self, cited: Citation) -> Citation:
-        """A citation with the address of its quote."""
-        return replace(cited, url=self.url(cited.origin, cited.document_id, cited))
+    def cited(self, citations: Sequence[Citation]) -> tuple[Citation, ...]:
+        """Citations with the addresses of their quotes, and with what became of their files."""
+        by_origin = {origin: [one.document_id for one in citations if one.origin is origin] for origin in Origin}
+        stale = {origin: self.stale(origin, ids) for origin, ids in by_origin.items() if ids}
+        return tuple(
+            replace(
+                one,
+                url=self.url(one.origin, one.document_id, one),
+                stale=stale[one.origin].get(one.document_id, ""),
+            )
+            for one in citations
+        )
 
     def url(self, origin: Origin, document_id: str, at: Chunk | Excerpt | Citation) -> str:
         """The source itself of text that came from the web; else the address below `public_url`.

@@ -554,12 +554,16 @@ class Refined:
     notes: Notes = NO_NOTES
 
 
+Stale = Literal["", "changed", "gone"]
+"""A local file whose size or time of change is another than when it was indexed, one that is no longer there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Citation(Public):
     """A place in a document that supports the answer; `quote` is the document's text from `start` to `end`."""
 
-    PUBLIC = "marker source title page locator start end quote score origin fetched url mark"
-    WHERE_THERE = "url mark"
+    PUBLIC = "marker source title page locator start end quote score origin fetched url mark stale"
+    WHERE_THERE = "url mark stale"
     marker: int
     document_id: str
     source: str
@@ -577,6 +581,8 @@ class Citation(Public):
     """Where a person opens the quote, as of `Hit`."""
     mark: tuple[int, int] | None = None
     """Of a passage the sentence in which the answer stands, as offsets in the document."""
+    stale: Stale = ""
+    """What became of its file since it was indexed, as of the answer."""
 
     @property
     def focus(self) -> tuple[int, int]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 
@@ -12,9 +13,22 @@ from tests.documents import making
 from tests.documents.making import parse_bytes, read_one, refusal, save, within
 from thresher.documents.assembly import Parsed
 from thresher.documents.cleaning import decode
-from thresher.documents.registry import FileKind, RawFile, by_extension, by_mime_type, file_kind, kinds, passed_by
+from thresher.documents.registry import (
+    EXTRACTION,
+    FileKind,
+    RawFile,
+    by_extension,
+    by_mime_type,
+    file_kind,
+    kinds,
+    passed_by,
+)
 from thresher.errors import DocumentError, UnknownSetting, UsageError
+from thresher.indexing.catalog import about
 from thresher.types import Document
+
+MADE = Path(__file__).parents[2] / "benchmarks" / "questions" / "made"
+"""Small files of ten kinds."""
 
 Registering = Callable[[FileKind], None]
 
@@ -243,3 +257,13 @@ def test_what_begins_with_a_bracket_is_json_only_if_it_goes_on_and_ends_so(text:
 )
 def test_a_drawing_without_words_is_passed_by_as_pictures_are(data: bytes, passed: str) -> None:
     assert passed_by(data, "icons/a.svg") == passed
+
+
+def test_the_version_of_the_extraction_is_raised_when_readers_make_something_else_of_a_file() -> None:
+    """On a failure raise EXTRACTION, so that `index` reads the files of collections anew, and record the pair here."""
+    files = [file for file in sorted(MADE.rglob("*")) if file.is_file()]
+    read = [*parse_bytes(making.pdf(["Stock\nOats 12\nRye 7"]), name="stock.pdf")]
+    for file in files:
+        read += parse_bytes(file.read_bytes(), name=file.name)
+    made = "".join(f"{one.id}{about(one)}" for one in read if isinstance(one, Document))
+    assert (EXTRACTION, sha256(made.encode()).hexdigest()[:16]) == (11, "f5831164ec7faa35")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.documents.making import read_one
 from tests.documents.test_read_broken_inputs import as_nobody
-from thresher.documents.sources import Item, Limits, discover, fetch
+from thresher.documents.sources import NOT_THERE, Item, Limits, discover, fetch
 from thresher.errors import DocumentError
 from thresher_testing.llm_server import Reply, ScriptedServer
 
@@ -52,7 +52,7 @@ def test_sources_are_absolute_and_know_their_root(barn: Path, monkeypatch: pytes
 
 def test_an_input_that_is_named_twice_comes_once_and_one_that_is_missing_is_a_failure(barn: Path) -> None:
     missing, *found = discover([str(barn / "no.txt"), str(barn / "b.txt"), str(barn), str(barn)])
-    assert str(missing) == f"{barn / 'no.txt'}: no such file or folder; check the path"
+    assert str(missing) == f"{barn / 'no.txt'}: no such file or folder; {NOT_THERE}"
     assert len(found) == 5
 
 

@@ -13,7 +13,6 @@ from typing import Any
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.errors import DocumentError
-from thresher.indexing.catalog import SourceRef
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Ingest, Report
 from thresher.indexing.prepare import Incoming
@@ -103,9 +102,9 @@ def ingest(
     store: DocumentStore,
     incoming: Iterable[Incoming | DocumentError],
     *configs: IndexConfig,
-    prune: Callable[[SourceRef], bool] | None = None,
-    vanished: Callable[[SourceRef], bool] | None = None,
-    reread: bool = False,
+    prune: Callable[[str], bool] | None = None,
+    vanished: Callable[[str], bool] | None = None,
+    reread: bool | None = False,
     **options: Any,
 ) -> Report:
     """One `index`, prepared for `SMALL` unless something else is given."""

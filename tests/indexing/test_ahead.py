@@ -81,7 +81,7 @@ def index(store: DocumentStore, files: Files, workers: Prepares | None = None, *
     """Take in the files, ahead where there are workers."""
     ahead_of = None if workers is None else Workers(workers.submit, MOST, workers.part_characters)
     return Ingest(store, configs or CONFIGS, batch_chunks=3, workers=ahead_of).run(
-        travelling(files), vanished=lambda place: True, prune=True
+        travelling(files), vanished=lambda file: True, prune=True
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import thresher
 from tests.indexing.making import LARGE, SMALL, TREE, Files, assert_sound, chunks_of, ingest, prose, reopened, row
 from thresher.indexing.catalog import RECORD_TABLES
 from thresher.indexing.doctor import Finding, examine
@@ -16,6 +17,8 @@ from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import MOST_VERSIONS, Store
 from thresher.stores.lance import LanceStore
+from thresher.stores.lance_table import KEPT_VERSIONS
+from thresher.testing.fakes import HashEncoder
 from thresher.types import ChunkRow
 from thresher_testing.memory_store import MemoryStore
 
@@ -248,3 +251,16 @@ def test_a_run_that_has_nothing_to_do_tidies_up_too(bloated: Path, tmp_path: Pat
     assert store.bloated
     ingest(store, files.incoming(), SMALL, TREE)
     assert not store.bloated
+
+
+def test_old_versions_of_a_sound_collection_are_dropped(tmp_path: Path) -> None:
+    with thresher.open(tmp_path, encoder=HashEncoder(32)) as collection:
+        collection.add_text("Oats.", source="note:1")
+        counters = collection.opened.store.record_table("counters")
+        for number in range(KEPT_VERSIONS + 5):
+            counters.merge([{"name": "other", "value": number}])
+        before = counters.versions
+        assert collection.doctor(repair=False) == []
+        assert (counters.versions, before > KEPT_VERSIONS) == (before, True)
+        assert collection.doctor() == []
+        assert counters.versions < before

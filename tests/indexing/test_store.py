@@ -89,7 +89,7 @@ CHANGES: dict[str, tuple[Callable[[Files], object], tuple[int, ...], set[str]]] 
     ),
     "a copy": (lambda files: files.texts.update({"bears.txt": prose("apples")}), (0, 1, 6, 1, 0), {"bears.txt"}),
     "swapped": (swapped, (0, 2, 5, 1, 0), {"bears.txt", "clouds.txt"}),
-    "moved": (moved, (0, 0, 6, 1, 1), {"cubs.txt"}),
+    "moved": (moved, (0, 0, 6, 0, 0), {"cubs.txt"}),
     "the first name gone": (lambda files: files.texts.pop("apples.txt"), (0, 0, 6, 0, 1), set()),
     "the last name gone": (lambda files: files.texts.pop("bears.txt"), (0, 0, 6, 0, 1), set()),
     "rows": (other_rows, (0, 1, 5, 0, 1), {"c"}),
@@ -105,7 +105,7 @@ def test_what_changed_is_read_and_replaced_and_nothing_else(store: DocumentStore
     files.parsed.clear()
     change(files)
     version = store.version
-    assert counts(index(store, files, prune=lambda place: True)) == expected
+    assert counts(index(store, files, prune=lambda file: True)) == expected
     assert set(files.parsed) == parsed
     assert (store.version == version) is (what == "nothing")
     held = {source: text for source, (text, _) in texts_by_source(store).items()}
@@ -114,7 +114,7 @@ def test_what_changed_is_read_and_replaced_and_nothing_else(store: DocumentStore
     assert_sound(store)
     store.complete(LARGE)
     assert_sound(store, [SMALL, LARGE])
-    assert counts(index(store, files, prune=lambda place: True)) == (0, 0, len(held), 0, 0)
+    assert counts(index(store, files, prune=lambda file: True)) == (0, 0, len(held), 0, 0)
 
 
 def test_documents_are_numbered_in_order_and_no_number_is_given_twice(store: DocumentStore, files: Files) -> None:
@@ -155,10 +155,10 @@ def test_prune_removes_only_what_vanished_and_may_go(store: DocumentStore, files
     index(store, files)
     del files.texts["bears.txt"], files.texts["clouds.txt"]
     assert counts(index(store, files)) == (0, 0, 1, 0, 0)
-    report = index(store, files, vanished=lambda place: place.source != "clouds.txt")
+    report = index(store, files, vanished=lambda file: file != "clouds.txt")
     assert [remark.source for remark in report.remarks] == ["bears.txt"]
     assert (report.removed, len(store.records())) == (0, 3)
-    report = index(store, files, prune=lambda place: place.source != "clouds.txt")
+    report = index(store, files, prune=lambda file: file != "clouds.txt")
     assert counts(report) == (0, 0, 1, 0, 1)
     assert sources(store) == ["apples.txt", "clouds.txt"]
     assert sorted(store.files()) == ["apples.txt", "clouds.txt"]
@@ -170,8 +170,8 @@ def test_a_title_that_is_the_name_of_the_file_is_its_new_name(store: DocumentSto
     index(store, files)
     for old, new in (("bears.txt", "cubs.txt"), ("apples.txt", "pears.txt")):
         files.texts[new], files.titles[new] = files.texts.pop(old), files.titles.pop(old)
-    report = index(store, files, vanished=lambda place: True)
-    assert (report.duplicates, report.removed, report.remarks) == (2, 2, [])
+    report = index(store, files, vanished=lambda file: True)
+    assert (report.renamed, report.duplicates, report.removed, report.remarks) == (2, 0, 0, [])
     assert {record.source: record.title for record in store.records()} | {"clouds.txt": ""} == {
         "pears.txt": "About fruit", "cubs.txt": "cubs", "clouds.txt": ""
     }  # fmt: skip
@@ -314,13 +314,13 @@ def test_wherever_a_run_is_cut_short_the_next_one_ends_sound(
     files.texts |= {"1.txt": prose("changed"), "new.txt": prose("news")}
     files.titles["2.txt"] = "Titled"
     with pytest.raises(Killed):
-        index(mortal(store, steps=steps), files, *configs, prune=lambda place: True, batch_chunks=1)
+        index(mortal(store, steps=steps), files, *configs, prune=lambda file: True, batch_chunks=1)
 
     resumed = reopened(store)
     for config in configs:  # No orphan chunk, whatever happened.
         for level in config.levels:
             assert {c.document_id for c in chunks_of(resumed, config, level)} <= {r.id for r in resumed.records()}
-    index(resumed, files, *configs, prune=lambda place: True)
+    index(resumed, files, *configs, prune=lambda file: True)
     held = {resumed.document(r.id).text: {r.source, *r.also} for r in resumed.records()}
     expected: dict[str, set[str]] = {}
     for source, text in [*files.texts.items(), *files.corpora["c"].items()]:
@@ -332,7 +332,7 @@ def test_wherever_a_run_is_cut_short_the_next_one_ends_sound(
     }
     assert {r.title for r in resumed.records()} == {"", "Titled"}
     assert_sound(resumed, configs)
-    again = index(resumed, files, *configs, prune=lambda place: True)
+    again = index(resumed, files, *configs, prune=lambda file: True)
     assert (counts(again), again.chunks) == ((0, 0, 6, 0, 0), 0)
 
 

@@ -46,11 +46,22 @@ def index(
     paths: Paths,
     recipe: Recipes = None,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Remove documents whose files vanished from the folders.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--prune/--keep-missing",
+            help="Forget documents whose files are gone from the folders, or keep all; else kept if most of a "
+            "folder is gone.",
+            show_default=False,
+        ),
+    ] = None,
     reread: Annotated[
-        bool, typer.Option("--reread", help="Read unchanged files too: after a new version of the extraction.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--reread/--no-reread",
+            help="Read all unchanged files too, or none; else those that an older version read.",
+            show_default=False,
+        ),
+    ] = None,
     include: Include = None,
     exclude: Exclude = None,
     metadata: Annotated[
@@ -92,7 +103,7 @@ def index(
     target.show(report, _say_report)
     output.failures(report.failed)
     _say_remarks(report.remarks)
-    done = report.added + report.updated + report.unchanged + report.duplicates
+    done = report.added + report.updated + report.unchanged + report.duplicates + report.renamed
     if not (done or report.failed or report.skipped or target.json):
         names = " of those names" if include or exclude else ""
         output.complain(f"no file{names} is in {', '.join(paths)}; hidden files and folders are skipped")
@@ -102,9 +113,11 @@ def index(
 
 def _check_paths(paths: Sequence[str]) -> None:
     """Raise DocumentError, before anything is loaded, where none of the paths exists."""
+    from thresher.documents.sources import NOT_THERE
+
     files = [path for path in paths if path != "-" and "://" not in path]
     if len(files) == len(paths) and not any(Path(path).expanduser().exists() for path in files):
-        raise DocumentError("no such file or folder", subject=", ".join(files), next_step="check the path")
+        raise DocumentError("no such file or folder", subject=", ".join(files), next_step=NOT_THERE)
 
 
 def _kept(collection: Collection) -> str:
@@ -141,7 +154,7 @@ def watch(
                         recipe=recipe or (),
                         include=include or (),
                         exclude=exclude or (),
-                        prune=True,
+                        prune=None,
                         settings=target.settings,
                     )
                     _tell(target, report)
@@ -163,9 +176,10 @@ def _states(folders: Sequence[Path]) -> Iterator[tuple[str, tuple[int, int]]]:
 
 
 def _tell(target: Target, report: Report) -> None:
-    if report.added or report.updated or report.removed or report.failed:
+    if report.added or report.updated or report.renamed or report.removed or report.failed or report.remarks:
         target.show(report, _say_report)
         output.failures(report.failed)
+        _say_remarks(report.remarks)
         sys.stdout.flush()
 
 
@@ -306,12 +320,13 @@ def _meant(given: str, records: Sequence[DocumentRecord]) -> list[str]:
 
 SHOWN_VALUES = 5  # of a field, the most frequent first
 MOST_REMARKS = 5
-REREAD = "thresher index --reread PATH reads files anew"
+REREAD = "thresher index PATH reads them anew"
 
 
 def _say_report(done: Report) -> None:
     """The counts of an `index`, those of 0 left out."""
-    counts = {kind: getattr(done, kind) for kind in ("added", "updated", "unchanged", "duplicates", "removed")}
+    kinds = ("added", "updated", "unchanged", "duplicates", "renamed", "removed")
+    counts = {**{kind: getattr(done, kind) for kind in kinds}, "read anew": done.reread}
     told = [f"{number} {what if number > 1 else what.removesuffix('s')}" for what, number in counts.items() if number]
     told += [f"{len(done.failed)} not read"] if done.failed else []
     summary = ", ".join(told) or "nothing found"

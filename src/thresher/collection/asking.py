@@ -26,6 +26,7 @@ from thresher.errors import (
     check_type,
 )
 from thresher.filters import COLUMNS, parse, resolve
+from thresher.indexing.on_disk import stale
 from thresher.links import Links
 from thresher.models.usage import Exchanges, Meter
 from thresher.pipeline import Pipeline
@@ -42,9 +43,11 @@ from thresher.types import (
     Filter,
     Generation,
     Notes,
+    Origin,
     Query,
     Refined,
     SearchResult,
+    Stale,
     Step,
     Value,
 )
@@ -120,7 +123,12 @@ class Asking:
     def _links(self, public_url: str, outside: Outside | None = None) -> Links:
         """What gives hits and citations their addresses; `outside` is where text from outside comes from."""
         kind, _, other = ("" if outside is None else outside.given).partition(":")
-        return Links(public_url, self.opened.name, other if kind == "collection" else "")
+
+        def looked_at(origin: Origin, document_ids: Sequence[str]) -> Mapping[str, Stale]:
+            store = self.opened.store if origin is Origin.INSIDE else outside and outside.store
+            return stale(store, document_ids) if store else {}
+
+        return Links(public_url, self.opened.name, other if kind == "collection" else "", looked_at)
 
     # --- asked
 

@@ -147,8 +147,8 @@ class Collection:
         recipe: str | recipes.Recipe | Sequence[str | recipes.Recipe] = (),
         include: str | Sequence[str] = (),
         exclude: str | Sequence[str] = (),
-        prune: bool = False,
-        reread: bool = False,
+        prune: bool | None = False,
+        reread: bool | None = None,
         metadata: Metadata | None = None,
         settings: Mapping[str, Any] | None = None,
         stdin: BinaryIO | None = None,
@@ -161,9 +161,11 @@ class Collection:
     ) -> Report:
         """Take in files, folders, URLs and `-` (stdin); unchanged ones are skipped, changed ones replaced.
 
-        Broken inputs are listed in the report's `failed`; everything else is committed. `prune` removes documents
-        whose files vanished from the given folders; without it they are among the report's `remarks`. `reread` reads
-        unchanged files too. `announce` gets what a chat model is about to be paid for. Once `stop`, asked between two
+        Broken inputs are listed in the report's `failed`; everything else is committed. A document whose file was
+        moved is cited from where its text was met. Other files that are gone from the given folders are among the
+        report's `remarks`; `prune` forgets them, None unless most of a folder is gone, as `thresher index` does.
+        `reread` reads unchanged files too, None those that an older version of the extraction read, False none.
+        `announce` gets, before it is done, what takes long or a chat model is paid for. Once `stop`, asked between two
         documents, says so, what was read is committed and the rest is left. With `public_only` an address must be on
         the public internet. With `processes` so many processes of this machine read, cut and encode, with `on` the Ray
         cluster at an address (extra `ray`); this process commits.
@@ -242,7 +244,7 @@ class Collection:
         return self._documents.tables()
 
     def extractions(self) -> dict[str, int]:
-        """Documents by the extraction that read them: `current`, `older`, `unknown`; `add` with `reread` renews."""
+        """Documents by the extraction that read them: `current`, `older`, `unknown`; `add` renews its own."""
         return self._documents.extractions()
 
     def storage(self) -> dict[str, int]:
@@ -250,7 +252,7 @@ class Collection:
         return self._documents.storage()
 
     def doctor(self, *, repair: bool = True, settings: Mapping[str, Any] | None = None) -> list[Finding]:
-        """Check the collection on disk and mend what can be mended."""
+        """Check the collection on disk, mend what can be mended, and drop old versions of its tables."""
         return self._maintenance.doctor(self._documents.forgetting, settings, repair=repair)
 
     # --- questions

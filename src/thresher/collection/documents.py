@@ -15,6 +15,7 @@ from thresher.collection.opened import Opened
 from thresher.errors import UnknownSetting, UsageError, check_type, without_password
 from thresher.filters import holds, parse, resolve
 from thresher.indexing.catalog import DocumentRecord, SourceRef
+from thresher.protocols import in_silence
 from thresher.settings import CollectionSettings, collection_model, dotted, known_to
 from thresher.types import Metadata
 
@@ -45,8 +46,8 @@ class Documents:
         processes: int,
         on: str | None,
         *,
-        prune: bool,
-        reread: bool,
+        prune: bool | None,
+        reread: bool | None,
         public_only: bool,
     ) -> Report:
         """Take in files, folders and addresses; see `Collection.add`."""
@@ -59,6 +60,7 @@ class Documents:
         from thresher.documents.sources import Limits
         from thresher.indexing.ingest import Ingest
         from thresher.indexing.inputs import Inputs
+        from thresher.indexing.on_disk import is_gone
         from thresher.recipes.making import described, workers
 
         parts = replace(self.opened.parts(), announce=announce)
@@ -79,8 +81,15 @@ class Documents:
         )
         making = partial(described, indexed, self.opened.models.own_encoder)
         with workers(processes, on, making) as prepare, closing(reading.incoming()) as incoming:
-            ingest = Ingest(self.opened.store, configs, progress=reading.encoded, begun=reading.begun, workers=prepare)
-            report = ingest.run(incoming, vanished=reading.vanished, prune=prune, reread=reread)
+            ingest = Ingest(
+                self.opened.store,
+                configs,
+                progress=reading.encoded,
+                begun=reading.begun,
+                announce=announce or in_silence,
+                workers=prepare,
+            )
+            report = ingest.run(incoming, vanished=is_gone, folder_of=reading.folder_of, prune=prune, reread=reread)
         return replace(report, skipped=dict(reading.skipped), seconds=perf_counter() - started)
 
     def add_text(
@@ -195,7 +204,7 @@ class Documents:
         return [{**row, "estimated": expected.get(row["name"])} for row in tables]
 
     def extractions(self) -> dict[str, int]:
-        """Documents by the extraction that read them: `current`, `older`, `unknown`; `add` with `reread` renews."""
+        """Documents by the extraction that read them: `current`, `older`, `unknown`; `add` renews its own."""
         from thresher.documents import registry
 
         counted = self.opened.existing().extractions()

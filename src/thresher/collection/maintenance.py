@@ -34,7 +34,7 @@ class Maintenance:
     asking: Asking
 
     def doctor(self, forgetting: Forgetting, settings: Mapping[str, Any] | None, *, repair: bool) -> list[Finding]:
-        """Check the collection on disk and mend what can be mended."""
+        """Check the collection on disk, mend what can be mended, and drop old versions of its tables."""
         from thresher.indexing.doctor import Finding, examine
 
         store = self.opened.existing()
@@ -42,7 +42,10 @@ class Maintenance:
         if cut_short and repair:
             forgetting.finish()
         configs = self.opened.index_configs(recipes.names(), settings)
-        return [*cut_short, *examine(store, configs, repair=repair)]
+        found = [*cut_short, *examine(store, configs, repair=repair)]
+        if repair and all(finding.mended for finding in found):
+            store.maintain()
+        return found
 
     def feedback(self, trace: str | Answer, right: bool, answer: str | None, by: str) -> Label:
         """Keep what a person says of an answer."""

@@ -19,6 +19,8 @@ from urllib.parse import unquote, urlsplit
 
 from thresher.errors import DocumentError, ThresherError, without_password
 
+NOT_THERE = "check the path and its drive; what was indexed from there before is kept"
+
 MEBIBYTE = 1024 * 1024
 GRACE_SECONDS = 60
 
@@ -116,7 +118,7 @@ def _inputs_of(
         yield _unreachable(path, f"cannot be reached ({_reason(error)})", "check the path")
         return
     if not exists:
-        yield _unreachable(path, "no such file or folder", "check the path")
+        yield _unreachable(path, "no such file or folder", NOT_THERE)
     elif is_folder:
         yield from _files_in(path, include, exclude, skip)
     else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
@@ -81,11 +81,17 @@ class Changes:
     gone: set[str] = field(default_factory=set)
     files: set[str] = field(default_factory=set)
     """Files of which a place holds something else than before, or is new or gone."""
+    copies: Counter[str] = field(default_factory=Counter)
+    """Further places that known documents got, by id."""
     added: int = 0
     updated: int = 0
     unchanged: int = 0
-    duplicates: int = 0
     removed: int = 0
+
+    @property
+    def duplicates(self) -> int:
+        """Places that hold what another place holds already."""
+        return self.copies.total()
 
     @property
     def empty(self) -> bool:
@@ -158,7 +164,7 @@ class Catalog:
             if document.id in self._by_id:
                 entry = self._by_id[document.id]
                 self._keep(replace(entry, places=(*entry.places, place)), changes)
-                changes.duplicates += 1
+                changes.copies[document.id] += 1
             else:
                 self.highest += 1
                 entry = self._by_id[document.id] = Entry(document.id, self.highest, (place,), about(document))
@@ -249,6 +255,8 @@ RECORD_TABLES: Mapping[str, Mapping[str, str]] = {
         "documents": "whole",
         "contents": "text",
         "extraction": "whole",
+        "size": "whole",
+        "modified": "whole",
     },
     "tables": {"name": "text", "fingerprint": "text", "level": "text", "encoder": "text", "dimension": "whole"},
     "counters": {"name": "text", "value": "whole"},

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from thresher.indexing.catalog import Changes, SourceRef, contents
 from thresher.indexing.index_config import IndexConfig, encode
 from thresher.indexing.prepare import Ahead, Incoming, Prepared, Workers
 from thresher.indexing.store import BATCH_CHUNKS, CHUNK_CHARACTERS, DocumentStore
-from thresher.protocols import Progress
+from thresher.protocols import Progress, in_silence
 from thresher.types import Document, Metadata
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger(__name__)
+
+FILE_FIELDS = ("source", "sha256", "root", "given", "extraction", "size", "modified")
+"""What is recorded of a file that was read, besides what it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +46,13 @@ class Report:
     unchanged: int = 0
     duplicates: int = 0
     removed: int = 0
+    renamed: int = 0
+    """Documents whose file lies elsewhere now, with the same text: neither duplicates nor removed."""
+    reread: int = 0
+    """Files that were as they were, and were read anew because an older extraction had read them."""
     failed: list[DocumentError] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
-    """Files that vanished and were kept; formulas that have no value."""
+    """Files that vanished and were kept, or folders of which most did; formulas that have no value."""
     skipped: dict[str, int] = field(default_factory=dict)
     """Files of a folder that are no documents, as pictures, by what they are."""
     chunks: int = 0
@@ -63,6 +70,8 @@ class Report:
 
 
 GONE = "the file is gone, its text is still in the collection", "index the folder with --prune to forget it"
+MISSED = "bring them back (is a drive not mounted?), or index the folder with --prune to forget them"
+ANEW = "files that an older version of the extraction read are read anew; not with --no-reread"
 OLD = "the collection still has its text of the last reading", "mend the file and index it again, or delete the source"
 LOOK = "look them up in the file; they are not searched"
 CHECK = "look at its letters; if they are wrong, save it as UTF-8"
@@ -100,6 +109,11 @@ def _which(found: Metadata, name: str) -> str:
     return f" ({found[name]})" if name in found else ""
 
 
+def _same(known: Mapping[str, Any], item: Incoming) -> bool:
+    """Whether a file has the bytes, and was given the metadata, that are recorded of it."""
+    return bool((known["sha256"], known["given"]) == (item.sha256, item.given))
+
+
 class Ingest:
     """One `add`: gathers documents into batches and commits each to all tables; what was committed stays."""
 
@@ -110,25 +124,27 @@ class Ingest:
         *,
         progress: Progress | None = None,
         begun: Progress | None = None,
+        announce: Callable[[str], None] = in_silence,
         batch_chunks: int = BATCH_CHUNKS,
         workers: Workers | None = None,
     ) -> None:
-        """`progress` counts encoded chunks, `begun` is told how many a batch has before.
+        """`progress` counts encoded chunks, `begun` gets how many a batch has before, `announce` what takes long.
 
         `workers` read and encode ahead, else files are read one by one here.
         """
         self._report = Report()
         self._changed = False
-        self._reread = False
+        self._reread: bool | None = None
         self._store = store
         self._configs = configs
-        self._progress, self._begun = progress, begun
+        self._progress, self._begun, self._announce = progress, begun, announce
         self._workers = workers
         self._batch_characters = batch_chunks * CHUNK_CHARACTERS
         self._version = store.version
         self._catalog = store.catalog()
         self._files = store.files()
         self._met: set[str] = set()
+        self._copies: Counter[str] = Counter()
         self._pending: list[tuple[Document, Encoded]] = []
         self._characters = 0
         self._read: list[dict[str, Any]] = []
@@ -139,11 +155,17 @@ class Ingest:
         self,
         incoming: Iterable[Incoming | DocumentError],
         *,
-        vanished: Callable[[SourceRef], bool] | None = None,
-        prune: bool = False,
-        reread: bool = False,
+        vanished: Callable[[str], bool] | None = None,
+        folder_of: Callable[[str], str] = lambda file: ".",
+        prune: bool | None = False,
+        reread: bool | None = None,
     ) -> Report:
-        """Take in files, with `reread` unchanged ones too; report what `vanished`, or remove it with `prune`."""
+        """Take in files; unchanged ones too with `reread`, None for those that an older extraction read.
+
+        Of the files that were not among them and that have `vanished`, what was met in another file moves there. The
+        others that a folder holds (`folder_of`, empty for none) are forgotten with `prune`, unless None and they are
+        most of what is known of the folder; else they are reported.
+        """
         self._reread = reread
         if self._workers is not None:
             incoming = Ahead(self._workers, self._passes_by, lambda: self._catalog)(incoming)
@@ -154,7 +176,7 @@ class Ingest:
                 self._take(item)
         self._flush()
         if vanished is not None:
-            self._part_with(vanished, prune=prune)
+            self._part_with(vanished, folder_of, prune)
         for config in self._configs:
             self._report.chunks += self._store.complete(config)
         # Stale without a change: a run before this one was cut short after its last commit.
@@ -168,9 +190,16 @@ class Ingest:
 
     def _take(self, item: Incoming) -> None:
         self._met.add(item.source)
-        if self._passes_by(item):
-            self._report.unchanged += self._files[item.source]["documents"]
+        known = self._files.get(item.source)
+        if known is not None and self._passes_by(item):
+            self._report.unchanged += known["documents"]
+            if (known["size"], known["modified"]) != (item.size, item.modified):
+                self._read.append({**known, "size": item.size, "modified": item.modified})
             return
+        if known is not None and not self._reread and _same(known, item):
+            if not self._report.reread:
+                self._announce(ANEW)
+            self._report.reread += 1
         held: dict[SourceRef, str] = {}
         failures = len(self._report.failed)
         try:
@@ -187,13 +216,15 @@ class Ingest:
             # Before the file is recorded as read: a kill in between would keep the vanished rows for good.
             self._flush()
             self._remove(gone)
-        given = {name: getattr(item, name) for name in ("source", "sha256", "root", "given", "extraction")}
+        given = {name: getattr(item, name) for name in FILE_FIELDS}
         self._read.append({**given, "documents": len(held), "contents": contents(held)})
 
     def _passes_by(self, item: Incoming) -> bool:
-        """Whether a file is known and unchanged, and not all are to be read again."""
+        """Whether a file is known and unchanged, and is not to be read again."""
         known = None if self._reread else self._files.get(item.source)
-        return known is not None and (known["sha256"], known["given"]) == (item.sha256, item.given)
+        if known is None or not _same(known, item):
+            return False
+        return self._reread is False or known["extraction"] == item.extraction
 
     def _collect(self, prepared: Prepared, held: dict[SourceRef, str]) -> None:
         """Put the next documents of a file into the batch, and their places into `held`."""
@@ -241,6 +272,7 @@ class Ingest:
                 self._store.record_files(self._read, self._catalog)
                 self._read = []
         self._report.count(changes)
+        self._copies += changes.copies
         _log.info("committed %d new and %d changed documents", changes.added, changes.updated)
         self._changed = self._changed or not changes.empty
         if self._store.bloated:  # A long run makes some versions with every batch.
@@ -254,27 +286,48 @@ class Ingest:
         made = encode(config, without, known, self._progress, self._begun)
         return {document.id: came.get(config.fingerprint) or made.get(document.id, ()) for document, came in fresh}
 
-    def _part_with(self, vanished: Callable[[SourceRef], bool], *, prune: bool) -> None:
-        """Remove what vanished, or report that it is still there; a moved file only loses its old place."""
+    def _part_with(self, vanished: Callable[[str], bool], folder_of: Callable[[str], str], prune: bool | None) -> None:
+        """Move the documents of vanished files to where they were met; forget or report the others of a folder."""
         self._refresh()
-        unmet = {place.file: place for place in self._catalog.places() if place.file not in self._met}
-        files = sorted(file for file, place in unmet.items() if vanished(place))
-        if files and prune:
-            gone = set(files)
-            self._remove([place for place in self._catalog.places() if place.file in gone], files=files)
-            return
-        moved = [place for file in files for place in self._moved(file)]
-        left = {place.file for file in files for place in self._catalog.places_in(file)} - {one.file for one in moved}
-        if moved:
-            self._remove(moved, files=[file for file in files if file not in left])
-        self._report.remarks += [Remark(file, *GONE) for file in sorted(left)]
+        files = {place.file for place in self._catalog.places()}
+        met = (entry for file in self._met for entry in self._catalog.entries_in(file))
+        copied = {place.file for entry in met for place in entry.places if self._was_local(place.file)}
+        gone = {one for one in files - self._met if (one in copied or folder_of(one)) and vanished(one)}
+        moved = {file for file in gone if self._is_elsewhere(file)}
+        self._move(sorted(moved))
+        left: defaultdict[str, list[str]] = defaultdict(list)
+        for file in sorted(gone - moved):
+            left[folder_of(file)].append(file)
+        left.pop("", None)
+        for folder, lost in left.items():
+            known = sum(folder_of(file) == folder for file in files - moved)
+            if prune or (prune is None and 2 * len(lost) <= known):
+                self._remove([place for file in lost for place in self._catalog.places_in(file)], files=lost)
+            elif prune is None:
+                what = f"{len(lost)} of the {known} files that were indexed are gone, and nothing was forgotten"
+                self._report.remarks.append(Remark(folder, what, MISSED))
+            else:
+                self._report.remarks += [Remark(file, *GONE) for file in lost]
 
-    def _moved(self, file: str) -> list[SourceRef]:
-        """The places of a file, if each of its documents was met in another file."""
+    def _was_local(self, file: str) -> bool:
+        return self._files.get(file, {}).get("size") is not None
+
+    def _is_elsewhere(self, file: str) -> bool:
+        """Whether each document of a file was met in another file."""
         entries = self._catalog.entries_in(file)
-        if not all(any(place.file in self._met for place in entry.places) for entry in entries):
-            return []
-        return [place for entry in entries for place in entry.places if place.file == file]
+        return all(any(place.file in self._met for place in entry.places) for entry in entries)
+
+    def _move(self, files: Sequence[str]) -> None:
+        """Drop the places in vanished files; what got another place in this run counts as renamed."""
+        for file in files:
+            for entry in self._catalog.entries_in(file):
+                renamed = min(self._copies[entry.id], sum(place.file == file for place in entry.places))
+                self._copies[entry.id] -= renamed
+                self._report.renamed += renamed
+        if files:
+            self._remove([place for file in files for place in self._catalog.places_in(file)], files=files)
+        self._report.duplicates -= self._report.renamed
+        self._report.removed -= self._report.renamed
 
     def _remove(self, places: Sequence[SourceRef], *, files: Iterable[str] = ()) -> None:
         self._report.count(self._store.remove(places, files=files))

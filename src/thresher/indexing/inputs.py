@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from thresher.errors import DocumentError
 from thresher.home.places import Home, working_folder
-from thresher.indexing.catalog import SourceRef, stable_json
+from thresher.indexing.catalog import stable_json
+from thresher.indexing.on_disk import state
 from thresher.indexing.prepare import Incoming
 from thresher.types import Document, Metadata
 
@@ -67,7 +69,8 @@ class Inputs:
         kept = working_folder(home)
         ours = (kept, kept / "collections", kept / "replies", kept / "server")
         self._found = list(discover(arguments, include=include, exclude=exclude, skip=ours, stdin=stdin))
-        self._roots = [Path(argument).resolve() for argument in arguments if Path(argument).is_dir()]
+        folders = (Path(argument).expanduser() for argument in arguments)
+        self._roots = [folder.resolve().as_posix() for folder in folders if folder.is_dir()]
         self._sizes = {item.source: _size(item) for item in self._found if isinstance(item, Item)}
         self.skipped: Counter[str] = Counter()
         """Files of the folders that are no documents, counted by what they are."""
@@ -94,6 +97,7 @@ class Inputs:
                 yield item
                 continue
             before = self._done
+            size, modified = _state(item)  # before it is read: a change from here on shows
             try:
                 data, hints = fetch(item, public_only=self._public_only)
             except DocumentError as error:
@@ -109,7 +113,9 @@ class Inputs:
                 )
                 elsewhere = partial(self._handed_over, item, data, hints) if _travels(item, data, hints) else None
                 digest = sha256(data).hexdigest()
-                yield Incoming(item.source, digest, item.root, read, given, registry.EXTRACTION, elsewhere)
+                yield Incoming(
+                    item.source, digest, item.root, read, given, registry.EXTRACTION, size, modified, elsewhere
+                )
                 self._unchanged += 0 if self._file == item.source else self._sizes[item.source]
             self._done = before + self._sizes[item.source]
             self._tell()
@@ -125,10 +131,9 @@ class Inputs:
         self._waiting = max(0, self._waiting - chunks)
         self._tell()
 
-    def vanished(self, place: SourceRef) -> bool:
-        """Whether a place lies in one of the given folders and its file is gone."""
-        path = Path(place.file)
-        return any(root in path.parents for root in self._roots) and not path.exists()
+    def folder_of(self, file: str) -> str:
+        """The given folder that a file lies in; empty for none."""
+        return next((root for root in self._roots if file.startswith(f"{root.rstrip('/')}/")), "")
 
     def _counted(
         self, source: str, read: Callable[[], Iterator[Document | DocumentError]]
@@ -190,11 +195,13 @@ def _travels(item: Item, data: bytes, hints: Hints) -> bool:
     return "jsonl" not in [kind.name for kind in kinds if kind is not None] and data.lstrip()[:1] != b"{"
 
 
-def _size(item: Any) -> int:
-    """Bytes of a file; 0 for what is not known before it is fetched."""
-    if item.data is not None:
-        return len(item.data)
-    try:
-        return 0 if item.path is None else int(item.path.stat().st_size)
-    except OSError:
-        return 0
+def _size(item: Item) -> int:
+    """Bytes of an input; 0 for what is not known before it is fetched."""
+    return len(item.data) if item.data is not None else _state(item)[0] or 0
+
+
+def _state(item: Item) -> tuple[int | None, int | None]:
+    """Size and time of change of a local file, see `on_disk`; None for anything else, and where it cannot be told."""
+    with suppress(OSError):
+        return (None if item.path is None else state(item.path)) or (None, None)
+    return None, None

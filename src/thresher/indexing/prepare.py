@@ -66,6 +66,10 @@ class Incoming:
     """What the caller added to its metadata, as JSON: a change of it is a change of the file."""
     extraction: int | None = None
     """Which version of the extraction reads it."""
+    size: int | None = None
+    """Bytes of a local file as it was read; None for anything else."""
+    modified: int | None = None
+    """When it was changed last by then, in nanoseconds since 1970; None with `size`."""
     elsewhere: Callable[[], ReadFile] | None = None
     """Gives what reads it in another process; None for what is read here alone: rows, and kinds of a program's own."""
     ahead: Callable[[], Iterator[Prepared]] | None = None

@@ -112,6 +112,11 @@ class DocumentStore:
         return self._store.exists
 
     @property
+    def is_shared(self) -> bool:
+        """Whether machines that share a database or a remote folder, but no file here, may share its tables."""
+        return hasattr(self._store, "shared_lock")
+
+    @property
     def is_new(self) -> bool:
         """Whether no store was chosen yet."""
         return self._given is None and self._recorded is None
@@ -335,8 +340,7 @@ class DocumentStore:
     def complete(self, config: IndexConfig, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Make the chunks that a config's tables lack; returns how many. `progress` gets documents done and in all."""
         self.create_tables(config)
-        missing = self.missing(config)
-        if missing:
+        if missing := self.missing(config):
             # Another process may be between its two transactions: what is missing once the lock is free is really so.
             with self.locked():
                 missing = self.missing(config)
@@ -406,7 +410,6 @@ class DocumentStore:
         if isinstance(self.folder, Path):
             make_folder(self.folder)
         if name not in self._locks:  # one object for each lock, so that a thread that holds it may take it again
-            # Machines that share a database or a remote folder share no file here.
             if (shared := getattr(self._store, "shared_lock", None)) is not None:
                 self._locks[name] = shared(name, self._lock_seconds)
             else:
@@ -472,8 +475,7 @@ class DocumentStore:
         """Append the chunks that wanted, stored documents lack; call under the lock. Returns how many."""
         rows = self.record_table("documents").get(encoded.keys() & wanted)
         needed = set(rows)
-        added = 0
-        empty = []
+        added, empty = 0, list[dict[str, str]]()
         for level, name in config.tables.items():
             table = self.open(name)
             left = needed - table.chunk_counts(needed).keys() if len(config.levels) > 1 else needed

@@ -169,9 +169,18 @@ def shown(text: str) -> str:
     r"""The text with controls as they are written in Python.
 
     >>> shown("a\x1b[2Jb\r\n")
-    'a\\\\x1b[2Jb\\\\r\\n'
+    'a\\x1b[2Jb\\r\n'
     """
     return _MOVES.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def one_line(name: str) -> str:
+    r"""A name, as of a file, with line ends and tabs too as they are written in Python.
+
+    >>> one_line("minutes\nof May.md")
+    'minutes\\nof May.md'
+    """
+    return shown(name).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def json_text(value: Any, *, default: Callable[[Any], Any] | None = None) -> str:

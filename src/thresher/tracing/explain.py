@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from thresher.text.markup import flat, plain, words
+from thresher.text.markup import flat, one_line, plain, words
 from thresher.types import Certified, ClaimState, State
 
 WIDTH = 120
@@ -21,6 +21,9 @@ IDLE_SECONDS = 0.001
 
 SCORING = ("judge", "refine")
 """Slots whose score is that of one of their parts: it is shown only where no part gave the same."""
+
+STALE: Mapping[str, str] = {"changed": "changed since it was indexed", "gone": "no longer there"}
+"""What became of a cited file, in words."""
 
 QUOTED = 100
 """Of a citation's quote: it stands whole in `--json`."""
@@ -209,6 +212,7 @@ def citation_line(cited: Mapping[str, Any], answer: str, characters: int | None 
     looked_up = cited.get("locator") or (f"page {cited['page']}" if cited["page"] else "")  # older traces have none
     at = f", {looked_up}" if looked_up else ""
     place = f"  [{cited['marker']}] {where(cited['source'], None)}{at}, characters {cited['start']}-{cited['end']}"
+    place += f" ({STALE[cited['stale']]})" if cited.get("stale") else ""
     held = words(quote) in words(answer)
     return place if held else f"{place}: “{quote if characters is None else shortened(quote, characters)}”"
 
@@ -234,8 +238,8 @@ def marked_sentence(cited: Mapping[str, Any]) -> str:
 
 
 def where(source: str, page: int | None) -> str:
-    """Source and page; a file below the folder one is in by its path from there."""
-    place = source.removeprefix(f"{os.getcwd()}{os.sep}")
+    """Source and page on one line; a file below the folder one is in by its path from there."""
+    place = one_line(source.removeprefix(f"{os.getcwd()}{os.sep}"))
     return f"{place}, page {page}" if page else place
 
 

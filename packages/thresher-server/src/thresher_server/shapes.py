@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from thresher.types import State
+from thresher.types import Stale, State
 
 
 class Reply(BaseModel):
@@ -99,6 +99,7 @@ class CitationReply(PlaceReply):
     origin: Literal["inside", "outside"]
     fetched: str | None
     mark: list[int] | None = Field(None, description="of a passage, the sentence in which the answer stands")
+    stale: Stale = Field("", description="whether its file was changed or is gone since it was indexed; else empty")
 
 
 class AlternativeReply(Reply):

@@ -380,7 +380,7 @@ class StoreContract(RecordStoreContract, ChunkStoreContract):
 
         def index(**texts: str) -> Report:
             files = [Incoming(name, text, "", partial(documents, name, text)) for name, text in texts.items()]
-            return Ingest(collection, [config]).run(files, vanished=lambda place: True, prune=True)
+            return Ingest(collection, [config]).run(files, vanished=lambda file: True, prune=True)
 
         def documents(name: str, text: str) -> Iterator[Document]:
             yield Document(sha256(text.encode()).hexdigest(), name, "", text, "text", metadata={"letters": len(name)})

@@ -40,7 +40,7 @@ from thresher_server.client.transport import error_of
 
 Json = Mapping[str, Any]
 
-COUNTS = ("added", "updated", "unchanged", "duplicates", "removed", "chunks", "seconds")
+COUNTS = ("added", "updated", "unchanged", "duplicates", "removed", "renamed", "reread", "chunks", "seconds")
 """Numbers of a report, which add up."""
 
 _SCALE = re.compile(r"(?P<name>.*) \[(?P<low>[^,]+), (?P<high>[^\])]+)[\])]")
@@ -116,6 +116,7 @@ def citation(told: Json) -> Citation:
         score=score(told["score"], told["scale"]),
         origin=Origin(told["origin"]),
         locator=told.get("locator", ""),
+        stale=told.get("stale", ""),
         url=url,
         mark=(told["mark"][0], told["mark"][1]) if told.get("mark") else None,
     )
@@ -272,7 +273,7 @@ class Job:
 def report(told: Json) -> Report:
     """The report of an indexing job."""
     return Report(
-        **{name: told[name] for name in COUNTS},
+        **{name: told.get(name, 0) for name in COUNTS},  # a job of before an upgrade has fewer
         failed=[DocumentError(one["error"], subject=one["source"], next_step=one["next"]) for one in told["failed"]],
         remarks=[Remark(**one) for one in told["remarks"]],
     )

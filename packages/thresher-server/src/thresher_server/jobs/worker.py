@@ -286,7 +286,7 @@ def _reindex(collection: Collection, follow: Following) -> Report:
 def _reported(report: Report, follow: Following) -> Outcome:
     told = renamed(report.to_dict(), file_name)
     follow.claim.log(*(f"{one['source']}: {one['error']}; {one['next']}" for one in told["failed"]))
-    read = report.added + report.updated + report.unchanged + report.duplicates
+    read = report.added + report.updated + report.unchanged + report.duplicates + report.renamed
     state: State = "done" if not report.failed else "partly" if read else "failed"
     before = follow.claim.job.progress
     done_files = before.done if follow.was_left else len(follow.files)

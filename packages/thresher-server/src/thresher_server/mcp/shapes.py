@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from thresher.types import State
+from thresher.types import Stale, State
 
 Verdict = Annotated[
     Literal["correct", "ambiguous", "incorrect", "unsure"] | None,
@@ -69,6 +69,7 @@ class Citation(Place):
     quote: str
     locator: Annotated[str, Field(description="where in the file, for people")]
     origin: Literal["inside", "outside"]
+    stale: Annotated[Stale, Field(description="whether its file was changed or is gone since it was indexed")] = ""
 
 
 class Sentence(BaseModel):

@@ -9,7 +9,7 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
 from thresher.links import file_name
-from thresher.tracing.explain import also, assessment, counted, in_full, shortened
+from thresher.tracing.explain import STALE, also, assessment, counted, in_full, shortened, where
 from thresher.types import ClaimState, State
 from thresher_server.mcp.shapes import (
     AnswerResult,
@@ -160,14 +160,15 @@ def _headed(heading: str) -> str:
 
 
 def _where(one: Passage) -> str:
-    page = f", page {one.page}" if one.page else ""
-    return f"{file_name(one.source)}{page}, characters {one.start}-{one.end}, {one.url}"
+    return f"{where(file_name(one.source), one.page)}, characters {one.start}-{one.end}, {one.url}"
 
 
 def _cited(one: Citation) -> str:
     place = f", {one.locator}" if one.locator else f", page {one.page}" if one.page else ""
     outside = ", from outside" if one.origin == "outside" else ""
-    return f"[{one.marker}] {file_name(one.source)}{place}{outside}: “{shortened(one.quote, QUOTED)}” {one.url}"
+    stale = f", {STALE[one.stale]}" if one.stale else ""
+    at = f"{where(file_name(one.source), None)}{place}{outside}{stale}"
+    return f"[{one.marker}] {at}: “{shortened(one.quote, QUOTED)}” {one.url}"
 
 
 def _claim(one: Claim) -> str:

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from pydantic import BaseModel
 
 from thresher.answer import Answer
-from thresher.tracing.explain import in_full, marked_sentence
+from thresher.tracing.explain import STALE, in_full, marked_sentence, where
 from thresher.types import Citation
 
 SOURCES = "\n\nSources:\n"
@@ -105,8 +105,8 @@ def name_of(citation: Citation) -> str:
 
 def place_of(citation: Citation) -> str:
     """The source and the position in it."""
-    where = citation.locator or (f"page {citation.page}" if citation.page else "")
-    return f"{name_of(citation)}, {where}" if where else name_of(citation)
+    at = where(name_of(citation), None if citation.locator else citation.page)
+    return ", ".join(filter(None, (at, citation.locator, STALE.get(citation.stale))))
 
 
 def _line(citation: Citation, linked: bool) -> str:

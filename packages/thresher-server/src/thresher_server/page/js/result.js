@@ -10,7 +10,7 @@ import { isOnWeb, ownAddress, linked } from "./places.js";
 import { inCollection } from "./state.js";
 import { doing, stepList } from "./steps.js";
 import { markedText } from "./text_view.js";
-import { assessment, counted, day, number, placeOf, seconds, shortened, titleOf } from "./words.js";
+import { assessment, counted, day, number, placeOf, seconds, shortened, staleOf, titleOf } from "./words.js";
 
 const SEEN_SECONDS = 0.55; // that a stage of the picture stays at least, or nobody sees it pass
 const NOTHING_CONFIGURED = "no chat model is configured";
@@ -174,7 +174,7 @@ function sources({ citations, text }, open, chunks) {
             : element("button", { type: "button", class: "link", onclick: (event) => open(cited, event.currentTarget) }, titleOf(cited)),
           outside ? element("span", { class: "outside-tag" }, "from outside") : null),
         element("p", { class: "source-place" },
-          [address ? address.replace(/^https?:\/\//, "") : placeOf(cited), cited.fetched ? `read ${day(cited.fetched)}` : ""].filter(Boolean).join(" · "),
+          [address ? address.replace(/^https?:\/\//, "") : placeOf(cited), cited.fetched ? `read ${day(cited.fetched)}` : "", staleOf(cited)].filter(Boolean).join(" · "),
           place ? element("a", { class: "own-tab", href: ownAddress(place), target: "_blank", "aria-label": `Open ${titleOf(cited)} in a new tab` }, icon("open")) : null),
         said.includes(wordsOf(cited.quote)) ? null : element("blockquote", {}, shortened(cited.quote, 320)),
         around(cited, chunks)));
@@ -187,7 +187,7 @@ function alternatives({ alternatives: others = [], abstained }, open, chunks) {
   const label = abstained ? "Nearest" : "Also";
   return element("div", { class: "also", role: "group", "aria-label": label }, element("h3", {}, label),
     others.map(({ text, citation }) => element("div", {}, answerText({ text, citations: [citation], sentences: [] }, open),
-      element("p", { class: "source-place" }, [titleOf(citation), placeOf(citation)].filter(Boolean).join(" · ")),
+      element("p", { class: "source-place" }, [titleOf(citation), placeOf(citation), staleOf(citation)].filter(Boolean).join(" · ")),
       around(citation, chunks))));
 }
 

@@ -74,9 +74,9 @@ function ended(job, card, done) {
   const came = (report.added ?? 0) + (report.updated ?? 0);
   card.refuse([...failed, ...remarks.map(({ source, remark, next }) => ({ source, error: remark, next }))]);
   const said = [
-    came || report.unchanged || report.duplicates ? null : "Nothing was added",
+    came || report.unchanged || report.duplicates || report.renamed ? null : "Nothing was added",
     report.added ? `${counted(report.added, "document")} added` : null, report.updated ? `${number(report.updated)} updated` : null,
-    report.unchanged ? `${number(report.unchanged)} unchanged` : null, report.duplicates ? `${number(report.duplicates)} known already` : null,
+    report.unchanged ? `${number(report.unchanged)} unchanged` : null, report.duplicates ? `${number(report.duplicates)} known already` : null, report.renamed ? `${number(report.renamed)} renamed` : null,
     report.chunks && came ? `${number(report.chunks)} passages` : null, failed.length ? `${counted(failed.length, "file")} not read` : null,
     came && report.seconds ? seconds(report.seconds) : null,
   ].filter(Boolean);

@@ -58,6 +58,9 @@ export const titleOf = ({ title, source }) => title || fileName(source);
 /** Where in a file something stands, in words. */
 export const placeOf = ({ locator, page }) => locator || (page ? `page ${page}` : "");
 
+/** What became of a cited file since it was indexed, in words. */
+export const staleOf = ({ stale }) => ({ changed: "changed since it was indexed", gone: "no longer there" })[stale] ?? "";
+
 /** One line of at most so many characters. */
 export function shortened(text, most) {
   const line = flat(text);
