@@ -86,7 +86,7 @@ def test_a_certificate_names_what_it_is_of(certified_once: tuple[Path, Certifica
     assert (made.collection, made.recipe, made.labels, made.answered, made.errors) == ("default", "corrective", 8, 8, 0)
     assert (made.level, made.confidence) == (0.5, 0.95)
     assert made.bound == pytest.approx(1 - 0.05 ** (1 / 8))
-    assert made.statement == "at most 50 % of the answers are wrong, with 95 % confidence"
+    assert made.statement == "at most 50 % of all answers are wrong, with 95 % confidence"
     assert {"thresher", "encoder", "judge", "certainties", "calibration"} == made.terms.models.keys()
     assert made.terms.settings["dense.depth"] == 5
     assert Certificate.from_dict(json.loads(json.dumps(made.to_dict()))) == made
@@ -168,7 +168,7 @@ def test_it_is_void_when_what_it_names_changes(certified: Collection) -> None:
     certified.add_text("The mill of Istvale was founded in 1600.", source="Istvale")
     void = certified.ask(QUESTIONS[0], settings=FEW).certificate
     assert void is not None
-    assert void.line.startswith("Certificate void, because the documents changed; it stated: at most 50 %")
+    assert void.line == "Note for administrators: the certificate is void, because the documents changed"
     assert certified.certificates.recent("corrective") == {}
 
 
@@ -215,10 +215,11 @@ def test_labels_of_answers_that_are_no_longer_given_do_not_count(certified: Coll
     assert (gone.answered, gone.tested, gone.outdated) == (0, False, 8)
 
 
-def test_of_people_who_differ_the_one_who_says_wrong_counts(certified: Collection) -> None:
-    answer = certified.ask(QUESTIONS[0], settings=FEW)
-    certified.feedback(answer, False, by="a second reader")
-    made = certified.certify(0.5, settings=FEW)
+def test_of_people_who_differ_the_one_who_says_wrong_counts(certified: Collection, file: Callable[..., Path]) -> None:
+    shown = certified.ask(QUESTIONS[0], settings=FEW).text
+    made = certified.certify(
+        0.5, labels=file({"question": QUESTIONS[0], "answer": shown, "right": False}), settings=FEW
+    )
     assert isinstance(made, Certificate)
     assert (made.labels, made.errors) == (8, 1)
 
@@ -308,11 +309,27 @@ def test_a_damaged_certificate_is_told_and_certifying_again_mends_it(certified: 
 # --- the command ------------------------------------------------------------------------------------------------------
 
 
+def test_a_thumb_given_through_a_server_is_no_part_of_the_sample(certified: Collection, run: Run) -> None:
+    certified.feedback(certified.ask(QUESTIONS[0], settings=FEW), False, by="own passer-by")
+    ran = run("calibrate", "--at-most-wrong", "0.5", *SET_FEW, "--home", certified.home)
+    assert "(8 labelled answers, 0 wrong" in ran.out
+    assert "1 label given through the server did not count" in ran.err
+
+
+def test_several_attempts_at_several_levels_are_warned_of(certified: Collection, run: Run) -> None:
+    again = [certified.certify(level, settings=FEW).attempts for level in (0.5, 0.6, 0.6, 0.1)]
+    assert again == [1, 2, 2, 2]  # of 0.1 nothing could be tested
+    ran = run("calibrate", "--at-most-wrong", "0.7", *SET_FEW, "--home", certified.home)
+    told = "attempt 3 on these documents: each certifies something false with a probability of 5 %, together up to 15 %"
+    assert told in ran.err
+
+
 def test_too_few_labels_are_a_result(mills: Collection, run: Run) -> None:
     ran = run("calibrate", "--at-most-wrong", "0.1", "--home", mills.home)
     assert ran.code == 1
     what = "no threshold can be certified at 10 % with 95 % confidence"
-    assert ran.out == f"0 answered labels with 0 errors: {what}; 29 without an error are needed\n"
+    assert ran.out.startswith(f"0 answered labels with 0 errors: {what}; 29 without an error are needed\n")
+    assert ran.out.endswith("an error is an answer that was labelled wrong; refusals do not count\n")
 
 
 def test_answers_are_labelled_by_one_key_and_it_goes_on_where_it_was_left(
@@ -329,7 +346,7 @@ def test_answers_are_labelled_by_one_key_and_it_goes_on_where_it_was_left(
     assert typed(*given).out == "0 answers labelled; 0 of 8 questions left\n"
     ran = typed("calibrate", "--at-most-wrong", "0.5", *SET_FEW, "--home", mills.home)
     line, *others = ran.out.splitlines()
-    assert line.startswith("certified: at most 50 % of the answers are wrong, with 95 % confidence (8 labelled answers")
+    assert line.startswith("certified: at most 50 % of all answers are wrong, with 95 % confidence (8 labelled answers")
     assert others[0] == "the exact upper bound is 47.1 %"
 
 
@@ -339,6 +356,14 @@ def test_questions_asked_before_can_be_labelled(mills: Collection, typed: Run) -
     ran = typed("label", *SET_FEW, "--home", mills.home, stdin="rr")
     assert ran.out.endswith("2 answers labelled; 0 of 2 questions left\n")
     assert {one.question for one in mills.labels.labels()} == set(QUESTIONS[:2])
+
+
+def test_an_answer_that_no_search_led_to_is_passed_over(mills: Collection, tmp_path: Path, typed: Run) -> None:
+    asked = tmp_path / "questions.txt"
+    asked.write_text(f"Hello\nWhat does this document say?\n{QUESTIONS[0]}", encoding="utf-8")
+    ran = typed("label", asked, *SET_FEW, "--home", mills.home, stdin="rrr")
+    assert ran.out.endswith("1 answer labelled; 0 of 3 questions left; 2 cannot be labelled\n")
+    assert "What does this document say?: no label, since it was not searched for" in ran.err
 
 
 def test_made_questions_are_not_asked_for_labels(mills: Collection, file: Callable[..., Path], typed: Run) -> None:

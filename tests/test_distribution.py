@@ -93,6 +93,6 @@ def test_each_name_is_brought_by_the_distribution_of_its_extra(group: str, name:
 
 
 def test_the_error_says_what_to_install() -> None:
-    told = "the package 'thresher-bucket' is not installed; install with: pip install 'thresher[bucket]'"
+    told = "the package 'thresher-bucket' is not installed; in a checkout: pip install ./packages/thresher-bucket"
     assert str(missing("thresher.homes", "s3")) == told
     assert missing("thresher.homes", "ftp") is None

@@ -207,8 +207,9 @@ PUBLIC = {
 
 BESIDE = {
     "bucket": "home.places stores.lance stores.lance_memory stores.lance_table",
-    "ci": "cli.options cli.output collection.opened home.places indexing.catalog models.cross_encoders models.running "
-    "question.wording recipes.components text.markup tracing.explain",
+    "ci": "cli.options cli.output collection.opened home.places indexing.catalog judging.scorers models.cross_encoders "
+    "models.running question.wording recipes.components text.boilerplate text.markup text.sentences text.terms "
+    "tracing.explain",
     "evals": "chunking.spans cli.options cli.output collection.engine home.places indexing.processes "
     "judging.calibration judging.fitting judging.verdicts models.chat models.encoders models.replies models.running "
     "models.usage recipes.calibrate recipes.components recipes.evidence structure.forms structure.grid "

@@ -126,7 +126,7 @@ def test_a_misspelt_variable_names_the_nearest() -> None:
 @pytest.mark.parametrize(
     ("installed", "told"),
     [
-        ({}, r"server\.prot: the package 'thresher-server' is not installed; install with: pip install"),
+        ({}, r"server\.prot: the package 'thresher-server' is not installed; in a checkout: pip install"),
         ({"server": None}, r"server\.prot: unknown setting; did you mean 'server\.port'\?"),
     ],
 )

@@ -52,7 +52,7 @@ from thresher_ci.comparison import FAILING, Difference, compared
 from thresher_ci.documents import Workplace
 from thresher_ci.knowledge import Question
 from thresher_ci.outcome import Outcome
-from thresher_ci.run import checks
+from thresher_ci.run import Reader
 from thresher_evals.stats import wilson_interval
 from thresher_testing.llm_server import Reply, ScriptedServer
 
@@ -120,7 +120,7 @@ class Bench:
     def compared(self, old: Mapping[str, Outcome], new: Mapping[str, Outcome]) -> dict[str, Difference]:
         """What became of each question."""
         with self.place.collection() as collection:
-            found = compared(self.questions, old, new, checks(collection))
+            found = compared(self.questions, old, new, Reader(collection))
             return {one.question.question: one for one in found}
 
 

@@ -147,8 +147,9 @@ class MissingExtra(ModelError):
     """An optional package is not installed: one of an extra, or of another distribution on top."""
 
     def __init__(self, package: str, *, extra: str = "", distribution: str = "") -> None:
-        wanted = distribution or f"'thresher[{extra}]'"
-        super().__init__(f"the package '{package}' is not installed", next_step=f"install with: pip install {wanted}")
+        wanted = f"./packages/{distribution}" if distribution else f"'.[{extra}]'"  # no index has ours before a release
+        what, advice = f"the package '{package}' is not installed", f"in a checkout: pip install {wanted}"
+        super().__init__(what, next_step=advice)
 
 
 BROUGHT_BY: Mapping[str, Mapping[str, str]] = {
@@ -166,7 +167,7 @@ BROUGHT_BY: Mapping[str, Mapping[str, str]] = {
 def missing(group: str, name: str) -> MissingExtra | None:
     """The error for a module of a distribution that is not installed; None for a module of none of them."""
     extra = BROUGHT_BY[group].get(name)
-    return None if extra is None else MissingExtra(f"thresher-{extra}", extra=extra)
+    return None if extra is None else MissingExtra(f"thresher-{extra}", distribution=f"thresher-{extra}")
 
 
 class ProviderError(ModelError):

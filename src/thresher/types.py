@@ -671,7 +671,7 @@ class Certified(Public):
         """In one line."""
         statement = f"{self.statement} {self.evidence}"
         if self.state == "void":
-            return f"Certificate void, because {self.why}; it stated: {statement}"
+            return f"Note for administrators: the certificate is void, because {self.why}"
         head = "Certified" if self.covers else f"Not under the certificate (certainty below {self.threshold:.2f})"
         warned = f"; in doubt: {self.why}" if self.why else ""
         return f"{head}: {statement}{warned}"

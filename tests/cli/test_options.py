@@ -118,5 +118,5 @@ def test_commands_of_a_distribution_that_is_not_installed_say_what_to_install() 
         Extension("never-written", "", distribution="thresher-never-written").make_context("never-written", ["run"])
     assert str(caught.value) == (
         "thresher never-written: the package 'thresher-never-written' is not installed; "
-        "install with: pip install thresher-never-written"
+        "in a checkout: pip install ./packages/thresher-never-written"
     )

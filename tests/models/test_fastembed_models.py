@@ -85,5 +85,5 @@ def test_a_package_that_is_not_installed_is_named_with_its_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "fastembed", None)
     monkeypatch.setitem(sys.modules, "fastembed.rerank.cross_encoder", None)
-    with pytest.raises(MissingExtra, match=r"'fastembed' is not installed; install with: pip install 'thresher\[fast"):
+    with pytest.raises(MissingExtra, match=r"'fastembed' is not installed; in a checkout: pip install '\.\[fast"):
         use()

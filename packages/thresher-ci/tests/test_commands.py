@@ -29,7 +29,7 @@ def options(folder: Path) -> tuple[str, ...]:
 def test_the_example_is_as_expected(example: Path, run: Run) -> None:
     ran = run("ci", "--documents", str(example / "handbook"), *options(example))
     assert ran.code == 0
-    assert "0 broken, 0 contradicted, 0 newly answered, 0 moved, 4 unchanged" in ran.out
+    assert "0 broken, 0 contradicted, 0 qualified, 0 newly answered, 0 moved, 4 unchanged" in ran.out
 
 
 def test_a_break_is_exit_1_in_every_format(example: Path, run: Run) -> None:
@@ -41,6 +41,7 @@ def test_a_break_is_exit_1_in_every_format(example: Path, run: Run) -> None:
     assert (as_json.code, json.loads(as_json.out)["passed"]) == (1, False)
     suite = ElementTree.fromstring(run(*asking, "--format", "junit").out)
     assert (suite.get("tests"), suite.get("failures")) == ("4", "1")
+    assert {case.get("classname") for case in suite} == {str(example / "knowledge.yaml")}
     assert "### Thresher: answers broke" in run(*asking, "--format", "markdown").out
 
 
@@ -86,7 +87,7 @@ def test_what_cannot_be_asked_is_exit_2_and_breaks_nothing(example: Path, run: R
     asking = ("ci", "--documents", str(example / "handbook"), *options(example))
     assert run(*asking).code == 0
     last = example / ".thresher" / "ci" / "runs" / "last.json"
-    last.write_text(last.read_text(encoding="utf-8").replace('"format": 1', '"format": 0'), encoding="utf-8")
+    last.write_text(last.read_text(encoding="utf-8").replace('"format": 2', '"format": 1'), encoding="utf-8")
     ran = run(*asking, "--against", "last")
     assert (ran.code, "was recorded by another version" in ran.err) == (2, True)
     (example / "empty" / "collections").mkdir(parents=True)

@@ -15,7 +15,7 @@ import pytest
 from thresher.cli.app import main
 from thresher_evals.compare.compare import weigh
 from thresher_evals.compare.recommend import detectable, recommend, value, values_of
-from thresher_evals.compare.text_report import silence, tell
+from thresher_evals.compare.text_report import advice, silence, tell
 from thresher_evals.dataset import Gold, Question
 from thresher_evals.metrics.answers import Outcome
 from thresher_evals.rows import Row, read_reply
@@ -133,6 +133,14 @@ def test_what_is_worse_than_silence_is_said_with_what_was_wrong() -> None:
     one = weigh({"rag": rows("+++-"), "hybrid": rows("---0", "hybrid")}, "rag")
     assert list(silence(one)) == ["  Worse than silence on these questions: hybrid (a value below 0)."]
     assert not list(silence(weigh({"rag": rows("+++-")}, "rag")))
+
+
+def test_what_is_worse_than_silence_is_not_recommended() -> None:
+    none = weigh({"rag": rows("---0"), "hybrid": rows("----", "hybrid")}, "rag")
+    assert not [line for line in advice(none) if "Use " in line]
+    other = weigh({"rag": rows("---+"), "hybrid": rows("0000", "hybrid")}, "rag")
+    assert other["recommend"]["recipe"] == "rag"
+    assert "  Use hybrid (not certain), whose answers are worth most." in list(advice(other))
 
 
 # --- the command ------------------------------------------------------------------------------------------------------

@@ -140,7 +140,7 @@ for package, module in (("scipy", "stats"), ("ir_measures", "metrics.retrieval")
     del sys.modules[package]
 """
     assert subprocess.check_output([sys.executable, "-c", code], text=True).splitlines() == [
-        f"the package '{package}' is not installed; install with: pip install thresher-evals"
+        f"the package '{package}' is not installed; in a checkout: pip install ./packages/thresher-evals"
         for package in ("scipy", "ir-measures")
     ]
 

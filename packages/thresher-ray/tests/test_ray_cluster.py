@@ -20,7 +20,7 @@ from tests.indexing.test_inputs import held
 from tests.servers.ray import SECOND, Nodes, descendants, name_of, running
 from thresher.errors import StoreError
 
-pytest.importorskip("ray", reason="ray is not installed (pip install 'thresher[ray]')")
+pytest.importorskip("ray", reason="ray is not installed (pip install ./packages/thresher-ray)")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not entry_points(group="thresher.clusters"), reason="thresher-ray is not installed"),

@@ -11,7 +11,7 @@ import thresher
 from tests.servers.ray import HEAD, free_port
 from thresher.errors import StoreError, UsageError
 
-pytest.importorskip("ray", reason="ray is not installed (pip install 'thresher[ray]')")
+pytest.importorskip("ray", reason="ray is not installed (pip install ./packages/thresher-ray)")
 pytestmark = pytest.mark.skipif(not entry_points(group="thresher.clusters"), reason="thresher-ray is not installed")
 
 

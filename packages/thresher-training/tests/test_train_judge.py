@@ -94,7 +94,7 @@ def test_without_torch_the_command_says_what_to_install(home: Path) -> None:
         f"from thresher.cli.app import main; main(['train-judge', '--home', {str(home)!r}, 'labels.jsonl'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "is not installed; install with: pip install 'thresher[training]'" in done.stderr
+    assert "is not installed; in a checkout: pip install ./packages/thresher-training" in done.stderr
     assert done.returncode == 1
 
 

@@ -79,8 +79,9 @@ class Extension(TyperGroup):
         name = str(self.name)
         found = entry_points(group=ENTRY_POINTS, name=name)
         if not found:
-            what, advice = f"the package '{self.distribution}' is not installed", f"pip install {self.distribution}"
-            raise UsageError(what, subject=f"thresher {name}", next_step=f"install with: {advice}")
+            what = f"the package '{self.distribution}' is not installed"
+            advice = f"pip install ./packages/{self.distribution}"
+            raise UsageError(what, subject=f"thresher {name}", next_step=f"in a checkout: {advice}")
         return _command(name, found[name].load())
 
 

@@ -45,31 +45,42 @@ def label(
     the sentence in bold, or the cell, answers; a refusal where the documents do not.
     """
     with target.open() as collection:
-        collection.documents()
+        collection.settings(target.recipe(recipe), target.settings)
         asked = _shuffled(_asked_before(collection) if questions is None else _questions(questions))
-        known = {one.question for one in collection.labels.labels()}
+        known = {one.question for one in collection.labels.labels() if not one.by}
         left = [one for one in asked if one not in known]
-        labelled = _label(target, collection, left, target.recipe(recipe))
-    told = f"{counted(labelled, 'answer')} labelled; {len(left) - labelled} of {counted(len(asked), 'question')} left"
-    target.show({"labelled": labelled, "left": len(left) - labelled}, lambda _: output.say(told))
+        labelled, passed = _label(target, collection, left, target.recipe(recipe))
+    rest = len(left) - labelled - passed
+    told = f"{counted(labelled, 'answer')} labelled; {rest} of {counted(len(asked), 'question')} left"
+    told += f"; {passed} cannot be labelled" if passed else ""
+    target.show({"labelled": labelled, "left": rest, "passed": passed}, lambda _: output.say(told))
 
 
-def _label(target: Target, collection: Collection, questions: list[str], recipe: str) -> int:
-    """Each answer shown and labelled until the end of the input; returns how many were. A label is on disk at once."""
-    labelled = 0
+def _label(target: Target, collection: Collection, questions: list[str], recipe: str) -> tuple[int, int]:
+    """Each answer shown and labelled until the end of the input; a label is on disk at once.
+
+    Returns how many were labelled, and how many were passed over, since no search led to them (an outline, a greeting)
+    or they were not stored.
+    """
+    labelled = passed = 0
     for number, question in enumerate(questions, start=1):
         answer = collection.ask(question, recipe=recipe, settings=target.settings)
+        if not answer.chunks or not answer.trace:
+            why = "it was not searched for" if not answer.chunks else "it was not stored"
+            output.complain(f"{number} of {len(questions)}: {question}: no label, since {why}")
+            passed += 1
+            continue
         remember(target, answer.trace)
         if not target.json:
             output.say(f"\n{number} of {len(questions)}: {question}")
             say_answer(replace(answer, trace=""))
         match _key():
             case "q" | "":
-                return labelled
+                break
             case "r" | "w" as key:
                 collection.feedback(answer, RIGHT[key])
                 labelled += 1
-    return labelled
+    return labelled, passed
 
 
 def _key() -> str:
@@ -129,7 +140,8 @@ def certify(
     from thresher.judging.certificate import Certificate
 
     with target.open() as collection:
-        number = len({one.question for one in collection.labels.labels()})
+        labelled = collection.labels.labels()
+        number, by_others = len({one.question for one in labelled if not one.by}), sum(bool(one.by) for one in labelled)
         with output.counting(max(number, 1), "labelled questions") as progress:
             made = collection.certify(
                 at_most_wrong,
@@ -140,6 +152,8 @@ def certify(
                 settings=target.settings,
                 progress=progress,
             )
+    if by_others:
+        output.complain(f"note: {counted(by_others, 'label')} given through the server did not count: no random sample")
     if isinstance(made, Certificate):
         target.show(made, _say_certificate)
         return
@@ -149,7 +163,7 @@ def certify(
 
 def _say_certificate(made: Certificate) -> None:
     """A certificate, for a person."""
-    from thresher.judging.certificate import percent
+    from thresher.judging.certificate import percent, several
 
     output.say(f"certified: {made.statement} {made.evidence}")
     bound = percent(round(made.bound, 3))
@@ -157,12 +171,20 @@ def _say_certificate(made: Certificate) -> None:
     output.say(f"answers are asserted from a certainty of {made.threshold:.2f} on; those below are in doubt")
     output.say(f"it is of recipe {made.recipe} in collection {made.collection} with its documents, models and settings")
     _say_outdated(made.outdated)
+    if line := several(made):
+        output.complain(f"note: {line}")
 
 
 def _say_not_certified(recipe: str, made: NotCertified) -> None:
     """What it takes, for a person."""
+    from thresher.judging.certificate import several
+
     output.say(str(made))
+    refusals = "refusals do not count" if made.confidence is not None else "refusals count as right or wrong too"
+    output.say(f"an error is an answer that was labelled wrong; {refusals}")
     _say_outdated(made.outdated)
+    if line := several(made):
+        output.complain(f"note: {line}")
     if made.withdrawn:
         output.say(f"the earlier certificate of {recipe} is withdrawn")
     output.complain("label more answers: thresher label")

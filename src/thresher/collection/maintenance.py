@@ -131,16 +131,20 @@ class Maintenance:
             of=of,
             outdated=outdated + gone,
         )
+        made = replace(made, attempts=self.opened.certificates.attempted(made, recipe, of, len(found)))
         if isinstance(made, Certificate):
             self.opened.certificates.put(made)
             return made
         return replace(made, withdrawn=self.opened.certificates.withdraw(recipe, made))
 
     def _labelled_answers(self) -> tuple[list[AnswerLabel], int]:
-        """Feedback with the answer that it is of, and how much of it is of answers that are stored no longer."""
+        """Feedback with the answer that it is of, and how much of it is of answers that are stored no longer.
+
+        That of a server's callers is left out: they chose which answers to label, which is no sample.
+        """
         from thresher.recipes.certify import AnswerLabel
 
-        found, labels = list[AnswerLabel](), self.opened.labels.labels()
+        found, labels = list[AnswerLabel](), [one for one in self.opened.labels.labels() if not one.by]
         for label in labels:
             with suppress(UsageError, StoreError):
                 found.append(AnswerLabel(label.question, self.opened.traces.load(label.trace)["text"], label.right))

@@ -65,7 +65,7 @@ def pool(processes: int, on: str | None) -> AbstractContextManager[Pool] | None:
 def _cluster(address: str) -> AbstractContextManager[Pool]:
     cluster = next(iter(brought(CLUSTERS).values()), None)
     if cluster is None:
-        raise MissingExtra("thresher-ray", extra="ray")
+        raise MissingExtra("thresher-ray", distribution="thresher-ray")
     return cast("AbstractContextManager[Pool]", loaded(cluster)(address))
 
 

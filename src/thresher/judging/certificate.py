@@ -79,6 +79,8 @@ class Certificate(Public):
     """Of the labelled questions, a refusal as 0: what later ones are compared with."""
     outdated: int = 0
     """Questions whose labels did not count, since another answer is given now."""
+    attempts: int = 1
+    """Of this recipe and these documents that tested something, this one included."""
 
     @property
     def statement(self) -> str:
@@ -138,6 +140,8 @@ class NotCertified(Public):
     """Questions whose labels did not count, since another answer is given now."""
     withdrawn: bool = False
     """Whether an earlier certificate was withdrawn, since these labels speak against it."""
+    attempts: int = 1
+    """As of `Certificate`."""
 
     def __str__(self) -> str:
         of = "answered label" if self.kind == "wrong among answered" else "label"
@@ -148,6 +152,20 @@ class NotCertified(Public):
             else f"no threshold keeps the risk at {percent(self.level)}"
         )
         return f"{number}: {what}; {self.needed} without {'another' if self.errors else 'an'} error are needed"
+
+
+def several(made: Certificate | NotCertified) -> str:
+    """What several attempts do to the promise, in one line; empty for one."""
+    if made.attempts < 2:
+        return ""
+    each = 1 - (made.confidence or 0)
+    chance = (
+        f"each certifies something false with a probability of {percent(each)}, together up to "
+        f"{percent(min(1.0, made.attempts * each))}"
+        if made.confidence is not None
+        else "the risk is promised for one level that was chosen before"
+    )
+    return f"this is attempt {made.attempts} on these documents: {chance}; choose one level before you label"
 
 
 def percent(share: float) -> str:
@@ -162,7 +180,7 @@ def _errors(number: int) -> str:
 def _statement(kind: Kind, level: float, confidence: float | None) -> str:
     if kind == "wrong and answered" or confidence is None:
         return f"on average at most {percent(level)} of all questions are answered wrongly (the risk)"
-    return f"at most {percent(level)} of the answers are wrong, with {percent(confidence)} confidence"
+    return f"at most {percent(level)} of all answers are wrong, with {percent(confidence)} confidence"
 
 
 # --- on disk ----------------------------------------------------------------------------------------------------------
@@ -175,6 +193,7 @@ class Certificates:
     files: Files
     name: str
     asked: str = "asked_under_certificates.json"
+    attempts: str = "certificate_attempts.json"
 
     def get(self, recipe: str) -> Certificate | None:
         """That of a recipe. Raises StoreError for a damaged file."""
@@ -203,6 +222,17 @@ class Certificates:
         self._entries(self.name).put(recipe, None)
         self._entries(self.asked).put(recipe, None)
         return True
+
+    def attempted(self, made: Certificate | NotCertified, recipe: str, of: Terms, labels: int) -> int:
+        """Note an attempt, and count the different ones on these documents; one that tested nothing is not noted."""
+        on = hashlib.sha256(of.documents.encode()).hexdigest()[:16]
+        stored = self._entries(self.attempts).read().get(recipe, {})
+        tried = list(stored.get("tried", ())) if stored.get("on") == on else []
+        one = [made.kind, made.level, made.confidence, labels]
+        if one not in tried and (isinstance(made, Certificate) or made.tested):
+            tried.append(one)
+            self._entries(self.attempts).put(recipe, {"on": on, "tried": tried})
+        return len(tried)
 
     def recent(self, recipe: str) -> dict[str, float]:
         """The certainties of the questions asked under it, the oldest first, by a hash of each."""

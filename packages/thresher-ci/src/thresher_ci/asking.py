@@ -72,7 +72,7 @@ class Asker:
             for step in steps:
                 if isinstance(step, Answer):
                     self.again += footprint.partition(RARITY)[0] not in seen or step.usage.llm_calls > 0
-                    return outcome_of(step, footprint, self.relative)
+                    return outcome_of(step, footprint, self.relative, self.collection.document)
                 if step.name == "retrieve" and environment:
                     footprint = self._footprint(question.question, recipe, environment, step.value.kept)
                     if footprint in self.known:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from thresher_ci.knowledge import Expected, Question
 from thresher_ci.outcome import Checks, Outcome, Place, holds, plain, unmet
+from thresher_ci.qualification import qualifications
 
-Kind = Literal["broken", "contradicted", "newly answered", "moved", "unchanged"]
+Kind = Literal["broken", "contradicted", "qualified", "newly answered", "moved", "unchanged"]
 
-FAILING = ("broken", "contradicted")
+FAILING = ("broken", "contradicted", "qualified")
 
 COUNTED = re.compile(r"\b(?:lines?|rows?) \d+(?: to \d+)?,? ?")
 """Of a place: what an edit above it shifts. Words below the same heading, or on the same page, did not move."""
@@ -33,7 +34,7 @@ class Difference:
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
         shown = {"kind": self.kind, "question": self.question.question, "line": self.question.line, "why": self.why}
-        places = {name: one and asdict(one) for name, one in (("old", self.old), ("new", self.new))}
+        places = {name: one and one.to_dict() for name, one in (("old", self.old), ("new", self.new))}
         return {**shown, **places, "met": self.met, "asked_by": self.question.asked_by}
 
 
@@ -82,6 +83,8 @@ def _difference(question: Question, before: Outcome | None, now: Outcome, check:
         return Difference("contradicted", question, "says otherwise now", *pair, met=not why)
     if why:
         return Difference("broken", question, why, before.lead, now.lead, met=False)
+    if (changed := _qualified(question, before, now, check)) is not None:
+        return Difference("qualified", question, *changed, met=True)
     if (moved := _moved(before, now)) is not None:
         return Difference("moved", question, "", before.lead, moved, met=True)
     return Difference("unchanged", question, "", before.lead, now.lead, met=True)
@@ -99,6 +102,21 @@ def _contradiction(before: Outcome, now: Outcome, check: Checks) -> tuple[Place,
     return (old, new) if check(old.sentence, new.sentence) == "contradicted" else None
 
 
+def _qualified(question: Question, before: Outcome, now: Outcome, check: Checks) -> tuple[str, Place, Place] | None:
+    """What bounds the expected sentence otherwise in its document now, with the old and the new place."""
+    expected = question.expected
+    words = expected.quote or expected.value
+    old = next((one for one in before.shown if words and holds(one.passage, words)), before.lead)
+    if old is None:
+        return None
+    there = [one for one in now.shown if _same_source(one, old)]
+    new = next((one for one in there if holds(one.passage, old.sentence)), there[0] if there else None)
+    if new is None or new.context == old.context:
+        return None
+    why = qualifications(question.question, expected, old, new, check)
+    return (why, old, new) if why else None
+
+
 def _moved(before: Outcome, now: Outcome) -> Place | None:
     """Where the words of the old leading place stand now, if that is another source, page or heading."""
     if before.lead is None:
@@ -110,6 +128,10 @@ def _moved(before: Outcome, now: Outcome) -> Place | None:
 
 
 def _same_section(one: Place, other: Place) -> bool:
-    """Whether two places are of the same document, whose source another home may write with its folder, and heading."""
+    return _same_source(one, other) and COUNTED.sub("", one.where) == COUNTED.sub("", other.where)
+
+
+def _same_source(one: Place, other: Place) -> bool:
+    """Whether two places are of the same document, whose source another home may write with its folder."""
     short, long = sorted((one.source, other.source), key=len)
-    return f"/{long}".endswith(f"/{short}") and COUNTED.sub("", one.where) == COUNTED.sub("", other.where)
+    return f"/{long}".endswith(f"/{short}")

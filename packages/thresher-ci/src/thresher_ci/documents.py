@@ -35,7 +35,7 @@ from thresher.recipes.components import Models
 from thresher_ci.outcome import Outcome
 from thresher_ci.readings import Readings
 
-FORMAT = 1
+FORMAT = 2
 """Of a recorded run."""
 
 KEPT = 20

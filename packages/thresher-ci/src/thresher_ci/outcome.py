@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from thresher import Answer, Citation
-from thresher.types import ClaimState
+from thresher.types import ClaimState, Document, Origin
+from thresher_ci.context import Context, context_of
 from thresher_ci.knowledge import Expected
 
 AROUND = re.compile(r"[\s*_`|#>]+")
@@ -24,9 +25,15 @@ class Place:
     source: str
     where: str
     """Page, heading, row and so on; empty where the source has none."""
+    context: Context = field(default=Context(), repr=False)
+    """What stands around the sentence; empty of a place outside the collection."""
 
     def __str__(self) -> str:
         return f"{self.source}, {self.where}" if self.where else self.source
+
+    def to_dict(self) -> dict[str, str]:
+        """As JSON, without its context."""
+        return {"sentence": self.sentence, "passage": self.passage, "source": self.source, "where": self.where}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +69,27 @@ class Outcome:
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Outcome:
         """What `to_dict` gave. Raises KeyError and TypeError for anything else."""
-        places = {name: tuple(Place(**one) for one in stored[name]) for name in ("cited", "alternatives")}
-        conflicts = tuple((Place(**one), Place(**other)) for one, other in stored["conflicts"])
+
+        def place(one: Mapping[str, Any]) -> Place:
+            return Place(**{**one, "context": Context.from_dict(one["context"])})
+
+        places = {name: tuple(map(place, stored[name])) for name in ("cited", "alternatives")}
+        conflicts = tuple((place(one), place(other)) for one, other in stored["conflicts"])
         return cls(**{**stored, **places, "conflicts": conflicts})
 
 
-def outcome_of(answer: Answer, footprint: str, relative: Callable[[str], str]) -> Outcome:
+def outcome_of(
+    answer: Answer, footprint: str, relative: Callable[[str], str], document: Callable[[str], Document]
+) -> Outcome:
     """What is recorded of an answer; `relative` names a source below the folder of documents."""
 
     def place(citation: Citation) -> Place:
         first, last = (at - citation.start for at in citation.focus)
         page = "" if citation.page is None else f"page {citation.page}"
         where = citation.locator or page
-        return Place(citation.quote[first:last], citation.quote, relative(citation.source), where)
+        inside = citation.origin == Origin.INSIDE
+        context = context_of(document(citation.document_id), *citation.focus) if inside else Context()
+        return Place(citation.quote[first:last], citation.quote, relative(citation.source), where, context)
 
     cited = {citation.marker: place(citation) for citation in answer.citations}
     conflicts = tuple((cited[one], cited[other]) for one, other in answer.conflicts)
@@ -95,10 +110,14 @@ def outcome_of(answer: Answer, footprint: str, relative: Callable[[str], str]) -
 
 
 class Checks(Protocol):
-    """Says whether a passage supports or contradicts a sentence."""
+    """What the engine reads of sentences."""
 
     def __call__(self, sentence: str, passage: str) -> str:
-        """`quoted`, `supported`, `unverified` or `contradicted`."""
+        """Whether a passage supports a sentence: `quoted`, `supported`, `unverified` or `contradicted`."""
+        ...
+
+    def answers(self, question: str, sentence: str, title: str) -> bool:
+        """Whether a sentence by itself, below a title, rather answers a question than not."""
         ...
 
 
@@ -119,7 +138,9 @@ def unmet(expected: Expected, outcome: Outcome, check: Checks) -> str:
     if any(holds(place.passage, expected.quote) for place in outcome.shown):
         return ""
     found = check(expected.quote, outcome.lead.passage)
-    return "" if ClaimState(found).holds else f"does not show “{expected.quote}” ({found} by what is shown)"
+    if ClaimState(found).holds or ClaimState(check(expected.quote, outcome.lead.sentence)).holds:
+        return ""
+    return f"does not show “{expected.quote}” ({found} by what is shown)"
 
 
 def holds(text: str, words: str) -> bool:

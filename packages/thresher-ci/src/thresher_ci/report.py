@@ -13,7 +13,7 @@ from thresher.tracing.explain import counted
 from thresher_ci.comparison import FAILING, Difference, Kind
 from thresher_ci.outcome import Place
 
-LISTED: tuple[Kind, ...] = ("broken", "contradicted", "newly answered", "moved")
+LISTED: tuple[Kind, ...] = ("broken", "contradicted", "qualified", "newly answered", "moved")
 """In the order of the lists; `unchanged` is a count."""
 
 
@@ -32,7 +32,7 @@ class Report:
 
     @property
     def failed(self) -> bool:
-        """Whether an answer broke or is contradicted now."""
+        """Whether an answer broke, or is contradicted or qualified now."""
         return any(one.kind in FAILING for one in self.differences)
 
     def of(self, kind: Kind) -> list[Difference]:
@@ -109,12 +109,12 @@ def _escaped(text: str) -> str:
 
 
 def as_junit(report: Report) -> str:
-    """JUnit XML: a test case for each question, a failure for each that broke or is contradicted."""
+    """JUnit XML: a test case for each question, a failure for each that broke, or is contradicted or qualified."""
     failed = sum(one.kind in FAILING for one in report.differences)
     counts = {"tests": str(len(report.differences)), "failures": str(failed), "time": f"{report.seconds:.3f}"}
     suite = ElementTree.Element("testsuite", {"name": "thresher ci", **counts})
     for one in report.differences:
-        where = {"file": report.file, "line": str(one.question.line)}
+        where = {"classname": report.file, "file": report.file, "line": str(one.question.line)}
         case = ElementTree.SubElement(suite, "testcase", {"name": _printable(one.question.question), **where})
         if one.kind in FAILING:
             failure = ElementTree.SubElement(case, "failure", {"type": one.kind, "message": _printable(one.why)})

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -13,13 +12,14 @@ from typing import Any
 import thresher
 from thresher import Collection, recipes
 from thresher.errors import ThresherError, UsageError
+from thresher.judging.scorers import LogOdds
 from thresher.protocols import in_silence
 from thresher_ci import knowledge
 from thresher_ci.asking import Asker, digest, environment
 from thresher_ci.comparison import Difference, compared, unmet_now
 from thresher_ci.documents import COLLECTION, LAST, Workplace, contents, files_at, files_of
 from thresher_ci.knowledge import Question
-from thresher_ci.outcome import Checks, Outcome, holds
+from thresher_ci.outcome import Outcome, holds
 from thresher_ci.report import Report
 
 
@@ -47,7 +47,7 @@ class Job:
             with self._now(place) as collection:
                 asker = self._asker(collection, place)
                 new = {one.question: one for one in asker(questions)}
-                check = checks(collection)
+                check = Reader(collection)
                 if old is None:
                     sources = {place.relative(one.source) for one in collection.documents()}
                     found = list(unmet_now(questions, new, check, sources))
@@ -123,19 +123,25 @@ class Job:
         return found
 
 
-def checks(collection: Collection) -> Checks:
-    """The engine's check of a sentence against a passage, each pair once: the least supported claim counts."""
+class Reader:
+    """What the engine reads of sentences with the models of a collection, each of them once."""
 
-    @cache
-    def check(sentence: str, passage: str) -> str:
-        if not sentence.strip():
-            return "unverified"
-        states = {str(claim.state) for claim in collection.check(sentence, evidence=[passage]).claims}
-        return next(
-            (state for state in ("contradicted", "unverified", "supported", "quoted") if state in states), "unverified"
-        )
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+        self._states: dict[tuple[str, str], str] = {}
 
-    return check
+    def __call__(self, sentence: str, passage: str) -> str:
+        """Whether a passage supports a sentence; the least supported claim counts."""
+        if (sentence, passage) not in self._states:
+            states = {str(claim.state) for claim in self._collection.check(sentence, evidence=[passage]).claims}
+            worst = (state for state in ("contradicted", "unverified", "supported", "quoted") if state in states)
+            self._states[sentence, passage] = next(worst, "unverified")
+        return self._states[sentence, passage]
+
+    def answers(self, question: str, sentence: str, title: str) -> bool:
+        """Whether the judge takes it for more probable than not that a sentence answers the question."""
+        (reading,) = self._collection.opened.models.judge().read(question, [sentence], [title])
+        return LogOdds()(reading.relevance) > 0.5
 
 
 def located(

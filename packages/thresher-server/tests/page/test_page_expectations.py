@@ -99,7 +99,7 @@ def test_expect_this_writes_the_answer_to_the_file_of_the_server(browser: Browse
     assert not Job(knowledge, home, "default", handbook, "corrective", {}).run().failed
 
 
-def test_the_certificate_stands_below_its_answer_and_is_loud_when_void(browser: Browser, handbook: Path) -> None:
+def test_the_certificate_stands_below_its_answer_and_a_void_one_is_a_note(browser: Browser, handbook: Path) -> None:
     home = handbook.parent / "home"
     with running(home) as one, visiting(browser, one.url) as page:
         for question in (HOTEL, DAYS):
@@ -107,16 +107,19 @@ def test_the_certificate_stands_below_its_answer_and_is_loud_when_void(browser: 
             page.get_by_role("button", name="This is right").last.click()
             expect(page.get_by_text("`thresher ci record` expects this answer").last).to_be_visible()
         with thresher.open(home) as collection:
+            for question in (HOTEL, DAYS):
+                collection.feedback(collection.ask(question), right=True)
             assert isinstance(collection.certify(0.5, confidence=0.6), Certificate)
         page.reload()
         ask(page, HOTEL)
-        expect(page.locator(".certified")).to_contain_text("at most 50 % of the answers are wrong")
+        expect(page.locator(".certified")).to_contain_text("at most 50 % of all answers are wrong")
         shot(page, "certified")
         assert violations(page) == []
         with thresher.open(home) as collection:
             collection.add_text("Dogs are not allowed.", source="note:dogs")
         ask(page, DOGS)
-        expect(page.get_by_role("alert")).to_contain_text("The certificate is void")
-        expect(page.get_by_role("alert")).to_contain_text("the documents changed")
+        void = "Note for administrators: the certificate is void, because the documents changed"
+        expect(page.locator(".certified").last).to_have_text(void)
+        expect(page.get_by_role("alert")).to_have_count(0)
         shot(page, "void")
         assert violations(page) == []

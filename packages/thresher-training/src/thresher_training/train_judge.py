@@ -96,7 +96,7 @@ def train(
     except ModuleNotFoundError as error:
         if error.name not in ("torch", "onnx"):
             raise
-        raise MissingExtra(error.name, extra="training") from error
+        raise MissingExtra(error.name, distribution="thresher-training") from error
     counting = counting or silently
     labels = together([*([] if file is None else read_labels(file)), *of_feedback(feedback)])
     scorer = trained_scorer(settings, parts, parts.table(cuts.corrective(settings, parts)))

@@ -151,8 +151,11 @@ def advice(found: Mapping[str, Any]) -> Iterator[str | Table]:
     told = found["recommend"]
     yield "What to do"
     yield from silence(found)
-    sure = "" if told["certain"] else " (not certain)"
-    yield f"  Use {told['recipe']}{sure}: {told['why']}."
+    if told["recipe"] not in found["silence"]["worse"]:
+        sure = "" if told["certain"] else " (not certain)"
+        yield f"  Use {told['recipe']}{sure}: {told['why']}."
+    elif not found["silence"]["every"]:
+        yield f"  Use {found['silence']['best']} (not certain), whose answers are worth most."
     if calibration := found.get("calibration"):  # an earlier version stored another choice here
         yield f"  Calibration on your questions: {calibration['why']}{checked(calibration)}."
 

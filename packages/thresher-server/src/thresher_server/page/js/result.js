@@ -128,12 +128,12 @@ function judged(answer) {
     answer.citations.some((one) => one.origin === "outside") ? element("span", { class: "outside-tag" }, "answered from outside") : null);
 }
 
-/** What the certificate of the recipe says of the answer; loud where it does not hold. */
+/** What the certificate of the recipe says of the answer; loud where it is in doubt. */
 function certified({ certificate }) {
   if (!certificate) return null;
   const { state, covers, statement, evidence, threshold, why } = certificate;
   const stated = `${statement} ${evidence}`;
-  if (state === "void") return element("div", { class: "problem", role: "alert" }, element("p", {}, element("b", {}, "The certificate is void"), `: ${why}.`), element("p", { class: "next" }, `It stated: ${stated}`));
+  if (state === "void") return element("p", { class: "certified" }, `Note for administrators: the certificate is void, because ${why}`);
   const line = `${covers ? "Certified" : `Not under the certificate (certainty below ${threshold.toFixed(2)})`}: ${stated}`;
   if (state === "doubtful") return element("div", { class: "problem", role: "alert" }, element("p", {}, element("b", {}, "The certificate is in doubt"), `: ${why}.`), element("p", { class: "next" }, line));
   return element("p", { class: "certified" }, line);
