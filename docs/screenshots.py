@@ -231,7 +231,7 @@ def gapped(town: Town, name: str) -> None:
     )
     with town.page() as page:
         for question in questions:
-            page.get_by_role("button", name="Begin anew").click() if page.locator(".turn").count() else None
+            page.get_by_role("button", name="New conversation").click() if page.locator(".turn").count() else None
             ask(page, question)
         page.get_by_role("link", name="Gaps", exact=True).click()
         page.locator(".gap").first.wait_for()

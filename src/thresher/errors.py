@@ -7,6 +7,7 @@
     ├── DocumentError         one input could not be read; the others go on (exit code 3 when some succeeded)
     ├── StoreError            the collection on disk is missing, foreign or damaged
     │   ├── EncoderMismatch   a collection whose vectors come from another encoder
+    │   ├── NotIndexed        a collection without the index of a recipe, for a caller who may not make it
     │   └── StoreAway         what keeps the collection does not answer; trying again can help
     ├── ModelError            a model could not be loaded or run
     │   ├── MissingExtra      an optional package is not installed
@@ -133,6 +134,19 @@ class StoreError(ThresherError):
 
 class EncoderMismatch(StoreError):
     """Vectors of two encoders would have been compared."""
+
+
+class NotIndexed(StoreError):
+    """A collection lacks the index of a recipe, and who asks may not make it."""
+
+    def __init__(self, recipe: str, collection: str) -> None:
+        self.recipe = recipe
+        self.collection = collection
+        super().__init__(
+            "is not there, and questions do not make it",
+            subject=f"the index of recipe {recipe} in collection {collection}",
+            next_step=f"make it with `index({recipe!r})`",
+        )
 
 
 class StoreAway(StoreError):

@@ -258,6 +258,12 @@ class ChunkStore(Protocol):
     def open(self, name: str) -> ChunkTable:
         """A chunk table that exists."""
 
+    def discard(self, name: str) -> None:
+        """Remove a chunk table; nothing where it is not there."""
+
+    def bytes_of(self, name: str) -> int:
+        """What a chunk table that exists takes on disk."""
+
 
 class Store(RecordStore, ChunkStore, Protocol):
     """Where a collection's tables live. A change is seen by every reader at once and wholly, or not at all."""

@@ -27,7 +27,7 @@ Answer:    written by the chat model where one is configured and shown as it cam
 Settings:  `subchunk.tail` (X4), `subchunk.overlap` (X5), `metric` (X7), `kdm.combine` (X8),
            `kdm.nonzero_rule` (X9), `kdm.internal`, `kdm.external` (X10), `kdm.fit`, `kdm.idf` (X11), `summary`
            (X18); for ablations `flat` (no summaries first), `kdm.route=off` (never outside), `refine.of`. X3 the
-           formulas for numbers of chunks are estimates; `thresher status` prints them beside the numbers there are.
+           formulas for numbers of chunks are estimates; `thresher status --json` has them beside the numbers there are.
 
 `ecrag-literal` is the code as printed, to measure what its defects do; it encodes chunks without titles.
 """

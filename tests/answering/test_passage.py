@@ -149,6 +149,11 @@ def test_a_passage_with_a_table_and_a_heading_is_markdown() -> None:
     assert shown(SHEET, marked="Within a week.").endswith("| Pine | 690 |\n\n#### Delivery\n\n“**Within a week.**”\n\n")
 
 
+def test_neighbouring_paragraphs_beside_a_table_stand_in_one_pair_of_quotation_marks() -> None:
+    letter = f"Customer: Ashgrove\n\nNumber: 24\n\n{SHEET}"
+    assert shown(letter).startswith("\n\n“Customer: Ashgrove\n\nNumber: 24\n\nPrices in pounds.”\n\n| Model")
+
+
 def test_a_passage_that_begins_within_a_table_has_no_header() -> None:
     rows = SHEET[: SHEET.index("\n\n#")]
     assert shown(rows, SHEET.index("| Oak")) == "\n\n|  |  |\n|---|---|\n| Oak | 1450 |\n| Pine | 690 |\n\n"

@@ -117,6 +117,19 @@ def test_documents_status_and_doctor_have_their_keys(run: Run, indexed: Path) ->
     assert run("doctor", *home, "--purged", "Hiiumaa").code == 1
 
 
+def test_the_index_of_a_recipe_is_listed_dropped_and_made_again(run: Run, home: Path) -> None:
+    at = ("--home", home)
+    assert "\nhybrid\t" in run("status", *at).out
+    assert run("drop", "--recipe", "hybrid", *at).code == 2  # asks before
+    assert run("drop", "--recipe", "hybrid", "--yes", *at).out.startswith("the index of hybrid is gone")
+    assert "hybrid" not in run("status", *at).out
+    assert "is not there" in run("drop", "--recipe", "hybrid", "--yes", *at).err
+    assert run("index", "--recipe", "hybrid", *at).out.endswith(" new chunks\n")
+    assert len(run("documents", *at, "--json").json) == 3
+    run("index", "--recipe", "corrective", *at)
+    assert "is used by corrective, the usual recipe" in run("drop", "--recipe", "corrective", "--yes", *at).err
+
+
 def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """Stdin, as somebody types it."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))

@@ -20,7 +20,13 @@ from thresher.errors import UsageError
 COMMAND = typer.main.get_command(app)
 PACKAGE = Path(thresher.__file__).parent
 NEEDED = {"watch": ".", "index": ".", "delete": "lighthouse.md", "check": "x", "search": "x", "ask": "x"}
-NEEDED |= {"train-judge": "labels.jsonl", "feedback": "last right", "show": "rag", "holding": "lighthouse.md"}
+NEEDED |= {
+    "train-judge": "labels.jsonl",
+    "feedback": "last right",
+    "show": "rag",
+    "holding": "lighthouse.md",
+    "drop": "--recipe rag",
+}
 """Arguments of the commands that need some."""
 
 TAKING = [name for name, one in COMMAND.commands.items() if any("--set" in given.opts for given in one.params)]

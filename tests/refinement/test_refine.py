@@ -216,7 +216,7 @@ def test_without_any_score_the_chunks_are_handed_over_whole_and_it_is_told(hits:
     assert [judgement.hit.chunk.id for judgement in refined.judgements] == ["late", "other", "early"]
     assert refined.notes.degraded == (
         "judge: no answer; not scored",
-        "refine: no strip could be scored; the chunks were handed over whole",
+        "refine: no strip could be scored; the chunks were kept whole",
     )
 
 

@@ -42,8 +42,13 @@ def test_a_question_that_is_answered_by_now_is_no_gap() -> None:
         answer("who is the Mayor?"),
         answer("Rightly refused?", feedback={"right": True}),
         answer("Other?"),
+        answer("In doubt, and nobody says that it is wrong?", abstained=False, state="doubtful"),
+        answer("In doubt?", abstained=False, state="doubtful", feedback={"right": False}),
     ]
-    assert [(one["question"], one["reason"]) for one in missed(stored)] == [("Other?", "refused")]
+    assert [(one["question"], one["reason"]) for one in missed(stored)] == [
+        ("Other?", "refused"),
+        ("In doubt?", "marked as wrong"),
+    ]
 
 
 def test_a_gap_has_the_words_of_its_questions_and_the_nearest_documents() -> None:

@@ -18,6 +18,8 @@ PUBLIC = {"GET /health", "GET /ready"}
 
 ANY_KEY = {
     "GET /api/session",
+    "POST /api/session",
+    "DELETE /api/session",
     "GET /api/collections",
     "GET /api/jobs",
     "GET /api/recipes",
@@ -36,6 +38,7 @@ NEEDED = {
         f"GET {DOCUMENT}/text",
         f"GET {DOCUMENT}/file",
         f"POST {HERE}/search",
+        "GET /api/expectations",
         "GET /api/expectations/last",
         "GET /metrics",
         "POST /dify/retrieval",

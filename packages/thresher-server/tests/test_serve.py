@@ -28,6 +28,20 @@ def test_a_server_beyond_loopback_does_not_start_without_a_key(tmp_path: Path) -
     assert "thresher keys add" in told.stderr
 
 
+def test_a_file_of_expectations_is_looked_at_before_the_server_says_that_it_answers(tmp_path: Path) -> None:
+    (tmp_path / "knowledge.yaml").write_text("questions: [{question: 1}]")
+    wrong = {"knowledge.yaml": "is missing", "none/knowledge.yaml": "is not there"}
+    for file, why in wrong.items():
+        told = ran("serve", "--port", "0", "--home", str(tmp_path), "--set", f"server.knowledge={tmp_path / file}")
+        assert told.returncode == 2
+        assert why in told.stderr
+        assert "answers at" not in told.stdout
+
+
+def test_other_words_for_making_a_key_name_the_command_for_it() -> None:
+    assert "Did you mean 'add'?" in ran("keys", "create", "mara").stderr
+
+
 def test_a_port_that_is_taken_is_told(served: object, tmp_path: Path) -> None:
     port = str(served.url.rsplit(":", 1)[1])  # type: ignore[attr-defined]
     told = ran("serve", "--home", str(tmp_path), "--port", port)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 from thresher.answering.citations import Sentence, cite
@@ -159,7 +160,7 @@ class Passage:
         mark = marked if parted and "**" not in self.quote else None
         if all(block.kind == "prose" for block in found):
             return _quoted(self.quote, mark)
-        laid = [_laid_out(self.quote, block, mark, headed=self._headed(block)) for block in found]
+        laid = [_laid_out(self.quote, block, mark, headed=self._headed(block)) for block in _joined(found)]
         return "\n\n" + "\n\n".join(laid) + "\n\n"
 
     @property
@@ -240,6 +241,16 @@ def _fills(above: str, line: str, width: int) -> bool:
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" \t"))
+
+
+def _joined(found: Iterable[Block]) -> Iterator[Block]:
+    """The same blocks, neighbouring paragraphs as one: they stand in one pair of quotation marks."""
+    for kind, group in groupby(found, lambda block: block.kind):
+        first, *others = group
+        if kind == "prose" and others:
+            yield replace(first, end=others[-1].end)
+        else:
+            yield from (first, *others)
 
 
 def _laid_out(quote: str, block: Block, marked: Span | None, *, headed: bool) -> str:

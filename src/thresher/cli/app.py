@@ -28,7 +28,7 @@ from thresher.text.markup import json_text, shown
 ENTRY_POINTS = "thresher.commands"  # the group in which another distribution names its command
 
 OURS = {
-    **dict.fromkeys(("index", "watch", "status", "documents", "holding", "doctor", "delete"), "documents"),
+    **dict.fromkeys(("index", "watch", "status", "documents", "holding", "doctor", "delete", "drop"), "documents"),
     **dict.fromkeys(("backup", "restore"), "collections"),
     **dict.fromkeys(("search", "ask", "chat", "check", "explain", "feedback"), "questions"),
     "label": "labels",

@@ -40,7 +40,7 @@ def samples(name: str) -> Path:
 
 
 def demo(home: Home = None, json: AsJson = False) -> None:
-    """Index a small handbook; answer a question, and compare plain RAG with correction on one it does not answer."""
+    """Try it on a sample handbook: a question it answers, and one it does not, by plain RAG and with correction."""
     from thresher.collection.engine import Engine
 
     target = target_of(home, COLLECTION, {}, json)

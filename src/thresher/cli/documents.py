@@ -27,7 +27,14 @@ if TYPE_CHECKING:
 
 LABEL = re.compile(r"Doc\d+")  # of a document, in `thresher documents`
 
-Paths = Annotated[list[str], typer.Argument(metavar="PATH|URL|-...", help="Files, folders, URLs, or - for stdin.")]
+Paths = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="PATH|URL|-...",
+        help="Files, folders, URLs, or - for stdin; none to make the index of --recipe for what is there.",
+        show_default=False,
+    ),
+]
 Recipes = Annotated[
     list[str] | None,
     typer.Option("--recipe", metavar="NAME", help="Prepare the chunks of this recipe too (repeatable)."),
@@ -43,7 +50,7 @@ Exclude = Annotated[
 @on_collection()
 def index(
     target: Target,
-    paths: Paths,
+    paths: Paths = None,
     recipe: Recipes = None,
     prune: Annotated[
         bool | None,
@@ -80,6 +87,9 @@ def index(
     from thresher.settings import parse_assignments
 
     fields = parse_assignments(metadata or [], parameter="metadata", example="author=me")
+    if not paths:
+        _make_indexes(target, recipe or [])
+        return
     _check_paths(paths)
     with target.open() as collection, output.indexing() as progress:
         try:
@@ -109,6 +119,33 @@ def index(
         output.complain(f"no file{names} is in {', '.join(paths)}; hidden files and folders are skipped")
     if report.failed:
         raise typer.Exit(IN_PART if done else FAILED)
+
+
+def _make_indexes(target: Target, names: Sequence[str]) -> None:
+    """Make the index of recipes for the documents that are there. Raises UsageError without a recipe."""
+    if not names:
+        raise UsageError("missing argument 'PATH|URL|-...'", next_step="see thresher index --help")
+    with target.open() as collection:
+        made = {name: collection.index(name, progress=output.Completing()) for name in names}
+    target.show(
+        made, lambda made: output.say(", ".join(f"{name}: {counted(new, 'new chunk')}" for name, new in made.items()))
+    )
+
+
+@on_collection(reads_settings=False)
+def drop(
+    target: Target,
+    recipe: Annotated[str, typer.Option("--recipe", metavar="NAME", help="Which recipe, see `thresher status`.")],
+    yes: Yes = False,
+) -> None:
+    """Remove the index of a recipe that is no longer asked; the documents stay. Asks before."""
+    with target.open() as collection:
+        rows = [row for row in collection.tables() if recipe in row["recipes"]]
+        size = output.megabytes(sum(row["bytes"] for row in rows))
+        if rows:
+            output.confirm(f"drop the index of {recipe} in {target.collection}, {size}?", yes=yes)
+        used = collection.discard(recipe)
+    target.show({"dropped": used}, lambda _: output.say(f"the index of {', '.join(used)} is gone; the documents stay"))
 
 
 def _check_paths(paths: Sequence[str]) -> None:
@@ -185,7 +222,7 @@ def _tell(target: Target, report: Report) -> None:
 
 @on_collection(reads_settings=False)
 def status(target: Target) -> None:
-    """What a collection holds: documents, chunk tables, encoders; and what is not configured."""
+    """What a collection holds: documents, the index of each recipe; and what is not configured."""
     with target.open() as collection:
         documents = collection.documents()
         described = {
@@ -345,7 +382,7 @@ def _say_remarks(made: Sequence[Remark]) -> None:
 
 
 def _say_status(described: Mapping[str, Any]) -> None:
-    """The size of a collection and its chunk tables."""
+    """The size of a collection and of the index of each recipe."""
     sizes = ", ".join(counted(described[f"{what}s"], what) for what in ("document", "page", "character"))
     output.say(f"collection {described['collection']} in {described['home']}: {sizes}")
     kept = described["storage"]
@@ -357,9 +394,15 @@ def _say_status(described: Mapping[str, Any]) -> None:
         output.say(f"{counted(older, 'document')} {were} read by an older extraction; {REREAD}")
     if unknown:
         output.say(f"which extraction read {counted(unknown, 'document')} is not known; {REREAD}")
-    columns = ["cut and encoded", "level", "chunks", "expected by formula"]
-    keys = ("fingerprint", "level", "chunks", "estimated")
-    output.table("chunk tables", columns, [[row[key] for key in keys] for row in described["tables"]])
+    indexes: dict[str, list[Mapping[str, Any]]] = {}
+    for row in described["tables"]:
+        indexes.setdefault(row["fingerprint"], []).append(row)
+    rows = []
+    for tables in indexes.values():
+        used = ", ".join(tables[0]["recipes"]) or "none by the settings of now"
+        passages = sum(one["chunks"] for one in tables if one["level"] == "chunk")
+        rows.append([used, passages, output.megabytes(sum(one["bytes"] for one in tables))])
+    output.table("indexes", ["index of recipe", "passages", "size"], sorted(rows))
 
 
 def _say_documents(records: Sequence[DocumentRecord]) -> None:

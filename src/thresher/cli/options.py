@@ -296,7 +296,11 @@ def assignments(settings: list[str] | None) -> dict[str, str]:
 
 # --- the words of an error --------------------------------------------------------------------------------------------
 
-COMMAND_OF = {"add": "index", "settings": "show"}  # commands with another name than the method they call
+COMMAND_OF = {
+    "add": "index",
+    "settings": "show",
+    "tables": "status",
+}  # commands with another name than the method they call
 
 CODE = re.compile(r"(?P<call>call )?`(?P<name>\w+)(?:\((?P<arguments>[^`]*)\))?`")
 """How an error of the library writes a parameter, `where`, and a call, `add(PATH)`."""

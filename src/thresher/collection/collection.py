@@ -81,6 +81,16 @@ class Collection:
     def close(self) -> None:
         """Let go of the models; what was committed is on disk already. Whatever is asked afterwards is a UsageError."""
         self.opened.close()
+        if (other := self.__dict__.get("as_indexed")) is not None:
+            other.close()
+
+    @cached_property
+    def as_indexed(self) -> Collection:
+        """The same collection for callers who may not change it: a question makes no index, NotIndexed without one."""
+        other = object.__new__(Collection)
+        other.opened = self.opened.as_indexed()
+        other._asking = Asking(other.opened)
+        return other
 
     @cached_property
     def _documents(self) -> Documents:
@@ -237,11 +247,23 @@ class Collection:
         return self.opened.named({"also": self.opened.existing().also([document_id])[document_id]})["also"]
 
     def tables(self) -> list[dict[str, Any]]:
-        """The chunk tables: fingerprint, level, encoder, number of chunks.
+        """The chunk tables: `name`, `fingerprint`, `level`, `encoder`, `chunks`, `bytes` and `recipes` that use it.
 
         `estimated` is what ECRAG's formulas expect (X3 in docs/methods.md) of tables that are cut as it does.
         """
         return self._documents.tables()
+
+    def ready(self) -> list[str]:
+        """The recipes that can be asked without an index being made."""
+        return self._documents.ready()
+
+    def index(self, recipe: str, *, progress: Callable[[int, int], None] | None = None) -> int:
+        """Make what the index of a recipe lacks, as a question would; the chunks made. `progress` is of documents."""
+        return self._documents.index(recipe, progress)
+
+    def discard(self, recipe: str) -> list[str]:
+        """Remove the index of a recipe, not of the usual one; the recipes that used it. The documents stay."""
+        return self._documents.discard(recipe)
 
     def extractions(self) -> dict[str, int]:
         """Documents by the extraction that read them: `current`, `older`, `unknown`; `add` renews its own."""

@@ -188,20 +188,48 @@ class Documents:
         return [record for record in records if holds(restricted, rows[record.id])]
 
     def tables(self) -> list[dict[str, Any]]:
-        """The chunk tables: fingerprint, level, encoder, number of chunks.
+        """The chunk tables: `name`, `fingerprint`, `level`, `encoder`, `chunks`, `bytes` and `recipes` that use it.
 
         `estimated` is what ECRAG's formulas expect (X3 in docs/methods.md) of tables that are cut as it does.
         """
         from thresher.chunking.hierarchical import HierarchicalChunker
 
-        tables = self.opened.existing().tables()
         characters = [record.characters for record in self.opened.existing().records()]
+        used: dict[str, list[str]] = {}
         expected: dict[str, int] = {}
-        for config in self.opened.index_configs(recipes.names(), None):
-            if isinstance(config.chunker, HierarchicalChunker):
-                each = [config.chunker.estimate(number) for number in characters]
-                expected |= {name: sum(one[level] for one in each) for level, name in config.tables.items()}
-        return [{**row, "estimated": expected.get(row["name"])} for row in tables]
+        for recipe, config in self.opened.own_configs().items():
+            for level, name in config.tables.items() if config else ():
+                used.setdefault(name, []).append(recipe)
+                if config and isinstance(config.chunker, HierarchicalChunker):
+                    expected[name] = sum(config.chunker.estimate(number)[level] for number in characters)
+        return [
+            {**row, "recipes": used.get(row["name"], []), "estimated": expected.get(row["name"])}
+            for row in self.opened.existing().tables()
+        ]
+
+    def ready(self) -> list[str]:
+        """The recipes that can be asked without an index being made."""
+        store = self.opened.existing()
+        return [name for name, config in self.opened.own_configs().items() if not config or store.has_index(config)]
+
+    def index(self, recipe: str, progress: Callable[[int, int], None] | None) -> int:
+        """Make what the index of a recipe lacks; the chunks made."""
+        store = self.opened.existing()
+        return sum(store.complete(one, progress=progress) for one in self.opened.index_configs([recipe], None))
+
+    def discard(self, recipe: str) -> list[str]:
+        """Remove the index of a recipe; the recipes that used it. UsageError for that of the usual recipe."""
+        store, configs = self.opened.existing(), self.opened.own_configs()
+        config = configs[recipes.get(recipe).name]
+        usual = recipes.front(self.opened.home).recipe
+        used = [name for name, one in configs.items() if one and config and one.fingerprint == config.fingerprint]
+        if usual in used:
+            what, step = f"is used by {usual}, the usual recipe", "set another usual `recipe` first"
+            raise UsageError(what, subject=f"the index of {recipe}", next_step=step)
+        if config is None or not store.has_index(config):
+            raise UsageError("is not there", subject=f"the index of {recipe}", next_step="see `tables()`")
+        store.discard(config)
+        return used
 
     def extractions(self) -> dict[str, int]:
         """Documents by the extraction that read them: `current`, `older`, `unknown`; `add` renews its own."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from thresher import recipes
-from thresher.errors import EncoderMismatch, StoreError, UsageError, check_type
+from thresher.errors import EncoderMismatch, NotIndexed, StoreError, UsageError, check_type
 from thresher.home import places
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
@@ -74,6 +75,7 @@ class Opened:
         self._others: dict[str, DocumentStore] = {}
         self._completing = completing or _logged
         self._closed = False
+        self._makes_indexes = True
 
     def close(self) -> None:
         """Let go of the models. Whatever is asked afterwards is a UsageError."""
@@ -147,6 +149,12 @@ class Opened:
         if self.within is not None or where is None:
             return self
         return Opened(self.home, self.name, models=self.models, source_name=self.source_name, within=where)
+
+    def as_indexed(self) -> Opened:
+        """The same collection, of which a question makes no index: NotIndexed for a recipe without one."""
+        other = copy(self)
+        other._makes_indexes = False
+        return other
 
     def showing(self) -> Callable[[Mapping[str, Any]], bool]:
         """Whether a stored answer quotes no document that the filter of the collection hides."""
@@ -224,6 +232,10 @@ class Opened:
         config = found.index_config(settings, parts)
         if config is not None:
             self.existing().check_encoder(config)
+            if not self._makes_indexes:
+                check_indexed(self.store, found.name, config)
+                if parts.outside is not None and parts.outside.store is not None:
+                    check_indexed(parts.outside.store, found.name, config)
         return found.pipeline(settings, parts)
 
     def indexed(
@@ -247,6 +259,12 @@ class Opened:
                 next_step="index into another collection, or without `fast`",
             )
         return list(found.values())
+
+    def own_configs(self) -> dict[str, IndexConfig | None]:
+        """What each recipe needs of the index by the settings around it; None where it retrieves nothing."""
+        given, parts = self._for_recipes(None), self.parts()
+        made = recipes.configured(recipes.names(), given, around=self._around())
+        return {recipe.name: recipe.index_config(settings, parts) for recipe, settings in made}
 
     def index_configs(
         self, names: Sequence[str | recipes.Recipe], settings: Mapping[str, Any] | None
@@ -289,6 +307,12 @@ class Opened:
         from thresher.correction.providers import StoredSearch
 
         return Outside(f"web:{host}", search=StoredSearch(host))
+
+
+def check_indexed(store: DocumentStore, recipe: str, config: IndexConfig) -> None:
+    """Raise NotIndexed for a collection without the index of a recipe."""
+    if not store.has_index(config):
+        raise NotIndexed(recipe, store.folder.name)
 
 
 def _view(folder: Home, within: str) -> DocumentStore:

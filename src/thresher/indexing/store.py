@@ -209,8 +209,11 @@ class DocumentStore:
         return {row["id"]: json.loads(row["metadata"]) for row in self._rows("documents", "id", "metadata")}
 
     def tables(self) -> list[dict[str, Any]]:
-        """Every chunk table: its name, fingerprint, level, encoder and number of chunks."""
-        return [{**row, "chunks": self.open(row["name"]).count()} for row in self.known_tables()]
+        """Every chunk table: its name, fingerprint, level, encoder, number of chunks, and bytes on disk."""
+        return [
+            {**row, "chunks": self.open(row["name"]).count(), "bytes": self.bytes_of(row["name"])}
+            for row in self.known_tables()
+        ]
 
     def known_tables(self) -> list[dict[str, Any]]:
         """What is recorded of each chunk table that is there, by name."""
@@ -218,6 +221,8 @@ class DocumentStore:
         if self._known[0] != version:
             present = self._store.chunk_tables()
             rows = [row for row in self._rows("tables", *RECORD_TABLES["tables"]) if row["name"] in present]
+            self._chunk_tables.clear()  # one may have been discarded, and made again
+            self._in_step.clear()
             self._known = (version, sorted(rows, key=itemgetter("name")))
         return self._known[1]
 
@@ -230,6 +235,10 @@ class DocumentStore:
     def bloated(self) -> bool:
         """Whether a table keeps more versions than upkeep leaves."""
         return any(number > MOST_VERSIONS for number in self.versions().values())
+
+    def bytes_of(self, name: str) -> int:
+        """What a chunk table takes on disk."""
+        return self._store.bytes_of(name)
 
     def size(self) -> tuple[int, int]:
         """Files in the collection's folder, and their bytes."""
@@ -331,6 +340,23 @@ class DocumentStore:
             known = self.record_table("chunkless").get(_without_chunks(name, id_) for id_ in without)
             lacking |= without - {row["document"] for row in known.values()}
         return lacking
+
+    def has_index(self, config: IndexConfig) -> bool:
+        """Whether a config's tables were made; documents that came since may lack their chunks there."""
+        return not self._unmade(config)
+
+    def discard(self, config: IndexConfig) -> None:
+        """Remove a config's tables, which can be made again from the documents."""
+        names = set(config.tables.values())
+        with self.upkeep(), self.locked():
+            # The record first: a table without one is made again.
+            self.record_table("tables").merge([], remove=names & {row["name"] for row in self.known_tables()})
+            chunkless = self.record_table("chunkless")
+            gone = [row["key"] for row in chunkless.rows(["key", "name"]) if row["name"] in names]
+            if gone:
+                chunkless.merge([], remove=gone)
+            for name in names:
+                self._store.discard(name)
 
     def prepared(self, config: IndexConfig) -> bool:
         """Whether a config's tables are there and no document lacks its chunks; nothing is made."""

@@ -219,7 +219,7 @@ class RefineSettings(Frozen):
     """Which strips become evidence (Z7)."""
 
     of: Literal["all", "inside", "outside", "none"] = Field(
-        "all", description="chunks from where are cut into strips; the others are handed over whole"
+        "all", description="chunks from where are cut into strips; the others are kept whole"
     )
     top_k: int | None = Field(5, ge=1, description="strips kept at most, inside and outside each")
     min_score: float | None = Field(None, description="score a strip needs; the lower bound of the judge when not set")

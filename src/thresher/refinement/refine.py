@@ -239,7 +239,7 @@ class StripRefiner:
         why = f"no strip could be scored, and not among the first {self.top_k} chunks"
         others = (hit for hit in hits if all(hit is not other for other in chosen))
         left = (Judgement(hit, keep=False, reason=why) for hit in others)
-        notes += Notes(("refine: no strip could be scored; the chunks were handed over whole",)) + passages.notes
+        notes += Notes(("refine: no strip could be scored; the chunks were kept whole",)) + passages.notes
         return replace(passages, judgements=(*passages.judgements, *left), notes=notes)
 
 
@@ -302,7 +302,7 @@ class PassageRefiner:
         evidence = [piece for hit in hits for piece in _without_commands(hit)]
         if self.order == "edge":
             evidence = edge_order(evidence)
-        judgements = tuple(Judgement(hit, keep=True, reason="handed over whole, no sentence left out") for hit in hits)
+        judgements = tuple(Judgement(hit, keep=True, reason="kept whole") for hit in hits)
         return Refined(tuple(evidence), judgements, notes=Notes(facts={"order": self.order}))
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from thresher.errors import StoreError
 from thresher.filters import IDS
-from thresher.home.places import make_folder
+from thresher.home.places import make_folder, size
 from thresher.protocols import CHUNK_TABLE_PREFIX, Home
 from thresher.settings import of_home
 from thresher.stores import lance_memory
@@ -477,6 +477,15 @@ class LanceStore:
             if not {"packed", "length"} <= set(table.schema.names):
                 raise self._of_another_version(name)
             return self._chunk_table(table)
+
+    def discard(self, name: str) -> None:
+        """Remove a chunk table; nothing where it is not there."""
+        with store_errors(name, self.in_our_words):
+            self._database.drop_table(name, ignore_missing=True)
+
+    def bytes_of(self, name: str) -> int:
+        """What a chunk table that exists takes on disk."""
+        return size(self._address / f"{name}.lance")[1]
 
     def _chunk_table(self, table: Any) -> LanceChunkTable:
         return LanceChunkTable(table, self._folder, self._memory, ann_rows=self._ann_rows)

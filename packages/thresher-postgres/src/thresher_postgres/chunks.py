@@ -124,6 +124,13 @@ def create(connection: Connection, schema: str, name: str, dimension: int) -> bo
     return True
 
 
+def discard(connection: Connection, schema: str, name: str) -> None:
+    """Remove a chunk table; nothing where it is not there."""
+    names = table_names(schema, name)
+    connection.execute(sql.SQL("DELETE FROM {tables} WHERE name = %s").format(**names), [name])
+    connection.execute(sql.SQL("DROP TABLE IF EXISTS {table}, {vectors}, {terms}, {postings} CASCADE").format(**names))
+
+
 class PostgresChunkTable:
     """The chunks of one chunking, level and encoder (implements `ChunkTable`)."""
 

@@ -113,6 +113,25 @@ class PostgresStore:
             raise StoreError("no such table", subject=name, next_step="index the documents again")
         return PostgresChunkTable(self._database, self._schema, name, dimension=dimension, ann_rows=self._ann_rows)
 
+    def discard(self, name: str) -> None:
+        """Remove a chunk table; nothing where it is not there."""
+        self._migrate()
+        with store_errors(name), self._database.transaction() as connection:
+            self._alone(connection)
+            if left := sorted(self._dimensions(connection).keys() - {name}):
+                views.create(connection, self._schema, left)
+                migrations.protect(connection, self._schema, self._database.tenant)
+            chunks.discard(connection, self._schema, name)  # with the view, where it was of this table alone
+
+    def bytes_of(self, name: str) -> int:
+        """What a chunk table that exists takes on disk, with its indexes."""
+        size = "pg_total_relation_size(to_regclass(format('%%I.%%I', %s::text, part)))"
+        query = f"SELECT sum({size}) FROM unnest(%s::text[]) AS part"
+        parts = [name, *(f"{name}_{part}" for part in ("vectors", "terms", "postings"))]
+        with store_errors(name), self._database.connection() as connection:
+            row = connection.execute(query, [self._schema, parts]).fetchone()
+        return int((row and row[0]) or 0)
+
     def _migrate(self) -> None:
         with store_errors(self._schema):
             migrations.migrate(self._database, self._schema)

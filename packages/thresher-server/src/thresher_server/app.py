@@ -22,6 +22,7 @@ from thresher_server.service import Service, make_service
 
 ROUTES = (
     "routes.health",
+    "routes.sign_in",
     "routes.collections",
     "routes.documents",
     "routes.search",
@@ -72,7 +73,14 @@ def create_app(service: Service, *, routes: Sequence[str] = ROUTES, mounts: Sequ
             yield  # open requests end before this continues, see `cli.run`
         service.close()
 
-    app = FastAPI(title="Thresher", version=thresher.__version__, description=DESCRIPTION, lifespan=lifespan)
+    app = FastAPI(
+        title="Thresher",
+        version=thresher.__version__,
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,  # ours, see routes.page: these load their scripts from elsewhere
+        redoc_url=None,
+    )
     app.state.service = service
     answer_problems(app)
     for name in routes:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from thresher import recipes
 from thresher.cli import output
@@ -69,6 +70,7 @@ def run(
     from uvicorn.supervisors import Multiprocess
 
     from thresher_server.app import HOME_VARIABLE, SETTINGS_VARIABLE, TOKEN_VARIABLE, create_app
+    from thresher_server.routes.expectations import check_knowledge
     from thresher_server.security.guard import Bounded
     from thresher_server.service import make_service
     from thresher_server.telemetry import SHARED_FOLDER
@@ -82,6 +84,7 @@ def run(
             subject=f"server.host {bound.host}",
             next_step="make one first: thresher keys add NAME --scope ask, or set server.admin_key",
         )
+    check_knowledge(service)
     listening = _listening(bound.host, bound.port)
     shown = bound.host if ":" not in bound.host else f"[{bound.host}]"
     address = f"http://{shown}:{listening.getsockname()[1]}{path}"
@@ -124,7 +127,20 @@ def _listening(host: str, port: int) -> socket.socket:
 
 # --- keys -------------------------------------------------------------------------------------------------------------
 
-keys_app = typer.Typer(help="The keys that let somebody use the server.", no_args_is_help=True, rich_markup_mode=None)
+
+class _Keys(TyperGroup):
+    """Suggests `add` for other words of the same meaning: none of them is near to it in letters."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As in click."""
+        if args[0] in ("create", "make", "new", "generate"):
+            ctx.fail(f"no such command '{args[0]}'. Did you mean 'add'?")
+        return super().resolve_command(ctx, args)
+
+
+keys_app = typer.Typer(
+    help="The keys that let somebody use the server.", no_args_is_help=True, rich_markup_mode=None, cls=_Keys
+)
 
 KeyName = Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is.")]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Any, ClassVar
 
 from fastapi import FastAPI, Request, Response
@@ -21,6 +22,7 @@ from thresher.errors import (
     Degraded,
     DocumentError,
     ModelError,
+    NotIndexed,
     NotRecorded,
     ProviderError,
     StoreAway,
@@ -34,6 +36,7 @@ STATUSES: tuple[tuple[type[ThresherError], int], ...] = (
     (UsageError, 422),
     (DocumentError, 422),
     (StoreAway, 503),
+    (NotIndexed, 409),
     (StoreError, 404),
     (Degraded, 409),
     (NotRecorded, 409),
@@ -121,6 +124,9 @@ def problem_of(error: ThresherError) -> Problem:
     """The problem of an engine's error."""
     status = next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
     what, subject, next_step = map(without_folders, (error.what, error.subject, error.next_step))
+    if isinstance(error, NotIndexed):
+        command = f"thresher index --recipe {error.recipe} --collection {quote(error.collection)}"
+        next_step = f"make it with `{command}`, or ask once with a key that has the scope write or admin"
     return Problem(status, what, subject=subject, next_step=next_step)
 
 

@@ -29,7 +29,8 @@ from thresher.recipes.settings import FrontSettings
 from thresher.settings import resolved
 from thresher_server import telemetry
 from thresher_server.admission import Admission
-from thresher_server.security.keys import Caller, Keys
+from thresher_server.security.keys import Caller, Keys, Scope
+from thresher_server.security.sessions import Sessions
 from thresher_server.settings import ServerSettings, ServiceSettings
 
 
@@ -70,6 +71,7 @@ class Service:
     keys: Keys
     audit: Audit
     admission: Admission
+    sessions: Sessions
     reading: Admission
     """Limits lists and texts, so that they delay neither questions nor health checks."""
     threads: ThreadPoolExecutor
@@ -103,8 +105,12 @@ class Service:
         return self.engine.collection(name or self.front.collection)
 
     def seen_by(self, caller: Caller, name: str | None = None) -> Collection:
-        """The collection of that name, or the default one, with the documents that the caller may see."""
-        return self.engine.collection(name or self.front.collection, within=caller.where)
+        """The collection of that name, or the default one, with the documents that the caller may see.
+
+        A question of a caller without the scope `write` makes no index: NotIndexed for a recipe without one.
+        """
+        collection = self.engine.collection(name or self.front.collection, within=caller.where)
+        return collection if caller.may(Scope.WRITE, collection.name) else collection.as_indexed
 
     def close(self) -> None:
         """Release everything; no request may be open."""
@@ -139,6 +145,7 @@ def make_service(
         settings=settings,
         front=front,
         keys=Keys(home),
+        sessions=Sessions(home),
         audit=Audit(working_folder(home) if settings.audit else None),
         admission=Admission(settings.concurrency, settings.queue),
         reading=Admission(settings.concurrency, settings.queue, "lists and texts"),

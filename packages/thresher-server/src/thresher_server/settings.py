@@ -40,6 +40,9 @@ class ServerSettings(Frozen):
     knowledge: str = Field(
         "", description="file of expectations of `thresher ci` that the page adds confirmed answers to; none if empty"
     )
+    everyones_questions: bool = Field(
+        False, description="show an admin under `Asked before` on the page what everybody asked, not the own questions"
+    )
     chat_events: bool = Field(
         False,
         description="send Open WebUI's `event` beside chat chunks to every client, not only where its headers are",

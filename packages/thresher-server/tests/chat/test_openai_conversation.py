@@ -139,9 +139,12 @@ def test_a_doubt_is_followed_by_its_reason_and_by_further_passages() -> None:
     other = Alternative("“words” [2]", replace(nearest.citations[0], marker=2), 0.4)
     told = replace(nearest, abstained=False, state="doubtful", alternatives=(other,))
     behind = tail(told, listed=False, linked=False)
-    also = "Also:\n“words” [2]\n- [2] A (a.pdf), page 2"
+    also = "Other passages that may answer:\n- [2] A (a.pdf), page 2: “words”"
     assert behind == f"\nWhy: The passage does not name Seal Rock.\n\n{also}"
     assert without_tail(told.text + behind) == told.text
+    followed = tail(replace(told, standalone="And Seal Rock?"), listed=True, linked=False)
+    heads = ["Why:", "Understood as: And Seal Rock?", "Sources:\n- [1]", "Other passages", "- [2]"]
+    assert [followed.index(head) for head in heads] == sorted(followed.index(head) for head in heads)
 
 
 def test_what_stands_behind_an_answer_is_taken_off_again() -> None:

@@ -88,6 +88,7 @@ def test_expect_this_writes_the_answer_to_the_file_of_the_server(browser: Browse
             expect(page.get_by_text("Expected before, nothing is written")).to_be_visible()
             page.get_by_role("link", name="Expectations").click()
             expect(page.get_by_text("becomes an expectation with “Expect this”")).to_be_visible()
+            expect(page.locator(".gap")).to_contain_text(f"{HOTEL}“A hotel may cost 140 euros a night.” travel.md")
         with visiting(browser, one.url, viewport=PHONE) as page:
             ask(page, DOGS)
             page.get_by_role("button", name="Expect this").click()
@@ -104,8 +105,8 @@ def test_the_certificate_stands_below_its_answer_and_a_void_one_is_a_note(browse
     with running(home) as one, visiting(browser, one.url) as page:
         for question in (HOTEL, DAYS):
             ask(page, question)
-            page.get_by_role("button", name="This is right").last.click()
-            expect(page.get_by_text("`thresher ci record` expects this answer").last).to_be_visible()
+            page.get_by_role("button", name="This is right").first.click()
+            expect(page.get_by_text("`thresher ci record` expects this answer").first).to_be_visible()
         with thresher.open(home) as collection:
             for question in (HOTEL, DAYS):
                 collection.feedback(collection.ask(question), right=True)

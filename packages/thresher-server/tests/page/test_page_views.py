@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browsing import ask, violations, visiting
+from browsing import PHONE, ask, violations, visiting
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.servers.own import Running, running
@@ -66,7 +66,7 @@ def test_a_key_that_may_not_ask_is_told_so_and_sees_its_own_collection(browser: 
     key = Keys(town_home).make("librarian", [Scope.READ], ["archive"])
     with running(town_home, server__require_key=True) as one, visiting(browser, one.url) as page:
         page.get_by_role("textbox", name="Key").fill(key)
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("You may read, not ask.")
         expect(page.get_by_label("Collection")).to_have_value("archive")
         page.get_by_role("link", name="Documents").click()
@@ -114,15 +114,52 @@ def test_a_key_is_asked_for_once_and_kept_in_the_tab(browser: Browser, tmp_path:
     key = Keys(home).make("reader", [Scope.READ, Scope.ASK], None)
     with running(home, server__require_key=True) as one, visiting(browser, one.url) as page:
         page.get_by_role("textbox", name="Key").fill("thr_0_0")
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_role("alert")).to_contain_text("not known here")
         assert violations(page) == []
         page.get_by_role("textbox", name="Key").fill(key)
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_text("This collection holds no documents yet.")).to_be_visible()  # it may add none
         page.reload()
         expect(page.get_by_text("This collection holds no documents yet.")).to_be_visible()
         assert page.evaluate("Object.values(localStorage).some((one) => one.includes('thr_'))") is False
+
+
+def test_a_sign_in_is_remembered_as_long_as_the_person_says_and_ends_with_sign_out(
+    browser: Browser, tmp_path: Path
+) -> None:
+    key = Keys(tmp_path / "home").make("reader", [Scope.READ, Scope.ASK], None)
+    with running(tmp_path / "home", server__require_key=True) as one, visiting(browser, one.url) as page:
+        page.get_by_role("textbox", name="Key").fill(key)
+        page.get_by_label("Stay signed in").select_option("for 30 days")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_text("This collection holds no documents yet.")).to_be_visible()
+        other = page.context.new_page()  # another tab
+        other.goto(f"{one.url}/#/settings")
+        expect(other.locator(".facts dd").first).to_have_text("reader")
+        assert "thr_" not in other.evaluate("document.cookie + JSON.stringify([localStorage, sessionStorage])")
+        other.get_by_role("button", name="Sign out").click()
+        expect(other.get_by_role("dialog")).to_contain_text("asks for a key")
+        assert page.context.cookies() == []
+
+
+def test_the_api_is_described_without_anything_from_elsewhere(page: Page, town: Running) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{town.url}/docs")
+    operation = page.locator("details").filter(has_text="POST /api/collections/{collection}/ask")
+    operation.locator("summary").click()
+    expect(operation).to_contain_text("question (needed)")
+    assert all(url.startswith(town.url) for url in asked)
+    assert violations(page) == []
+
+
+def test_a_page_of_a_pdf_fits_a_phone(browser: Browser, town: Running) -> None:
+    with visiting(browser, town.url, viewport=PHONE) as page:
+        ask(page, "When does the first ferry to Gull Island leave?")
+        page.locator("button.cite").first.click()
+        page.locator(".pdf-mark").first.wait_for()
+        assert page.locator(".sheet-room").evaluate("(room) => room.scrollWidth <= room.clientWidth")
 
 
 def test_the_address_of_a_citation_opens_its_document_in_a_tab_of_its_own(page: Page, town: Running) -> None:

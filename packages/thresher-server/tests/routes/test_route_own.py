@@ -96,6 +96,7 @@ def test_a_question_is_its_askers_and_the_admins_to_see(keyed: Running) -> None:
     trace = keyed.client.post(f"{DEFAULT}/ask", json=QUESTION, headers=ann).json()["trace"]
     seen = [len(keyed.client.get(TRACES, headers=who).json()["traces"]) for who in (ann, bob, boss)]
     assert seen == [1, 0, 1]
+    assert keyed.client.get(TRACES, params={"own": True}, headers=boss).json()["traces"] == []
     assert keyed.client.get(f"{TRACES}/{trace}", headers=bob).status_code == 404
     assert keyed.client.post(f"{TRACES}/{trace}/replay", headers=bob).status_code == 404
     assert keyed.client.post(f"{TRACES}/{trace}/feedback", json={"right": False}, headers=bob).status_code == 404

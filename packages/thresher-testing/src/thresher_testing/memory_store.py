@@ -51,6 +51,14 @@ class MemoryStore:
             raise StoreError("no such table", subject=name, next_step="create it first")
         return self._chunks[name]
 
+    def discard(self, name: str) -> None:
+        """Remove a chunk table; nothing where it is not there."""
+        self._chunks.pop(name, None)
+
+    def bytes_of(self, name: str) -> int:
+        """0: nothing is on disk."""
+        return 0
+
 
 class MemoryRecords:
     """Keyed records (implements `Records`)."""

@@ -170,6 +170,14 @@ class ChunkStoreContract(_Contract):
         store.create(TABLE, dimension=ENCODER.dimension)
         assert store.open(TABLE).count() == len(TEXTS)
 
+    def test_a_discarded_chunk_table_is_gone_and_can_be_made_again(self, store: ChunkStore, table: ChunkTable) -> None:
+        assert store.bytes_of(TABLE) >= 0
+        store.discard(TABLE)
+        store.discard(TABLE)
+        assert store.chunk_tables() == set()
+        store.create(TABLE, dimension=ENCODER.dimension)
+        assert store.open(TABLE).count() == 0
+
     def test_a_table_that_is_not_there_is_an_error_in_words(self, store: ChunkStore) -> None:
         with pytest.raises(StoreError, match="chunks_none: "):
             store.open("chunks_none")

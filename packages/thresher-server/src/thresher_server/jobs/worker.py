@@ -27,6 +27,7 @@ from thresher.indexing.store import DocumentStore
 from thresher.links import file_name, renamed
 from thresher_server.client.reading import Progress, together
 from thresher_server.jobs.store import Claim, Jobs, Kind, State, now
+from thresher_server.naming import is_there
 from thresher_server.problems import Problem, problem_of, replies
 from thresher_server.receiving import clear_away, on_disk
 from thresher_server.security.keys import Caller
@@ -195,12 +196,12 @@ def done(service: Service, claim: Claim, stopping: Stopping) -> Outcome:
     Uploads(service.home, collection).fetch(claim.job.arguments.get("sources", ()))
     match claim.job.kind:
         case "add":
-            report = _add(collection, follow)
+            report = _add(service, collection, follow)
             uploads = Uploads(service.home, collection)
             uploads.settle(claim.job.arguments["sources"])
             uploads.forget_unread(error.subject for error in report.failed)
         case "reindex":
-            report = _reindex(collection, follow)
+            report = _reindex(service, collection, follow)
         case "calibrate":
             return _calibrate(collection, follow)
     service.audit.write(claim.job.caller, claim.job.kind, collection=collection.name, job=claim.job.id)
@@ -252,20 +253,25 @@ class Following:
         return (monotonic() - self._began) / read * (so_far.total_bytes - so_far.done_bytes)
 
 
-def _add(collection: Collection, follow: Following) -> Report:
+def _indexed(service: Service, collection: Collection, recipe: str | None) -> list[str]:
+    """The recipes to index for: the one of the request or the usual one, and those that have an index already."""
+    ready = collection.ready() if is_there(collection) else []
+    return list(dict.fromkeys([recipe or service.front.recipe, *ready]))
+
+
+def _add(service: Service, collection: Collection, follow: Following) -> Report:
     asked = follow.claim.job.arguments
     follow.files = list(asked["sources"])
-    recipe = asked.get("recipe") or ()
     return collection.add(
         *follow.files,
-        recipe=recipe,
+        recipe=_indexed(service, collection, asked.get("recipe")),
         progress=follow.indexing,
         stop=follow.stop,
         public_only=asked.get("public_only", False),
     )
 
 
-def _reindex(collection: Collection, follow: Following) -> Report:
+def _reindex(service: Service, collection: Collection, follow: Following) -> Report:
     """Read a document's files again, with the metadata given when they were first read."""
     asked = follow.claim.job.arguments
     follow.files = list(asked["sources"])
@@ -273,6 +279,7 @@ def _reindex(collection: Collection, follow: Following) -> Report:
     return together(
         collection.add(
             file,
+            recipe=_indexed(service, collection, None),
             reread=True,
             metadata=json.loads(known.get(file, {}).get("given") or "{}"),
             progress=follow.indexing,

@@ -15,7 +15,7 @@ from thresher.types import Citation
 SOURCES = "\n\nSources:\n"
 """Heading of the list at the end; in an earlier answer, what follows it does not belong to the answer."""
 
-ALSO, NEAREST = "\n\nAlso:\n", "\n\nNearest:\n"
+ALSO, NEAREST = "\n\nOther passages that may answer:\n", "\n\nNearest:\n"
 """Heading of further passages that may answer."""
 
 WHY = "\nWhy: "
@@ -37,26 +37,28 @@ _QUOTED_OR_ROW = re.compile(r"“[^“”]*”|^\|.*$", re.MULTILINE)
 
 
 def tail(answer: Answer, *, listed: bool, linked: bool, unread: Sequence[str] = ()) -> str:
-    """The text after the answer: the reason of a refusal or a doubt, further passages, the question, the sources.
+    """The text after the answer: the reason of a refusal or a doubt, the question, the sources, further passages.
 
     `unread` are the files that a client sent along. `listed` adds the understood question and the sources; `linked`
     adds their addresses, which are of no use if only this machine reaches the server.
     """
-    text = in_full(answer.text, answer.reason).removeprefix(answer.text) + _also(answer, linked)
+    text = in_full(answer.text, answer.reason).removeprefix(answer.text)
+    if listed and answer.standalone:
+        text += UNDERSTOOD + answer.standalone
     if unread:
         more = [f"{len(unread) - MOST_UNREAD} more"] if len(unread) > MOST_UNREAD else []
         text += UNREAD + ", ".join([*unread[:MOST_UNREAD], *more]) + SEARCHED
-    if listed and answer.standalone:
-        text += UNDERSTOOD + answer.standalone
     if listed and answer.citations:
         text += SOURCES + "\n".join(_line(citation, linked) for citation in answer.citations)
+    if answer.alternatives:
+        text += (NEAREST if answer.abstained else ALSO) + "\n".join(
+            _other(one.citation, linked) for one in answer.alternatives
+        )
     return text
 
 
-def _also(answer: Answer, linked: bool) -> str:
-    folded = [(f"“{marked_sentence(one.citation.to_dict())}”", one.citation) for one in answer.alternatives]
-    told = "\n\n".join(f"{text} [{cited.marker}]\n{_line(cited, linked)}" for text, cited in folded)
-    return (NEAREST if answer.abstained else ALSO) + told if told else ""
+def _other(citation: Citation, linked: bool) -> str:
+    return f"{_line(citation, linked)}: “{marked_sentence(citation.to_dict())}”"
 
 
 def without_tail(text: str) -> str:

@@ -12,7 +12,7 @@ from thresher import recipes
 from thresher.home.places import COLLECTIONS, files_at
 from thresher.recipes.settings import RecipeSettings
 from thresher.stores.registry import RECORD
-from thresher_server.naming import Served, collection_and_recipe
+from thresher_server.naming import Served, collection_and_recipe, is_there
 from thresher_server.openai import models as names
 from thresher_server.openai.problems import OpenAIRoute, openai_replies
 from thresher_server.problems import Problem
@@ -76,8 +76,17 @@ def models(service: Service, caller: Caller, *, with_recipes: bool) -> list[Mode
     return [
         Model(id=id_, created=_changed(service, name))
         for name in names
-        for id_ in (name, *(f"{name}/{recipe}" for recipe in runnable))
+        for id_ in (name, *(f"{name}/{recipe}" for recipe in _offered(service, caller, name, runnable)))
     ]
+
+
+def _offered(service: Service, caller: Caller, name: str, runnable: list[str]) -> list[str]:
+    """Without those whose index the caller would have to make, and may not."""
+    collection = service.seen_by(caller, name)
+    if not runnable or caller.may(Scope.WRITE, name) or not is_there(collection):
+        return runnable
+    ready = collection.ready()
+    return [recipe for recipe in runnable if recipe in ready]
 
 
 def _runs(service: Service, name: str) -> bool:

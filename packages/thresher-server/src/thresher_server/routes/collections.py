@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -65,9 +66,10 @@ class FieldReply(Reply):
 class Status(CollectionLine):
     """What a collection holds."""
 
-    chunks: int
+    chunks: int = Field(description="passages of the usual recipe")
     files: int = Field(description="on disk")
-    tables: list[dict[str, Any]]
+    ready: list[str] = Field(description="recipes that can be asked; others need their index made first")
+    tables: list[dict[str, Any]] = Field(description="chunk tables, each with its `recipes`, `chunks` and `bytes`")
     extractions: dict[str, int] = Field(description="documents by version of the extraction")
     calibrated: dict[str, dict[str, Any]] = Field(description="calibrations of the judges here")
     fields: list[FieldReply]
@@ -114,11 +116,12 @@ def status(caller: Reader, collection: Opened, service: Served) -> Status:
         name=collection.name,
         documents=len(records),
         bytes=storage["bytes"],
-        chunks=sum(table["chunks"] for table in tables if table["level"] == "chunk"),
+        chunks=passages(tables, service.front.recipe),
         files=storage["files"],
+        ready=collection.ready() if records else [],
         tables=tables,
         extractions=collection.extractions() if records else {},
-        calibrated=_calibrated(service, collection) if records else {},
+        calibrated=_calibrated(service, collection, tables),
         fields=_fields(records),
     )
 
@@ -145,6 +148,13 @@ async def drop(caller: Admin, collection: CollectionName, service: Served) -> Na
     await worked(service, lambda: _dropped(service, collection))
     service.audit.write(caller.name, "drop collection", collection=collection)
     return Named(name=collection)
+
+
+def passages(tables: Iterable[Mapping[str, Any]], recipe: str) -> int:
+    """The passages of one recipe, or where it has no index the most that another one has."""
+    chunks = [one for one in tables if one["level"] == "chunk"]
+    own = [one["chunks"] for one in chunks if recipe in one["recipes"]]
+    return max(own or [one["chunks"] for one in chunks], default=0)
 
 
 def _made(service: Service, name: str) -> None:
@@ -194,9 +204,11 @@ def _check_free(service: Service, name: str) -> None:
         raise Problem(409, "is there already", subject=f"collection {name}", next_step="choose another name")
 
 
-def _calibrated(service: Service, collection: Collection) -> dict[str, dict[str, Any]]:
+def _calibrated(
+    service: Service, collection: Collection, tables: Iterable[Mapping[str, Any]]
+) -> dict[str, dict[str, Any]]:
     """Calibrations learned here, by recipe; recipes with their built-in calibration are left out."""
-    encoders = {row["encoder"] for row in collection.tables()}
+    encoders = {row["encoder"] for row in tables}
     found = {}
     for recipe in map(recipes.get, recipes.names()):
         configured = recipe.configured({}, home=service.home)

@@ -90,7 +90,7 @@ def _reason(answer: Stored) -> str:
     feedback = answer.get("feedback")
     if feedback is not None:
         return "" if feedback["right"] else "marked as wrong"
-    return "refused" if answer["abstained"] else "in doubt" if answer["state"] == "doubtful" else ""
+    return "refused" if answer["abstained"] else ""
 
 
 def _nearness(scores: Mapping[str, Mapping[str, Any]]) -> float:

@@ -65,6 +65,10 @@ class Session(Reply):
     """The model that writes answers; null if none is configured."""
     max_upload_bytes: int
     max_question_characters: int
+    web: bool
+    """Whether a question may look on the web."""
+    everyones_questions: bool
+    """Whether the page shows what everybody asked before, as far as the caller may see it."""
     expects: bool
     """Whether confirmed answers can be written to a file of expectations."""
 
@@ -73,6 +77,7 @@ class Session(Reply):
 def session(caller: Known, service: Served) -> Session:
     """The name and scopes of the key, the defaults, and the limits."""
     configured = recipes.get(service.front.recipe).configured({}, home=service.home)
+    web = getattr(configured, "web", None)
     return Session(
         caller=caller.name,
         scopes=sorted(caller.scopes),
@@ -84,5 +89,7 @@ def session(caller: Known, service: Served) -> Session:
         chat_model=configured.llm.model if configured.llm.configured else None,
         max_upload_bytes=int(service.settings.max_upload_megabytes * MEBIBYTE),
         max_question_characters=service.settings.max_question_characters,
+        web=web is not None and web.provider not in (None, "", "none"),
+        everyones_questions=service.settings.everyones_questions,
         expects=bool(service.settings.knowledge),
     )

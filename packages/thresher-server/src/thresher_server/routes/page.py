@@ -60,6 +60,12 @@ async def page(request: Request) -> Response:
     return await FILES.get_response("index.html", request.scope)
 
 
+@router.api_route("/docs", methods=READ)
+async def docs(request: Request) -> Response:
+    """The API for people, from `openapi.json`."""
+    return await FILES.get_response("docs.html", request.scope)
+
+
 @router.api_route("/favicon.ico", methods=READ)
 async def icon(request: Request) -> Response:
     """The icon, which browsers request by themselves."""

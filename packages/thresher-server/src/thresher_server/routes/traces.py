@@ -50,6 +50,7 @@ def listed(
     before: Annotated[
         datetime | None, Query(description="only questions asked before: `asked` of the last one of a page")
     ] = None,
+    own: Annotated[bool, Query(description="for an admin too only the caller's own")] = False,
 ) -> TraceList:
     """The caller's own questions, or everybody's for an admin, the newest first; the last thousand are kept."""
     askers, said, shows = Askers(service.home), _said(collection, caller), collection.opened.showing()
@@ -57,7 +58,7 @@ def listed(
     for trace, asked in reversed(collection.traces.asked()):
         if before is not None and asked >= _aware(before):
             continue
-        if not askers.may_see(caller, collection.name, trace):
+        if not (askers.has_asked if own else askers.may_see)(caller, collection.name, trace):
             continue
         line = _line(collection, shows, trace, asked, said.get(trace))
         if line is not None:

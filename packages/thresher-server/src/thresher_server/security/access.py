@@ -20,6 +20,7 @@ from thresher.settings import dotted
 from thresher.trusted import guarded
 from thresher_server.problems import Problem
 from thresher_server.security.keys import ANYBODY, OPERATOR, Caller, Scope
+from thresher_server.security.sessions import hashed, session_in
 from thresher_server.service import Service, service_of
 
 _bearer = HTTPBearer(
@@ -57,13 +58,17 @@ def caller_of(
 ) -> Caller:
     """The caller of a request. Raises Problem 401 if a key is needed and no valid one is given."""
     given = bearer.credentials if bearer else header
-    caller = identify(service, given)
+    caller = identify(service, given, session_in(request.headers, request.method))
     request.state.caller = caller
     return caller
 
 
-def identify(service: Service, given: str | None) -> Caller:
-    """The caller of a key; on loopback anyone with the server's token, or without if it is open. Raises Problem 401."""
+def identify(service: Service, given: str | None, session: str | None = None) -> Caller:
+    """The caller of a key, or without one of a sign-in; on loopback anyone with the server's token, or without if it is
+    open. Raises Problem 401.
+    """
+    if session and not given and (caller := _signed_in(service, session)) is not None:
+        return caller
     own = service.settings.admin_key
     if given and own and _same(given, own.get_secret_value()):
         return OPERATOR
@@ -77,6 +82,23 @@ def identify(service: Service, given: str | None) -> Caller:
     if service.token:
         next_step = f"open the address that the server printed when it started, or {next_step}"
     raise Problem(401, what, next_step=next_step)
+
+
+def proof_of(service: Service, caller: str) -> tuple[Caller, str] | None:
+    """A caller, as named in a `Session`, with the hash of the secret; None where the secret is no longer valid."""
+    admin_key, token = service.settings.admin_key, service.token
+    if caller == OPERATOR.name:
+        return None if admin_key is None else (OPERATOR, hashed(admin_key.get_secret_value()))
+    if caller == ANYBODY.name:
+        return (ANYBODY, hashed(token)) if token else None
+    return service.keys.valid(caller)
+
+
+def _signed_in(service: Service, id_: str) -> Caller | None:
+    """The caller of a sign-in; None if it or its key has ended."""
+    session = service.sessions.get(id_)
+    found = None if session is None else proof_of(service, session.caller)
+    return found[0] if session and found and found[1] == session.proof else None
 
 
 def _same(given: str, expected: str) -> bool:
@@ -146,8 +168,10 @@ class Askers:
 
     def may_see(self, caller: Caller, collection: str, trace: str) -> bool:
         """Whether a caller may see a trace."""
-        if caller.may(Scope.ADMIN, collection):
-            return True
+        return caller.may(Scope.ADMIN, collection) or self.has_asked(caller, collection, trace)
+
+    def has_asked(self, caller: Caller, collection: str, trace: str) -> bool:
+        """Whether a caller asked for this answer."""
         return self._files.find(f"{collection}/{caller.folder}/{trace}") is not None
 
     def rename(self, collection: str, new: str) -> None:

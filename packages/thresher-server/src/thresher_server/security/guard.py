@@ -32,6 +32,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from thresher_server.admission import RETRY_SECONDS
 from thresher_server.problems import Problem
 from thresher_server.security.access import identify
+from thresher_server.security.sessions import session_in
 from thresher_server.service import Service, is_loopback
 
 HEAD_SECONDS = 15.0
@@ -54,7 +55,9 @@ SLOW_SECONDS, SLOWEST_BYTES = 60.0, 4096
 TOGETHER = 8
 """Bodies of the largest size in a process at once; uploads go straight to disk and do not count."""
 
-UNWATCHED = re.compile(r"/|/(health|ready|metrics|openapi\.json|favicon\.ico|page/.*|d/.*|api/session|api/jobs/.*)")
+UNWATCHED = re.compile(
+    r"/|/(health|ready|metrics|docs|openapi\.json|favicon\.ico|page/.*|d/.*|api/session|api/jobs/.*)"
+)
 """Paths that are logged only if refused: the page requests them by itself."""
 
 UPLOADS = re.compile(r"/api/collections/[^/]+/documents/?|/process/?")
@@ -114,7 +117,7 @@ class Guard:
         sending = self._with_headers(scope, send)
         try:
             most = self._checked(scope)
-            if _has_body(scope) and not await run_in_threadpool(self._is_known, key_in(Headers(scope=scope))):
+            if _has_body(scope) and not await run_in_threadpool(self._is_known, Headers(scope=scope), scope["method"]):
                 await self.app(scope, _nothing, sending)  # the route refuses it, in its own format
                 return
             async with self._place(scope) as place:
@@ -173,9 +176,9 @@ class Guard:
             raise _too_large(most)
         return most
 
-    def _is_known(self, key: str | None) -> bool:
+    def _is_known(self, headers: Headers, method: str) -> bool:
         try:
-            return bool(identify(self.service, key))
+            return bool(identify(self.service, key_in(headers), session_in(headers, method)))
         except Problem:
             return False
 

@@ -221,6 +221,11 @@ class Keys:
             return None
         return key.caller
 
+    def valid(self, id_: str) -> tuple[Caller, str] | None:
+        """The caller of the key with this id, and the hash of its secret; None if it is revoked or expired."""
+        key = self._current().get(id_)
+        return None if key is None or key.has_expired(_now()) else (key.caller, key.hash)
+
     def _current(self) -> dict[str, Key]:
         content = self._files.read(FILE)
         before, keys = self._seen

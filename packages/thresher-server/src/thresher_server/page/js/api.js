@@ -21,6 +21,20 @@ export const key = {
   forget: () => { sessionStorage.removeItem(KEY); localStorage.removeItem(KEY); },
 };
 
+/** Have this browser remember a key for so many days, in a cookie that no script reads; whether the server took it. */
+export async function signIn(given, days) {
+  const headers = { Authorization: `Bearer ${given}`, "Content-Type": "application/json" };
+  const response = await fetch(address(["api", "session"]), { method: "POST", headers, body: JSON.stringify({ days }) }).catch(() => null);
+  return response?.ok ?? false;
+}
+
+/** Forget who signed in, here and on the server. */
+export async function signOut() {
+  await call("DELETE", ["api", "session"]).catch(() => {});
+  key.forget();
+  location.reload();
+}
+
 const printed = /^#token=([\w-]+)$/.exec(location.hash);
 if (printed) {
   key.forget();

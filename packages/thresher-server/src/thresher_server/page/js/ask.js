@@ -57,22 +57,21 @@ function conversation() {
     const conversation = goesOn ? { conversation: kept } : {};
     const history = goesOn ? { history: said.slice(-REMEMBERED) } : {};
     const one = turn({ question, recipes, options: form.options(), conversation, history }, { open: openPlace, suggestions, signal: stop.signal, asAsked: () => ask(question, { apart: true }) });
-    turns.append(one.node);
+    turns.prepend(one.node);
     fresh.hidden = false;
-    one.node.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+    scrollTo({ top: 0, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
     const answer = await one.done;
-    const marked = one.node.querySelector(".answer strong");
-    if (marked && marked.getBoundingClientRect().bottom > form.node.getBoundingClientRect().top) marked.scrollIntoView({ block: "nearest" }); // on a phone it stands below
+    one.node.querySelector(".answer strong")?.scrollIntoView({ block: "nearest" }); // on a phone it may stand below what is seen
     if (answer && goesOn) said.push([answer.standalone ?? question, answer.text]);
     await one.all;
     form.busy(false);
   };
   const form = composer(ask, () => stop?.abort());
-  const fresh = element("button", { type: "button", class: "quiet", hidden: true, onclick: () => { talk = null; askView(document.getElementById("main")); } }, "Begin anew");
+  const fresh = element("button", { type: "button", class: "quiet", hidden: true, onclick: () => { talk = null; askView(document.getElementById("main")); } }, "New conversation");
   form.foot.append(fresh);
   const recent = element("div", { class: "recent" });
-  const node = element("div", { class: "conversation bare" }, turns, welcome, form.node, recent); // bare: nothing to ask yet
-  const ready = welcomed(welcome, recent, node, ask);
+  const node = element("div", { class: "conversation bare" }, welcome, form.node, recent, turns); // bare: nothing to ask yet
+  const ready = welcomed(welcome, recent, node, ask, form);
   return { collection: state.collection, node, ask, ready, field: form.field };
 }
 
@@ -83,7 +82,7 @@ async function begun() {
 
 // --- before the first question -----------------------------------------------------------------------------------------
 
-async function welcomed(welcome, recent, node, ask) {
+async function welcomed(welcome, recent, node, ask, form) {
   welcome.replaceChildren(element("p", { class: "loading", role: "status" }, "Looking what is there…"));
   const status = await call("GET", ["api", "collections", state.collection]);
   if (!may("ask")) {
@@ -93,10 +92,11 @@ async function welcomed(welcome, recent, node, ask) {
   if (!status.documents) {
     welcome.replaceChildren(...firstVisit((job) => {
       node.classList.remove("bare");
-      if (job.state === "done") welcomed(welcome, recent, node, ask); // of what failed the reasons stay
+      if (job.state === "done") welcomed(welcome, recent, node, ask, form); // of what failed the reasons stay
     }));
     return;
   }
+  form.offer(status.ready);
   welcome.replaceChildren(...greeting(status));
   node.classList.remove("bare");
   recent.replaceChildren(...await before(ask));
@@ -117,9 +117,9 @@ function greeting(status) {
   ];
 }
 
-/** The last questions, each once. */
+/** The last questions of this person, each once; everybody's where the server says so. */
 async function before(ask) {
-  const { traces } = await call("GET", inCollection("traces"), { parameters: { limit: 20 } });
+  const { traces } = await call("GET", inCollection("traces"), { parameters: { limit: 20, own: !state.session.everyones_questions } });
   const questions = [...new Map(traces.map((one) => [one.question, one])).values()].slice(0, RECENT);
   if (!questions.length) return [];
   return [element("h2", {}, "Asked before"), element("ul", {}, questions.map((one) => element("li", {},
@@ -137,14 +137,14 @@ function suggestions(answer) {
 
 function composer(ask, stop) {
   const field = element("textarea", { id: "question", rows: "1", placeholder: "Ask your documents", maxlength: "8000", "aria-label": "Your question" });
-  const recipe = choice("Recipe", state.recipes.map((one) => [one.name, one.name]), state.session.recipe);
-  const beside = choice("Beside", [["", "no other"], ...state.recipes.map((one) => [one.name, one.name])], "");
+  const recipe = choice("Recipe", [[state.session.recipe, state.session.recipe]], state.session.recipe);
+  const beside = choice("Beside", [["", "no other"]], "");
   const others = state.collections.filter((one) => one.name !== state.collection).map((one) => [`collection:${one.name}`, one.name]);
   const mode = choice("Shown", [["", "as set"], ["strict", "strict: what is supported alone"], ["balanced", "balanced: the unsupported marked"], ["open", "open: everything, marked"]], "");
-  const outside = choice("Elsewhere", [["", "as set"], [NOWHERE, "nowhere"], ["web", "the web"], ...others], "");
+  const outside = choice("Elsewhere", [["", "as set"], [NOWHERE, "nowhere"], ...(state.session.web ? [["web", "the web"]] : []), ...others], "");
   const where = element("input", { type: "text", placeholder: "kind = 'pdf' AND page <= 3", spellcheck: "false", autocomplete: "off" });
   const send = element("button", { class: "primary round", "aria-label": "Ask", title: "Ask" }, icon("send"));
-  const halt = element("button", { type: "button", class: "primary round", "aria-label": "Stop", title: "Stop", hidden: true, onclick: stop }, icon("stop"));
+  const halt = element("button", { type: "button", class: "primary", hidden: true, onclick: stop }, "Stop");
   const grow = () => {
     field.style.setProperty("height", "auto");
     field.style.setProperty("height", `${Math.min(field.scrollHeight, 200)}px`);
@@ -180,11 +180,26 @@ function composer(ask, stop) {
       ...(outside.value() ? { outside: outside.value() } : {}),
       ...(where.value.trim() ? { where: where.value.trim() } : {}),
     }),
+    /** Offer the recipes that can be asked here; those whose index has to be made first are for who may make it. */
+    offer(ready) {
+      const runnable = state.recipes.map((one) => one.name).filter((name) => state.session.chat_model || !state.recipes.find((one) => one.name === name).needs_llm);
+      const named = (names) => names.map((name) => [name, name]);
+      const usual = state.session.recipe;
+      const later = named(runnable.filter((name) => !ready.includes(name)));
+      recipe.fill(named(runnable.filter((name) => ready.includes(name))), later, usual);
+      beside.fill([["", "no other"], ...named(runnable.filter((name) => ready.includes(name)))], later, "");
+    },
     busy: (is) => { send.hidden = is; halt.hidden = !is; },
   };
 }
 
 function choice(name, options, chosen) {
-  const select = element("select", {}, options.map(([value, label]) => element("option", { value, selected: value === chosen }, label)));
-  return { node: element("label", {}, name, select), value: () => select.value };
+  const select = element("select");
+  const fill = (now, later, value) => {
+    const option = ([one, label]) => element("option", { value: one, selected: one === value }, label);
+    const group = later.length ? element("optgroup", { label: "For administrators (makes an index first)", disabled: !may("write") }, later.map(option)) : "";
+    select.replaceChildren(...now.map(option), group);
+  };
+  fill(options, [], chosen);
+  return { node: element("label", {}, name, select), value: () => select.value, fill };
 }

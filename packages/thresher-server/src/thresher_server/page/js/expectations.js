@@ -14,11 +14,21 @@ export async function expectationsView(main) {
   const body = element("div", {}, element("p", { class: "loading", role: "status" }, "Looking for the last run…"));
   main.replaceChildren(element("div", { class: "view" }, element("h1", {}, "Expectations"),
     element("p", { class: "lead" }, "Which expected answers does a change break? ", expects() ? "An answer becomes an expectation with “Expect this”; " : ["An answer that you mark as right becomes an expectation with ", element("code", {}, "thresher ci record"), "; "], element("code", {}, "thresher ci"), " asks them all."), body));
+  const expected = expects() ? (await call("GET", ["api", "expectations"]).catch(() => null))?.expectations : null; // null: not for this key
   const run = await call("GET", ["api", "expectations", "last"]).catch((error) => {
     if (error.status === 404) return null;
     throw error;
   });
-  body.replaceChildren(...(run ? shown(run) : [element("p", { class: "empty" }, "No run yet, or none that you may see.")]));
+  body.replaceChildren(...(run ? shown(run) : [element("p", { class: "empty" }, "No run yet, or none that you may see.")]), ...(expected ? [written(expected)] : []));
+}
+
+/** The file that “Expect this” writes to. */
+function written(expected) {
+  return element("section", { class: "gap", "aria-labelledby": "written" },
+    element("header", {}, element("h2", { id: "written" }, "What is expected"), element("span", { class: "hint" }, counted(expected.length, "question"))),
+    element("ul", { class: "gap-questions" }, expected.map((one) => element("li", {},
+      element("p", {}, element("b", {}, one.question), one.asked_by ? element("span", { class: "hint" }, ` asked by ${one.asked_by}`) : null),
+      element("p", { class: "source-place" }, one.text ? [`“${one.text}”`, one.source].filter(Boolean).join(" ") : "a refusal")))));
 }
 
 function shown(run) {

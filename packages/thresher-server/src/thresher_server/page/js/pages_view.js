@@ -5,7 +5,6 @@ import { element, iconButton } from "./dom.js";
 import { stretchesOf } from "./quotes.js";
 
 const VENDOR = new URL("../vendor/", import.meta.url);
-const LEGIBLE = 620; // pixels that a page is drawn wide at least, on a screen as narrow as a phone's
 const ZOOM = 1.25; // from one size to the next
 const MOST_AHEAD = 3; // pages from where a passage begins to its sentence
 const MOST_PIXELS = 2; // of the drawing for one of the screen: more costs memory and shows nothing
@@ -42,7 +41,7 @@ export async function pagesView(body, path, place, quote) {
   const draw = async () => {
     const page = await file.getPage(current);
     const natural = page.getViewport({ scale: 1 });
-    const width = zoom * Math.max(LEGIBLE, Math.min(body.clientWidth, 1000));
+    const width = zoom * Math.min(body.clientWidth, 1000);
     const viewport = page.getViewport({ scale: width / natural.width });
     const dense = Math.min(MOST_PIXELS, devicePixelRatio || 1);
     canvas.width = Math.round(viewport.width * dense);

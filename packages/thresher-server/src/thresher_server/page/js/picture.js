@@ -1,9 +1,9 @@
-// Grain and chaff: every passage a question touched as one picture. They lie on the sieve where their score puts them;
-// what is kept falls through to the grain below, what is dropped drifts off as chaff above.
+// Every passage a question touched as one picture: grains on a sieve, where their score puts them. What is kept falls
+// through, what is dropped drifts off above.
 
 import { drawn, element } from "./dom.js";
 import { scaleOf, swarm } from "./swarm.js";
-import { placeOf, shortened, titleOf } from "./words.js";
+import { counted, placeOf, shortened, titleOf } from "./words.js";
 
 const HEIGHT = 288;
 const TOP = 26; // below the names of the zones
@@ -83,20 +83,19 @@ export function picture(open) {
 /** How large a grain is drawn: few are large, so that one that counts is seen at a glance. */
 const sizeOf = (many) => (many <= 14 ? 1.25 : many <= 30 ? 1 : 0.75);
 
-/** What is shown before a person points at anything: the grain that counted most, or where there is none the chaff. */
+/** What is shown before a person points at anything: the best of what was kept. */
 function best(chunks) {
-  const worth = (one) => (one.kept ? 1e9 : 0) + (one.score ?? -1e9);
-  return chunks.reduce((most, one) => (most && worth(most) >= worth(one) ? most : one), null);
+  return chunks.filter((one) => one.kept).reduce((most, one) => (most && (most.score ?? -1e9) >= (one.score ?? -1e9) ? most : one), null);
 }
 
 function headline({ chunks, stage, falling }) {
   if (stage === "empty") return ["No passages yet"];
-  if (stage === "falling") return [element("span", {}, `${falling} passages, not judged yet`)];
-  if (stage === "judged") return [element("span", {}, `${chunks.length} passages judged`)];
+  if (stage === "falling") return [element("span", {}, `${counted(falling, "passage")} found`)];
+  if (stage === "judged") return [element("span", {}, `${counted(chunks.length, "passage")} judged`)];
   const kept = chunks.filter((one) => one.kept).length;
   return [
-    element("span", { class: "grain-count" }, element("b", {}, String(kept)), " kept (grain)"),
-    element("span", { class: "chaff-count" }, element("b", {}, String(chunks.length - kept)), " dropped (chaff)"),
+    element("span", { class: "grain-count" }, element("b", {}, String(kept)), " kept for the answer"),
+    element("span", { class: "chaff-count" }, element("b", {}, String(chunks.length - kept)), " dropped"),
   ];
 }
 
@@ -120,7 +119,7 @@ function backdrop(width, x, scale, { thresholds, stage }) {
   parts.push(drawn("text", { class: "tick", x: right, y: HEIGHT - 8, "text-anchor": "middle" }, scale.name(scale.high)));
   if (left > EDGE) parts.push(drawn("text", { class: "tick", x: 4, y: HEIGHT - 8 }, "not judged"));
   if (stage === "settled") {
-    parts.push(drawn("text", { class: "side", x: width - 12, y: SIEVE - 9, "text-anchor": "end" }, "dropped: chaff"), drawn("text", { class: "side", x: width - 12, y: SIEVE + 18, "text-anchor": "end" }, "kept: grain"));
+    parts.push(drawn("text", { class: "side", x: width - 12, y: SIEVE - 9, "text-anchor": "end" }, "dropped"), drawn("text", { class: "side", x: width - 12, y: SIEVE + 18, "text-anchor": "end" }, "kept"));
   }
   return parts;
 }
@@ -225,7 +224,7 @@ function tableOf({ chunks }, open) {
     element("summary", {}, "The same as a table"),
     element("div", { class: "scrolled", tabindex: "0", role: "region", "aria-label": "Passages as a table" }, element("table", {},
       element("caption", { class: "unseen" }, "Every passage the question touched, kept or dropped, with its score and why"),
-      element("thead", {}, element("tr", {}, ["Score", "Fate", "Passage", "Why"].map((name) => element("th", { scope: "col" }, name)))),
+      element("thead", {}, element("tr", {}, ["Score", "Kept", "Passage", "Why"].map((name) => element("th", { scope: "col" }, name)))),
       element("tbody", {}, rows.map((chunk) => element("tr", {},
         element("td", { class: "number" }, scoreText(chunk)),
         element("td", {}, fateText(chunk)),

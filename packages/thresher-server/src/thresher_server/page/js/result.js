@@ -142,14 +142,14 @@ function certified({ certificate }) {
 function refusal(answer, chunks, open, suggestions) {
   const reason = answer.reason ?? "";
   const why = reason.startsWith(answer.text) ? reason.slice(answer.text.length).trim() : reason;
-  const nearest = chunks.filter((chunk) => chunk.score !== null).sort((one, other) => other.score - one.score).slice(0, 3);
+  const nearest = answer.alternatives ?? [];
   return element("div", { class: "refusal" },
     element("h3", {}, "Not answered"),
     element("p", { class: "refusal-text" }, answer.text),
     why ? element("p", { class: "why" }, why) : null,
-    nearest.length ? element("div", { class: "nearest" }, element("h4", {}, "What came nearest"), element("ul", {}, nearest.map((chunk) => element("li", {},
-      element("span", { class: "number" }, chunk.score.toFixed(2)),
-      element("button", { type: "button", class: "link", onclick: (event) => open(chunk, event.currentTarget) }, [titleOf(chunk), placeOf(chunk)].filter(Boolean).join(", ")))))) : null,
+    nearest.length ? element("div", { class: "nearest" }, element("h4", {}, "What came nearest"), element("ul", {}, nearest.map(({ citation }) => element("li", {},
+      element("q", {}, shortened(citation.quote, 240)),
+      element("button", { type: "button", class: "link", onclick: (event) => open(citation, event.currentTarget) }, [titleOf(citation), placeOf(citation)].filter(Boolean).join(", ")))))) : null,
     suggestions?.(answer) ?? null);
 }
 
@@ -183,9 +183,8 @@ function sources({ citations, text }, open, chunks) {
 
 /** Further passages that may answer, each with the button that opens its place. */
 function alternatives({ alternatives: others = [], abstained }, open, chunks) {
-  if (!others.length) return null;
-  const label = abstained ? "Nearest" : "Also";
-  return element("div", { class: "also", role: "group", "aria-label": label }, element("h3", {}, label),
+  if (abstained || !others.length) return null;
+  return element("div", { class: "also", role: "group", "aria-label": "Also" }, element("h3", {}, "Also"),
     others.map(({ text, citation }) => element("div", {}, answerText({ text, citations: [citation], sentences: [] }, open),
       element("p", { class: "source-place" }, [titleOf(citation), placeOf(citation), staleOf(citation)].filter(Boolean).join(" · ")),
       around(citation, chunks))));

@@ -1,6 +1,6 @@
 // What a person may change: how the page looks, and the settings of a recipe that go with every question from here.
 
-import { call, key } from "./api.js";
+import { call, signOut } from "./api.js";
 import { element } from "./dom.js";
 import { applyTheme, changesOf, keep, state } from "./state.js";
 
@@ -16,7 +16,7 @@ export async function settingsView(main) {
   main.replaceChildren(element("div", { class: "view" },
     element("h1", {}, "Settings"),
     element("section", {}, element("h2", {}, "Look"), themes()),
-    element("section", {}, element("h2", {}, "This server"), facts(session), session.needs_key ? element("button", { type: "button", onclick: () => { key.forget(); location.reload(); } }, "Forget the key") : null),
+    element("section", {}, element("h2", {}, "This server"), facts(session), session.needs_key ? element("button", { type: "button", onclick: signOut }, "Sign out") : null),
     element("section", {}, element("h2", {}, "Asking"),
       element("p", { class: "hint" }, "What you change here goes with the questions you ask from this browser. It changes nothing for others."),
       element("div", { class: "row" }, element("label", { for: "settings-recipe" }, "Recipe"), recipe), rows)));
@@ -32,7 +32,7 @@ function themes() {
 
 function facts(session) {
   const told = [
-    ["You are", session.caller], ["You may", session.scopes.join(", ")], ["Chat model", session.chat_model ?? "none: answers are read out of the documents"],
+    ["Signed in as", session.caller === "loopback" ? "a person at this computer" : session.caller], ["You may", session.scopes.join(", ")], ["Chat model", session.chat_model ?? "none: answers are read out of the documents"],
     ["Asked first", `${session.recipe} over “${session.collection}”`], ["Version", session.version],
   ];
   return element("dl", { class: "facts" }, told.map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));

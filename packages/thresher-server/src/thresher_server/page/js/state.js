@@ -40,10 +40,11 @@ export async function load() {
   state.recipes = recipes;
   state.collections = collections.collections;
   const names = state.collections.map((one) => one.name);
+  const full = state.collections.filter((one) => one.documents).map((one) => one.name);
   const wanted = kept().collection;
   const { collection, collections: own } = session;
   const usual = own && !own.includes(collection) ? names[0] ?? own[0] ?? collection : collection;
-  state.collection = names.includes(wanted) ? wanted : usual;
+  state.collection = names.includes(wanted) ? wanted : full.includes(usual) ? usual : full[0] ?? usual;
   state.session = session; // the last: a view is shown once there is a session
 }
 

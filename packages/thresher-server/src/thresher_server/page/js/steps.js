@@ -22,7 +22,7 @@ const ENDED = {
   judge: ({ kept, considered }) => `${kept} of ${considered} stay`,
   decide: ({ detail }) => (detail.verdict ? `${evidenceWord(detail.verdict)}: ${detail.reason}` : detail.reason),
   correct: ({ kept, detail }) => (kept ? `${counted(kept, "passage")} from outside` : detail.outcome || "not needed"),
-  refine: ({ kept }) => `${counted(kept, "stretch").replace("stretchs", "stretches")} handed on`,
+  refine: ({ kept }) => `${counted(kept, "passage")} kept for the answer`,
   generate: ({ detail }) => (detail.abstained ? "refused" : detail.doubtful ? "in doubt" : "answered"),
   verify: ({ detail }) => ("quotes_checked" in detail ? `${counted(detail.quotes_checked, "quote")} checked` : "checked"),
 };
