@@ -20,7 +20,8 @@ from pathlib import Path
 
 from thresher.documents.account import PIECES, Account, account, words_of
 from thresher.documents.assembly import Parsed
-from thresher.documents.formats.pdf_pages import extract, page_texts
+from thresher.documents.formats.pdf.glyphs import glyphs_of, joined
+from thresher.documents.formats.pdf.opening import opened
 from thresher.documents.registry import RawFile, by_extension, kind_of
 from thresher.errors import ThresherError
 
@@ -59,7 +60,8 @@ def counted(file: RawFile, parsed: Parsed) -> Account | None:
     """The account of a file; of a PDF by the text of its pages."""
     if file.kind.name != "pdf":
         return account(file, parsed)
-    there = Counter(words_of("\n".join(page_texts(extract(file.data, limits=file.limits)))))
+    with opened(file.data) as document:
+        there = Counter(words_of("\n".join(joined(page.characters) for page in glyphs_of(document))))
     missing = there - Counter(words_of(f"{parsed.text}\n{parsed.title}"))
     return Account(sum(there.values()), sum(missing.values()), ("running heads",))
 

@@ -21,7 +21,7 @@ RESEARCH = ROOT / "research"
 """Each of the two has its results in `results` and what only takes long to make in `.cache`."""
 
 CACHE = BENCHMARKS / ".cache"
-PACKAGES = ("thresher", "lancedb", "onnxruntime", "kreuzberg", "numpy")
+PACKAGES = ("thresher", "lancedb", "onnxruntime", "pypdfium2", "numpy")
 
 
 def describe() -> dict[str, str | int]:

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import DATA
-from thresher.documents.formats.pdf import lines_of
-from thresher.documents.formats.pdf_layout import tidy
-from thresher.documents.formats.pdf_lines import classify_all, figure_lines
-from thresher.documents.formats.pdf_pages import extract, page_texts
-from thresher.documents.sources import Limits
+from thresher.documents.formats.pdf.glyphs import glyphs_of, joined
+from thresher.documents.formats.pdf.layout import tidy
+from thresher.documents.formats.pdf.lines import classify_all, figure_lines
+from thresher.documents.formats.pdf.opening import opened
+from thresher.documents.formats.pdf.reader import lines_of
 
 LABELS = Path(__file__).with_suffix(".json")
 HASH_DIGITS = 16
@@ -64,8 +64,8 @@ def page_hash(lines: list[str]) -> str:
 
 def pages_of(name: str) -> list[list[str]]:
     """The lines of each page of a paper."""
-    result = extract((DATA / "papers" / name).read_bytes(), limits=Limits())
-    lines, _ = lines_of(page_texts(result))
+    with opened((DATA / "papers" / name).read_bytes()) as document:
+        lines, _ = lines_of([joined(page.characters) for page in glyphs_of(document)])
     return [tidy(page) for page in lines]
 
 

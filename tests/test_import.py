@@ -10,7 +10,7 @@ import pytest
 
 from research.structure import COMMANDS, entered_by
 
-HEAVY = {"numpy", "pyarrow", "lancedb", "onnxruntime", "tokenizers", "fastembed", "openai", "httpx", "kreuzberg"}
+HEAVY = {"numpy", "pyarrow", "lancedb", "onnxruntime", "tokenizers", "fastembed", "openai", "httpx", "pypdfium2"}
 HEAVY |= {"pydantic", "sqlglot", "scipy", "sentencex", "ray", "thresher_ray"}
 
 

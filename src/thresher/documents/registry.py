@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 GROUP = "thresher.formats"
 """The entry points of kinds that distributions bring, each the name of a `FileKind`."""
 
-EXTRACTION = 11
+EXTRACTION = 12
 """Raised whenever text, tables, marks or metadata that are read out of the same bytes change: `index --reread` then has
 something to do."""
 
@@ -108,7 +108,7 @@ _LINES = ("application/jsonl", "application/x-ndjson", "application/ndjson")
 KINDS: dict[str, FileKind] = {
     kind.name: kind
     for kind in (
-        FileKind("pdf", "a PDF", (".pdf",), ("application/pdf",), ".pdf:read_pdf", signature=_PDF_HEADER),
+        FileKind("pdf", "a PDF", (".pdf",), ("application/pdf",), ".pdf.reader:read_pdf", signature=_PDF_HEADER),
         _zipped("docx", "a Word document (docx)", _DOCX, ".word:read_word", "word/document.xml"),
         _zipped("pptx", "a PowerPoint presentation (pptx)", _PPTX, ".slides:read_slides", "ppt/presentation.xml"),
         _zipped("xlsx", "an Excel workbook (xlsx)", _XLSX, ".workbook:read_workbook", "xl/workbook.xml"),

@@ -338,7 +338,7 @@ def finite(value: Any) -> Any:
 
 # --- the folder of a run ----------------------------------------------------------------------------------------------
 
-PACKAGES = ("thresher", "onnxruntime", "lancedb", "kreuzberg")
+PACKAGES = ("thresher", "onnxruntime", "lancedb", "pypdfium2")
 """Packages whose versions affect results or speed."""
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from thresher.documents.cleaning import HEAD, PLAIN
-from thresher.documents.formats.pdf_glyphs import Glyphs
-from thresher.documents.formats.pdf_lines import BULLET, CAPTION, LOWER_WORD, NUMBERED_HEADING, is_row
+from thresher.documents.formats.pdf.glyphs import Glyphs, has_shape
+from thresher.documents.formats.pdf.lines import BULLET, CAPTION, LOWER_WORD, NUMBERED_HEADING, is_row
 
 LARGER = 1.08  # times the size of the text
 ALIKE = 0.02  # of a size
@@ -41,21 +42,38 @@ class Set:
     style: Style
 
 
-def marked_lines(text: str, glyphs: Glyphs, places: Mapping[int, int]) -> Iterator[tuple[int, str]]:
-    """Where each heading begins in the text of a page, with `HEAD`, and with a space where a line goes on with one.
-
-    With `PLAIN` each line that reads like a heading and is a line of text. `places` says which character of the page
-    each character of the text is.
-    """
+def lines_of(glyphs: Glyphs) -> tuple[list[Set], Style]:
+    """The lines of a page, and the style that most of its text is set in."""
     lines: list[Set] = []
-    for found in re.finditer(r"[^\r\n]+", text):
-        if some := [places[at] for at in range(*found.span()) if at in places]:
+    for found in re.finditer(r"[^\r\n]+", glyphs.characters):
+        if some := [at for at in range(*found.span()) if has_shape(glyphs.characters[at])]:
             style = Style(glyphs.size(some[0]), glyphs.font(some[0]))
             lines.append(Set(found[0].strip(), found.start(), some, *glyphs.origin(some[0]), style))
     styles = Counter[Style]()
     for each in lines:
         styles[each.style] += len(each.text)
-    usual = styles.most_common(1)[0][0] if lines else Style(0, "")
+    return lines, styles.most_common(1)[0][0] if lines else Style(0, "")
+
+
+def largest(lines: Sequence[Set], usual: Style, glyphs: Glyphs) -> list[str]:
+    """Lines that are set larger than the text, the largest first; those set alike that follow each other are one."""
+    across = [line for line in lines if _runs_across(line, glyphs)]
+    runs = groupby(across, lambda line: round(max(line.style.size, _last(line, glyphs).size), 1))
+    found = [(size, "\n".join(line.text for line in run)) for size, run in runs if size >= LARGER * usual.size]
+    return [text for _, text in sorted(found, key=lambda one: -one[0])]
+
+
+def _runs_across(line: Set, glyphs: Glyphs) -> bool:
+    """Whether it runs from left to right, as no stamp in a margin does."""
+    right, base = glyphs.origin(line.characters[-1])
+    return abs(right - line.left) >= abs(base - line.base)
+
+
+def marked_lines(lines: Sequence[Set], usual: Style, glyphs: Glyphs) -> Iterator[tuple[int, str]]:
+    """Where each heading of a page begins, with `HEAD`, and with a space where a line goes on with one.
+
+    With `PLAIN` each line that reads like a heading and is a line of text.
+    """
     at = 0
     while at < len(lines):
         last = at

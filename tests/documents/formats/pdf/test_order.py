@@ -12,7 +12,7 @@ from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen import canvas
 
 from tests.documents.making import read_one, save
-from thresher.documents.formats.pdf_order import in_order
+from thresher.documents.formats.pdf.order import in_order
 
 FONT = Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")
 

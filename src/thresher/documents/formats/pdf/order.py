@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from statistics import median
 
-from thresher.documents.formats.pdf_struck import Box
+from thresher.documents.formats.pdf.struck import Box
 
 FROM_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc]")
 ARABIC = re.compile("[\u0600-\u07bf\u0860-\u08ff\ufb50-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc]")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from thresher.documents.cleaning import BREAK, HEAD, PLAIN, WORD, join_broken_word
-from thresher.documents.formats.pdf_lines import (
+from thresher.documents.formats.pdf.lines import (
     HEADING,
     LOWER_WORD,
     MIN_PAIRS,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.documents.formats.pdf import author_lines, author_names, authors_of
+from thresher.documents.formats.pdf.front import author_lines, author_names, authors_of
 
 PAPER = (
     "On Lighthouses: A Survey\n\nAda Kask∗ Juhan Tamm\nUniversity of Hiiumaa\n\nAbstract\n\n"

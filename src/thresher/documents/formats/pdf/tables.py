@@ -13,10 +13,10 @@ from itertools import pairwise, takewhile
 from statistics import median
 
 from thresher.documents.assembly import Cell
-from thresher.documents.formats.pdf_glyphs import Glyphs
-from thresher.documents.formats.pdf_lines import CAPTION
-from thresher.documents.formats.pdf_order import Boxes, Line, text_lines
-from thresher.documents.formats.pdf_struck import Box
+from thresher.documents.formats.pdf.glyphs import Glyphs
+from thresher.documents.formats.pdf.lines import CAPTION
+from thresher.documents.formats.pdf.order import Boxes, Line, text_lines
+from thresher.documents.formats.pdf.struck import Box
 
 NEAR = 3.0  # points between lines that are one, or that meet
 MIDDLE = 0.3  # of the height of a font above the base line lies the middle of small letters

@@ -10,8 +10,8 @@ from benchmarks.pdf_figures import measured
 from tests.documents.making import needs_papers, read_paper
 from thresher.chunking.fixed import FixedChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
-from thresher.documents.formats.pdf import parse_pages
-from thresher.documents.formats.pdf_lines import classify_all, figure_lines
+from thresher.documents.formats.pdf.lines import classify_all, figure_lines
+from thresher.documents.formats.pdf.reader import parse_pages
 from thresher.structure.forms import form_of
 from thresher.text.sentences import between_figures, without_figures
 from thresher.types import Document

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from tests.documents.making import within
 from thresher.documents.cleaning import BREAK, vocabulary
-from thresher.documents.formats.pdf import parse_pages
-from thresher.documents.formats.pdf_layout import across_pages, around_floats, reflow
-from thresher.documents.formats.pdf_lines import Line, classify
+from thresher.documents.formats.pdf.layout import across_pages, around_floats, reflow
+from thresher.documents.formats.pdf.lines import Line, classify
+from thresher.documents.formats.pdf.reader import parse_pages
 
 COLUMN = [
     "Threshing separates the grain from the straw and",

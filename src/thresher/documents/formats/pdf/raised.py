@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from thresher.documents.formats.pdf_glyphs import Glyphs
+from thresher.documents.formats.pdf.glyphs import Glyphs
 
 SMALLER = 0.85  # of the size before; TeX and Word raise at 0.58 to 0.73
 _MAY_BE_RAISED = re.compile(r"(?:\r?\n)?([-−]?\d{1,3})(?!\d)")  # PDFium ends a line before some raised figures
