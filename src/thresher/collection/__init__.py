@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from thresher.collection.asking import DEFAULT_LIMIT, AskOptions
     from thresher.collection.collection import Collection
+    from thresher.collection.options import DEFAULT_LIMIT, AddOptions, AskOptions, SearchOptions
 else:
 
     def __getattr__(name: str) -> Any:
         if name not in __all__:
             raise AttributeError(f"module 'thresher.collection' has no attribute {name!r}")
-        from thresher.collection.asking import DEFAULT_LIMIT, AskOptions
         from thresher.collection.collection import Collection
+        from thresher.collection.options import DEFAULT_LIMIT, AddOptions, AskOptions, SearchOptions
 
-        return {"AskOptions": AskOptions, "Collection": Collection, "DEFAULT_LIMIT": DEFAULT_LIMIT}[name]
+        known = (AddOptions, AskOptions, Collection, SearchOptions)
+        return {**{one.__name__: one for one in known}, "DEFAULT_LIMIT": DEFAULT_LIMIT}[name]
 
 
-__all__ = ["DEFAULT_LIMIT", "AskOptions", "Collection"]
+__all__ = ["DEFAULT_LIMIT", "AddOptions", "AskOptions", "Collection", "SearchOptions"]

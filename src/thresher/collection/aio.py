@@ -19,7 +19,7 @@ from typing import Any, TypeVar, Unpack
 
 from thresher.answer import Answer
 from thresher.collection import Collection
-from thresher.collection.asking import AskOptions
+from thresher.collection.options import AddOptions, AskOptions, SearchOptions
 from thresher.indexing.ingest import Report
 from thresher.models.usage import Meter
 from thresher.types import SearchResult, Step
@@ -57,11 +57,11 @@ class AsyncCollection:
         meter = Meter.of(options)
         return _awaited(self.collection.stream(question, meter=meter, **options), meter)
 
-    async def search(self, question: str, **options: Any) -> SearchResult:
+    async def search(self, question: str, **options: Unpack[SearchOptions]) -> SearchResult:
         """As `Collection.search`."""
         return await asyncio.to_thread(self.collection.search, question, **options)
 
-    async def add(self, *sources: str | Path, **options: Any) -> Report:
+    async def add(self, *sources: str | Path, **options: Unpack[AddOptions]) -> Report:
         """As `Collection.add`, which goes on to its end when it is cancelled: what is committed stays either way."""
         return await asyncio.to_thread(self.collection.add, *sources, **options)
 

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
-from queue import SimpleQueue
-from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from thresher import recipes
 from thresher.answer import Answer
 from thresher.collection.opened import CERTIFICATES, Opened, without_model
+from thresher.collection.options import DEFAULT_LIMIT, AskOptions, SearchOptions, check_number, check_question
 from thresher.deadline import within
 from thresher.errors import (
     BudgetSpent,
-    Cancelled,
     StoreError,
-    UnknownSetting,
     UsageError,
     WrongType,
-    check_awaits_nothing,
     check_type,
 )
 from thresher.filters import COLUMNS, parse, resolve
@@ -58,40 +54,11 @@ if TYPE_CHECKING:
     from thresher.recipes.check import GivenPassage
     from thresher.recipes.evidence import EvidenceResult
 
-DEFAULT_LIMIT = 5
-
 WORTH_SHOWING = 0.1
 """Least probability of a passage that is shown because the one before it was not what is meant."""
 
 CHECKED_PASSAGES = 8
 """Passages that a claim is checked against, as many as an answer is written from."""
-
-
-class AskOptions(TypedDict, total=False):
-    """How a question is asked."""
-
-    recipe: str | recipes.Recipe
-    """`corrective` when not given; a name, or one with parts of your own (`recipes.derive`)."""
-    outside: str | WebSearch | None
-    """Where a recipe that corrects may look: `none`, `web`, `collection:NAME`, or a web search of your own
-    (`thresher.correction.providers.WebSearch`); None is what the setting says."""
-    where: str | None
-    """A filter on metadata, e.g. `kind = 'pdf' AND page <= 3`."""
-    settings: Mapping[str, Any] | None
-    """By dotted key; they win over `thresher.toml` and the environment."""
-    history: Sequence[tuple[str, str] | Answer]
-    """Earlier questions with their answers, oldest first: a question that follows up on them is put into words that
-    stand alone (`Answer.standalone`)."""
-    on_sentence: Callable[[str], None]
-    """Called with each sentence of the answer once it is written and checked; together they are its text."""
-    strict: bool
-    """Raise Degraded instead of doing without a part of the recipe."""
-    budget_calls: int | None
-    """A budget ends the question with what it has by then."""
-    budget_tokens: int | None
-    budget_seconds: float | None
-    max_tokens: int | None
-    """Tokens of evidence that the answer is written from: of what was found the best spans that fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,19 +283,11 @@ class Asking:
 
     # --- searched
 
-    def search(
-        self,
-        question: str,
-        recipe: str | recipes.Recipe,
-        limit: int,
-        where: str | None,
-        settings: Mapping[str, Any] | None,
-        *,
-        strict: bool,
-        max_tokens: int | None,
-    ) -> SearchResult:
+    def search(self, question: str, options: SearchOptions) -> SearchResult:
         """The hits that a recipe keeps, or with `max_tokens` the excerpts of its evidence."""
-        (configured, front), parts = self.opened.resolved(recipe, settings), self.opened.parts()
+        recipe, max_tokens = options.get("recipe", recipes.DEFAULT), options.get("max_tokens")
+        limit, where = options.get("limit", DEFAULT_LIMIT), options.get("where")
+        (configured, front), parts = self.opened.resolved(recipe, options.get("settings")), self.opened.parts()
         pipeline, query = self.opened.pipeline(recipe, configured, parts), self.query(question, limit, where)
         cut = None
         if max_tokens is not None:
@@ -336,7 +295,7 @@ class Asking:
 
             check_number("max_tokens", max_tokens, least=1)
             cut = spending(parts).cut(max_tokens)
-        found = pipeline.search(query, strict=strict, cut=cut)
+        found = pipeline.search(query, strict=options.get("strict", False), cut=cut)
         return self.opened.named(self._links(front.public_url).search(found))
 
     def evidence(
@@ -394,80 +353,6 @@ class Asking:
 def stays_inside(recipe: recipes.Recipe, outside: str) -> str:
     """What a question lacks that was to look outside by a recipe that never does."""
     return f"correct: {recipe.name} never goes outside; {outside} was not looked in"
-
-
-def streamed(
-    run: Callable[[Callable[[str], None]], Iterable[Step | Answer]], meter: Meter
-) -> Generator[str | Answer, None, None]:
-    """The sentences that `run` tells of, each as soon as it is written and checked, and the whole answer last."""
-    events: SimpleQueue[str | Answer | BaseException] = SimpleQueue()
-    left = Event()
-    meter.on_cancel(left.set)
-
-    def ask() -> None:
-        try:
-            for step in run(events.put):
-                if left.is_set():
-                    raise Cancelled("the question was cancelled")  # before the answer is stored
-                if isinstance(step, Answer):
-                    events.put(step)
-        except BaseException as error:  # raised below, in the thread that waits
-            events.put(error)
-
-    asking = Thread(target=ask, name="stream", daemon=True)
-    asking.start()
-    try:
-        while not isinstance(event := events.get(), Answer):
-            if isinstance(event, BaseException):
-                raise event
-            yield event
-    except (GeneratorExit, KeyboardInterrupt):
-        meter.cancel()
-        raise
-    finally:
-        asking.join()  # whoever left may close the collection next
-    yield event
-
-
-# --- what cannot be asked ---------------------------------------------------------------------------------------------
-
-
-def check_question(question: str) -> None:
-    """Raise WrongType or UsageError for what asks nothing."""
-    check_type("question", question, str, "a text")
-    if not question.strip():
-        raise UsageError("the question is empty", next_step="ask something")
-
-
-def search_option(name: str) -> str:
-    """What to say instead of an option that `search` does not have."""
-    if name in ("k", "n", "top_k", "number", "size"):
-        return "say `limit`"
-    return "there are: limit, max_tokens, recipe, settings, strict, where"
-
-
-def check_number(name: str, given: object, *, least: int) -> None:
-    """Raise WrongType or UsageError for what is no whole number, or too small."""
-    check_type(name, given, int, "a whole number")
-    if isinstance(given, int) and given < least:
-        raise UsageError(f"must be at least {least}", subject=f"`{name}` {given}")
-
-
-def check_options(options: Mapping[str, object]) -> None:
-    """Raise UnknownSetting for an option that `ask` does not have, WrongType for a callback that is no function."""
-    for name in options:
-        if name not in AskOptions.__annotations__:
-            raise UnknownSetting(name, AskOptions.__annotations__, kind="option of `ask`")
-    for name in ("budget_calls", "budget_tokens", "budget_seconds"):
-        check_type(name, given := options.get(name) or 0, (int, float), "a number")
-        if isinstance(given, (int, float)) and given < 0:
-            raise UsageError("must be at least 0", subject=f"`{name}` {given}")
-    if options.get("max_tokens") is not None:
-        check_number("max_tokens", options["max_tokens"], least=1)
-    check_type("strict", options.get("strict", False), bool, "True or False")
-    if not callable(options.get("on_sentence", in_silence)):
-        raise WrongType("on_sentence", options["on_sentence"], "a function that takes a text")
-    check_awaits_nothing("on_sentence", options.get("on_sentence"))
 
 
 def turn(turn: tuple[str, str] | Answer) -> tuple[str, str]:

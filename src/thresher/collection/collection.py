@@ -11,20 +11,22 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, Never, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from thresher import recipes
 from thresher.answer import Answer
-from thresher.collection.asking import (
+from thresher.collection.asking import Asking
+from thresher.collection.opened import Opened
+from thresher.collection.options import (
     DEFAULT_LIMIT,
-    Asking,
+    AddOptions,
     AskOptions,
+    SearchOptions,
+    check_names,
     check_options,
     check_question,
-    search_option,
-    streamed,
 )
-from thresher.collection.opened import Opened
+from thresher.collection.streaming import streamed
 from thresher.errors import UsageError, check_type
 from thresher.home import places
 from thresher.models.usage import Meter
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
     from thresher.indexing.catalog import DocumentRecord, SourceRef
     from thresher.indexing.doctor import Finding
     from thresher.indexing.ingest import Report
-    from thresher.indexing.inputs import IndexProgress
     from thresher.judging.calibration import Calibration, Calibrations
     from thresher.judging.certificate import Certificate, Certificates, NotCertified
     from thresher.recipes.check import GivenPassage
@@ -151,52 +152,15 @@ class Collection:
 
     # --- documents
 
-    def add(
-        self,
-        *sources: str | Path,
-        recipe: str | recipes.Recipe | Sequence[str | recipes.Recipe] = (),
-        include: str | Sequence[str] = (),
-        exclude: str | Sequence[str] = (),
-        prune: bool | None = False,
-        reread: bool | None = None,
-        metadata: Metadata | None = None,
-        settings: Mapping[str, Any] | None = None,
-        stdin: BinaryIO | None = None,
-        progress: Callable[[IndexProgress], None] | None = None,
-        announce: Callable[[str], None] | None = None,
-        stop: Callable[[], bool] | None = None,
-        public_only: bool = False,
-        processes: int = 1,
-        on: str | None = None,
-    ) -> Report:
+    def add(self, *sources: str | Path, **options: Unpack[AddOptions]) -> Report:
         """Take in files, folders, URLs and `-` (stdin); unchanged ones are skipped, changed ones replaced.
 
         Broken inputs are listed in the report's `failed`; everything else is committed. A document whose file was
         moved is cited from where its text was met. Other files that are gone from the given folders are among the
-        report's `remarks`; `prune` forgets them, None unless most of a folder is gone, as `thresher index` does.
-        `reread` reads unchanged files too, None those that an older version of the extraction read, False none.
-        `announce` gets, before it is done, what takes long or a chat model is paid for. Once `stop`, asked between two
-        documents, says so, what was read is committed and the rest is left. With `public_only` an address must be on
-        the public internet. With `processes` so many processes of this machine read, cut and encode, with `on` the Ray
-        cluster at an address (extra `ray`); this process commits.
+        report's `remarks`. Options: `AddOptions`; UnknownSetting for another one.
         """
-        return self._documents.add(
-            sources,
-            recipe,
-            include,
-            exclude,
-            metadata,
-            settings,
-            stdin,
-            progress,
-            announce,
-            stop,
-            processes,
-            on,
-            prune=prune,
-            reread=reread,
-            public_only=public_only,
-        )
+        check_names("add", options, AddOptions)
+        return self._documents.add(sources, options)
 
     def add_text(
         self,
@@ -279,27 +243,16 @@ class Collection:
 
     # --- questions
 
-    def search(
-        self,
-        question: str,
-        *,
-        recipe: str | recipes.Recipe = recipes.DEFAULT,
-        limit: int = DEFAULT_LIMIT,
-        where: str | None = None,
-        settings: Mapping[str, Any] | None = None,
-        strict: bool = False,
-        max_tokens: int | None = None,
-        **unknown: Never,
-    ) -> SearchResult:
-        """Ranked hits, after judging where the recipe judges; never goes outside. UsageError for another option.
+    def search(self, question: str, **options: Unpack[SearchOptions]) -> SearchResult:
+        """Ranked hits, after judging where the recipe judges; never goes outside.
 
         With `max_tokens` instead of hits the best verbatim spans that fit, and the verdict: cut from what the recipe
         would hand a generator, with heading and with the sentence that a span leans on. Tokens are the bundled
-        encoder's; those of a chat model differ by some 10 to 20 % (`thresher.models.encoders`).
+        encoder's; those of a chat model differ by some 10 to 20 % (`thresher.models.encoders`). Options:
+        `SearchOptions`; UnknownSetting for another one.
         """
-        for name in unknown:
-            raise UsageError("unknown option of `search`", subject=name, next_step=search_option(name))
-        return self._asking.search(question, recipe, limit, where, settings, strict=strict, max_tokens=max_tokens)
+        check_names("search", options, SearchOptions)
+        return self._asking.search(question, options)
 
     def rarity(
         self,

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from thresher import recipes
 from thresher.collection.opened import Opened
+from thresher.collection.options import AddOptions
 from thresher.errors import UnknownSetting, UsageError, check_type, without_password
 from thresher.filters import holds, parse, resolve
 from thresher.indexing.catalog import DocumentRecord, SourceRef
@@ -22,7 +23,6 @@ from thresher.types import Metadata
 if TYPE_CHECKING:
     from thresher.collection.forgetting import Forgetting
     from thresher.indexing.ingest import Report
-    from thresher.indexing.inputs import IndexProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,32 +31,15 @@ class Documents:
 
     opened: Opened
 
-    def add(
-        self,
-        sources: Sequence[str | Path],
-        recipe: str | recipes.Recipe | Sequence[str | recipes.Recipe],
-        include: str | Sequence[str],
-        exclude: str | Sequence[str],
-        metadata: Metadata | None,
-        settings: Mapping[str, Any] | None,
-        stdin: BinaryIO | None,
-        progress: Callable[[IndexProgress], None] | None,
-        announce: Callable[[str], None] | None,
-        stop: Callable[[], bool] | None,
-        processes: int,
-        on: str | None,
-        *,
-        prune: bool | None,
-        reread: bool | None,
-        public_only: bool,
-    ) -> Report:
+    def add(self, sources: Sequence[str | Path], options: AddOptions) -> Report:
         """Take in files, folders and addresses; see `Collection.add`."""
         started = perf_counter()
         for source in sources:
             check_type("source", source, (str, Path), "a path, an address, or - for standard input")
         if not sources:
             raise UsageError("nothing was given to add", next_step="give files, folders or addresses")
-        check_type("metadata", metadata or {}, Mapping, "a mapping of names to values")
+        metadata, announce = options.get("metadata") or {}, options.get("announce")
+        check_type("metadata", metadata, Mapping, "a mapping of names to values")
         from thresher.documents.sources import Limits
         from thresher.indexing.ingest import Ingest
         from thresher.indexing.inputs import Inputs
@@ -64,23 +47,25 @@ class Documents:
         from thresher.recipes.making import described, workers
 
         parts = replace(self.opened.parts(), announce=announce)
+        settings, prune = options.get("settings"), options.get("prune", False)
         around = self._kept_by(settings)
-        indexed = self.opened.indexed(listed("recipe", recipe), settings, parts)
+        indexed = self.opened.indexed(listed("recipe", options.get("recipe", ())), settings, parts)
         configs = [config for _, _, config in indexed]
         reading = Inputs(
             [str(source) for source in sources],
-            listed("include", include),
-            listed("exclude", exclude),
-            stdin,
-            metadata or {},
+            listed("include", options.get("include", ())),
+            listed("exclude", options.get("exclude", ())),
+            options.get("stdin"),
+            metadata,
             self.opened.home,
-            progress,
+            options.get("progress"),
             Limits(**around.reading.model_dump()),
-            stop,
-            public_only=public_only,
+            options.get("stop"),
+            public_only=options.get("public_only", False),
         )
         making = partial(described, indexed, self.opened.models.own_encoder)
-        with workers(processes, on, making) as prepare, closing(reading.incoming()) as incoming:
+        helping = workers(options.get("processes", 1), options.get("on"), making)
+        with helping as prepare, closing(reading.incoming()) as incoming:
             ingest = Ingest(
                 self.opened.store,
                 configs,
@@ -89,7 +74,9 @@ class Documents:
                 announce=announce or in_silence,
                 workers=prepare,
             )
-            report = ingest.run(incoming, vanished=is_gone, folder_of=reading.folder_of, prune=prune, reread=reread)
+            report = ingest.run(
+                incoming, vanished=is_gone, folder_of=reading.folder_of, prune=prune, reread=options.get("reread")
+            )
         return replace(report, skipped=dict(reading.skipped), seconds=perf_counter() - started)
 
     def add_text(

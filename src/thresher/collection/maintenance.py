@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from thresher import recipes
 from thresher.answer import Answer
-from thresher.collection.asking import DEFAULT_LIMIT, Asking, check_number, check_question
+from thresher.collection.asking import Asking
 from thresher.collection.opened import Opened, without_model
+from thresher.collection.options import DEFAULT_LIMIT, check_number, check_question
 from thresher.errors import StoreError, UsageError, WrongType, check_type
 from thresher.plugins import required
 from thresher.protocols import Counting
