@@ -65,9 +65,9 @@ with thresher.open(home) as collection:
 
 COMMANDS = {
     "--help": (["--help"], 20),
-    "first index": (["index", "note.md"], 66),
-    "ask --recipe rag": (["ask", QUESTION, "--recipe", "rag"], 94),
-    "ask": (["ask", QUESTION], 104),
+    "first index": (["index", "note.md"], 67),
+    "ask --recipe rag": (["ask", QUESTION, "--recipe", "rag"], 95),
+    "ask": (["ask", QUESTION], 105),
 }
 """Each command with the files at most that it may enter: each is time before the answer, and something to read. Lower a
 number when fewer are entered; a higher one needs a reason."""

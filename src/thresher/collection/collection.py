@@ -26,7 +26,6 @@ from thresher.collection.options import (
     check_options,
     check_question,
 )
-from thresher.collection.streaming import streamed
 from thresher.errors import UsageError, check_type
 from thresher.home import places
 from thresher.models.usage import Meter
@@ -341,6 +340,8 @@ class Collection:
         Nothing is taken back: the sentences are the answer's text, put together. What cannot be asked is refused by the
         call. A reader that leaves before the end ends the question.
         """
+        from thresher.collection.streaming import streamed
+
         self.check_asked(question, options)
         counted = meter or Meter.of(options)
 
