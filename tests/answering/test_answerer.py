@@ -207,7 +207,7 @@ def test_answers_in_turn_keep_their_contradictions() -> None:
 
 def test_each_part_stands_above_its_passage_and_its_state_is_in_the_trace() -> None:
     one, other = piece("It is white."), piece("It was lit in 1531.", document="d2")
-    doubtful = replace(given("lit in 1531 [1]", other), doubtful=True, certainty=0.41)
+    doubtful = replace(given("lit in 1531 [1]", other), doubtful=True, certainty=0.41, reason="It may be another.")
     refused = Generation("", abstained=True)
     parts = [
         SubQuestion(text, text) for text in ("What colour is it?", "When was it lit?", "Who lit it?", "Is it white?")
@@ -222,6 +222,7 @@ def test_each_part_stands_above_its_passage_and_its_state_is_in_the_trace() -> N
         "Not answered: Who lit it?",
         "Is it white? As above [1].",
     ]
+    assert both.reason == "When was it lit? It may be another."
     told = [(each["state"], each["probability"], each["citations"]) for each in both.notes.facts["parts"]]
     assert told == [("answered", None, [1]), ("doubtful", 0.41, [2]), ("refused", None, []), ("answered", None, [1])]
 

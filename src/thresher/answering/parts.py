@@ -51,6 +51,7 @@ def in_turn(answers: Sequence[tuple[SubQuestion, Generation]]) -> Generation:
         conflicts=tuple(conflicts),
         certainty=min(one.certainty or 0.0 for _, one in given),
         doubtful=any(one.doubtful for _, one in given),
+        reason=next((f"{part.text} {one.reason}" for part, one in given if one.doubtful), None),
         notes=notes,
         exact=True,
         alternatives=tuple(one.numbered(marker) for marker, one in enumerate(best, start=len(citations) + 1)),
