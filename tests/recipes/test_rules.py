@@ -35,7 +35,8 @@ NOT_RULES = {
     "reads a text, a cell or a word for rules of the list": """
         structure.forms:is_total structure.grid:is_heading structure.grid:is_prose structure.grid:is_money
         structure.lookup:is_period structure.lookup:means text.answer_types:is_figure text.boilerplate:has_labels
-        text.boilerplate:is_reference text.boilerplate:leans text.numbers:agree text.terms:alike text.terms:among
+        text.boilerplate:is_reference text.boilerplate:is_heading_line
+        text.boilerplate:leans text.numbers:agree text.terms:alike text.terms:among
         answering.checked_answer:is_not_found
         verification.claims:without_markers""",
     "is a part of a rule of the list": """

@@ -10,7 +10,7 @@ from typing import Any
 
 from thresher.answering.citations import Sentence, cite
 from thresher.answering.spans import AnswerSpan, Signs
-from thresher.text.boilerplate import asks, is_contents, says_nothing
+from thresher.text.boilerplate import asks, is_contents, is_heading_line, says_nothing
 from thresher.text.injection import is_command
 from thresher.text.markup import LISTED, RULE, Block, blocks, cells, table
 from thresher.text.passages import LONGEST, cut_around
@@ -97,12 +97,12 @@ class Passage:
         return self.stretch.piece.hit.chunk.document_id
 
     @property
-    def asked(self) -> str:
-        """The question that is the heading of its section, where the quote does not begin with it; "" for none."""
+    def heading(self) -> str:
+        """Of its section, where the quote does not have it; "" for none."""
         document = self.stretch.document
         marks = () if document is None else document.marks
         headings = [mark.name for mark in marks if mark.kind == "heading" and mark.start <= self.start]
-        return headings[-1] if headings and asks(headings[-1]) and headings[-1] not in self.quote else ""
+        return headings[-1] if headings and headings[-1] not in self.quote else ""
 
     @property
     def sentences(self) -> list[Span]:
@@ -111,12 +111,12 @@ class Passage:
 
     @property
     def readable(self) -> list[tuple[Span, str]]:
-        """Its sentences, each as it is read: below the question that stands above it, a row below its header."""
-        above, found = self.asked, list[tuple[Span, str]]()
+        """Its sentences, each as it is read: below its heading or the question above it, a row below its header."""
+        above, found = self.heading, list[tuple[Span, str]]()
         for span, header in self._headed_sentences():
             text = self.quote[slice(*span)]
-            found.append((span, "\n".join(filter(None, (header, f"{above} {text}".strip())))))
-            above = text if asks(text) else ""
+            found.append((span, f"{header}\n{text}" if header else f"{above} {text}".strip()))
+            above = text if asks(text) or is_heading_line(text) else "" if asks(above) else above
         return found
 
     def _headed_sentences(self) -> Iterator[tuple[Span, str]]:

@@ -81,7 +81,7 @@ def says_nothing(sentence: str) -> bool:
         return len(_CELL.findall(text)) < LEAST_CELLS
     return (
         asks(text)
-        or _is_heading(sentence)
+        or is_heading_line(sentence)
         or text.startswith("#")
         or text.isupper()
         or not _is_plain(text)
@@ -97,7 +97,7 @@ _PAGE_BEHIND = re.compile(r"(?:\s*\.{2,}\s*|(?:\s*\.\s){3,}\s*|\t\s*)\d{1,4}\s*$
 """What a line of a table of contents ends with."""
 
 
-def _is_heading(line: str) -> bool:
+def is_heading_line(line: str) -> bool:
     """Whether a line is a heading, with its number or without, or stands for one in a table of contents."""
     bare = _NUMBERING.sub("", _PAGE_BEHIND.sub("", line.strip()), count=1)
     if _PAGE_BEHIND.search(line) and "\n" not in line.strip():
