@@ -44,7 +44,8 @@ def test_every_sentence_is_read_by_itself_and_is_worth_no_more_than_its_passage(
 
 
 def test_a_row_is_read_below_its_header_and_a_sentence_below_its_question_or_heading() -> None:
-    text = "Who runs it? Maret does.\n\n2 Fares of boats\n\nAll are in euros. Children pay half.\n\n| boat | price |\n|---|---|\n| Gull | 4 euros |"
+    fares = "2 Fares of boats\n\nAll are in euros. Children pay half."
+    text = f"Who runs it? Maret does.\n\n{fares}\n\n| boat | price |\n|---|---|\n| Gull | 4 euros |"
     reader = Reader()
     place, passage = place_in(text, reader)
     finder(reader)[0].read("q", [(passage, place)], lambda sentence: True)  # type: ignore[list-item]
