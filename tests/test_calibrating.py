@@ -293,9 +293,10 @@ def test_a_recipe_that_decides_by_no_bounds_is_told_before_any_search(
 
 
 def knows(question: str, text: str) -> float:
-    """Whether a chunk is about the town that the question names."""
-    town = re.findall(r"(?:New )?[A-Z][a-z]+", question)[-1]
-    return float(f"of {town} " in text)
+    """Whether a chunk has the town and the year that the question names."""
+    names = re.findall(r"(?:New )?[A-Z][a-z]+", question)
+    towns = [f"of {name} " for name in names if name.removeprefix("New ") in PLACES]
+    return float(all(one in text for one in (*towns, *re.findall(r"\d{4}", question))))
 
 
 @pytest.mark.slow

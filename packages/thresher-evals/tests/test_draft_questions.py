@@ -42,8 +42,9 @@ def command(*arguments: object) -> int:
 def test_what_is_made_by_rules_names_its_place_its_answer_and_its_kind() -> None:
     made = {one.made.answer: by_rules(one) for one in QuestionMaker([document()], seed=0).made(20)}
     draft = made["1731"]
-    assert (
-        draft.question == "In “The Stone Bridge”, when was the old bridge over the river opened to carts and walkers?"
+    assert draft.question == (
+        "In “The Stone Bridge”, the old bridge over the river was opened to carts and walkers in what year, after a "
+        "long quarrel?"
     )
     assert (draft.made, draft.category, draft.answerable) == ("text", "date", True)
     assert made["14"].category == "number"

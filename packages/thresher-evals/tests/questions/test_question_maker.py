@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.text.sentences import line_spans, sentence_spans
+from thresher.text.sentences import line_spans
 from thresher.types import Document, Table
 from thresher_evals.questions.made_cells import field_questions, table_questions
 from thresher_evals.questions.made_questions import sentence_questions
 from thresher_evals.questions.question_maker import NearMiss, QuestionMaker, names_of
-from thresher_evals.questions.statements import clauses_of
 
 BOATS = """# Charter boats
 
@@ -46,28 +45,28 @@ def asked(text: str, title: str = "") -> dict[str, str]:
 @pytest.mark.parametrize(
     ("sentence", "question", "answer"),
     [
-        ("The Kopu lighthouse was built in 1531.", "When was the Kopu lighthouse built?", "1531"),
-        ("In May 2024 the Wren sank near Lisle.", "When did the Wren sink near Lisle?", "May 2024"),
-        ("The Wren leaves Lisle at 17:05.", "At what time does the Wren leave Lisle?", "17:05"),
-        ("The Wren has 4 engines.", "How many engines does the Wren have?", "4"),
-        ("The Wren weighs 96 kg.", "How much does the Wren weigh?", "96 kg"),
-        ("The fair in Lisle raised £1,240 for charity.", "How much did the fair in Lisle raise for charity?", "£1,240"),
-        ("The Wren is 9.4 metres long.", "How long is the Wren?", "9.4 metres"),
-        ("The Wren is checked every 500 hours.", "How often is the Wren checked?", "every 500 hours"),
-        ("The Wren is kept for six weeks.", "For how many weeks is the Wren kept?", "six"),
-        ("40% of the boats in Lisle were sold.", "What percentage of the boats in Lisle were sold?", "40%"),
-        ("The rent in Lisle rose by 6.4 percent.", "By what percentage did the rent in Lisle rise?", "6.4 percent"),
-        ("The Wren is run with a crew of 4 men.", "With what crew is the Wren run?", "4 men"),
-        ("The Wren was built by Joss Wetherby.", "Who built the Wren?", "Joss Wetherby"),
-        ("Joss Wetherby designs the hull of the Wren.", "Who designs the hull of the Wren?", "Joss Wetherby"),
-        ("The crew of the Wren comes from Gdansk.", "Where does the crew of the Wren come from?", "Gdansk"),
-        ("The Wren is a day boat without cabin.", "What is the Wren?", "a day boat without cabin"),
-        ("The Wren is late because the gearbox broke.", "Why is the Wren late?", "because the gearbox broke"),
-        ("The Wren combines sails, oars and an engine.", "What does the Wren combine?", "sails, oars and an engine"),
+        ("The Kopu lighthouse was built in 1531.", "The Kopu lighthouse was built in what year?", "1531"),
+        ("In May 2024 the Wren sank near Lisle.", "In what month the Wren sank near Lisle?", "May 2024"),
+        ("The Wren leaves Lisle on 5 May.", "The Wren leaves Lisle on what date?", "5 May"),
+        ("The Wren runs with a crew of 4 sailors.", "The Wren runs with a crew of how many sailors?", "4"),
+        ("The fair in Lisle raised £1,240 for aid.", "The fair in Lisle raised how much for aid?", "£1,240"),
+        ("The Wren costs 140 euros a day to hire.", "The Wren costs how much a day to hire?", "140 euros"),
+        ("The rent in Lisle rose by 6.4%.", "The rent in Lisle rose by what percentage?", "6.4%"),
+        ("The Wren listens on port 80 at night.", "The Wren listens on port what at night?", "80"),
+        ("The Wren was built by Joss Wetherby in Lisle.", "The Wren was built by who in Lisle?", "Joss Wetherby"),
+        ("The crew of the Wren comes from Gdansk.", "The crew of the Wren comes from what?", "Gdansk"),
+        ("The boat (a day boat) was built in 1531.", "In “Boats”, the boat was built in what year?", "1531"),
     ],
 )  # fmt: skip
-def test_a_sentence_is_asked_for_what_it_states(sentence: str, question: str, answer: str) -> None:
-    assert asked(sentence)[question] == answer
+def test_what_asks_for_a_number_a_date_or_a_name_stands_in_its_place(sentence: str, question: str, answer: str) -> None:
+    assert asked(sentence, "Boats")[question] == answer
+
+
+def test_a_brief_question_is_the_eight_words_around_its_gap() -> None:
+    text = "If the harbour is closed, the crew of the Wren waits at the old mole near Lisle for 6 hours or more."
+    briefs = {made.answer: made.brief for made in sentence_questions(text, "Boats")}
+    assert briefs["6"] == "Old mole near Lisle for how many hours or more?"
+    assert briefs["Wren"] == "In “Boats”, the crew of the what waits at the old?"
 
 
 def test_a_name_is_the_piece_of_the_title_that_no_other_has_and_none_where_the_text_never_says_it() -> None:
@@ -113,19 +112,38 @@ def test_no_question_is_made_of_what_names_no_column_or_row(header: str, row: st
 @pytest.mark.parametrize(
     "sentence",
     [
-        "QQP Quora Question Pairs is a task of two questions.",
-        "The Wren The Tern is a boat without cabin.",
-        "James Wren James Edward Wren is an actor without fame.",
-        "Limits the number of overlapping ranges to 20 requests.",
-        "50% of the time it is a random sentence.",
-        "The Wren uses a batch size of 32 and fine-sails along.",
+        "It was built near the old mole in 1531.",
+        "These results of the Wren were measured in 1531.",
+        "The Wren is shown with its 4 engines in Figure 3.",
+        "Was the Wren built in 1531?",
         "The †Wren was built in 1531.",
-        "The Wren stands on the leaderboard10 since 1531.",
-        "Joss Wetherby wrote The Boats” in 1531.",
+        "The Wren, the Wrens and the Wren sail.",
+        "Engine Type WREN-2 Power Output 1531.",
+        "The 7 wrens.",
+        "The 3-layer hull of a boat is WREN-2's.",
     ],
 )
-def test_no_question_is_made_of_a_broken_sentence(sentence: str) -> None:
+def test_no_question_is_made_of_a_sentence_that_needs_its_context_or_says_too_little(sentence: str) -> None:
     assert asked(sentence, "Boats") == {}
+
+
+@given(st.text(alphabet="The boat Wren (is) of 5, £19 and has 1947-03-05 by: 4%\n.", max_size=80))
+def test_any_text_is_read_and_each_answer_stands_in_it(drawn: str) -> None:
+    text = f"The old boat of Lisle ({drawn}) was built in 1531 {drawn} by Joss Wetherby."
+    assert all(made.answer in " ".join(text.split()) for made in sentence_questions(text, "Boats"))
+
+
+def test_no_question_is_made_that_the_documents_answer_in_two_ways() -> None:
+    """Also where the same words stand in two documents."""
+    lit = "The North Beacon was last lit in {} by hand.\n"
+    texts = {"once": lit.format(1901), "other": lit.format(1902), "twice": f"{lit.format(1903)}\n{lit.format(1904)}"}
+    documents = {id: document(text, id, "Lamps") for id, text in texts.items()}
+
+    def years(*ids: str) -> set[str]:
+        made = QuestionMaker([documents[id] for id in ids], seed=0).made(9)
+        return {one.made.answer for one in made} - {"North Beacon"}
+
+    assert (years("once"), years("once", "other"), years("twice")) == ({"1901"}, set(), set())
 
 
 def test_what_is_made_stands_where_it_says_and_is_not_told_by_its_question() -> None:
@@ -180,68 +198,11 @@ def test_a_near_miss_asks_of_another_thing_or_year_that_no_passage_answers() -> 
     assert (
         missed(BOATS).items()
         >= {
-            "How much does the Wren cost a day?": "entity",
-            "How long is the Wren?": "entity",
-            "Who built the Tern in 2019?": "entity",
-            "Who built the Wren in 2020?": "year",
+            "The Wren costs how much a day?": "entity",
+            "The Wren is how many metres long?": "entity",
+            "The Tern was built by who in 2019?": "entity",
+            "The Wren was built by who in 2020?": "year",
         }.items()
     )
     told = missed(f"{BOATS}\nThe Wren is 6 metres long and costs 90 euros a day.\n")
-    assert not told.keys() & {"How long is the Wren?", "How much does the Wren cost a day?"}
-
-
-# --- statements -------------------------------------------------------------------------------------------------------
-
-
-def stated(text: str, about: str = "") -> list[tuple[str, str, str]]:
-    return [(one.subject, one.verb, one.rest) for _, one in clauses_of(text, sentence_spans(text), about)]
-
-
-def test_one_sentence_may_state_several_things_of_one_subject_and_of_others() -> None:
-    assert stated("The branch has 4 employees and serves 1,390 customers.") == [
-        ("The branch", "has", "4 employees"),
-        ("The branch", "serves", "1,390 customers"),
-    ]
-    assert stated("The keel is laid on 5 May, sea trials begin in June and the hand-over is in July.") == [
-        ("The keel", "is", "laid on 5 May"),
-        ("sea trials", "begin", "in June"),
-        ("the hand-over", "is", "in July"),
-    ]
-
-
-def test_it_is_the_subject_before_it_or_what_the_text_is_about() -> None:
-    assert stated("The pump costs 90 euros. It weighs 5 kg.")[1] == ("The pump", "weighs", "5 kg")
-    assert stated("It weighs 5 kg.", about="The Wren") == [("The Wren", "weighs", "5 kg")]
-    assert stated("Was it heavy? It weighs 5 kg.", about="The Wren") == []
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "This costs 40 euros.",
-        "The results show a gain of 4 points over the other models.",
-        "The boat never sails in May.",
-        "and the harbour burns 40 lamps.",
-        "How many lamps does it have?",
-        "The same holds for 40 lamps in Table 3 above.",
-    ],
-)
-def test_what_leans_on_other_sentences_denies_or_asks_states_nothing(sentence: str) -> None:
-    assert stated(sentence) == []
-
-
-@pytest.mark.parametrize("rest", ["if it rains", "that it rains", "as follows"])
-def test_a_verb_with_nothing_but_a_condition_behind_it_stops_nothing(rest: str) -> None:
-    assert stated(f"The boat is {rest}, built in 2020. The pump costs 90 euros.")[-1] == (
-        "The pump",
-        "costs",
-        "90 euros",
-    )
-
-
-@given(st.text(alphabet="The boat is of 5, and has by:(); WE'’\n.", max_size=80))
-def test_any_text_is_read_and_each_statement_has_a_subject_and_a_rest(text: str) -> None:
-    for subject, verb, rest in stated(text):
-        assert subject
-        assert verb
-        assert rest
+    assert not told.keys() & {"The Wren is how many metres long?", "The Wren costs how much a day?"}

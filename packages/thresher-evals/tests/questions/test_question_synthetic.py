@@ -26,9 +26,10 @@ def chunks(make_chunk: Make) -> list[Chunk]:
 
 def test_a_question_is_brief_and_every_document_that_holds_subject_and_answer_answers(chunks: list[Chunk]) -> None:
     assert {one.question for one in synthetic_questions(chunks[:1], number=5)} == {
-        "When was the Kopu lighthouse built?",
-        "Who built the Kopu lighthouse?",
-        "How many lamps does the Kopu lighthouse have?",
+        "By Hansa Tallinn in what year and has 40 lamps?",
+        "In “Kopu”, in 1531 and has how many lamps for passing ships?",
+        "In “Kopu”, lighthouse was built by who in 1531 and has?",
+        "The what lighthouse was built by Hansa Tallinn in?",
     }
     found = synthetic_questions(chunks, number=5)
     assert {one.document_id for one in found} == {"lamps", "copy"}

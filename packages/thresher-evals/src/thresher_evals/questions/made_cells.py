@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from thresher.structure.forms import LEAST_FIELDS, LONGEST_FORM, fields_of
 from thresher.structure.grid import Cell, Grid, grid_of
 from thresher.structure.lookup import is_period
+from thresher.text.terms import STOP_WORDS
 from thresher.types import Document
 from thresher_evals.questions.made_questions import Made, whole
-from thresher_evals.questions.statements import PREPOSITIONS, several
 
 MOST_NAME = 8
 """Longest name of a row, column or field, in words."""
@@ -65,7 +65,7 @@ def _of_cell(grid: Grid, name: str, column: str, cell: Cell) -> str:
     words = column.split()
     if not _names(column) or not re.search(r"\w", cell.text) or len(cell.text.split()) > MOST_CELL:
         return ""
-    if not period and (_NO_NAME.match(column) or {words[0].lower(), words[-1].lower()} & PREPOSITIONS):
+    if not period and (_NO_NAME.match(column) or {words[0].lower(), words[-1].lower()} & STOP_WORDS):
         return ""
     small = _small(column)
     measured = next(filter(None, (_MEASURE.match(around.text) for around in reversed(grid.around))), None)
@@ -86,14 +86,14 @@ def _of_cell(grid: Grid, name: str, column: str, cell: Cell) -> str:
         return f"What {'are' if _many(name) else 'is'} the {thing} of the {column}"
     if number and _many(column):
         return f"How many {small} are there for {name}"
-    if number and measured and several(measured[0]) and not _AMOUNT.search(column) and " in " not in column:
+    if number and measured and _several(measured[0]) and not _AMOUNT.search(column) and " in " not in column:
         small = f"{small} {_small(measured[0]).removesuffix('s')}"
     return f"What {'are' if _many(column) else 'is'} the {small} {'for' if number else 'of'} {name}"
 
 
 def _many(name: str) -> bool:
     """Whether the name of a column or row is a plural: boats a day, but not price in euros."""
-    return several(re.split(r" (?:in|per|a|of|for)\b| [(/]", name)[0].split()[-1])
+    return _several(re.split(r" (?:in|per|a|of|for)\b| [(/]", name)[0].split()[-1])
 
 
 def field_questions(document: Document, title: str) -> Iterator[Made]:
@@ -113,7 +113,7 @@ def field_questions(document: Document, title: str) -> Iterator[Made]:
             continue
         name = _small(label.text)
         done = re.fullmatch(r"(\w+ed) (?:on|at|by)", name)
-        if done is None and (name.split()[-1] in PREPOSITIONS or re.fullmatch(r"\w+ed", name)):
+        if done is None and (name.split()[-1] in STOP_WORDS or re.fullmatch(r"\w+ed", name)):
             continue
         who = name in ("customer", "author", "tenant", "buyer", "seller", "manager", "supplier", "client", "owner")
         asked = f"When was it {done[1]}" if done else f"{'Who' if who else 'What'} is the {name}"
@@ -126,3 +126,8 @@ def _small(name: str) -> str:
     """A name within a sentence: with a small first letter if no other letter is a capital."""
     first = name.split(" ", 1)[0]
     return f"{name[0].lower()}{name[1:]}" if first.istitle() and name[1:] == name[1:].lower() else name
+
+
+def _several(noun: str) -> bool:
+    """Whether a noun looks plural."""
+    return noun.endswith("s") and not noun.endswith(("ss", "us", "is", "'s", "’s"))

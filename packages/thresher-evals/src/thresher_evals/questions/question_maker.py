@@ -60,24 +60,27 @@ class QuestionMaker:
     def made(self, number: int, *, brief: bool = False) -> list[MadeOf]:
         """Up to `number` questions: one of each document, then a second of each, and so on.
 
-        No two have the same words; an answer repeats within a document only if there are no others. `brief` ones keep
-        no more of the text's words than people's questions, and definitions come last: the text repeats their words.
+        No two have the same words, and none has two answers in the documents drawn from; an answer repeats within a
+        document only if there are no others. `brief` ones ask with the clause of the answer alone.
         """
         generator = random.Random(self._seed)
         order = generator.sample(self._documents, len(self._documents))
         drawers = [questions_of(document, self._names[document.id], generator) for document in order]
         chosen: dict[str, MadeOf] = {}
         again: list[MadeOf] = []
-        answers = set()
+        answers, contested = set(), set[str]()
         while drawers and len(chosen) < number:
             left = []
             for drawer in drawers:
                 for one in drawer:
                     question = one.made.brief if brief else one.made.question
-                    if question in chosen:
+                    other = chosen.get(question)
+                    if other is not None and other.made.answer != one.made.answer:
+                        contested.add(question)
+                        del chosen[question]
+                    if other is not None or question in contested:
                         continue
-                    defines = brief and one.made.kind == "definition"
-                    if defines or (one.document.id, one.made.answer) in answers:
+                    if (one.document.id, one.made.answer) in answers:
                         again.append(one)
                         continue
                     answers.add((one.document.id, one.made.answer))
@@ -88,8 +91,9 @@ class QuestionMaker:
                     return list(chosen.values())
             drawers = left
         for one in again:
-            if len(chosen) < number:
-                chosen.setdefault(one.made.brief if brief else one.made.question, one)
+            question = one.made.brief if brief else one.made.question
+            if len(chosen) < number and question not in contested:
+                chosen.setdefault(question, one)
         return list(chosen.values())
 
     def near_misses(self, number: int) -> list[NearMiss]:
@@ -152,18 +156,16 @@ def names_of(documents: Sequence[Document]) -> dict[str, str]:
 
 
 def questions_of(document: Document, name: str, generator: random.Random) -> Iterator[MadeOf]:
-    """The distinct questions of a document in random order, kinds in turn."""
+    """The distinct questions of a document in random order, kinds in turn; none that it answers in two ways."""
     outside = _running_text(document)
-    found = {
-        made.question: made
-        for made in chain(
-            sentence_questions(outside, name),
-            table_questions(document, name),
-            field_questions(document, name),
-        )
-    }
+    found: dict[str, list[Made]] = {}
+    for made in chain(
+        sentence_questions(outside, name), table_questions(document, name), field_questions(document, name)
+    ):
+        found.setdefault(made.brief, []).append(made)
+    sure = [same[0] for same in found.values() if len({made.answer for made in same}) == 1]
     kinds: dict[str, list[Made]] = {}
-    for made in generator.sample(list(found.values()), len(found)):
+    for made in generator.sample(sure, len(sure)):
         kinds.setdefault(made.kind, []).append(made)
     while kinds:
         for kind in list(kinds):
