@@ -106,7 +106,7 @@ def test_a_next_version_that_cannot_be_read_is_said_to_leave_the_text_of_before(
         (texts / "secret.txt").write_bytes(b"\x00\x01\x02" * 999)
         report = collection.add(texts)
     assert [error.subject for error in report.failed] == [str(texts / "secret.txt")]
-    assert [(one.source, "of before" in one.remark) for one in report.remarks] == [(str(texts / "secret.txt"), True)]
+    assert [(one.source, "last reading" in one.remark) for one in report.remarks] == [(str(texts / "secret.txt"), True)]
 
 
 @pytest.mark.parametrize("name", ["0123456789.lance", ".tmpmvikVQ"])

@@ -213,7 +213,8 @@ BESIDE = {
     "evals": "chunking.spans cli.options cli.output collection.engine home.places indexing.processes "
     "judging.calibration judging.fitting judging.verdicts models.chat models.encoders models.replies models.running "
     "models.usage recipes.calibrate recipes.components recipes.evidence structure.forms structure.grid "
-    "structure.lookup text.entities text.injection text.sentences text.terms tracing.explain verification.rules",
+    "structure.lookup text.entities text.injection text.numbers text.sentences text.terms tracing.explain "
+    "verification.rules",
     "postgres": "filters home.places text.terms",
     "ray": "indexing.processes models.running stores.lance_upkeep",
     "server": "answering.citations cli.options cli.output collection.engine collection.opened deadline "

@@ -224,7 +224,7 @@ def test_tls_is_verified_for_the_hosts_name_though_the_address_is_connected_to(
 
 def test_without_trafilatura_the_extra_is_named(meter: Meter, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "trafilatura", None)
-    with pytest.raises(MissingExtra, match=r"trafilatura.*thresher\[web\]"):
+    with pytest.raises(MissingExtra, match=r"trafilatura.*\.\[web\]"):
         PageFetcher(meter)
 
 

@@ -179,7 +179,7 @@ def test_only_a_large_table_wants_pylance_and_says_so(tmp_path: Path) -> None:
         "d9 False 1",
         "[] 1 39 ['c7']",
         "the upkeep of chunks_t, which has 39 rows: the package 'pylance' is not installed; "
-        "install with: pip install 'thresher[large]'",
+        "in a checkout: pip install '.[large]'",
     ]
 
 
