@@ -22,7 +22,7 @@ from thresher_server.security.keys import Scope
 from thresher_testing.llm_server import Reply, ScriptedServer
 
 WORDS = QUESTION["question"]
-UNDERSTOOD = "And who rebuilt its lamp? (Fernby)"
+UNDERSTOOD = "And who rebuilt its lamp? (When was the lighthouse of Fernby built?)"
 
 
 @pytest.fixture
