@@ -63,3 +63,20 @@ CALENDAR = FileKind(
 CARDS = FileKind(
     "cards", "an address book (vcf)", (".vcf", ".vcard"), ("text/vcard",), "thresher_formats.vcard:read_cards"
 )
+
+_SLACK = r'\[\s*\{(?=(?s:.*?)"type":\s*"message")(?=(?s:.*?)"ts":\s*"\d{10}\.\d{6}")'
+_TEAMS = r'(?:\{[^{}]*?"(?:value|messages)":\s*)?\[\s*\{(?=(?s:.*?)"messageType":)(?=(?s:.*?)"createdDateTime":)'
+WHATSAPP = (
+    r"(?P<bracket>\[)?(?P<day>\d{1,4}[./-]\d{1,2}[./-]\d{2,4})(?(bracket),|,?) (?P<hour>\d{1,2})[:.](?P<minute>\d\d)"
+    r"(?(bracket)(?:[:.]\d\d)?)(?:\W{0,3}(?P<half>[AP])\.?M\.?)?(?(bracket)\]| -) "
+)
+"""How each message begins: `[02.03.26, 09:00:12] ` or `3/2/26, 9:00 AM - `."""
+CHAT = FileKind(
+    "chat",
+    "a chat",
+    (),
+    (),
+    "thresher_formats.chat:read_chat",
+    begins=re.compile(rb"(?:\xef\xbb\xbf)?(?:\xe2\x80\x8e)?(?:%b)" % "|".join((_SLACK, _TEAMS, WHATSAPP)).encode()),
+    beside=("../users.json",),
+)

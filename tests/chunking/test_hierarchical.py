@@ -230,10 +230,10 @@ def test_impossible_settings_are_refused_when_built(wrong: dict[str, Any]) -> No
 def test_the_fingerprint_says_every_setting_that_is_read() -> None:
     assert HierarchicalChunker().fingerprint == (
         "hierarchical@2(size=2500,minimum=300,overlap=100,merge_small=true,subchunk_size=300,subchunk_overlap=50,"
-        "subchunk_overlap_mode=character,tail=flush,sentences=1)"
+        "subchunk_overlap_mode=character,tail=flush,sentences=2)"
     )
     literal = HierarchicalChunker(literal=True, overlap=7).fingerprint
-    assert literal == "hierarchical-literal@1(size=2500,subchunk_size=300,sentences=1)"
+    assert literal == "hierarchical-literal@1(size=2500,subchunk_size=300,sentences=2)"
 
 
 def test_references_yield_neither_chunks_nor_subchunks() -> None:

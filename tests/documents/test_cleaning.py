@@ -19,6 +19,7 @@ from thresher.documents.cleaning import (
     iso_date,
     join_broken_word,
     join_broken_words,
+    normalise,
     references_span,
     strip_arxiv_stamp,
     strip_running_lines,
@@ -210,3 +211,15 @@ def test_what_is_no_date_is_none_and_never_an_error(text: str) -> None:
 def test_no_two_marks_that_readers_leave_in_a_text_are_the_same_character() -> None:
     marks = (BREAK, FIRST_ROW, ROW, HEAD, PLAIN, HIDDEN, SHOWN, RAISED, STRUCK)
     assert len(set(marks)) == len(marks)
+
+
+@pytest.mark.parametrize(
+    ("wide", "plain"),
+    [
+        ("Ｐｕｍｐ ＫＸ－４０： ３,２００㎏ （ａ）", "Pump KX-40: 3,200kg (a)"),
+        ("価格：３００円、（株）山。５０％です！", "価格：300円、（株）山。50%です！"),
+        ("㎡ ㎧ ℃ x²", "m2 m/s °C x²"),
+    ],
+)
+def test_what_has_full_width_is_plain_but_punctuation_beside_chinese_or_japanese(wide: str, plain: str) -> None:
+    assert normalise(wide) == plain

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
+import docx
 import pytest
 
 import thresher
 from tests.documents import making
-from tests.documents.making import parse_bytes, read_one, save
+from tests.documents.making import parse_bytes, read_one, save, saved
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.documents.assembly import Parsed
 from thresher.documents.read import card
@@ -118,3 +120,18 @@ def test_who_wrote_a_document_and_what_its_front_matter_says_is_answered_and_cit
             answer = collection.ask(question)
             assert wanted in answer.text, answer.reason
             assert answer.citations[0].locator == "what the file says of itself"
+
+
+def test_what_a_file_says_of_itself_answers_only_a_question_for_it(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_paragraph("The contract on the quay ends in 2027. The rules were changed by the board.")
+    about = document.core_properties
+    about.title, about.author, about.last_modified_by = "Contract on the quay", "Ada Kask", "Dana Ilves"
+    about.created, about.modified = datetime(2025, 1, 2), datetime(2026, 1, 19)
+    (tmp_path / "quay.docx").write_bytes(saved(document))
+    with thresher.open(tmp_path / "home") as collection:
+        collection.add(str(tmp_path / "quay.docx"))
+        changed, ends = map(collection.ask, ("Who last changed quay.docx?", "Which contracts end in 2026?"))
+    assert changed.question == "Who last changed quay.docx?"
+    assert "**It was last changed on 2026-01-19 by Dana Ilves.**" in changed.text
+    assert "2026-01-19" not in ends.text

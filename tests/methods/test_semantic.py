@@ -135,5 +135,5 @@ def test_a_theta_outside_its_mode_is_refused_when_built(mode: str, theta: float)
 def test_the_fingerprint_names_the_encoder() -> None:
     assert SemanticChunker(hash_encoder, "all-MiniLM-L6-v2").fingerprint == (
         "semantic@1(encoder=all-MiniLM-L6-v2,theta=0.8,max_characters=500,mode=absolute,"
-        "compare=previous_sentence,sentences=1)"
+        "compare=previous_sentence,sentences=2)"
     )

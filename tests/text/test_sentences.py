@@ -83,3 +83,15 @@ def test_two_megabytes_take_seconds(piece: str) -> None:
     started = time.process_time()
     assert sentence_spans(piece * (2_000_000 // len(piece)))
     assert time.process_time() - started < 4
+
+
+def test_a_line_that_begins_with_a_time_is_one_sentence_and_joins_no_other() -> None:
+    lines = [
+        "2026-04-18T02:23:03 ERROR pay[5] terminal T-19 is down. Giving up",
+        "2026-04-18T02:24:04 INFO  gate[7] id=4",
+        "Apr  8 02:03:04 quay-3 disk: full. Why?",
+        "[02/03/26, 09:00:12] Imre: hi. All well",
+    ]
+    text = "\n".join([*lines[:2], "  at Pay.open. At Pay.run.", *lines[2:], "", "It ends. Here."])
+    read = [text[start:end] for start, end in sentence_spans(text)]
+    assert read == [*lines[:2], "at Pay.open.", "At Pay.run.", *lines[2:], "It ends.", "Here."]

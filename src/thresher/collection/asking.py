@@ -73,6 +73,10 @@ class Asking:
         check_number("limit", limit, least=1)
         check_type("where", where or "", str, "a filter as text, e.g. `kind = 'pdf'`")
         question = question.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair, from a broken argument
+        if not question.isascii():
+            from thresher.documents.cleaning import normalise
+
+            question = normalise(question) or question  # as texts are read: letters of full width are plain
         restricted = None if where is None else self._restricted(where)
         return Query(question, question, limit, restricted, today=today or date.today().isoformat())
 
@@ -158,9 +162,10 @@ class Asking:
         lacks: Sequence[str],
     ) -> tuple[Pipeline, Query]:
         """What a question runs through, and the query that it begins with: for an answer and for its replay."""
-        from thresher.question.intent import intent_of
+        from thresher.question.intent import file_asked, intent_of
 
-        query, intent = self.query(question, where=request.where, today=request.today), intent_of(question)
+        query = self.query(question, where=request.where, today=request.today)
+        question, intent = query.question, intent_of(query.question)
         if line := intent.courtesy:
             return Pipeline(recipe.name, nothing, lambda query, evidence: Generation(line), parts.meter), query
         if intent.wants_other and request.history:
@@ -169,6 +174,11 @@ class Asking:
             pipeline, found = self._prepared(before, request, recipe, settings, silent, lacks)
             verify = partial(next_passage, pipeline.verify, told)
             return replace(pipeline, verify=verify), replace(found, asked=query.question)
+        if named := file_asked(question):
+            from thresher.collection.documents import Documents
+
+            query = Documents(self.opened).asked(query, named)
+            question = query.question
         if settings.outlines and (telling := self._as_whole(question, request, recipe, settings, parts)) is not None:
             return telling, query
         parts = replace(parts, asserted_from=request.asserted_from)

@@ -18,7 +18,7 @@ from thresher.filters import holds, parse, resolve
 from thresher.indexing.catalog import DocumentRecord, SourceRef
 from thresher.protocols import in_silence
 from thresher.settings import CollectionSettings, collection_model, dotted, known_to
-from thresher.types import Metadata
+from thresher.types import And, In, Metadata, Query
 
 if TYPE_CHECKING:
     from thresher.collection.forgetting import Forgetting
@@ -173,6 +173,17 @@ class Documents:
         }
         restricted = resolve(parse(where), lambda: rows)
         return [record for record in records if holds(restricted, rows[record.id])]
+
+    def asked(self, query: Query, named: str) -> Query:
+        """The query to the one file that a question names, by its title; unchanged where no one file is called so."""
+        from thresher.answering.proposers.outline import document_called
+
+        if (found := document_called(named, self.records(None))) is None:
+            return query
+        only = In("document_id", (found.id,))
+        asked = query.question.replace(named, f"“{found.title}”")
+        where = only if query.where is None else And((query.where, only))
+        return replace(query, question=asked, search=asked, where=where, asked=query.question)
 
     def tables(self) -> list[dict[str, Any]]:
         """The chunk tables: `name`, `fingerprint`, `level`, `encoder`, `chunks`, `bytes` and `recipes` that use it.

@@ -138,12 +138,17 @@ def archive_pieces(file: RawFile) -> Iterator[Piece]:
 def xml_text(archive: zipfile.ZipFile, part: str) -> str:
     """The visible text nodes of a part, separated where the page separates them."""
     pieces: list[str] = []
-    skipping = 0
+    skipping, blank = 0, False
+    unfilled = set[ElementTree.Element]()  # content controls that show what to enter
     sheet = "worksheets/" in part
     with archive.open(part) as source:
         for event, element in ElementTree.iterparse(source, events=("start", "end")):
             tag = local(element)
+            if tag == "sdtContent" and event == "start" and blank:
+                unfilled.add(element)
+            blank = tag == "showingPlcHdr" or (blank and tag != "sdtContent")
             skipped = tag in SKIPPED_TAGS or (tag == "fld" and "notesSlides/" in part) or (tag == "v" and sheet)
+            skipped = skipped or element in unfilled
             if event == "start":
                 skipping += skipped
                 continue

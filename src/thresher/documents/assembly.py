@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, groupby, pairwise
 from typing import Any
@@ -50,6 +50,8 @@ class Member:
     """Different from those of the others in the same file."""
     data: bytes
     content_type: str = ""
+    beside: Mapping[str, bytes] = field(default_factory=dict)
+    """Other files of the archive that its reader wants, by their paths from its folder."""
 
 
 def pipe_row(cells: Iterable[str]) -> str:

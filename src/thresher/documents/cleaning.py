@@ -34,7 +34,16 @@ TRANSLATION: dict[int, str | None] = {
     **{ord("\t"): "\t", **dict.fromkeys(map(ord, "\n\x0b\x0c\x85\u2028\u2029"), "\n")},
     **dict.fromkeys(map(ord, SPACES), " "),
     **{ord(ligature): letters for ligature, letters in LIGATURES.items()},
+    **{
+        code: unicodedata.normalize("NFKC", chr(code)).replace("\u2215", "/")
+        for code in (*range(0xFF01, 0xFF5F), *range(0x3371, 0x337B), *range(0x3380, 0x33E0), 0x33FF, 0x2103, 0x2109)
+        if chr(code) not in "！（），．：；？［］｛｝～"
+    },
 }
+"""What stands for a character: letters, digits and signs of full width, and units of one character, are plain ones."""
+_CJK = "\u2e80-\u312f\u3131-\u318e\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f"
+_WIDE_POINT = re.compile(rf"(?<![{_CJK}])[！（），．：；？［］｛｝～](?![{_CJK}])")
+"""Punctuation of full width beside no Chinese, Japanese or Korean character."""
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -46,12 +55,14 @@ def has_half_pair(*values: object) -> bool:
 def normalise(text: str) -> str:
     r"""Composed characters, plain spaces and `\n`; no ligatures, soft hyphens, NULs or other control characters.
 
+    What has full width (Ｋ, ４, －, ㎏) is plain, punctuation beside a Chinese, Japanese or Korean character aside.
     NFC, not NFKC: the latter turns x² into x2 and ℝ into R, which damages formulas.
     """
     if text.isascii() and text.isprintable():  # as most cells of a sheet
         return text
     text = SURROGATE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
-    return unicodedata.normalize("NFC", text.translate(TRANSLATION))
+    text = _WIDE_POINT.sub(lambda found: chr(ord(found[0]) - 0xFEE0), text.translate(TRANSLATION))
+    return unicodedata.normalize("NFC", text)
 
 
 def clean_text(text: str) -> str:

@@ -24,8 +24,9 @@ from thresher.types import Document, Mark, Metadata, text_id
 MOST_CONTAINERS = 3  # files in files in files: a mail in an archive has attachments
 NO_METADATA: Metadata = MappingProxyType({})
 NOT_TOLD = frozenset(
-    ("attachments", "description", "encoding", "first_formulas_without_value", "hidden_sheets", "includes", "keywords",
-     "language", "not_read", "parts_not_read", "sheets", "which_pages_by_ocr", "which_pages_without_text")
+    ("attachments", "changed", "changed_by", "description", "encoding", "first_formulas_without_value",
+     "hidden_sheets", "includes", "keywords", "language", "not_read", "parts_not_read", "sheets",
+     "which_pages_by_ocr", "which_pages_without_text")
 )  # fmt: skip
 """Fields of a document that answer no question, and those that Thresher computed."""
 JUNK_TITLE = re.compile(
@@ -59,7 +60,7 @@ def parse(
         if not data.strip():
             raise DocumentError("the file is empty", next_step="leave it out, or fetch it again")
         kind = kind_of(data, name=name, content_type=hints.content_type)
-        file = RawFile(data, kind, name, hints.content_type, limits, alive)
+        file = RawFile(data, kind, name, hints.content_type, limits, alive, hints.beside)
         parsed = kind.read(file)
         if not isinstance(parsed, Parsed):
             return _held(item, file, parsed, metadata, depth)
@@ -132,7 +133,7 @@ def _member(
     try:
         if depth > MOST_CONTAINERS:
             raise DocumentError("is nested in too many files", subject=item.source, next_step="save it on its own")
-        hints = Hints(content_type=member.content_type)
+        hints = Hints(content_type=member.content_type, beside=member.beside)
         found = parse(item, member.data, hints, metadata=metadata, limits=limits, alive=alive, depth=depth)
         for one in found:
             yield one if isinstance(one, DocumentError) else replace(one, container=container)
@@ -161,15 +162,32 @@ def with_card(parsed: Parsed, title: str, date: str | None, kind: str) -> tuple[
     The author of a page of HTML is who edited it, not who wrote the song or the book that it is about.
     """
     fields = {name: value for name, value in parsed.metadata.items() if (kind, name) != ("html", AUTHOR)}
-    sentences = written_by(fields, title, date) if kind in ("email", QUOTE) else card(parsed.text, fields, title, date)
+    sentences = (
+        written_by(fields, title, date)
+        if kind in ("email", QUOTE)
+        else card(parsed.text, fields, title, date, length_of(parsed, kind))
+    )
     if not sentences:
         return parsed.text, parsed.marks
     start = len(parsed.text) + len(PARAGRAPH)
     return f"{parsed.text}{PARAGRAPH}{sentences}", (*parsed.marks, Mark(start, "card", ""))
 
 
-def card(text: str, metadata: Metadata, title: str, date: str | None) -> str:
-    """Who wrote it, when, and the other fields, each a sentence; empty where the text says it all.
+def length_of(parsed: Parsed, kind: str) -> str:
+    """How long a document is, `7 pages and 812 words`; "" for one without pages, sheets or a last change."""
+    counts = {
+        "slide" if kind == "pptx" else "page": len(parsed.pages),
+        "sheet": sum(mark.kind == "sheet" for mark in parsed.marks),
+    }
+    if not any(counts.values()) and "changed" not in parsed.metadata:
+        return ""
+    counts["word"] = len(parsed.text.split())
+    return " and ".join(f"{count} {unit}{'s' * (count != 1)}" for unit, count in counts.items() if count)
+
+
+def card(text: str, metadata: Metadata, title: str, date: str | None, length: str = "") -> str:
+    """Who wrote it, when, who changed it last, how long it is, and the other fields, each a sentence; empty where the
+    text says it all.
 
     >>> card("Bring a lamp.", {"author": "Ada Kask", "owner": "Dana Ilves"}, "Survey", "2021-03-04")
     'The document “Survey” was written by Ada Kask. It is dated 2021-03-04. Its owner is Dana Ilves.'
@@ -178,12 +196,17 @@ def card(text: str, metadata: Metadata, title: str, date: str | None) -> str:
     sentences = [f"It was written by {author}."] if author and author not in text else []
     if sentences and date and date not in text:
         sentences.append(f"It is dated {date}.")
+    if re.match(r"\d{4}-", changed := clean_inline(str(metadata.get("changed", "")))):
+        by = clean_inline(str(metadata.get("changed_by", "")))
+        sentences.append(f"It was last changed on {changed}{f' by {by}' if by else ''}.")
     for name, stated in metadata.items():
         value = clean_inline(stated) if isinstance(stated, str) else ""
         if value and name not in (AUTHOR, *NOT_TOLD) and value not in text and value != title:
             sentences.append(f"Its {name} is {value}.")
     if not sentences:
         return ""
+    if length:
+        sentences.append(f"It has {length}.")
     first, *others = sentences
     about = f"The document “{title}”"
     return " ".join([re.sub(r"^Its? ", lambda it: f"{about} " if it[0] == "It " else f"{about}: its ", first), *others])

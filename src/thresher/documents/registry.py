@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 GROUP = "thresher.formats"
 """The entry points of kinds that distributions bring, each the name of a `FileKind`."""
 
-EXTRACTION = 12
+EXTRACTION = 13
 """Raised whenever text, tables, marks or metadata that are read out of the same bytes change: `index --reread` then has
 something to do."""
 
@@ -45,6 +45,8 @@ class RawFile:
     limits: Limits = field(default_factory=Limits)
     alive: Callable[[], None] = lambda: None
     """Called now and then by a reader that works long and well: the seconds a file may take begin anew."""
+    beside: Mapping[str, bytes] = field(default_factory=dict)
+    """Of the files that the kind wants `beside` it those that there are."""
 
 
 Held: TypeAlias = "Parsed | Member | DocumentError"
@@ -71,7 +73,10 @@ class FileKind:
     zip_member: str = ""
     """A file that every zip archive of this kind holds."""
     begins: re.Pattern[bytes] | None = None
-    """Matches the beginning of a text of this kind, its first white space aside, where no name says what it is."""
+    """Matches the beginning of a text of this kind, its first white space aside, where no name says what it is; for a
+    kind without extensions also where the name says JSON or text."""
+    beside: tuple[str, ...] = ()
+    """Other files that the reader of a kind with `begins` gets too, by their paths from the folder of its own."""
 
     @property
     def binary(self) -> bool:
@@ -204,6 +209,13 @@ def by_mime_type(content_type: str) -> FileKind | None:
     return next((kind for kind in kinds().values() if mime_type in kind.mime_types), None)
 
 
+def beside(data: bytes, read: Callable[[str], bytes]) -> dict[str, bytes]:
+    """What the kind of the bytes wants beside them; `read` gets a path and returns b"" where there is no such file."""
+    head = data[:SNIFF_BYTES].lstrip()
+    wanting = (kind for kind in kinds().values() if kind.beside and kind.begins and kind.begins.match(head))
+    return {path: found for kind in wanting for path in kind.beside if (found := read(path))}
+
+
 # --- what a file is: the first bytes decide, and the name must agree --------------------------------------------------
 
 DAMAGED, OPEN_DOCUMENT = "a damaged or cut off zip archive", "an OpenDocument drawing or formula"
@@ -328,12 +340,13 @@ def _text_kind(data: bytes, named: FileKind | None, extension: str, content_type
         named = meant or named
     elif named is not None and named.binary:
         raise _mismatch(extension, file_kind("html" if HTML_START.match(data[:SNIFF_BYTES]) else "text"))
-    if named is not None:
-        return named
     head = data[:SNIFF_BYTES].lstrip()
     for kind in kinds().values():
-        if kind.begins is not None and kind.begins.match(head):
+        may_be = named is None or (named.name in ("json", "text") and not kind.extensions)
+        if may_be and kind.begins is not None and kind.begins.match(head):
             return kind
+    if named is not None:
+        return named
     if JSON_START.match(head) and data.rstrip()[-1:] in (b"}", b"]"):
         lines = data.lstrip()[: SNIFF_BYTES * 16].split(b"\n", 2)
         is_lines = len(lines) > 1 and lines[0].rstrip().endswith(b"}") and lines[1].lstrip().startswith(b"{")

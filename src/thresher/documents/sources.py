@@ -8,9 +8,9 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from math import ceil
 from pathlib import Path, PurePosixPath
@@ -223,6 +223,8 @@ class Hints:
     """With its parameters."""
     url: str = ""
     """The address after redirects."""
+    beside: Mapping[str, bytes] = field(default_factory=dict)
+    """Other files of its folder that its reader wants, by their paths from there."""
 
 
 def fetch(item: Item, *, limits: Limits = DEFAULT_LIMITS, public_only: bool = False) -> tuple[bytes, Hints]:
@@ -233,6 +235,14 @@ def fetch(item: Item, *, limits: Limits = DEFAULT_LIMITS, public_only: bool = Fa
         if item.path is not None:
             return read_file(item.path, limits=limits), Hints()
         return read_url(item.address or item.source, limits=limits, public_only=public_only)
+
+
+def file_beside(item: Item, path: str) -> bytes:
+    """A file beside an input, within the folder that was named; empty where there is none."""
+    if item.path is None or item.root == item.source:
+        return b""
+    found = (item.path.parent / path).resolve()
+    return read_file(found, limits=DEFAULT_LIMITS) if found.is_relative_to(item.root) and found.is_file() else b""
 
 
 def file_name(item: Item, hints: Hints) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -87,7 +87,7 @@ class Inputs:
 
     def _incoming(self, process: ReadingProcess) -> Iterator[Incoming | DocumentError]:
         from thresher.documents import registry
-        from thresher.documents.sources import fetch
+        from thresher.documents.sources import fetch, file_beside
 
         given = stable_json(dict(self._metadata)) if self._metadata else ""
         for item in self._found:
@@ -100,6 +100,8 @@ class Inputs:
             size, modified = _state(item)  # before it is read: a change from here on shows
             try:
                 data, hints = fetch(item, public_only=self._public_only)
+                if others := registry.beside(data, partial(file_beside, item)):
+                    hints = replace(hints, beside=others)
             except DocumentError as error:
                 yield error
             else:

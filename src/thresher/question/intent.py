@@ -104,6 +104,37 @@ _FILE = (
 )
 """A file that is named as one: by the word before it, or by the ending of its name."""
 
+_PROPERTY = (
+    r"authors?|wrote|writ(?:ten|ers?|es?)|created|made|saved|dated?|changed|modified|updated|edited|revised|pages?|words|sheets?"
+    r"|slides?|long"
+)
+_NAMED_FILE = re.compile(rf"(?<!\S)[“\"'‘]?(?P<name>[\w().-]+{_ENDING})\b")
+_OF_FILES = re.compile(
+    rf"\b(?:{_PROPERTY}|year|published|by whom|e-?mails?|mails?|sent|send|told|files?|document|paper|report)\b",
+    re.IGNORECASE,
+)
+
+
+def file_asked(question: str) -> str:
+    """The file of which a question asks what it says of itself: its author, day, length, last change; "" for none.
+
+    >>> [file_asked(f"{x}?") for x in ("Who wrote a.docx", "How many pages has plan-2.pdf", "What costs a.docx")]
+    ['a.docx', 'plan-2.pdf', '']
+    """
+    named = _NAMED_FILE.search(question)
+    asks = named and re.search(rf"\b(?:{_PROPERTY})\b", question.replace(named["name"], ""), re.IGNORECASE)
+    return named["name"] if named and asks else ""
+
+
+def asks_of_files(question: str) -> bool:
+    """Whether a question may ask what files say of themselves.
+
+    >>> [asks_of_files(f"{x}?") for x in ("Who wrote the survey", "Which contracts end in 2026")]
+    [True, False]
+    """
+    return bool(_OF_FILES.search(question) or _NAMED_FILE.search(question))
+
+
 _WHAT_IS_IT = r"what(?:['’]?s|\s+is)"
 _WHOLE = re.compile(
     r"\W*(?:(?:please|can you|could you)\W+)*(?:"

@@ -74,8 +74,12 @@ _LEANS = re.compile(
 )
 
 
+_ATTRIBUTION = re.compile(r"Quoted by .{1,300}|On .{8,200} wrote:")
+"""What stands above a quoted mail."""
+
+
 def says_nothing(sentence: str) -> bool:
-    """Whether a sentence is a heading, a question, a caption, a signpost, a reference or a formula; rows state."""
+    """Whether a sentence is a heading, a question, who is quoted, a caption, a signpost, a reference, a formula."""
     text = " ".join(sentence.split())
     if text.startswith("|"):
         return len(_CELL.findall(text)) < LEAST_CELLS
@@ -84,6 +88,7 @@ def says_nothing(sentence: str) -> bool:
         or is_heading_line(sentence)
         or text.startswith("#")
         or text.isupper()
+        or _ATTRIBUTION.fullmatch(text) is not None
         or not _is_plain(text)
         or _CAPTION.match(text) is not None
         or _SIGNPOSTS.search(text) is not None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 
 import sentencex  # type: ignore[import-untyped]
@@ -20,7 +20,7 @@ from thresher.types import Document
 
 Span = tuple[int, int]
 
-VERSION = 1
+VERSION = 2
 """Raised when the same text would be cut elsewhere; part of the fingerprint of chunkers that cut at sentences.
 
 Not raised for sentence ends of other languages than English: chunks with the old ones serve as well.
@@ -34,19 +34,31 @@ _ODD_SPACE = re.compile(r"[^\S \n\t]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _PARAGRAPH_BREAK = re.compile(r"\n\s*\n")
+_DAY = (
+    r"\d{4}[-/.]\d\d[-/.]\d\d|\d{1,2}[-/. ](?:\d\d?|[A-Z][a-z]{2})[-/. ]\d{2,4}"
+    r"|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d"
+)
+_RECORD = re.compile(rf"^[<\[(]?(?:(?:{_DAY}),?[T: ] ?\d?\d:\d\d|\d\d:\d\d:\d\d)[^\n]*", re.MULTILINE)
+"""A line of a log or a chat: it begins with a time, and mostly with a day before it."""
 
 
 def sentence_spans(text: str) -> list[Span]:
     """Spans of the sentences, in order; each character that is not whitespace is in exactly one of them.
 
-    A blank line ends a sentence; one of more than 4,000 characters may be cut at whitespace. The language is that of
-    the text, else English.
+    A blank line ends a sentence; one of more than 4,000 characters may be cut at whitespace. A line that begins with a
+    time, as those of a log do, is one sentence. The language is that of the text, else English.
     """
     language = language_of(text) or "en"
     plain = _plain(text)
-    edges = [0, *(at for gap in _PARAGRAPH_BREAK.finditer(plain) for at in gap.span()), len(plain)]
+    records = dict(record.span() for record in _RECORD.finditer(plain))
+    breaks = [*(gap.span() for gap in _PARAGRAPH_BREAK.finditer(plain)), *((at, at) for at in chain(*records.items()))]
+    edges = [0, *chain(*sorted(breaks)), len(plain)]
     paragraphs = zip(edges[::2], edges[1::2], strict=True)
-    starts = [start for low, high in paragraphs for start in _starts(plain, low, high, language)]
+    starts = [
+        start
+        for low, high in paragraphs
+        for start in ([low] if low in records or high - low < 2 else _starts(plain, low, high, language))
+    ]
     spans = (trim(text, start, end) for start, end in zip(starts, [*starts[1:], len(text)], strict=True))
     return [span for span in spans if span[0] < span[1]]
 

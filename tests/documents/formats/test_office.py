@@ -8,8 +8,8 @@ import docx
 import openpyxl
 import pptx
 import pytest
-from docx.oxml import OxmlElement
-from docx.oxml.ns import qn
+from docx.oxml import OxmlElement, parse_xml
+from docx.oxml.ns import nsdecls, qn
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 
@@ -199,3 +199,42 @@ def test_a_row_that_begins_in_a_later_column_stays_below_its_names(tmp_path: Pat
     row.remove(row.tc_lst[0])
     row.get_or_add_trPr().append(row.makeelement(qn("w:gridBefore"), {qn("w:val"): "1"}))
     assert rows_of(read_one(save(tmp_path, "a.docx", saved(document)))) == ["| Town | Plan | Actual |", "|  | 5 | 7 |"]
+
+
+def _field(inside: str, result: str = "") -> str:
+    return (
+        f'<w:p {nsdecls("w")}><w:r><w:t xml:space="preserve">Fuel: </w:t></w:r><w:r><w:fldChar w:fldCharType="begin">'
+        f"<w:ffData>{inside}</w:ffData></w:fldChar></w:r><w:r><w:instrText> FORM </w:instrText></w:r>"
+        f'<w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>{result}</w:t></w:r>'
+        '<w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>'
+    )
+
+
+def _control(properties: str, text: str) -> str:
+    return (
+        f'<w:p {nsdecls("w")}><w:sdt><w:sdtPr>{properties}<w:dropDownList><w:listItem w:displayText="Gas" w:value="g"/>'
+        f"</w:dropDownList></w:sdtPr><w:sdtContent><w:r><w:t>{text}</w:t></w:r></w:sdtContent></w:sdt></w:p>"
+    )
+
+
+def test_a_field_of_a_form_is_what_was_chosen_or_typed_and_an_empty_one_is_nothing() -> None:
+    document = docx.Document()
+    entries = '<w:listEntry w:val="Gas"/><w:listEntry w:val="Oil"/>'
+    pieces = (
+        *(_field(f'<w:ddList><w:result w:val="1"/>{entries}</w:ddList>', result) for result in ("", "Oil")),
+        _field(f"<w:ddList>{entries}</w:ddList>"),
+        _field("<w:textInput/>", "Peat"),
+        _control("<w:showingPlcHdr/>", "Choose an item."),
+    )
+    table = document.add_table(rows=2, cols=2)
+    for row, (label, kept) in zip(table.rows, [("Boiler type", "Pellets"), ("Urgency:", "Middle")], strict=True):
+        row.cells[0].text = label
+        row.cells[1]._tc.append(parse_xml(_control("", kept)))
+    for at, piece in enumerate(pieces):
+        document.element.body.insert(at, parse_xml(piece))
+    (read,) = parse_bytes(saved(document), name="a.docx")
+    assert isinstance(read, Document)
+    assert read.text.split("\n\n") == [
+        *("Fuel: Oil", "Fuel: Oil", "Fuel: Gas", "Fuel: Peat", "Boiler type: Pellets", "Urgency: Middle"),
+    ]
+    assert "words_not_read" not in read.metadata

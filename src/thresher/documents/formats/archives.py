@@ -19,7 +19,7 @@ from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Member
 from thresher.documents.cleaning import clean_inline, iso_date
-from thresher.documents.registry import RawFile
+from thresher.documents.registry import RawFile, beside
 from thresher.documents.sources import MEBIBYTE, Limits
 from thresher.errors import DocumentError
 
@@ -78,7 +78,13 @@ def read_zip(file: RawFile) -> Iterator[Member]:
     with opened(file.data, limits=file.limits) as archive:
         for entry in archive.infolist():
             if not entry.is_dir() and (path := _shown_path(entry.filename)):
-                yield Member(path, archive.read(entry))
+                data = archive.read(entry)
+
+                def other(path: str, folder: str = posixpath.dirname(entry.filename)) -> bytes:
+                    name = posixpath.normpath(posixpath.join(folder, path))
+                    return archive.read(name) if name in archive.NameToInfo else b""
+
+                yield Member(path, data, beside=beside(data, other))
 
 
 def read_tar(file: RawFile) -> Iterator[Member]:
@@ -229,11 +235,14 @@ class Part:
         return [part for kind, part in self.targets.values() if kind in kinds]
 
     def properties(self) -> tuple[str, str | None, dict[str, str]]:
-        """Of the file: title, day of making, and author, subject and keywords as a person stated them."""
+        """Of the file: title, day of making, and author, subject, keywords and last change as a person stated them."""
         part = "docProps/core.xml"
         elements = xml_of(self.archive, part) if part in self.archive.NameToInfo else ()
         properties = {local(each): clean_inline(each.text or "") for each in elements}
         created = properties.get("created", "")
         names = {"author": "creator", "subject": "subject", "keywords": "keywords"}
         found = {name: text for name, tag in names.items() if (text := properties.get(tag, "")).lower() not in PROGRAMS}
+        editor, changed = properties.get("lastModifiedBy", ""), properties.get("modified", "")
+        if editor.lower() not in PROGRAMS and (day := iso_date(changed)) and changed not in TEMPLATE_MOMENTS:
+            found |= {"changed": day, "changed_by": editor}
         return properties.get("title", ""), None if created in TEMPLATE_MOMENTS else iso_date(created), found

@@ -7,7 +7,7 @@ shown and not kept; inserted text is. Hidden text is kept unless `Limits.hidden`
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from xml.etree.ElementTree import Element
 
@@ -46,7 +46,8 @@ class Paragraph:
     boxes: list[Element] = field(default_factory=list)
     drawings: list[tuple[str, str]] = field(default_factory=list)
     """`chart` or `diagram`, and the identifier of its relation."""
-    fields: list[bool] = field(default_factory=list)  # of each open field, whether its result has begun
+    fields: list[bool | None] = field(default_factory=list)
+    """Of each open field, whether its result has begun; None for a list, of which the chosen entry is read."""
     struck: bool = False  # by its style
 
     @property
@@ -204,7 +205,9 @@ class WordReader:
                     above[column] = cell
                 laid += [cell] * min(max(span, 1), MAX_COLUMNS)
             full.append(laid)
-        if max(map(len, full), default=0) > 1:
+        if rows and _is_form(rows[0]):
+            self.assembly.paragraph(*(line for row in full for line in _filled_in(row)))
+        elif max(map(len, full), default=0) > 1:
             add_grid(self.assembly, full, number=number)
         else:
             once = {id(cell): cell.text for laid in full for cell in laid}
@@ -231,6 +234,9 @@ class WordReader:
                 if (box := child(each, "ffData", "checkBox")) is not None:
                     self._add(_field_box(box), line, hidden=hidden)
                 _in_field(attribute(each, "fldCharType"), line.fields)
+                if (choice := child(each, "ffData", "ddList")) is not None:
+                    line.fields[-1:] = [None]
+                    self._add(_chosen(choice), line, hidden=hidden)
             elif name == "r":
                 if _raised(child(each, "rPr"), self._run_style(each).raised):
                     line.parts.append(RAISED)
@@ -242,6 +248,8 @@ class WordReader:
                 continue  # the instruction of a field
             elif name == "sdt" and (box := child(each, "sdtPr", "checkbox")) is not None:
                 self._add(TICKED if is_on(child(box, "checked")) else UNTICKED, line, hidden=hidden)
+            elif name == "sdt" and _is_blank(each):
+                continue
             elif name == "t":
                 self._add(each.text or "", line, hidden=hidden)
             elif name in BREAKS:
@@ -305,14 +313,14 @@ def _inside(container: Element | None, *wanted: str) -> Iterator[Element]:
             yield element
         elif name == "AlternateContent":
             yield from _inside(next(iter(element), None), *wanted)
-        elif name not in NOT_SHOWN:
+        elif name not in NOT_SHOWN and not (name == "sdt" and "p" in wanted and _is_blank(element)):
             yield from _inside(element, *wanted)
 
 
-def _in_field(kind: str, fields: list[bool]) -> None:
+def _in_field(kind: str, fields: list[bool | None]) -> None:
     if kind == "begin":
         fields.append(False)
-    elif kind == "separate" and fields:
+    elif kind == "separate" and fields and fields[-1] is not None:
         fields[-1] = True
     elif kind == "end" and fields:
         fields.pop()
@@ -400,6 +408,31 @@ def _raised(properties: Element | None, otherwise: bool) -> bool:
     """Whether text with these properties stands higher: as a superscript, or by points as LibreOffice writes it."""
     aligned, moved = (attribute(child(properties, name), "val") for name in ("vertAlign", "position"))
     return aligned == "superscript" or (moved.isdecimal() and int(moved) > 0) if aligned or moved else otherwise
+
+
+def _chosen(choices: Element) -> str:
+    """The entry of an old form's list that was chosen, or else the one that it was made with."""
+    entries = [attribute(entry, "val") for entry in children(choices, "listEntry")]
+    state = child(choices, "result")
+    at = whole(attribute(child(choices, "default") if state is None else state, "val"))
+    return entries[at] if at < len(entries) else ""
+
+
+def _is_form(row: Element) -> bool:
+    """Whether what stands in a row are labels, each with a field to be filled in behind it."""
+    fields = [any(local(each) in ("sdt", "ffData") for each in cell.iter()) for cell in _inside(row, "tc")]
+    return bool(fields) and fields == [False, True] * (len(fields) // 2)
+
+
+def _filled_in(row: Sequence[Cell]) -> Iterator[str]:
+    """A row of a form as lines, `label: value`."""
+    texts = list({id(cell): cell.text.rstrip(":") for cell in row}.values())
+    return (": ".join(filter(None, texts[at : at + 2])) for at in range(0, len(texts), 2))
+
+
+def _is_blank(control: Element) -> bool:
+    """Whether a content control shows what to enter: no one has filled it in."""
+    return is_on(child(control, "sdtPr", "showingPlcHdr"))
 
 
 def _field_box(box: Element) -> str:

@@ -27,6 +27,7 @@ from thresher.documents.formats.archives import (
     opened,
     whole,
 )
+from thresher.documents.formats.formulas import Formulas
 from thresher.documents.formats.number_formats import BUILT_IN, shown_number
 from thresher.documents.formats.slides import add_drawing, paragraphs_of
 from thresher.documents.registry import RawFile
@@ -34,6 +35,7 @@ from thresher.errors import DocumentError
 from thresher.structure.locators import column_name, column_number
 from thresher.text.marks import struck
 
+NOT_COMPUTED = "(not computed)"
 MOST_FORMULAS = 5  # named of those that have no value
 MOST_IN_SHEET = 4_000_000  # of a sheet; some 300 MiB of memory
 MOST_IN_TABLE = 16_000_000  # empty ones included, of which few files have many; some 1.2 GiB
@@ -41,6 +43,7 @@ MOST_COLUMNS = 16_384  # of a sheet
 MOST_MERGED = 100_000  # cells that one cell stands for
 FAR = 8  # empty columns in a row that no table has within
 _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
+_NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d{1,3})?")
 _RANGE = re.compile(rf"{_REFERENCE.pattern}:{_REFERENCE.pattern}")
 Cells = dict[tuple[int, int], Cell]
 """By row and column, from 1."""
@@ -174,6 +177,7 @@ def _sheet(part: Part, book: Book, *, hidden: bool) -> Sheet:
     sheet = Sheet()
     merged: list[Range] = []
     texts: dict[str, str] = {}  # the same text of many cells is held once
+    formulas: dict[tuple[int, int], tuple[str, str]] = {}  # those without a value, and their styles
     row = 0
     with part.archive.open(part.name) as file:
         for _, element in ElementTree.iterparse(file):
@@ -189,14 +193,16 @@ def _sheet(part: Part, book: Book, *, hidden: bool) -> Sheet:
                         continue
                     if text := _shown(each, book):
                         put(sheet.cells, (row, column), Cell(texts.setdefault(text, text)))
-                    elif child(each, "f") is not None and not _value(each):
-                        sheet.uncomputed.append(f"{column_name(column)}{row}")
+                    elif (formula := child(each, "f")) is not None and not _value(each):
+                        formulas[row, column] = each.get("s", "0"), formula.text or ""
                 element.clear()
             elif tag == "col" and element.get("hidden") in ("1", "true"):
                 last = min(whole(element.get("max", "")), MOST_COLUMNS)
                 sheet.hidden_columns |= set(range(whole(element.get("min", "")), last + 1))
             elif tag == "mergeCell" and (ends := _RANGE.fullmatch(element.get("ref", ""))):
                 merged.append((int(ends[2]), column_number(ends[1]), int(ends[4]), column_number(ends[3])))
+    if formulas:
+        _compute(sheet, part, book, formulas)
     sheet.hidden_columns &= {column for _, column in sheet.cells}
     for top, left, bottom, right in merged:
         rows, columns = bottom - top + 1, right - left + 1
@@ -205,6 +211,36 @@ def _sheet(part: Part, book: Book, *, hidden: bool) -> Sheet:
             for at in ((row, column) for row in range(top, bottom + 1) for column in range(left, right + 1)):
                 put(sheet.cells, at, sheet.cells.get(at, cell))
     return sheet
+
+
+def _compute(sheet: Sheet, part: Part, book: Book, formulas: Mapping[tuple[int, int], tuple[str, str]]) -> None:
+    """Put the values of formulas that a program stored without them; a cell says so where there is none."""
+    values: dict[tuple[int, int], float | str] = {}
+    with part.archive.open(part.name) as file:
+        for _, element in ElementTree.iterparse(file):
+            if local(element) == "c":
+                place, value = _REFERENCE.fullmatch(element.get("r", "")), _value(element)
+                if place and (shown := _shown(element, book)):
+                    is_number = element.get("t", "n") == "n" and _NUMBER.fullmatch(value)
+                    values[int(place[2]), column_number(place[1])] = float(value) if is_number else shown
+                element.clear()
+    found = Formulas({at: text for at, (_, text) in formulas.items()}, values)
+    for at, (style, _) in formulas.items():
+        match found.value(at):
+            case None:
+                sheet.uncomputed.append(f"{column_name(at[1])}{at[0]}")
+                text = NOT_COMPUTED
+            case float(number):
+                text = shown_number(format(number, ".15g"), _format(style, book), since_1904=book.since_1904)
+            case joined:
+                text = joined
+        if text := clean_inline(text):
+            put(sheet.cells, at, Cell(text))
+
+
+def _format(style: str, book: Book) -> str:
+    at = whole(style, len(book.formats))
+    return book.formats[at] if at < len(book.formats) else "General"
 
 
 def put(cells: Cells, at: tuple[int, int], cell: Cell) -> None:
@@ -231,8 +267,7 @@ def _shown(cell: Element, book: Book) -> str:
         case "b":
             value = {"1": "TRUE", "0": "FALSE"}.get(value, value)
         case "n" if value:
-            at = whole(style, len(book.formats))
-            code = book.formats[at] if at < len(book.formats) else "General"
+            code = _format(style, book)
             value = shown_number(value, code, since_1904=book.since_1904)
         case "d":
             value = re.sub(r"T00:00:00(?:\.0+)?Z?$", "", value)
