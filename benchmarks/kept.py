@@ -25,10 +25,14 @@ ASKED_OF = ("squad", "papers")
 
 
 def outside(answer: Answer) -> Iterator[tuple[Citation, str]]:
-    """The citations with characters that no kept piece of evidence has, and those characters."""
+    """The citations with characters that no kept piece of evidence has, and those characters.
+
+    The nearest sentences of a refusal may stand in what was dropped.
+    """
     evidence = next((step.value.evidence for step in answer.steps if step.name == "refine"), ())
     kept = [(piece.hit.chunk.document_id, piece.start, piece.end) for piece in evidence]
-    for citation in (*answer.citations, *(one.citation for one in answer.alternatives)):
+    others = () if answer.abstained else answer.alternatives
+    for citation in (*answer.citations, *(one.citation for one in others)):
         spans = [(start, end) for id_, start, end in kept if id_ == citation.document_id]
         places = range(citation.start, citation.end)
         bare = [at for at in places if not any(start <= at < end for start, end in spans)]

@@ -241,9 +241,12 @@ def of_attention(question: str, pieces: list[str]) -> str:
 def test_the_blogs_own_question_is_answered_by_the_model(two_papers: Collection, serve: Serve, recipe: str) -> None:
     server = serve(Judge(score=lambda question, text: 0.9 if "attention" in text else 0.1, answer=of_attention))
     answer = two_papers.ask(TRANSFORMER, recipe=recipe, settings=using(server))
-    assert answer.answered_by == "model"
-    assert "A Transformer is a network architecture based on attention. [" in answer.text
+    assert "A Transformer is a network architecture based on attention." in answer.text
     assert answer.state == "answered"
+    if recipe == "corrective":  # no paper says it so: a passage stands before what the model wrote
+        assert "The model wrote: A Transformer" in answer.text
+    else:
+        assert answer.answered_by == "model"
 
 
 @pytest.mark.slow

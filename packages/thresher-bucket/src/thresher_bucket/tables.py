@@ -75,6 +75,11 @@ class BucketLanceStore(LanceStore):
             with store_errors(table.name, _in_our_words):
                 table.refresh()
 
+    def chunk_tables(self) -> set[str]:
+        """Names of the existing chunk tables; some servers keep the empty folder of a discarded one."""
+        files = BucketFiles(self._bucket)
+        return {name for name in super().chunk_tables() if not files.below(f"{name}.lance").is_empty()}
+
     def records(self, name: str, *, key: str, columns: Mapping[str, str]) -> LanceRecords:
         """A table of records, made if missing; `columns` maps names to `text` or `whole`."""
         return self._guarded(super().records(name, key=key, columns=columns))

@@ -231,7 +231,7 @@ def nasty_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in NASTY.items():
         (folder / "texts" / name).write_text(text, encoding="utf-8")
     with thresher.open(folder / "home") as collection:
-        collection.add(folder / "texts")
+        collection.add(folder / "texts", recipe=["corrective", "hybrid"])
     return folder / "home"
 
 

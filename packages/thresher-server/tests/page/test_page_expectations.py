@@ -120,7 +120,7 @@ def test_the_certificate_stands_below_its_answer_and_a_void_one_is_a_note(browse
             collection.add_text("Dogs are not allowed.", source="note:dogs")
         ask(page, DOGS)
         void = "Note for administrators: the certificate is void, because the documents changed"
-        expect(page.locator(".certified").last).to_have_text(void)
+        expect(page.locator(".certified").first).to_have_text(void)
         expect(page.get_by_role("alert")).to_have_count(0)
         shot(page, "void")
         assert violations(page) == []
