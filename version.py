@@ -1,33 +1,24 @@
-"""The version of a build, read by the build backend (pyproject.toml): one for each commit.
+"""The version of a build, read by the build backend: every distribution of the checkout has this one.
 
-A commit with a tag v1.2.3 is 1.2.3; any other is `NEXT`.dev0 with the commit as local part. What is built from a source
-distribution has the version of that; where neither it nor git is at hand, the version is `NEXT`.dev0.
+A commit with a tag v1.2.3 is 1.2.3. Any other is `NEXT`.devN with the number N of its commits, a form without the local
+label that an index refuses; where there is no git, `NEXT`.dev0. A source distribution tells its own version.
 """
 
 from __future__ import annotations
 
-import re
 import subprocess
 from pathlib import Path
 
 NEXT = "0.1.0"
-"""The release that the work is for."""
+"""The release that the work is for; `make next` writes it here and into the bounds between the distributions."""
 
 
 def version(root: Path) -> str:
-    """The version of the checkout or source distribution in a folder."""
-    told = root / "PKG-INFO"
-    if told.is_file():
-        found = re.search(r"^Version: (\S+)$", told.read_text(encoding="utf-8"), re.MULTILINE)
-        if found:
-            return found[1]
+    """The version of the checkout in a folder."""
     if not (root / ".git").exists():  # one of a folder above would be another project's
         return f"{NEXT}.dev0"
     tag = _git(root, "describe", "--tags", "--exact-match", "--match", "v[0-9]*")
-    if tag:
-        return tag.removeprefix("v")
-    commit = _git(root, "rev-parse", "--short=7", "HEAD")
-    return f"{NEXT}.dev0+g{commit}" if commit else f"{NEXT}.dev0"
+    return tag.removeprefix("v") or f"{NEXT}.dev{_git(root, 'rev-list', '--count', 'HEAD') or 0}"
 
 
 def _git(root: Path, *arguments: str) -> str:

@@ -57,7 +57,7 @@ def test_the_image_copies_all_that_the_wheel_is_made_of() -> None:
     needed = {
         "pyproject.toml",
         project["tool"]["hatch"]["version"]["path"],
-        project["project"]["readme"],
+        "README.md",
         *project["project"]["license-files"],
     }
     needed |= {*wheel["packages"], *wheel["force-include"]}

@@ -61,8 +61,8 @@ def test_a_command_lists_tables_without_the_rest_client_of_lancedb(tmp_path: Pat
     assert done.stdout == "['one'] None\n"
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="lancedb needs overrides before Python 3.12 only")
 def test_a_part_of_somebody_elses_that_checks_its_methods_finds_the_package_for_it() -> None:
-    pytest.importorskip("overrides", reason="lancedb needs it before Python 3.12 only")
     code = (
         "from thresher.cli.app import without_rest_client\nwithout_rest_client()\nimport lancedb\n"
         "import overrides\nprint(overrides.overrides.__module__)"

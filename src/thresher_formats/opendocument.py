@@ -110,7 +110,8 @@ def _stated(archive: zipfile.ZipFile) -> tuple[str, str | None, dict[str, str]]:
     if "meta.xml" not in archive.NameToInfo:
         return "", None, {}
     said: dict[str, list[str]] = {}
-    for each in child(xml_of(archive, "meta.xml"), "meta") or ():
+    meta = child(xml_of(archive, "meta.xml"), "meta")
+    for each in () if meta is None else meta:
         said.setdefault(local(each), []).append(clean_inline(each.text or ""))
     names = {"author": ("creator", "initial-creator"), "subject": ("subject",), "keywords": ("keyword",)}
     facts = {name: ", ".join(found) for name, tags in names.items() for tag in tags if (found := said.get(tag))}

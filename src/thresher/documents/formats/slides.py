@@ -190,7 +190,9 @@ MOST_POINTS = 10_000  # of a chart; more are a measurement, whose numbers nobody
 def add_chart(assembly: Assembly, root: Element) -> None:
     """A chart: its title with those of its axes, and a row for each category."""
     chart = child(root, "chart")
-    axes = [_text(child(axis, "title")) for axis in child(chart, "plotArea") or () if local(axis).endswith("Ax")]
+    area = child(chart, "plotArea")
+    drawn = () if area is None else area
+    axes = [_text(child(axis, "title")) for axis in drawn if local(axis).endswith("Ax")]
     title, named = _text(child(chart, "title")), [axis for axis in axes if axis]
     series = list(descendants(chart, "ser"))
     categories: dict[int, str] = {}
