@@ -97,7 +97,9 @@ def test_the_entry_of_the_registry_is_of_this_version_and_runs_this_command() ->
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"])
     assert 1 <= len(entry["description"]) <= 100
     [package] = entry["packages"]
-    assert entry["version"] == package["version"] == project["version"]
-    assert package["runtimeArguments"][0]["value"] == f"{project['name']}=={project['version']}"
+    found = re.search(r'^NEXT = "(.+)"$', (DISTRIBUTION.parents[1] / "version.py").read_text(encoding="utf-8"), re.M)
+    assert found is not None
+    assert entry["version"] == package["version"] == found[1]
+    assert package["runtimeArguments"][0]["value"] == f"{project['name']}=={found[1]}"
     assert package["packageArguments"][0] == {"type": "positional", "value": "mcp"}
     assert "mcp" in project["entry-points"]["thresher.commands"]
