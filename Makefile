@@ -121,6 +121,7 @@ release-check: $(SUPPLY)/.installed
 next:
 	sed -i 's/^NEXT = .*/NEXT = "$(TO)"/' version.py
 	sed -i 's/~=[0-9.]*\.dev0/~=$(TO).dev0/; s/^version: .*/version: $(TO).dev0/' pyproject.toml packages/*/pyproject.toml CITATION.cff
+	sed -i 's/"version": "[0-9.]*"/"version": "$(TO)"/; s/thresher-server==[0-9.]*/thresher-server==$(TO)/' packages/thresher-server/server.json
 
 # Versions in the lock are kept where they fit; `make lock LOCK=--upgrade` takes the newest.
 lock: $(SUPPLY)/.installed
