@@ -35,7 +35,7 @@ NOT_RULES = {
     "reads a text, a cell or a word for rules of the list": """
         structure.forms:is_total structure.grid:is_heading structure.grid:is_prose structure.grid:is_money
         structure.lookup:is_period structure.lookup:means text.answer_types:is_figure text.boilerplate:has_labels
-        text.boilerplate:is_reference text.boilerplate:is_heading_line
+        text.boilerplate:is_reference
         text.boilerplate:leans text.numbers:agree text.terms:alike text.terms:among
         answering.checked_answer:is_not_found
         verification.claims:without_markers""",
@@ -51,7 +51,7 @@ NOT_RULES = {
         answering.answerer:_is_of answering.citations:is_quoted_from
         question.conversation:_same_document""",
     "says what is searched": """
-        question.intent:asks_of_files question.intent:file_asked""",
+        question.intent:asks_of_files""",
     "is what the fitted probabilities weigh or order": """
         answering.spans:share_of_terms answering.answerer:Answerer.proposals answering.choose:choose
         answering.passage:in_order answering.proposers.passages:Passages.__call__ judging.certify:passes""",

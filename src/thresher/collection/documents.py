@@ -14,11 +14,11 @@ from thresher import recipes
 from thresher.collection.opened import Opened
 from thresher.collection.options import AddOptions
 from thresher.errors import UnknownSetting, UsageError, check_type, without_password
-from thresher.filters import holds, parse, resolve
+from thresher.filters import holds, narrowed, parse, resolve
 from thresher.indexing.catalog import DocumentRecord, SourceRef
 from thresher.protocols import in_silence
 from thresher.settings import CollectionSettings, collection_model, dotted, known_to
-from thresher.types import And, In, Metadata, Query
+from thresher.types import In, Metadata, Query
 
 if TYPE_CHECKING:
     from thresher.collection.forgetting import Forgetting
@@ -180,9 +180,10 @@ class Documents:
 
         if (found := document_called(named, self.records(None))) is None:
             return query
-        only = In("document_id", (found.id,))
-        asked = query.question.replace(named, f"“{found.title}”")
-        where = only if query.where is None else And((query.where, only))
+        asked, where = (
+            query.question.replace(named, f"“{found.title}”"),
+            narrowed(query.where, In("document_id", (found.id,))),
+        )
         return replace(query, question=asked, search=asked, where=where, asked=query.question)
 
     def tables(self) -> list[dict[str, Any]]:

@@ -142,6 +142,9 @@ RULES: tuple[Rule, ...] = (
     Rule("exact_identifiers", "reorders", ("thresher.retrieval.search:ExactRetriever.__call__",), what_it_wraps,
          "2026-11-25"),
     Rule("own_first", "reorders", ("thresher.answering.choose:own_first",), first, "2026-11-28"),
+    Rule("file_asked", "rewords", ("thresher.question.intent:file_asked",), no_words, "2026-11-29"),
+    Rule("cards_apart", "vetoes", ("thresher.retrieval.wrappers:CardRetriever.__call__",), what_it_wraps, "2026-11-29"),
+    Rule("heading_lines", "vetoes", ("thresher.text.boilerplate:is_heading_line",), no, "2026-11-29"),
     Rule("in_force", "vetoes", ("thresher.structure.versions:versions_of",), nothing, "2026-11-26"),
     Rule("at_that_time", "vetoes", ("thresher.structure.versions:AskedTime.allows",), yes, "2026-11-26"),
 

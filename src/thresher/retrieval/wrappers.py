@@ -14,7 +14,7 @@ from thresher.protocols import CrossEncoder, Retriever, Rewriter, about
 from thresher.question.intent import asks_of_files, file_asked, intent_of
 from thresher.retrieval.search import FusedRetriever, reciprocal_rank_fusion, spread
 from thresher.text.terms import term_set
-from thresher.types import UNIT, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query, Score, ranked_judgements
+from thresher.types import UNIT, WEIGHTED_FUSION, Chunk, Hit, Judged, Judgement, Notes, Query, Score, ranked_judgements
 
 if TYPE_CHECKING:
     import numpy as np
@@ -175,23 +175,22 @@ class CardRetriever:
         """The candidates that may answer."""
         found = self.retriever(query)
         cards = {one.hit.chunk.id for one in found.judgements if CARD.match(one.hit.chunk.text)}
-        if cards and file_asked(query.asked or query.question):
-            unasked = {one.hit.chunk.id for one in found.judgements} - cards
-        elif asks_of_files(query.question):
-            unasked = set()
-        else:
-            unasked = {
-                one.hit.chunk.id
-                for one in found.judgements
-                if one.hit.chunk.id in cards and not _FIELD.search(one.hit.chunk.text)
-            }
+        if not cards:
+            return found
+        alone, wanted = file_asked(query.asked or query.question), asks_of_files(query.question)
+
+        def is_unasked(chunk: Chunk) -> bool:
+            if alone:
+                return chunk.id not in cards
+            return chunk.id in cards and not wanted and not _FIELD.search(chunk.text)
+
         judged = [
             replace(one, keep=False, reason="is not what the file says, or all that it says of itself")
-            if one.hit.chunk.id in unasked
+            if is_unasked(one.hit.chunk)
             else one
             for one in found.judgements
         ]
-        return Judged(tuple(judged), found.notes) if unasked else found
+        return replace(found, judgements=tuple(judged))
 
 
 @dataclass(frozen=True, slots=True)

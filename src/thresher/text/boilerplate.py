@@ -104,9 +104,10 @@ _PAGE_BEHIND = re.compile(r"(?:\s*\.{2,}\s*|(?:\s*\.\s){3,}\s*|\t\s*)\d{1,4}\s*$
 
 def is_heading_line(line: str) -> bool:
     """Whether a line is a heading, with its number or without, or stands for one in a table of contents."""
-    bare = _NUMBERING.sub("", _PAGE_BEHIND.sub("", line.strip()), count=1)
-    if _PAGE_BEHIND.search(line) and "\n" not in line.strip():
+    bare = _PAGE_BEHIND.sub("", line)
+    if bare != line and "\n" not in line.strip():
         return True
+    bare = _NUMBERING.sub("", bare.strip(), count=1)
     return len(bare.split()) <= HEADING_WORDS and not re.search(r"[.!?:;\d]", bare)
 
 
