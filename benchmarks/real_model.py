@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -103,7 +104,7 @@ def run(questions: Sequence[Question], variants: Sequence[str]) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     known = {(row["variant"], row["id"]) for row in rows()}
     wanted = [(one, name) for one in questions for name in variants if (name, one.id) not in known]
-    with RealModel("qwen-1.5b", slots=1, threads=2) as server:
+    with RealModel("qwen-1.5b", slots=1, threads=len(os.sched_getaffinity(0))) as server:
         opened: dict[str, Collection] = {}
         for of in (papers(), manuals()):
             for name, sources in of.sources.items():

@@ -28,8 +28,8 @@ CONNECT_SECONDS = 5.0
 CONNECTIONS = 3
 """Attempts with a client server that fails to start the client's process; the next one may succeed."""
 
-NOT_STARTED = "Starting Ray client server failed"
-"""Ray's message for that."""
+NOT_STARTED = ("Starting Ray client server failed", "Initialization failure from server")
+"""Ray's messages for that. It sends the second one too where it looks at the new process while that is a zombie."""
 
 CORES = 1
 """A task encodes on one core, so n tasks use a machine with n cores."""
@@ -99,7 +99,7 @@ class Cluster:
                 )
                 return
             except (ConnectionError, RuntimeError, ValueError) as error:
-                if left and NOT_STARTED in str(error):
+                if left and any(message in str(error) for message in NOT_STARTED):
                     continue
                 # The first line is Ray's; the last one is its server's, if that failed.
                 said = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
