@@ -49,6 +49,8 @@ VARIANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 """A recipe and its settings."""
 
 ANSWERABLE, NEAR_MISSES = 60, 40
+PORT = 41339
+"""The server's in every run: a reply is kept by the address that gave it and the prompt."""
 
 
 def drawn(limit: int | None) -> list[Question]:
@@ -104,7 +106,7 @@ def run(questions: Sequence[Question], variants: Sequence[str]) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     known = {(row["variant"], row["id"]) for row in rows()}
     wanted = [(one, name) for one in questions for name in variants if (name, one.id) not in known]
-    with RealModel("qwen-1.5b", slots=1, threads=len(os.sched_getaffinity(0))) as server:
+    with RealModel("qwen-1.5b", slots=1, threads=len(os.sched_getaffinity(0)), port=PORT) as server:
         opened: dict[str, Collection] = {}
         for of in (papers(), manuals()):
             for name, sources in of.sources.items():

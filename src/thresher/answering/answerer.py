@@ -65,7 +65,9 @@ class Answerer:
         cited = [*local.citations, *(one.citation for one in local.alternatives)] if probable else []
         cited += [mine for one in proposals if one.probability >= self.answered_from for mine in one.citations]
         answering = {at for at, piece in enumerate(evidence) if any(_is_of(piece, one) for one in cited)}
-        return LocalReading(answering, answer=local if probable and not local.doubtful else None)
+        read = self.spans(query.question, evidence, self._documents_of(evidence))  # remembered
+        words = [place.words for place in read]
+        return LocalReading(answering, answer=local if probable and not local.doubtful else None, words=words)
 
     def _read(self, query: Query, evidence: Sequence[Evidence]) -> tuple[Generation, list[Proposal]]:
         """The answer, and all that may answer a part of the question."""

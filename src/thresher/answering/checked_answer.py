@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
@@ -48,6 +49,7 @@ from thresher.verification.claims import (
     without_markers,
 )
 from thresher.verification.contradiction import NEGATIONS
+from thresher.verification.rules import is_value
 
 if TYPE_CHECKING:
     from thresher.answering.second_reader import SecondReader
@@ -77,6 +79,14 @@ _ABOUT_THE_ANSWER = term_set("the answer to this question is, based on the given
 
 ADDED_SHARE = 1 / 2
 """Least share of the terms that a sentence adds to its question which the evidence has, where it states something."""
+
+SAME_VALUE = 1 / 2
+"""Share of the terms of two values, twice those of both by those of each, from which they are the same."""
+
+VALUE_FROM = 0.5
+"""Probability of the check from which a value is supported that the reader without the model has too."""
+
+OTHER_WORDS = "read without the model, the evidence answers with other words"
 
 _COPIED_FORM = re.compile(r"</?evidence\b|^#{1,6} ")
 
@@ -217,7 +227,7 @@ class CheckedAnswer:
         named = dict.fromkeys(self.positions(number) for number in claim.numbers)
         own = tuple(at for at in named if at is not None and 0 <= at < len(self.evidence))
         found = self.check(self.query.question, [Cited(claim.text, own)], self.evidence)
-        (finding,) = found.each
+        finding = self._agreed(claim.text, *found.each)
         self.checked.notes_of_check += found.notes
         if not own and not finding.holds and self._declines(claim.text):
             self.refused = True
@@ -225,6 +235,16 @@ class CheckedAnswer:
         self._waiting.append(_Taken(claim, own, tuple(named), finding))
         if self.second is None or not any(self.second.wants(one.finding) for one in self._waiting):
             self._settle()
+
+    def _agreed(self, claim: str, found: Finding) -> Finding:
+        """What was found of a claim; a value is supported where the reader without the model has the same words."""
+        if not self.local.words or not is_value(claim) or found.bounded or found.state is ClaimState.CONTRADICTED:
+            return found
+        added = term_set(claim) - term_set(self.query.question) or term_set(claim)
+        same = any(share_of_both(added, term_set(words)) >= SAME_VALUE for words in self.local.words)
+        if same and found.support >= VALUE_FROM:
+            return replace(found, state=ClaimState.SUPPORTED, reason="")
+        return replace(found, state=ClaimState.UNVERIFIED, reason=found.reason or OTHER_WORDS)
 
     def _settle(self) -> None:
         """Show or remove the sentences that wait."""
@@ -310,6 +330,11 @@ def shown_of(display: Display, finding: Finding) -> bool:
             return display != "strict"
         case ClaimState.CONTRADICTED:
             return display in ("none", "open")
+
+
+def share_of_both(one: AbstractSet[str], other: AbstractSet[str]) -> float:
+    """Of the terms of two texts, the share that both have, 0 to 1."""
+    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0
 
 
 def is_not_found(sentence: str) -> bool:

@@ -102,6 +102,8 @@ class LocalReading(NamedTuple):
     """Where nothing of it does."""
     answer: Generation | None = None
     """The passage that answers, where one probably does."""
+    words: Sequence[str] = ()
+    """The likeliest answer of each piece of the evidence."""
 
 
 UNREAD = LocalReading(None)

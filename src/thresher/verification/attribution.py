@@ -14,7 +14,7 @@ from thresher.text.sentences import between_figures, sentence_spans
 from thresher.text.terms import term_set
 from thresher.types import ClaimState, Document, Evidence
 from thresher.verification.claims import Cited, Finding
-from thresher.verification.rules import NOT_STATED, NOTHING, asks_whether, is_bare_verdict
+from thresher.verification.rules import NOT_STATED, NOTHING, asks_whether, is_bare_verdict, is_value
 from thresher.verification.windows import Rows, Window, nearest_windows, of_named_rows, windows_of
 
 QUOTED_SUPPORT = 0.99
@@ -74,8 +74,11 @@ class Attribution:
         return replace(found, state=ClaimState.UNVERIFIED, reason=f"the cited document does not speak of {absent[0]}")
 
     def _supported(self, claim: Cited) -> Finding:
-        """The support of a claim: a quote, what it cites, another piece, several pieces, the whole document."""
-        if (quoted := self._quoted(claim)) is not None:
+        """The support of a claim: a quote, what it cites, another piece, several pieces, the whole document.
+
+        A value answers its question or does not: that the words stand somewhere is no quote.
+        """
+        if not (self.question and is_value(claim.text)) and (quoted := self._quoted(claim)) is not None:
             return quoted
         own = self._cited(claim)
         if own is not None and own.holds:
@@ -92,7 +95,9 @@ class Attribution:
             return replace(tried[0], state=ClaimState.CONTRADICTED, support=0.0, reason=OBEYS)
         if own is not None and not own.reason.startswith(NOT_STATED):
             return own  # its numbers stand where it says: that another piece has others denies nothing
-        return next((one for one in tried if one.state is ClaimState.CONTRADICTED), tried[0])
+        denied = (one for one in tried if one.state is ClaimState.CONTRADICTED)
+        stated = (one for one in tried if not one.reason.startswith(NOT_STATED))  # not where it says
+        return next(denied, next(stated, tried[0]))
 
     def _quoted(self, claim: Cited) -> Finding | None:
         """The finding of a sentence that says a claim in the same words, of what it cites before all others."""

@@ -62,6 +62,14 @@ NOT_STATED = "the evidence does not say"
 NEITHER = "the evidence neither shows nor denies it"
 
 
+_ITEM = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s")
+
+
+def is_value(claim: str) -> bool:
+    """Whether a claim states something only as the answer to its question: few terms, and no item of a list."""
+    return len(term_set(claim)) < FRAGMENT_TERMS and not _ITEM.match(claim)
+
+
 @dataclass(frozen=True, slots=True)
 class RuleSigns:
     """What the rules found of one claim beside some sentences; a reason is "" where the rule has nothing against it."""

@@ -88,13 +88,20 @@ def fetch() -> Path:
 class RealModel:
     """The server inside a `with` block: `slots` parallel questions with `context_tokens` each.
 
-    One thread by default, since tests run in parallel. Raises MissingExtra for a missing package.
+    One thread by default, since tests run in parallel, and any free port. Raises MissingExtra for a missing package.
     """
 
     def __init__(
-        self, model: Name = "smollm2", *, slots: int = 2, threads: int = 1, context_tokens: int = CONTEXT_TOKENS
+        self,
+        model: Name = "smollm2",
+        *,
+        slots: int = 2,
+        threads: int = 1,
+        context_tokens: int = CONTEXT_TOKENS,
+        port: int = 0,
     ) -> None:
         self.model: Name = model
+        self.port = port
         self.slots, self.threads, self.context_tokens = slots, threads, context_tokens
         self._server: Any = None
 
@@ -116,7 +123,7 @@ class RealModel:
         asked = xllamacpp.CommonParams()
         asked.model.path = str(weights(self.model))
         asked.model_alias = {self.model}
-        asked.hostnames, asked.port = ["127.0.0.1"], 0
+        asked.hostnames, asked.port = ["127.0.0.1"], self.port
         asked.n_parallel, asked.n_ctx = self.slots, self.slots * self.context_tokens
         asked.n_predict = MOST_NEW_TOKENS
         asked.cpuparams.n_threads = asked.cpuparams_batch.n_threads = self.threads
