@@ -10,8 +10,8 @@ Each row is kept as it comes and not asked again; replies are kept by their prom
 engine asks the model only what it asks anew. Every sentence of the model is written to `sentences.jsonl` with its state
 and the words it cites, for a person to label.
 
-*Right*, *in doubt and right*: all that is expected is stated. *Invented*: something else, or anything but a refusal
-where there is no answer, not in doubt.
+*Right*: all that is expected is stated. *Said*: without a mark; the others have a sentence that is marked, or stand in
+doubt. What is said to a near miss is invented.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from benchmarks.machine import CACHE, tell
 from benchmarks.quality.sets import manuals, papers
 from benchmarks.questions.rules import Mark, Question, marked
 from thresher.collection import Collection
+from thresher.types import ClaimState
 from thresher_evals.stats import wilson_interval
 from thresher_testing.real_model import RealModel
 
@@ -37,6 +38,7 @@ ROWS, SENTENCES = FOLDER / "rows.jsonl", FOLDER / "sentences.jsonl"
 VARIANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "no-retrieval": ("no-retrieval", {}),
     "rag": ("rag", {}),
+    "rag, unchecked": ("rag", {"answer.check": "none"}),
     "hybrid": ("hybrid", {}),
     "crag": ("crag", {}),
     "ecrag": ("ecrag", {}),
@@ -127,29 +129,34 @@ def rows() -> list[dict[str, Any]]:
 
 
 def table(every: Sequence[Mapping[str, Any]], variants: Sequence[str]) -> Iterator[str]:
-    """What each variant answers, and the states of what the model wrote."""
-    heads = ("right", "in doubt and right", "wrong", "refused", "invented", "calls", "tokens", "seconds")
-    yield f"| variant | with an answer | {' | '.join(heads[:4])} | near misses | {' | '.join(heads[4:])} |"
-    yield "|---" * (3 + len(heads)) + "|"
+    """What each variant answers: said without a mark, said with one or in doubt, refused."""
+    told = ("said", "marked or in doubt")
+    heads = [f"{mark}, {how}" for mark in ("right", "wrong") for how in told]
+    heads = [*heads, "refused", "near misses", *told, "refused", "calls", "tokens", "seconds"]
+    yield f"| variant | with an answer | {' | '.join(heads)} |"
+    yield "|---" * (2 + len(heads)) + "|"
     for name in variants:
         mine = [row for row in every if row["variant"] == name]
         with_answer, without = ([row for row in mine if row["answerable"] is there] for there in (True, False))
-        right = [row for row in with_answer if row["mark"] == Mark.RIGHT]
-        sure = sum(row["state"] == "answered" for row in right)
-        refused = sum(row["state"] == "refused" for row in with_answer)
-        invented = sum(row["state"] == "answered" for row in without)
-        counts = (sure, len(right) - sure, len(with_answer) - len(right) - refused, refused)
-        means = (sum(row[key] for row in mine) / max(1, len(mine)) for key in ("calls", "tokens", "seconds"))
         cells = [
-            name,
-            len(with_answer),
-            interval(counts[0], len(with_answer)),
-            *counts[1:],
-            len(without),
-            interval(invented, len(without)),
-            *(f"{mean:.1f}" for mean in means),
+            [row for row in with_answer if (row["mark"] == Mark.RIGHT) is right and fate(row) == how]
+            for right in (True, False)
+            for how in told
         ]
-        yield f"| {' | '.join(map(str, cells))} |"
+        counts = [interval(len(cells[0]), len(with_answer)), *map(len, cells[1:])]
+        counts += [sum(fate(row) == "refused" for row in with_answer), len(without)]
+        counts += [interval(sum(fate(row) == "said" for row in without), len(without))]
+        counts += [sum(fate(row) == how for row in without) for how in (told[1], "refused")]
+        means = (sum(row[key] for row in mine) / max(1, len(mine)) for key in ("calls", "tokens", "seconds"))
+        yield f"| {' | '.join(map(str, [name, len(with_answer), *counts, *(f'{mean:.1f}' for mean in means)]))} |"
+
+
+def fate(row: Mapping[str, Any]) -> str:
+    """Whether an answer is said, said with a sentence that is marked or in doubt, or refused."""
+    if row["state"] == "refused":
+        return "refused"
+    marked_ones = any(not ClaimState(one["state"]).holds for one in row["sentences"])
+    return "marked or in doubt" if row["state"] == "doubtful" or marked_ones else "said"
 
 
 def interval(count: int, of: int) -> str:

@@ -200,6 +200,28 @@ def test_sentences_before_the_first_that_holds_are_told_with_it(answer: Answers)
     assert draft.answered_by == "model"
 
 
+def reads(*words: str) -> Callable[[Query, Sequence[Evidence]], LocalReading]:
+    return lambda query, evidence: LocalReading((0,), words=words)
+
+
+@pytest.mark.parametrize(
+    ("reply", "words", "state"),
+    [
+        ("12 [1]", ["12 layers"], "supported"),
+        ("12 layers [3]", ["7,000 books", "12"], "supported"),  # whatever it cites
+        ("110M [1]", ["12 layers"], "unverified"),  # it stands there and answers another question
+        ("12 [1]", ["7,000 books"], "unverified"),
+        ("BERT-base has 12 layers and 110M parameters [1].", ["24"], "quoted"),  # it states something by itself
+        ("- 12 layers [1]\n- 110M parameters [1]", ["24"], "quoted"),
+    ],
+)
+def test_a_value_is_supported_where_the_reader_without_the_model_finds_the_same_words(
+    answer: Answers, reply: str, words: list[str], state: str
+) -> None:
+    draft = answer(reply, question="How many layers does BERT-base have?", read=reads(*words))
+    assert {str(one.state) for one in draft.sentences} == {state}
+
+
 def test_where_the_model_finds_nothing_the_passage_is_shown_in_doubt(answer: Answers) -> None:
     draft = answer(NOT_FOUND, display="mark", read=passage)
     assert draft.text == f"{FOUND_NOTHING}\n{IN_DOUBT}BERT-base has 12 layers. [1]"

@@ -45,6 +45,9 @@ def evidence(make_evidence: Make) -> list[Evidence]:
         ("The Kõpu lighthouse was built in 1531, while the Ristna lighthouse was built in 1874.", (), "",
          ClaimState.SUPPORTED, {0, 1}),
         ("The Kõpu lighthouse was built in 1531, while the Ristna lighthouse dates from 1931.", (), "", None, {0, 1}),
+        # that a value stands somewhere is no quote; without a question it is what is looked for
+        ("island of Hiiumaa", (0,), "Which harbour is larger?", None, {0}),
+        ("island of Hiiumaa", (0,), "", ClaimState.QUOTED, {0}),
         # a bare yes says nothing where nobody asked whether
         ("Yes.", (0,), "When was the Kõpu lighthouse built?", ClaimState.UNVERIFIED, {0}),
         ("Yes.", (0,), "Was the Kõpu lighthouse built in 1531?", ClaimState.SUPPORTED, {0}),
@@ -232,3 +235,9 @@ def test_a_measure_in_the_question_need_not_stand_in_the_document(make_evidence:
     claim = "Between 60 and 30 days before the start 40 percent are to be paid."
     question = "What do I pay when I cancel 45 days before the start?"
     assert found(claim, [piece], 0, question=question).state is ClaimState.SUPPORTED
+
+
+def test_a_number_that_stands_elsewhere_than_cited_is_not_said_to_be_missing(evidence: list[Evidence]) -> None:
+    finding = found("1874", evidence, 0, question="When was a lamp of Ristna bought?")
+    assert not finding.holds
+    assert not finding.reason.startswith("the evidence does not say 1874")
