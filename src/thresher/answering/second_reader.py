@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import nlargest
 from typing import Any, Literal, NamedTuple
 
 from thresher.errors import BudgetSpent, ProviderError
@@ -48,6 +49,9 @@ OPEN_FROM = 0.4
 sentences with another number, 12 of 44 with another name and 11 of 112 denied ones (benchmarks/who_speaks; without the
 bound 30, 41 and 32), and one that speaks the truth in other words 99 of 107."""
 
+PIECES_READ = 3
+"""Pieces of evidence that are read for a sentence, those that share most terms with it."""
+
 OF_THE_MATTER = 0.1
 """Share of a sentence's terms that the words which decide must have: words of another matter decide nothing. At a
 quarter ten of 72 true sentences of benchmarks/claims, in other words, would be lost."""
@@ -85,8 +89,10 @@ class SecondReader:
         if not wanted or not evidence:
             return list(findings), NO_NOTES
         texts, number = [claims[at] for at in wanted], len(wanted)
+        near = _near(texts, evidence) | {piece for at in wanted for piece in findings[at].pieces}
+        read = {at: evidence[at] for at in sorted(near)}
         numbered = (f'<sentence number="{n}">{fenced(text)}</sentence>' for n, text in enumerate(texts, start=1))
-        user = "\n".join([evidence_blocks(evidence), *numbered, f"Sentences: {number}."])
+        user = "\n".join([evidence_blocks([*read.values()]), *numbered, f"Sentences: {number}."])
         notes = Notes(facts={"second_reader": self.model.name, "sentences_read": number})
         try:
             reply = asked(
@@ -94,7 +100,7 @@ class SecondReader:
                 SYSTEM,
                 user,
                 schema=_schema(number),
-                read=lambda text: _read(text, texts, evidence),
+                read=lambda text: _read(text, texts, read),
             )
         except (ProviderError, BudgetSpent) as error:
             return list(findings), notes + Notes((f"verify: {error}; checked without the chat model",))
@@ -132,7 +138,14 @@ def _schema(number: int) -> dict[str, Any]:
     return object_schema(fields)
 
 
-def _read(text: str, claims: Sequence[str], evidence: Sequence[Evidence]) -> list[Verdict]:
+def _near(claims: Sequence[str], evidence: Sequence[Evidence]) -> set[int]:
+    """Positions of the pieces that share most terms with a claim, `PIECES_READ` for each."""
+    texts = [f"{piece.hit.chunk.title} {piece.text}" for piece in evidence]
+    each = ([term_share(claim, text) for text in texts] for claim in claims)
+    return {at for shares in each for at in nlargest(PIECES_READ, range(len(texts)), key=shares.__getitem__)}
+
+
+def _read(text: str, claims: Sequence[str], evidence: Mapping[int, Evidence]) -> list[Verdict]:
     """The verdict of each sentence. Raises Unreadable; words that are missing or blank are none."""
     verdicts = []
     for at, claim in enumerate(claims, start=1):
@@ -145,7 +158,7 @@ def _read(text: str, claims: Sequence[str], evidence: Sequence[Evidence]) -> lis
     return verdicts
 
 
-def _placed(says: str, words: str, claim: str, evidence: Sequence[Evidence]) -> Verdict:
+def _placed(says: str, words: str, claim: str, evidence: Mapping[int, Evidence]) -> Verdict:
     """The verdict with the place of its words, which must stand in a piece and state something of the matter."""
     bare = words.strip(" \"“”'.…")
     if says == NOT_STATED or term_share(claim, bare) < OF_THE_MATTER or is_command(bare) or asks(words):
@@ -153,7 +166,7 @@ def _placed(says: str, words: str, claim: str, evidence: Sequence[Evidence]) -> 
     # the evidence of the prompt has ‹ for < and ” for "
     letters = {"‹": "[<‹]", "›": "[>›]", "”": '["”]'}
     pattern = r"\s+".join("".join(letters.get(c, re.escape(c)) for c in word) for word in bare.split())
-    for at, piece in enumerate(evidence):
+    for at, piece in evidence.items():
         if found := re.search(pattern, piece.text):
             start, end = found.span()
             place = replace(piece, start=piece.start + start, end=piece.start + end, text=piece.text[start:end])
