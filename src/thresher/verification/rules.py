@@ -62,12 +62,13 @@ NOT_STATED = "the evidence does not say"
 NEITHER = "the evidence neither shows nor denies it"
 
 
-_ITEM = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s")
+_STATEMENT = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s|.*[.!?:]\W*$", re.DOTALL)
+"""An item of a list, or what ends as a sentence does."""
 
 
 def is_value(claim: str) -> bool:
-    """Whether a claim states something only as the answer to its question: few terms, and no item of a list."""
-    return len(term_set(claim)) < FRAGMENT_TERMS and not _ITEM.match(claim)
+    """Whether a claim states something only as the answer to its question: a few terms that are no sentence."""
+    return len(term_set(claim)) < FRAGMENT_TERMS and not _STATEMENT.match(claim)
 
 
 @dataclass(frozen=True, slots=True)
