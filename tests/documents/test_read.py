@@ -95,7 +95,7 @@ RUNBOOK = (
         ("Bring a lamp.", {"author": "Ada Kask"}, None, "The document “Survey” was written by Ada Kask."),
         ("Bring a lamp.", {}, "2021-03-04", ""),
         ("Bring a lamp.", {"owner": "Dana Ilves"}, None, "The document “Survey”: its owner is Dana Ilves."),
-        ("Bring a lamp.", {"sheets": "A, B", "hidden_sheets": "B", "encoding": "windows-1252"}, None, ""),
+        ("Bring a lamp.", {"encoding": "windows-1252"}, None, ""),
         ("Bring a lamp.", {"language": "German", "words_not_read": 3, "description": "Survey"}, None, ""),
     ],
 )
@@ -122,7 +122,7 @@ def test_who_wrote_a_document_and_what_its_front_matter_says_is_answered_and_cit
             assert answer.citations[0].locator == "what the file says of itself"
 
 
-def test_what_a_file_says_of_itself_answers_only_a_question_for_it(tmp_path: Path) -> None:
+def test_properties_of_a_file_answer_a_question_that_names_it_and_no_other(tmp_path: Path) -> None:
     document = docx.Document()
     document.add_paragraph("The contract on the quay ends in 2027. The rules were changed by the board.")
     about = document.core_properties
@@ -132,6 +132,6 @@ def test_what_a_file_says_of_itself_answers_only_a_question_for_it(tmp_path: Pat
     with thresher.open(tmp_path / "home") as collection:
         collection.add(str(tmp_path / "quay.docx"))
         changed, ends = map(collection.ask, ("Who last changed quay.docx?", "Which contracts end in 2026?"))
-    assert changed.question == "Who last changed quay.docx?"
-    assert "**It was last changed on 2026-01-19 by Dana Ilves.**" in changed.text
-    assert "2026-01-19" not in ends.text
+    wanted = "by Ada Kask, dated 2 January 2025, **last changed on 19 January 2026 by Dana Ilves**."
+    assert changed.text.endswith(wanted), changed.text
+    assert "2026" not in ends.text

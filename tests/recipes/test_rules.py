@@ -50,8 +50,6 @@ NOT_RULES = {
         answering.passage:same_place
         answering.answerer:_is_of answering.citations:is_quoted_from
         question.conversation:_same_document""",
-    "says what is searched": """
-        question.intent:asks_of_files""",
     "is what the fitted probabilities weigh or order": """
         answering.spans:share_of_terms answering.answerer:Answerer.proposals answering.choose:choose
         answering.passage:in_order answering.proposers.passages:Passages.__call__ judging.certify:passes""",

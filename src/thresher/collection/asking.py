@@ -162,7 +162,7 @@ class Asking:
         lacks: Sequence[str],
     ) -> tuple[Pipeline, Query]:
         """What a question runs through, and the query that it begins with: for an answer and for its replay."""
-        from thresher.question.intent import file_asked, intent_of
+        from thresher.question.intent import intent_of
 
         query = self.query(question, where=request.where, today=request.today)
         question, intent = query.question, intent_of(query.question)
@@ -174,11 +174,6 @@ class Asking:
             pipeline, found = self._prepared(before, request, recipe, settings, silent, lacks)
             verify = partial(next_passage, pipeline.verify, told)
             return replace(pipeline, verify=verify), replace(found, asked=query.question)
-        if named := file_asked(question):
-            from thresher.collection.documents import Documents
-
-            query = Documents(self.opened).asked(query, named)
-            question = query.question
         if settings.outlines and (telling := self._as_whole(question, request, recipe, settings, parts)) is not None:
             return telling, query
         parts = replace(parts, asserted_from=request.asserted_from)
@@ -219,10 +214,12 @@ class Asking:
         """
         from thresher.question.intent import intent_of
 
-        if (named := intent_of(question).document) is None:
+        asked = intent_of(question)
+        named, fact = asked.file or (asked.document, None)
+        if named is None:
             return None
         from thresher.answering.citations import abstention
-        from thresher.answering.proposers.outline import WHICH, document_called, outline
+        from thresher.answering.proposers.outline import WHICH, document_called, outline, properties
         from thresher.answering.proposers.summary import summary
         from thresher.collection.documents import Documents
         from thresher.recipes.build import quotes, summariser
@@ -241,6 +238,10 @@ class Asking:
         write = summariser(settings, parts)
         if found is None:
             told = partial(abstention, WHICH)
+        elif fact is not None:
+            if (stated := properties(self.opened.existing().document(found.id), fact)) is None:
+                return None
+            told = partial(Generation, stated)
         elif write is None:
             told = partial(outline, self.opened.existing().document(found.id))
         else:

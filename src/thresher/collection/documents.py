@@ -14,11 +14,11 @@ from thresher import recipes
 from thresher.collection.opened import Opened
 from thresher.collection.options import AddOptions
 from thresher.errors import UnknownSetting, UsageError, check_type, without_password
-from thresher.filters import holds, narrowed, parse, resolve
+from thresher.filters import holds, parse, resolve
 from thresher.indexing.catalog import DocumentRecord, SourceRef
 from thresher.protocols import in_silence
 from thresher.settings import CollectionSettings, collection_model, dotted, known_to
-from thresher.types import In, Metadata, Query
+from thresher.types import Metadata
 
 if TYPE_CHECKING:
     from thresher.collection.forgetting import Forgetting
@@ -173,18 +173,6 @@ class Documents:
         }
         restricted = resolve(parse(where), lambda: rows)
         return [record for record in records if holds(restricted, rows[record.id])]
-
-    def asked(self, query: Query, named: str) -> Query:
-        """The query to the one file that a question names, by its title; unchanged where no one file is called so."""
-        from thresher.answering.proposers.outline import document_called
-
-        if (found := document_called(named, self.records(None))) is None:
-            return query
-        asked, where = (
-            query.question.replace(named, f"“{found.title}”"),
-            narrowed(query.where, In("document_id", (found.id,))),
-        )
-        return replace(query, question=asked, search=asked, where=where, asked=query.question)
 
     def tables(self) -> list[dict[str, Any]]:
         """The chunk tables: `name`, `fingerprint`, `level`, `encoder`, `chunks`, `bytes` and `recipes` that use it.

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import date as calendar_date
-from email.utils import getaddresses
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from urllib.parse import urlsplit
@@ -17,16 +15,14 @@ from thresher.documents.cleaning import clean_inline, has_half_pair
 from thresher.documents.registry import Held, RawFile, kind_of
 from thresher.documents.sources import DEFAULT_LIMITS, Hints, Item, Limits, errors_about, file_name
 from thresher.errors import DocumentError
-from thresher.structure.versions import written
 from thresher.text.language import LANGUAGES, language_of
 from thresher.types import Document, Mark, Metadata, text_id
 
 MOST_CONTAINERS = 3  # files in files in files: a mail in an archive has attachments
 NO_METADATA: Metadata = MappingProxyType({})
 NOT_TOLD = frozenset(
-    ("attachments", "changed", "changed_by", "description", "encoding", "first_formulas_without_value",
-     "hidden_sheets", "includes", "keywords", "language", "not_read", "parts_not_read", "sheets",
-     "which_pages_by_ocr", "which_pages_without_text")
+    ("description", "encoding", "includes", "keywords", "language", "not_read", "which_pages_by_ocr",
+     "which_pages_without_text")
 )  # fmt: skip
 """Fields of a document that answer no question, and those that Thresher computed."""
 JUNK_TITLE = re.compile(
@@ -153,41 +149,21 @@ def choose_title(parsed: Parsed, name: str, item: Item) -> str:
 
 
 AUTHOR = "author"
-LONGEST_NAMES = 500  # characters of a field of a mail that are taken apart: the time grows with their square
+PROPERTIES = frozenset(("docx", "email", "html", "mht", "odp", "ods", "odt", "pptx", QUOTE, "rtf", "xlsx"))
+"""Kinds without a card: their author is who typed the file, not who wrote what it is about; mails have a head."""
 
 
 def with_card(parsed: Parsed, title: str, date: str | None, kind: str) -> tuple[str, tuple[Mark, ...]]:
-    """The text and marks of a document, with its card if it has one.
-
-    The author of a page of HTML is who edited it, not who wrote the song or the book that it is about.
-    """
-    fields = {name: value for name, value in parsed.metadata.items() if (kind, name) != ("html", AUTHOR)}
-    sentences = (
-        written_by(fields, title, date)
-        if kind in ("email", QUOTE)
-        else card(parsed.text, fields, title, date, length_of(parsed, kind))
-    )
+    """The text and marks of a document, with its card if its text begins with fields that it does not repeat."""
+    sentences = "" if kind in PROPERTIES else card(parsed.text, parsed.metadata, title, date)
     if not sentences:
         return parsed.text, parsed.marks
     start = len(parsed.text) + len(PARAGRAPH)
     return f"{parsed.text}{PARAGRAPH}{sentences}", (*parsed.marks, Mark(start, "card", ""))
 
 
-def length_of(parsed: Parsed, kind: str) -> str:
-    """How long a document is, `7 pages and 812 words`; "" for one without pages, sheets or a last change."""
-    counts = {
-        "slide" if kind == "pptx" else "page": len(parsed.pages),
-        "sheet": sum(mark.kind == "sheet" for mark in parsed.marks),
-    }
-    if not any(counts.values()) and "changed" not in parsed.metadata:
-        return ""
-    counts["word"] = len(parsed.text.split())
-    return " and ".join(f"{count} {unit}{'s' * (count != 1)}" for unit, count in counts.items() if count)
-
-
-def card(text: str, metadata: Metadata, title: str, date: str | None, length: str = "") -> str:
-    """Who wrote it, when, who changed it last, how long it is, and the other fields, each a sentence; empty where the
-    text says it all.
+def card(text: str, metadata: Metadata, title: str, date: str | None) -> str:
+    """Who wrote it, when, and the other fields, each a sentence; empty where the text says it all.
 
     >>> card("Bring a lamp.", {"author": "Ada Kask", "owner": "Dana Ilves"}, "Survey", "2021-03-04")
     'The document “Survey” was written by Ada Kask. It is dated 2021-03-04. Its owner is Dana Ilves.'
@@ -196,36 +172,12 @@ def card(text: str, metadata: Metadata, title: str, date: str | None, length: st
     sentences = [f"It was written by {author}."] if author and author not in text else []
     if sentences and date and date not in text:
         sentences.append(f"It is dated {date}.")
-    if re.match(r"\d{4}-", changed := clean_inline(str(metadata.get("changed", "")))):
-        by = clean_inline(str(metadata.get("changed_by", "")))
-        sentences.append(f"It was last changed on {changed}{f' by {by}' if by else ''}.")
     for name, stated in metadata.items():
         value = clean_inline(stated) if isinstance(stated, str) else ""
         if value and name not in (AUTHOR, *NOT_TOLD) and value not in text and value != title:
             sentences.append(f"Its {name} is {value}.")
     if not sentences:
         return ""
-    if length:
-        sentences.append(f"It has {length}.")
     first, *others = sentences
     about = f"The document “{title}”"
     return " ".join([re.sub(r"^Its? ", lambda it: f"{about} " if it[0] == "It " else f"{about}: its ", first), *others])
-
-
-def written_by(metadata: Metadata, title: str, date: str | None) -> str:
-    """Who wrote a mail, to whom and when.
-
-    >>> written_by({"from": "Ada Kask <ada@mill.example>", "to": "Piet Maas <piet@mill.example>"}, "Key", "2022-05-03")
-    'Ada Kask wrote the e-mail “Key” to Piet Maas on 3 May 2022.'
-    """
-    names = {
-        field: ", ".join(
-            name or address for name, address in getaddresses([str(metadata.get(field, ""))[:LONGEST_NAMES]])
-        )
-        for field in ("from", "to")
-    }
-    sender = names["from"] or str(metadata.get(AUTHOR, ""))
-    if not sender or not date:
-        return ""
-    to = f" to {names['to']}" if names["to"] else ""
-    return f"{sender} wrote the e-mail “{title}”{to} on {written(calendar_date.fromisoformat(date))}."

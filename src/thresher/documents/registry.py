@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 GROUP = "thresher.formats"
 """The entry points of kinds that distributions bring, each the name of a `FileKind`."""
 
-EXTRACTION = 13
+EXTRACTION = 14
 """Raised whenever text, tables, marks or metadata that are read out of the same bytes change: `index --reread` then has
 something to do."""
 

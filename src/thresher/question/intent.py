@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from thresher.question.wording import SubQuestion, asked_apart, compared
 from thresher.text.boilerplate import asks_for_questions
@@ -31,6 +31,8 @@ class Intent:
     """Numbers and codes under which an entry of a document may stand, as they are typed."""
     wants_questions: bool
     """Whether questions of a document may answer."""
+    file: tuple[str, Fact] | None
+    """The file that it names to ask for one of its properties."""
     document: str | None
     """What it calls the document that it asks about as a whole, "" for "this document"; None for another question."""
     wants_other: bool
@@ -65,6 +67,7 @@ def intent_of(question: str) -> Intent:
         subject_asked(question),
         tuple(question[one.start : one.end] for one in heads_in(question)),
         asks_for_questions(question),
+        file_asked(question),
         asks_about_whole(question),
         wants_other(question),
         courtesy(question),
@@ -104,35 +107,30 @@ _FILE = (
 )
 """A file that is named as one: by the word before it, or by the ending of its name."""
 
-_PROPERTY = (
-    r"authors?|wrote|writ(?:ten|ers?|es?)|created|made|saved|dated?|changed|modified|updated|edited|revised|pages?|words|sheets?"
-    r"|slides?|long"
-)
-_NAMED_FILE = re.compile(rf"(?<!\S)[“\"'‘]?(?P<name>[\w().-]+{_ENDING})\b")
-_OF_FILES = re.compile(
-    rf"\b(?:{_PROPERTY}|year|published|by whom|e-?mails?|mails?|sent|send|told|files?|document|paper|report)\b",
-    re.IGNORECASE,
-)
+Fact = Literal["length", "author", "date", "changed"]
+
+_NAMED_FILE = re.compile(r"(?<!\S)[“\"'‘]?(?P<name>[\w().-]+\.\d*[^\W\d]\w{0,4})\b")
+_FACTS: dict[Fact, set[str]] = {
+    "changed": {"changed", "modified", "updated", "edited", "revised", "saved"},
+    "length": {"pages", "words", "sheets", "slides", "long"},
+    "date": {"when", "dated"},
+    "author": {"author", "authors", "wrote", "written", "created", "made"},
+}
+_BESIDE_A_FILE = {"who", "what", "which", "how", "many", "day", "on", "is", "are", "was", "were", "has", "have", "does"}
+_BESIDE_A_FILE |= {"did", "by", "whom", "of", "in", "there", "the", "last", "and", "it", "number", "document", "file"}
 
 
-def file_asked(question: str) -> str:
-    """The file of which a question asks what it says of itself: its author, day, length, last change; "" for none.
+def file_asked(question: str) -> tuple[str, Fact] | None:
+    """The file of which a question asks who made or changed it, when, or how long it is, and nothing else, and which.
 
-    >>> [file_asked(f"{x}?") for x in ("Who wrote a.docx", "How many pages has plan-2.pdf", "What costs a.docx")]
-    ['a.docx', 'plan-2.pdf', '']
+    >>> [file_asked(f"{x}?") for x in ("Who wrote a.docx", "How many pages has plan-2.pdf", "Who is named in a.docx")]
+    [('a.docx', 'author'), ('plan-2.pdf', 'length'), None]
     """
-    named = _NAMED_FILE.search(question)
-    asks = named and re.search(rf"\b(?:{_PROPERTY})\b", question.replace(named["name"], ""), re.IGNORECASE)
-    return named["name"] if named and asks else ""
-
-
-def asks_of_files(question: str) -> bool:
-    """Whether a question may ask what files say of themselves.
-
-    >>> [asks_of_files(f"{x}?") for x in ("Who wrote the survey", "Which contracts end in 2026")]
-    [True, False]
-    """
-    return bool(_OF_FILES.search(question) or _NAMED_FILE.search(question))
+    if (named := _NAMED_FILE.search(question)) is None:
+        return None
+    words = set(re.findall(r"\w+", question.replace(named["name"], "").lower()))
+    fact = next((fact for fact, said in _FACTS.items() if words & said), None)
+    return (named["name"], fact) if fact and words <= _BESIDE_A_FILE.union(*_FACTS.values()) else None
 
 
 _WHAT_IS_IT = r"what(?:['’]?s|\s+is)"

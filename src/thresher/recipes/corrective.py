@@ -52,7 +52,6 @@ from thresher.retrieval.search import (
 )
 from thresher.retrieval.wrappers import (
     INTRODUCES,
-    CardRetriever,
     DeduplicatedRetriever,
     IntroducingRetriever,
     RerankedRetriever,
@@ -170,7 +169,7 @@ def searched(settings: CorrectiveSettings, parts: Components) -> tuple[ChunkTabl
     if reranker is not None:
         found = RerankedRetriever(found, reranker, titled=settings.titled)
     # None follows unjudged but where a longer list is asked for: what is left of the others would pass for good.
-    return chunks, CutRetriever(CardRetriever(IntroducingRetriever(found)), least=most_judged(settings))
+    return chunks, CutRetriever(IntroducingRetriever(found), least=most_judged(settings))
 
 
 def most_judged(settings: CorrectiveSettings) -> int:

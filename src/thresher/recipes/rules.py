@@ -119,6 +119,7 @@ RULES: tuple[Rule, ...] = (
     # before anything is searched
     Rule("courtesy", "proposes", ("thresher.question.intent:courtesy",), no_words, "2026-11-25"),
     Rule("the_other_one", "proposes", ("thresher.question.intent:wants_other",), no, "2026-11-28"),
+    Rule("file_asked", "proposes", ("thresher.question.intent:file_asked",), none, "2026-11-30"),
     Rule("whole_document", "proposes", ("thresher.question.intent:asks_about_whole",), none, "2026-11-28"),
 
     # how the question is read
@@ -142,8 +143,6 @@ RULES: tuple[Rule, ...] = (
     Rule("exact_identifiers", "reorders", ("thresher.retrieval.search:ExactRetriever.__call__",), what_it_wraps,
          "2026-11-25"),
     Rule("own_first", "reorders", ("thresher.answering.choose:own_first",), first, "2026-11-28"),
-    Rule("file_asked", "rewords", ("thresher.question.intent:file_asked",), no_words, "2026-11-29"),
-    Rule("cards_apart", "vetoes", ("thresher.retrieval.wrappers:CardRetriever.__call__",), what_it_wraps, "2026-11-29"),
     Rule("heading_lines", "vetoes", ("thresher.text.boilerplate:is_heading_line",), no, "2026-11-29"),
     Rule("in_force", "vetoes", ("thresher.structure.versions:versions_of",), nothing, "2026-11-26"),
     Rule("at_that_time", "vetoes", ("thresher.structure.versions:AskedTime.allows",), yes, "2026-11-26"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.protocols import CrossEncoder, Retriever, Rewriter, about
-from thresher.question.intent import asks_of_files, file_asked, intent_of
+from thresher.question.intent import intent_of
 from thresher.retrieval.search import FusedRetriever, reciprocal_rank_fusion, spread
 from thresher.text.terms import term_set
-from thresher.types import UNIT, WEIGHTED_FUSION, Chunk, Hit, Judged, Judgement, Notes, Query, Score, ranked_judgements
+from thresher.types import UNIT, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query, Score, ranked_judgements
 
 if TYPE_CHECKING:
     import numpy as np
@@ -149,48 +148,6 @@ class IntroducingRetriever:
         ]
         marked.sort(key=lambda one: not one.keep or one.hit.chunk.id not in ids)
         return Judged(ranked_judgements(marked), found.notes)
-
-
-CARD = re.compile(
-    r"The document “.{1,300}?” (?:was written by|was last changed|is dated|has) |[^\n]{1,300}? wrote the e-mail “"
-)
-_FIELD = re.compile(r" Its [\w ]{1,40} is ")
-
-
-@dataclass(frozen=True, slots=True)
-class CardRetriever:
-    """What another retriever found, without what a file says of itself where a question asks for nothing of it.
-
-    A question for it that names a file gets nothing else. Cards with fields of the text's own are always kept.
-    """
-
-    retriever: Retriever
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return about(self.retriever)
-
-    def __call__(self, query: Query) -> Judged:
-        """The candidates that may answer."""
-        found = self.retriever(query)
-        cards = {one.hit.chunk.id for one in found.judgements if CARD.match(one.hit.chunk.text)}
-        if not cards:
-            return found
-        alone, wanted = file_asked(query.asked or query.question), asks_of_files(query.question)
-
-        def is_unasked(chunk: Chunk) -> bool:
-            if alone:
-                return chunk.id not in cards
-            return chunk.id in cards and not wanted and not _FIELD.search(chunk.text)
-
-        judged = [
-            replace(one, keep=False, reason="is not what the file says, or all that it says of itself")
-            if is_unasked(one.hit.chunk)
-            else one
-            for one in found.judgements
-        ]
-        return replace(found, judgements=tuple(judged))
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,4 +98,4 @@ def test_what_a_mail_quotes_answers_only_where_its_own_words_do_not(tmp_path: Pa
     assert now.text.index("4.5 bar") < now.text.find("3 bar")
     assert oil.citations[0].locator == "quoted from Omar Farid"
     assert "12 April" in oil.text
-    assert "on 3 May 2022" in when.text.split("[1]")[0]
+    assert "Date: Tue, 03 May 2022" in when.text.split("[1]")[0]

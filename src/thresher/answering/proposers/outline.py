@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Protocol, TypeVar
 
 from thresher.answering.citations import SUPPORT
+from thresher.question.intent import Fact
 from thresher.structure.versions import dates_in, written
 from thresher.text.boilerplate import says_nothing
 from thresher.text.markup import cells
@@ -76,7 +77,7 @@ class Section:
 def outline(document: Document) -> Generation:
     """The answer to a question about a document as a whole: what it is, and its parts with their first sentences."""
     sections = list(_sections(document))
-    lines = [f"An outline of “{document.title}” ({PurePath(document.source).name}), not a summary: {_facts(document)}."]
+    lines = [f"An outline of {_called(document)}, not a summary: {', '.join(_facts(document).values())}."]
     citations, sentences = list[Citation](), list[AnswerSentence]()
     for marker, section in enumerate(sections[:MOST_SECTIONS], start=1):
         start, end = section.span
@@ -103,24 +104,43 @@ def _shown(document: Document, span: Span) -> str:
     return f"“{quote}”" if len(quote) <= LONGEST else f"“{quote[:LONGEST].rsplit(' ', 1)[0]} …”"
 
 
-def _facts(document: Document) -> str:
-    """How long a document is, what it consists of, who wrote it and when."""
+def properties(document: Document, asked: Fact) -> str | None:
+    """What a file says of itself, in bold what is asked; None where it does not say that."""
+    facts = _facts(document)
+    if asked not in facts:
+        return None
+    facts[asked] = f"**{facts[asked]}**"
+    return f"{_called(document)}: {', '.join(facts.values())}."
+
+
+def _called(document: Document) -> str:
+    return f"“{document.title}” ({PurePath(document.source).name})"
+
+
+def _facts(document: Document) -> dict[Fact, str]:
+    """How long a document is and what it consists of, who wrote it and when, who changed it last."""
     counts = {
         "slide" if document.kind == "pptx" else "page": len(document.pages),
         "sheet": sum(mark.kind == "sheet" for mark in document.marks),
         "heading": sum(mark.kind == "heading" for mark in document.marks),
         "table": len(document.tables),
+        "word": len(document.text[: document.card].split()),
     }
-    facts = [f"{count:,} {what}{'s' * (count != 1)}" for what, count in counts.items() if count]
-    facts.append(f"{len(document.text[: document.card].split()):,} words")
+    lengths = (f"{count:,} {what}{'s' * (count != 1)}" for what, count in counts.items() if count)
+    facts: dict[Fact, str] = {"length": ", ".join(lengths)}
     if author := document.metadata.get("author") or document.metadata.get("from"):
-        facts.append(f"by {author}")
+        facts["author"] = f"by {author}"
     if document.date:
-        days = dates_in(document.date)
-        facts.append(
-            f"dated {written(days[0][0]) if days and len(document.date) == len('2021-04-12') else document.date}"
-        )
-    return ", ".join(facts)
+        facts["date"] = f"dated {_day(document.date)}"
+    if changed := document.metadata.get("changed"):
+        by = document.metadata.get("changed_by")
+        facts["changed"] = f"last changed on {_day(str(changed))}{f' by {by}' if by else ''}"
+    return facts
+
+
+def _day(stated: str) -> str:
+    days = dates_in(stated)
+    return written(days[0][0]) if days and len(stated) == len("2021-04-12") else stated
 
 
 def parts_of(document: Document) -> Iterator[tuple[str, int, int]]:
