@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +30,14 @@ LONG = " ".join(f"Sentence {number} speaks of grain, chaff and the weather." for
 @pytest.fixture(scope="module")
 def encoder() -> BundledEncoder:
     return BundledEncoder()
+
+
+def test_onnx_runtime_reports_nothing_to_its_maker(tmp_path: Path) -> None:
+    quiet = {"CI", "ORT_DISABLE_TELEMETRY", "ORT_RUNNING_UNIT_TESTS", "XDG_CACHE_HOME"}
+    environment = {name: value for name, value in os.environ.items() if name not in quiet} | {"HOME": str(tmp_path)}
+    code = "from thresher.models.encoders import BundledEncoder; BundledEncoder().warm_up()"
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert list(tmp_path.iterdir()) == []  # the reports wait in .cache/Microsoft until they are sent
 
 
 def test_a_vector_does_not_depend_on_its_neighbours_or_on_threads(encoder: BundledEncoder) -> None:

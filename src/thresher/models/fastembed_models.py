@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thresher.errors import MissingExtra, ModelError, UnknownSetting
-from thresher.models.running import ON_CPU, encodable
+from thresher.models.running import ON_CPU, encodable, without_telemetry
 from thresher.types import LOGIT, Score
 
 if TYPE_CHECKING:
@@ -135,6 +135,7 @@ class FastembedEncoder:
 
 def text_embedding() -> type[TextEmbedding]:
     """Fastembed's class, imported when it is needed. Raises MissingExtra."""
+    without_telemetry()
     try:
         from fastembed import TextEmbedding
     except ModuleNotFoundError as error:
@@ -160,6 +161,7 @@ class FastembedCrossEncoder:
 
     @cached_property
     def _loaded(self) -> Any:
+        without_telemetry()
         try:
             from fastembed.rerank.cross_encoder import TextCrossEncoder
         except ModuleNotFoundError as error:

@@ -45,6 +45,11 @@ class Loaded(NamedTuple):
     last: int
 
 
+def without_telemetry() -> None:
+    """Before ONNX Runtime is imported: from 1.29 on it reports models and machine to Microsoft unless this is set."""
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # its disable_telemetry_events() comes too late
+
+
 def load_tokenizer(file: Path) -> tokenizers.Tokenizer:
     """A tokenizer that neither pads nor truncates; raises ModelError for a damaged file."""
     try:
@@ -110,6 +115,7 @@ class WeightsFolder:
         return self._loaded
 
     def _opened(self) -> Loaded:
+        without_telemetry()
         import onnxruntime
 
         model, tokenizer_file = self._files()

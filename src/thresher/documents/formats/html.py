@@ -187,8 +187,13 @@ class PageReader(HTMLParser):
 
     def close(self) -> None:
         """The end of the page: what is still open is complete."""
-        if self.rawdata.startswith("<") and self.rawdata.count("<") > MAX_UNCLOSED:
-            self.rawdata = ""  # a comment or tag that never ends: as in a browser, nothing of it is seen
+        few = self.rawdata.count("<") <= MAX_UNCLOSED
+        while self.rawdata.startswith("<"):  # a comment or tag that never ends; newer Pythons drop the rest
+            start, mark, rest = self.rawdata.partition(">")
+            self.rawdata = ""
+            if few:  # else as in a browser, nothing of it is seen
+                self.handle_data(start + mark)
+                self.feed(rest)
         super().close()
         self._end_block()
         self._end_table()
