@@ -107,6 +107,9 @@ def test_a_key_that_is_wrong_is_not_repeated_in_the_error() -> None:
     ("written", "told"),
     [
         ("[chunk\n", "cannot be read"),
+        ("a = " + "[" * 9999, "cannot be read"),
+        (".".join("a" * 9999) + " = 1", "cannot be read"),
+        ("a = " + "9" * 9999, "cannot be read"),
         ("\ud800", "cannot be read"),
         ("[chunk]\nsise = 3\n", "chunk.sise: unknown"),
         ('llm = "x"\n', "llm: unknown setting"),

@@ -324,7 +324,7 @@ def _read(file: Path, known: Collection[str] | None) -> Layer:
     """The values of a file. Raises UsageError that names the file, and the key that is not known; None knows all."""
     try:
         values = dict(dotted(tomllib.loads(file.read_text(encoding="utf-8"))))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # the latter two of numbers and nesting without end as well
         raise UsageError(f"cannot be read ({error})", subject=str(file), next_step="mend or remove it") from error
     try:
         check_known(values, values if known is None else known)

@@ -1,6 +1,6 @@
 """Processes that index, ask, purge and rename, each killed at a random moment: nothing is lost, half done or left over.
 
-`KILLS` says how many; `make kills` takes a thousand, the proofs a few.
+`KILLS` says how many; `make kills` takes a thousand, the proofs a few. `KILLS_SEED` makes other choices.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from thresher.collection import Collection
 from thresher.home.folders import WORKING, names
 
 KILLS = int(os.environ.get("KILLS", "12"))
+SEED = int(os.environ.get("KILLS_SEED", "34"))
 SECONDS = {"index": 2.0, "ask": 3.0, "purge": 0.6, "move": 0.02}
 """About as long as each takes; the kill comes within, or shortly after in what is next."""
 
@@ -193,7 +194,7 @@ def killed(process: subprocess.Popen[str], watched: Watched, chance: random.Rand
 
 @pytest.mark.slow
 def test_killed_processes_lose_nothing_and_leave_nothing(tmp_path: Path) -> None:
-    chance, watched = random.Random(34), Watched(tmp_path)
+    chance, watched = random.Random(SEED), Watched(tmp_path)
     where: Counter[str] = Counter()
     with workers(watched) as process:
         for number in range(1, KILLS + 1):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -67,3 +68,9 @@ def test_a_word_that_many_have_a_name_and_a_part_of_an_address_stay(handbook: Co
 def test_each_word_a_letter_away_is_made() -> None:
     assert {"at", "cart", "bat", "act"} <= set(edits("cat"))
     assert "dog" not in edits("cat")
+
+
+def test_a_word_longer_than_any_is_not_corrected_letter_by_letter(handbook: Collection) -> None:
+    began = time.process_time()
+    assert handbook.ask(f"where is the {'ab' * 750}").standalone is None
+    assert time.process_time() - began < 2.0  # its 81,000 edits took five seconds and two gigabytes

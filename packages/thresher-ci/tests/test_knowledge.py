@@ -49,10 +49,19 @@ def test_a_question_that_stands_twice_is_refused_with_both_lines(tmp_path: Path)
         read(file)
 
 
-def test_what_is_no_yaml_is_refused_with_its_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("questions:\n  - question: [\n", r"line 3: is no YAML"),
+        ("questions: " + "[" * 9999, "nested too deeply"),
+        ("? {a: 1}\n: 2\n", "line 1: unknown field"),
+        ("questions: &q [*q]\n", "line 1: a question must have"),
+    ],
+)
+def test_what_is_no_yaml_is_refused_with_its_line(text: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "knowledge.yaml"
-    file.write_text("questions:\n  - question: [\n", encoding="utf-8")
-    with pytest.raises(UsageError, match=r"line 3: is no YAML"):
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=message):
         read(file)
 
 

@@ -117,19 +117,21 @@ def test_the_body_of_who_has_no_key_is_not_read(tmp_path: Path) -> None:
                 assert " 401 " in replied(one, head), (path, told)
 
 
-def test_bodies_have_a_bound_together(tmp_path: Path) -> None:
-    with running(tmp_path, server__max_body_megabytes=0.001) as one, ExitStack() as stack:
+@pytest.mark.parametrize(("method", "path", "together"), [("POST", "/v1/rerank", 8), ("PUT", "/process", 1)])
+def test_bodies_have_a_bound_together(tmp_path: Path, method: str, path: str, together: int) -> None:
+    bounds = {"server__max_body_megabytes": 0.001, "server__max_upload_megabytes": 0.001}
+    with running(tmp_path, **bounds) as one, ExitStack() as stack:
         host, _, port = one.url.removeprefix("http://").partition(":")
-        head = f"POST /v1/rerank HTTP/1.1\r\nHost: {host}\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n"
-        for _ in range(8):
+        head = f"{method} {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n"
+        for _ in range(together):
             connection = stack.enter_context(socket.create_connection((host, int(port)), timeout=60))
             connection.sendall(head.encode())
             assert connection.recv(100).startswith(b"HTTP/1.1 100 ")  # sent when the body is read: its room is taken
-        reply = one.client.post("/v1/rerank", content=b" " * 1000)
+        reply = one.client.request(method, path, content=b" " * 1000)
         assert (reply.status_code, reply.headers["retry-after"]) == (429, "2")
         stack.close()
         ends = time.monotonic() + 10
-        while one.client.post("/v1/rerank", content=b" " * 1000).status_code == 429:
+        while one.client.request(method, path, content=b" " * 1000).status_code == 429:
             assert time.monotonic() < ends
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.servers.own import Running, running
 from thresher_server.security.keys import Keys, Scope
-from thresher_server.security.sessions import COOKIE
+from thresher_server.security.sessions import COOKIE, MOST_KEPT, Sessions
 
 SESSION = "/api/session"
 
@@ -71,6 +71,17 @@ def test_a_post_of_another_site_with_the_cookie_is_refused(
     told = keyed.client.post("/api/collections/default/ask", json=asked, headers={**cookie, **headers})
     assert told.status_code in (401, 403)
     assert browser.post("/api/collections/default/ask", json=asked).status_code == 200
+
+
+def test_a_cookie_makes_no_second_one(signed_in: SignIn, keyed: Running, key: str) -> None:
+    browser, _ = signed_in(keyed, key)
+    assert browser.post(SESSION, json={"days": 365}).status_code == 401
+
+
+def test_of_a_callers_sign_ins_the_oldest_end(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path)
+    ids = [sessions.begin("mara" if number else "nils", "", 1)[0] for number in range(MOST_KEPT + 2)]
+    assert [bool(sessions.get(id_)) for id_ in ids] == [True, False, *[True] * MOST_KEPT]
 
 
 def test_signing_out_ends_it_on_the_server_too(signed_in: SignIn, keyed: Running, key: str) -> None:

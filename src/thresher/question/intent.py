@@ -60,19 +60,23 @@ class Intent:
 @lru_cache(maxsize=READ)
 def intent_of(question: str) -> Intent:
     """The intent of a question as it is searched."""
+    short = question if len(question) <= _LONGEST else ""
     return Intent(
         question,
         asked_apart(question),
         compared(question),
-        subject_asked(question),
+        subject_asked(short),
         tuple(question[one.start : one.end] for one in heads_in(question)),
         asks_for_questions(question),
-        file_asked(question),
-        asks_about_whole(question),
-        wants_other(question),
+        file_asked(short),
+        asks_about_whole(short),
+        wants_other(short),
         courtesy(question),
     )
 
+
+_LONGEST = 400
+"""Characters of a question that is read by patterns as a whole: their time grows with its third power."""
 
 _WHAT_IS = re.compile(
     r"\s*(?:what|who)(?:\s+(?:is|are|was|were)|['’]s)\s+(?P<article>(?:the|an?)\s+)?(?P<subject>[^?]+?)\s*\?*\s*",

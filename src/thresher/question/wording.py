@@ -95,7 +95,8 @@ _HELPING = rf"(?:{'|'.join(sorted(_AUXILIARY))}|would|should|may|might|must|shal
 _SUBJECT = r"(?:an?|the|th(?:is|at|ese|ose)|it|they|s?he|we|you|I|there|my|our|your|his|her|its|their|any|both)"
 """Begins what is asked about, behind "is", "does" or the like: "renewed" in "and can be renewed" is none."""
 _SECOND = re.compile(
-    rf"(?:\?+\s*|;\s*|,?\s+and\s+)(?:and\s+)?(?=(?:(?:in|at|on|for|by|with|from|to) )?{_ASKS}\b)", re.IGNORECASE
+    rf"(?:(?<!\?)\?++\s*+|;\s*|,?\s+and\s+)(?:and\s+)?(?=(?:(?:in|at|on|for|by|with|from|to) )?{_ASKS}\b)",
+    re.IGNORECASE,
 )
 _YES_OR_NO = re.compile(rf"\W*{_HELPING}", re.IGNORECASE)
 _SECOND_CLAUSE = re.compile(
@@ -148,17 +149,21 @@ PLAIN_WORD = re.compile(r"(?<![\w./'’@-])(?:[a-z]+|(?<=\A)[A-Z][a-z]+)(?![\w/'
 
 _SHORTEST = 5
 """Letters of a word that may be mistyped: a shorter one is one letter from too many others."""
+_LONGEST = 30
+"""Letters of one at most: it has 54 edits a letter, each as long as the word, and all of them are searched for."""
 
 
 _SHORTEST_STEM, _ENDINGS = 3, ("s", "es", "ed", "ing", "er", "ers", "ly", "able")
 
 
 def may_be_mistyped(word: str, is_word: Callable[[str], bool]) -> bool:
-    """Whether a plain word is long enough, and neither one that many texts have nor a form of one: fixes, beamer."""
+    """Whether a plain word is of a usual length, and neither a common one nor a form of one: fixes, beamer."""
     bare = word.lower()
     stems = [bare.removesuffix(ending) for ending in _ENDINGS if bare.endswith(ending)]
     forms = [bare, *stems, *(f"{stem}e" for stem in stems), *(stem[:-1] for stem in stems if stem[-2:-1] == stem[-1:])]
-    return len(word) >= _SHORTEST and not any(len(form) >= _SHORTEST_STEM and is_word(form) for form in forms)
+    return _SHORTEST <= len(word) <= _LONGEST and not any(
+        len(form) >= _SHORTEST_STEM and is_word(form) for form in forms
+    )
 
 
 def has_mistyped(question: str, is_word: Callable[[str], bool]) -> bool:

@@ -82,6 +82,8 @@ def read(file: Path) -> list[Question]:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise UsageError(f"is no YAML: {error.problem}", subject=f"{file}, line {line}") from error
+    except RecursionError as error:
+        raise UsageError("is nested too deeply", subject=str(file)) from error
     return list(_Reader(file).questions(node))
 
 
@@ -132,7 +134,7 @@ class _Reader:
             raise self._wrong(node, f"{what} must have the fields {', '.join(sorted(known))}")
         fields: dict[str, yaml.Node] = {}
         for key, value in node.value:
-            if key.value not in known:
+            if not isinstance(key, yaml.ScalarNode) or key.value not in known:
                 raise self._wrong(key, f'unknown field "{key.value}" of {what}; there are: {", ".join(sorted(known))}')
             if key.value in fields:
                 raise self._wrong(key, f'"{key.value}" stands twice')

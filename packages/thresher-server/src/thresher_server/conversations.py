@@ -31,6 +31,9 @@ MOST_KEPT = 200
 HISTORY = 10
 """Turns that a follow-up question refers to: its meaning depends on the last few."""
 
+TURN_CHARACTERS = 4000
+"""Characters of each question and answer of an earlier turn that are read: clients may send any number."""
+
 LOCK_SECONDS = 60.0
 """Longest wait while another turn of the conversation is stored, which takes milliseconds."""
 

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from chatting import FERRY, WRITTEN, Modelled, asked, chat, openai_client, write
 
 from tests.servers.own import Running
 from tests.servers.own_api import chunks, content, until
+from thresher_server.openai.conversation import conversation
+from thresher_server.openai.side_tasks import by_rules, side_task
 from thresher_testing.llm_server import ScriptedServer
 
 
@@ -79,3 +82,18 @@ def test_odd_characters_do_no_harm(served: Running, text: str) -> None:
     body = json.dumps({"model": text, "input": "When?", "metadata": {text: text}})
     told = served.client.post("/v1/responses", content=body, headers={"content-type": "application/json"})
     assert told.status_code in (404, 422)
+
+
+UNCLOSED = (
+    "### Task:<context>x</context>" + "<user_query>" * 40_000,
+    '### Task: "title": <chat_history>' + "<chat_history>" * 40_000,
+)
+
+
+@pytest.mark.parametrize("text", UNCLOSED)
+def test_tags_that_are_never_closed_take_no_longer_than_their_length(text: str) -> None:
+    began = time.process_time()
+    said = [("user", text)]
+    side = side_task(said, None)
+    assert by_rules(side) if side else conversation(said).question
+    assert time.process_time() - began < 2.0  # each tag tried to the end took a minute

@@ -49,6 +49,15 @@ def test_a_recipe_says_which_settings_a_person_may_change(served: Running) -> No
     assert all(one["description"] for one in told["settings"])
 
 
+def test_models_and_addresses_are_an_admins_to_see(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"BASE_URL": "http://inner.example/v1", "MODEL": "m"}.items():
+        monkeypatch.setenv(f"THRESHER_LLM__{name}", value)
+    keys = [with_key(tmp_path, name, scope) for name, scope in (("boss", Scope.ADMIN), ("reader", Scope.READ))]
+    with running(tmp_path, server__require_key=True) as one:
+        told = [one.client.get("/api/recipes/corrective", headers=key).text for key in keys]
+    assert ["inner.example" in text for text in told] == [True, False]
+
+
 def test_a_recipe_that_is_not_there_is_404(served: Running) -> None:
     assert served.client.get("/api/recipes/nothing").status_code == 404
 

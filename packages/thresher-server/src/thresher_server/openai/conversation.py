@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, ConfigDict, Field
 
 from thresher.models.running import encodable
+from thresher_server.conversations import TURN_CHARACTERS
 from thresher_server.openai.answer_text import without_tail
 from thresher_server.problems import Problem
 from thresher_server.shapes import Foreign
@@ -20,9 +21,9 @@ TEXT_PARTS = ("text", "input_text", "output_text", "refusal")
 
 INSTRUCTING = ("system", "developer")
 
-TURNS, TURN_CHARACTERS = 10, 4000
-"""Earlier turns kept with a question, and characters of each question and answer: a follow-up seldom refers to more
-than the last three, and clients resend the whole conversation each time."""
+TURNS = 10
+"""Earlier turns kept with a question: a follow-up seldom refers to more than the last three, and clients resend the
+whole conversation each time."""
 
 NAMELESS = "text that the chat program added"
 """Name of a file without a name."""
@@ -30,7 +31,6 @@ NAMELESS = "text that the chat program added"
 _TASK, _BEGIN, _END = "### Task:", "<context>", "</context>"
 """They enclose the rules and the text of files that Open WebUI adds."""
 _SOURCE = re.compile(r'<source\b[^<>]*\sname="([^"]*)"')
-_QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
 
 
 Text = Annotated[str, AfterValidator(encodable)]
@@ -124,6 +124,12 @@ def conversation(said: Sequence[tuple[str, str]], instructions: str = "") -> Con
     )
 
 
+def _query_in(text: str) -> str:
+    """What the first `<user_query>` encloses; empty if it is not closed. A pattern would try each one to the end."""
+    query, closed, _ = text.partition("<user_query>")[2].partition("</user_query>")
+    return query if closed else ""
+
+
 def question_of(text: str) -> str:
     """The person's question, without what a client put around it.
 
@@ -131,8 +137,8 @@ def question_of(text: str) -> str:
     `<user_query>`. Here only our own documents are searched and cited.
     """
     given = _with_files(text)
-    query = (_QUERY.search(given.rest) or _QUERY.search(given.files)) if given.files else None
-    return (query.group(1) if query else given.rest).strip() or text.strip()
+    query = (_query_in(given.rest) or _query_in(given.files)) if given.files else ""
+    return (query or given.rest).strip() or text.strip()
 
 
 @dataclass(frozen=True, slots=True)

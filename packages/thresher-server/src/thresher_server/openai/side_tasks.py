@@ -58,7 +58,6 @@ EMOJI = "💬"
 
 _WANTED = re.compile(rf"[\"']({'|'.join(task for task in Task if task is not Task.EMOJI)})[\"']\s*:")
 _MATERIAL = re.compile(r"<(?:chat_history|context)>")
-_HISTORY = re.compile(r"<chat_history>(.*)</chat_history>", re.DOTALL)
 _TURN = re.compile(r"^(USER|ASSISTANT): ", re.MULTILINE)
 _EMOJI_PROMPT = "Your task is to reflect the speaker's likely facial expression"
 _TOOLS_PROMPT = "Available Tools:"
@@ -75,8 +74,7 @@ class SideTask:
     @property
     def questions(self) -> list[str]:
         """The user's messages of the conversation in the prompt; the whole prompt if it has none."""
-        history = _HISTORY.search(self.prompt)
-        pieces = _TURN.split(history[1]) if history else []
+        pieces = _TURN.split(self.prompt.partition("<chat_history>")[2].rpartition("</chat_history>")[0])
         said = [text.strip() for role, text in zip(pieces[1::2], pieces[2::2], strict=True) if role == "USER"]
         return [one for one in said if one] or [self.prompt.strip()]
 

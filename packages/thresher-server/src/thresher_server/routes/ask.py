@@ -21,7 +21,7 @@ from thresher.judging.verdicts import ABSOLUTE
 from thresher.links import Links, file_name
 from thresher.types import PROBABILITY, Correction, Decision, Judged, Judgement, Refined, Score, Step
 from thresher_server.asking import Event, Question, while_connected
-from thresher_server.conversations import Conversations, check_room
+from thresher_server.conversations import TURN_CHARACTERS, Conversations, check_room
 from thresher_server.naming import Opened, Served
 from thresher_server.problems import Problem, problem_of, replies
 from thresher_server.routes.search import Recipe, Settings, Tokens, Where
@@ -179,7 +179,7 @@ def _options(
     kind, _, other = (body.outside or "").partition(":")
     if kind == "collection" and other:
         check(caller, Scope.READ, other)
-    history = list(body.history)
+    history = [(asked[:TURN_CHARACTERS], told[:TURN_CHARACTERS]) for asked, told in body.history]
     if body.conversation is not None:
         found = Conversations(service.home, caller).get(collection.name, body.conversation)
         check_room(found)

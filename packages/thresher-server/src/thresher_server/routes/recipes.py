@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.settings import fields
+from thresher.trusted import guarded
 from thresher_server.naming import LONGEST_NAME, NAME_PATTERN, Served
 from thresher_server.problems import Problem, replies
 from thresher_server.security.access import Known, check, may_change
@@ -34,7 +35,7 @@ class RecipeLine(Reply):
 
 
 class SettingReply(Reply):
-    """A setting and its value here; secrets are masked."""
+    """A setting and its value here; secrets are masked, and null without the scope admin is what names a place."""
 
     key: str = Field(examples=["answer.style"])
     value: Any
@@ -62,19 +63,20 @@ def one(
     service: Served,
     collection: Annotated[str | None, Query(max_length=LONGEST_NAME, pattern=NAME_PATTERN)] = None,
 ) -> RecipeReply:
-    """A recipe's slots, and its settings on this server."""
+    """A recipe's slots, and its settings on this server; models, places and addresses for an admin alone."""
     if name not in recipes.names():
         raise Problem(404, "is no recipe", subject=name, next_step=f"there are: {', '.join(recipes.names())}")
     here = collection or service.front.collection
     if collection is not None:
         check(caller, Scope.READ, collection)
     values = Collection(service.home, here).settings(name)
+    hidden = {} if caller.may(Scope.ADMIN) else guarded(values)
     described = _described(name)
     known = dict(fields(recipes.get(name).settings))
     settings = [
         SettingReply(
             key=key,
-            value=value,
+            value=None if key in hidden else value,
             description=known[key].description or "",
             may_change=may_change(key),
             form=_form(known[key]),

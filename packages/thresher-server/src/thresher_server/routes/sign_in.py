@@ -12,6 +12,7 @@ from thresher_server.naming import Served
 from thresher_server.problems import Problem, replies
 from thresher_server.searching import address_of
 from thresher_server.security.access import Known, proof_of
+from thresher_server.security.guard import key_in
 from thresher_server.security.sessions import COOKIE, session_in
 from thresher_server.service import Service
 from thresher_server.shapes import Body, Reply
@@ -36,10 +37,15 @@ class SignedIn(Reply):
 
 @router.post("", summary="Sign this browser in", responses=replies(409))
 def sign_in(caller: Known, body: SignInBody, service: Served, request: Request, response: Response) -> SignedIn:
-    """Sets a cookie (HttpOnly, SameSite=Strict, Secure under https) that stands for the key of the request."""
+    """Sets a cookie (HttpOnly, SameSite=Strict, Secure under https) that stands for the key of the request.
+
+    A cookie alone signs nobody in again: who came by one has no other when it is signed out.
+    """
     found = proof_of(service, caller.id or caller.name)
     if found is None:
         raise Problem(409, "needs no key, so nobody signs in", subject="this server")
+    if key_in(request.headers) is None:
+        raise Problem(401, "a key is needed", next_step="send Authorization: Bearer KEY")
     id_, session = service.sessions.begin(caller.id or caller.name, found[1], body.days)
     response.set_cookie(COOKIE, id_, max_age=body.days * DAY_SECONDS, **_options(service, request))
     service.audit.write(caller.name, "sign in", until=session.until)

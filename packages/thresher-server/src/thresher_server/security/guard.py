@@ -53,15 +53,18 @@ SLOW_SECONDS, SLOWEST_BYTES = 60.0, 4096
 """A body has a minute, and a second for every so many bytes received; slower ones are refused."""
 
 TOGETHER = 8
-"""Bodies of the largest size in a process at once; uploads go straight to disk and do not count."""
+"""Bodies of the largest size in a process at once; forms go straight to disk and do not count."""
 
 UNWATCHED = re.compile(
     r"/|/(health|ready|metrics|docs|openapi\.json|favicon\.ico|page/.*|d/.*|api/session|api/jobs/.*)"
 )
 """Paths that are logged only if refused: the page requests them by itself."""
 
-UPLOADS = re.compile(r"/api/collections/[^/]+/documents/?|/process/?")
-"""Paths whose body may be as large as an upload."""
+FORMS = re.compile(r"/api/collections/[^/]+/documents/?")
+"""Paths whose body may be as large as an upload, and goes to disk."""
+
+HELD = re.compile(r"/process/?")
+"""Paths whose body may be as large as an upload, and is held in memory: together no larger than one of them."""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -106,7 +109,8 @@ class Guard:
         self.app = app
         self.service = service
         self.bounds = bounds_of(service)
-        self._room = TOGETHER * self.bounds.body
+        self._room = {False: TOGETHER * self.bounds.body, True: self.bounds.upload}
+        """Bytes free for bodies that are held in memory, and for large ones among these."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The ASGI call."""
@@ -128,25 +132,25 @@ class Guard:
     @asynccontextmanager
     async def _place(self, scope: Scope) -> AsyncIterator[Callable[[int], None]]:
         """Reserve room for a body: its declared length and any excess. Raises Problem 429 if there is none."""
-        held = 0
+        held, large = 0, HELD.fullmatch(scope["path"]) is not None
 
         def holding(come: int) -> None:
             nonlocal held
             more = max(come - held, 0)
-            if more > self._room:
+            if more > self._room[large]:
                 after = {"Retry-After": str(RETRY_SECONDS), "Connection": "close"}
                 raise Problem(429, "too much is sent at once", next_step="come back in a moment", headers=after)
-            self._room -= more
+            self._room[large] -= more
             held += more
 
-        if UPLOADS.fullmatch(scope["path"]):
+        if FORMS.fullmatch(scope["path"]):
             yield lambda _: None
             return
         try:
             holding(int(Headers(scope=scope).get("content-length", "0")))
             yield holding
         finally:
-            self._room += held
+            self._room[large] += held
 
     def _checked(self, scope: Scope) -> int:
         """The largest body allowed, in bytes. Raises Problem."""
@@ -170,7 +174,8 @@ class Guard:
             and not _is_visit(scope, headers)
         ):
             raise Problem(403, "a page of another site may not call this server")
-        most = self.bounds.upload if UPLOADS.fullmatch(scope["path"]) else self.bounds.body
+        is_large = any(paths.fullmatch(scope["path"]) for paths in (FORMS, HELD))
+        most = self.bounds.upload if is_large else self.bounds.body
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > most:
             raise _too_large(most)

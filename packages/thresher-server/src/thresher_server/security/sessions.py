@@ -20,6 +20,9 @@ from thresher.home.places import Home, files_asked, home_files
 
 COOKIE = "thresher_session"
 
+MOST_KEPT = 100
+"""Sign-ins of one caller."""
+
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
 
@@ -42,8 +45,10 @@ class Sessions:
         self._files = files_asked(home_files(home).below("server").below("sessions"))
 
     def begin(self, caller: str, proof: str, days: int) -> tuple[str, Session]:
-        """A new sign-in and its id, which is kept nowhere else; those that have ended are removed."""
-        self._files.remove([file.name for file in self._files.list() if self._stored(file.name) is None])
+        """A new sign-in and its id, which is kept nowhere else; ended ones are removed, and a caller's oldest."""
+        stored = {file.name: self._stored(file.name) for file in self._files.list()}
+        own = [name for name, one in stored.items() if one is not None and one.caller == caller]
+        self._files.remove([*(name for name, one in stored.items() if one is None), *own[: -MOST_KEPT + 1]])
         id_ = secrets.token_urlsafe(32)
         session = Session(caller, proof, (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="seconds"))
         self._files.write(_name(id_), json.dumps(asdict(session)).encode())
