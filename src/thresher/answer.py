@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from thresher.text.markup import Block, flat, one_line, plain, replaced, table, unescaped
+from thresher.text.markup import EMPHASIS, Block, flat, one_line, plain, replaced, table, unescaped
 from thresher.tracing.explain import STALE, also, also_lines, citation_line, in_full, picture, sentence_lines
 from thresher.types import (
     Alternative,
@@ -112,9 +112,11 @@ class Answer:
         return picture(self.to_dict(chunks=True), labels, dropped=dropped, scores=scores)
 
 
-def marks_places(citations: Sequence[Citation]) -> bool:
+def marks_places(citations: Sequence[Citation], text: str) -> bool:
     """Whether what is bold in a text marks places in its quotes, and is not the documents' own markup."""
-    return not any("**" in citation.quote for citation in citations)
+    quotes = [citation.quote for citation in citations]
+    own = any(found[0] in text for quote in quotes for found in EMPHASIS.finditer(quote))
+    return not own and not any("**" in EMPHASIS.sub("", quote) for quote in quotes)
 
 
 def place_of(citation: Citation) -> str:
@@ -161,7 +163,7 @@ def _literal(text: str) -> str:
 
 
 def _bold_markdown(text: str, citations: Sequence[Citation]) -> str:
-    marked = marks_places(citations)
+    marked = marks_places(citations, text)
 
     def form(block: Block) -> str:
         match block.kind:

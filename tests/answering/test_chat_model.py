@@ -147,7 +147,9 @@ def test_not_in_the_evidence_is_a_refusal_that_quotes_nothing(answer: Answers, r
     assert draft.reason == "The model found no answer in the evidence."
 
 
-@pytest.mark.parametrize("reply", ["I do not know.", "The provided documents do not mention it."])
+@pytest.mark.parametrize(
+    "reply", ["I do not know.", "The documents do not say.", "The provided documents do not mention it."]
+)
 def test_a_model_that_does_not_know_has_not_answered(answer: Answers, reply: str) -> None:
     given = answer(reply)
     assert given.abstained

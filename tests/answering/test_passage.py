@@ -7,6 +7,7 @@ from hypothesis import strategies as some
 from tests.answering.answering import document, piece
 from thresher.answering.passage import Passage, passage_of, stretches_of
 from thresher.text.passages import LONGEST, cut_around, share_of_runs
+from thresher.types import Mark, Table
 
 OPTIONS = """## Options
 
@@ -157,6 +158,40 @@ def test_neighbouring_paragraphs_beside_a_table_stand_in_one_pair_of_quotation_m
 def test_a_passage_that_begins_within_a_table_has_no_header() -> None:
     rows = SHEET[: SHEET.index("\n\n#")]
     assert shown(rows, SHEET.index("| Oak")) == "\n\n|  |  |\n|---|---|\n| Oak | 1450 |\n| Pine | 690 |\n\n"
+
+
+def test_rows_of_a_table_that_the_document_knows_are_read_and_shown_below_its_names() -> None:
+    rows = SHEET[: SHEET.index("\n\n#")]
+    spans = [(at, rows.index("|\n", at) + 1 if "|\n" in rows[at:] else len(rows))
+             for at in map(rows.index, ("| Model", "| Oak", "| Pine"))]  # fmt: skip
+    known = document(rows, tables=(Table(spans[0][0], len(rows), tuple(spans)),))
+    start = rows.index("| Pine")
+    (stretch,) = stretches_of([piece(rows[start:], start=start)], {"d1": known})
+    passage = Passage(stretch, start, len(rows), rows[start:])
+    assert passage.shown(None) == "\n\n| Model | Price |\n|---|---|\n| Pine | 690 |\n\n"
+    assert [text for _, text in passage.readable] == ["| Model | Price |\n| Pine | 690 |"]
+
+
+RULES = (
+    "1 Minutes of May\n\nApproved.\n\n2 Outage of 24 March\n\n31 customers saw nothing. It cost 9 pounds.\n\n"
+    "3 Prices\n\nNo change."
+)
+
+
+def test_a_sentence_is_shown_within_its_section_and_a_heading_of_the_document_is_no_sentence() -> None:
+    marks = tuple(Mark(RULES.index(name), "heading", name) for name in ("1 Min", "2 Out", "3 Pri"))
+    (stretch,) = stretches_of([piece(RULES)], {"d1": document(RULES, marks=marks)})
+    passage = Passage(stretch, 0, len(RULES), RULES)
+    span, text = passage.readable[1]
+    assert text == "2 Outage of 24 March 31 customers saw nothing."
+    assert passage.around(span).quote == "31 customers saw nothing. It cost 9 pounds."
+
+
+def test_what_a_document_has_in_bold_is_quoted_without_its_signs_and_the_mark_is_seen() -> None:
+    assert shown("There are **two** bays. They are free.", marked="There are **two** bays.") == (
+        "“**There are two bays.** They are free.”"
+    )
+    assert shown("It is 2**8 here. And there.", marked="And there.") == "“It is 2**8 here. And there.”"
 
 
 HEAD = "Terms of use\n\n"

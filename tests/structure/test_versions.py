@@ -35,6 +35,14 @@ def test_two_of_one_title_that_say_from_when_they_hold_are_versions_and_two_date
     assert not versions_of(reports)
 
 
+def test_a_day_that_a_document_replaces_something_of_says_nothing_of_other_documents_of_that_day() -> None:
+    prices = document("Valid from 1 January 2026.\n\nA probe costs 4,850 pounds.", "prices", "Price list 2026")
+    plan = "Version 1.3, 16 March 2026.\n\nThe new probe replaces the old one, which is not sold after 2026."
+    assert not are_versions(prices, document(plan, "plan", "Project plan"))
+    leave = document("In force from 1 March 2022.\n\nLeave is 27 days.", "leave", "Leave policy")
+    assert not are_versions(leave, document(NEW, "new"))
+
+
 @pytest.mark.parametrize(
     ("question", "answering"),
     [

@@ -75,6 +75,7 @@ def test_a_measure_that_is_told_as_a_number_is_asked_for(question: str, figure: 
         ("How many experts are chosen?", "Two experts are chosen for each token.", ""),
         ("What time is the bus?", "Jane Moss drives the bus.", "when"),
         ("What time zone is it?", "The clocks are those of Oslo.", ""),
+        ("When is a note needed?", "A doctor's note is needed from the eighth day.", ""),
         ("When can I leave?", "As soon as the notice has ended.", ""),
         ("When a tree falls, who clears the road?", "The warden clears it.", ""),
         ("How long is the notice period?", "It is as long as the probation.", ""),

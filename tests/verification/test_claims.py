@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from thresher.types import UNIT, Citation, ClaimState, Score
-from thresher.verification.claims import sentences_of
+from thresher.verification.claims import CitedText, ClaimReader, sentences_of
 
 QUOTE = """Every employee has 30 days of leave a year. Unused leave may be carried over until the end of March.
 
@@ -28,3 +28,20 @@ def test_a_sentence_that_no_quote_holds_is_unverified() -> None:
 def test_a_question_in_an_answer_is_no_claim() -> None:
     sentences = sentences_of(f"How long may leave be carried over?\nHere: “{QUOTE}” [1]", [CITATION])
     assert [one.state for one in sentences] == [ClaimState.QUOTED] * 4
+
+
+def test_the_head_of_a_table_is_no_claim_and_markers_stand_inside_its_rows() -> None:
+    head = "| Days | Needed |\n|---|---|\n"
+    reply = f"It depends.\n\n{head}| 1 to 7 | a form [1] |\n| from day 8 | a note of a doctor [2] |\n\nAsk us."
+    reader = ClaimReader()
+    claims = [*reader.feed(reply[:40]), *reader.feed(reply[40:]), *reader.end()]
+    assert [(claim.text, claim.numbers) for claim in claims] == [
+        ("It depends.", []), ("| 1 to 7 | a form", [1]), ("| from day 8 | a note of a doctor", [2]), ("Ask us.", [])
+    ]  # fmt: skip
+    text = CitedText()
+    for claim in claims:
+        text.add(claim, [CITATION] if claim.numbers else [], "" if claim.numbers else "unverified")
+    assert text.text == (
+        f"It depends. (unverified)\n\n{head}| 1 to 7 | a form [1] |\n"
+        "| from day 8 | a note of a doctor [1] |\n\nAsk us. (unverified)"
+    )

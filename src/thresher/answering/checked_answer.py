@@ -77,6 +77,11 @@ STATE_MARKS = {ClaimState.UNVERIFIED: "unverified", ClaimState.CONTRADICTED: "co
 _ABOUT_THE_ANSWER = term_set("the answer to this question is, based on the given or provided evidence and information")
 """With a colon behind them such words ("The answer is:") say nothing."""
 
+_ABOUT_DOCUMENTS = _ABOUT_THE_ANSWER | term_set(
+    "the documents, context, passages do not say, state, mention, contain it"
+)
+"""A sentence that adds nothing but such words to its question and denies something says that there is no answer."""
+
 ADDED_SHARE = 1 / 2
 """Least share of the terms that a sentence adds to its question which the evidence has, where it states something."""
 
@@ -307,6 +312,8 @@ class CheckedAnswer:
             return False
         question, evidence = self.query.question, " ".join(piece.text for piece in self.evidence)
         added = term_set(sentence) - term_set(question)
+        if added and added <= _ABOUT_DOCUMENTS:
+            return True
         held = len(added & term_set(evidence)) >= ADDED_SHARE * len(added)
         return not (quantities(sentence) or missing_name(sentence, question) or held)
 

@@ -12,7 +12,7 @@ from thresher.answering.citations import Sentence, cite
 from thresher.answering.spans import AnswerSpan, Signs
 from thresher.text.boilerplate import asks, is_contents, is_heading_line, says_nothing
 from thresher.text.injection import is_command
-from thresher.text.markup import LISTED, RULE, Block, blocks, cells, table
+from thresher.text.markup import EMPHASIS, LISTED, RULE, Block, blocks, cells, table
 from thresher.text.passages import LONGEST, cut_around
 from thresher.text.sentences import Span, line_spans, sentence_spans, spans_of, trim
 from thresher.types import Citation, Document, Evidence
@@ -112,12 +112,23 @@ class Passage:
     @property
     def readable(self) -> list[tuple[Span, str]]:
         """Its sentences, each as it is read: below its heading or the question above it, a row below its header."""
-        above, found = self.heading, list[tuple[Span, str]]()
+        above, found, headings = self.heading, list[tuple[Span, str]](), self._headings
         for span, header in self._headed_sentences():
             text = self.quote[slice(*span)]
+            if any(start <= span[0] and span[1] <= end for start, end in headings):
+                above = text
+                continue
             found.append((span, f"{header}\n{text}" if header else f"{above} {text}".strip()))
             above = text if asks(text) or is_heading_line(text) else "" if asks(above) else above
         return found
+
+    @property
+    def _headings(self) -> list[Span]:
+        """The lines of the quote that are headings of the document."""
+        marks = () if self.stretch.document is None else self.stretch.document.marks
+        starts = [mark.start - self.start for mark in marks if mark.kind == "heading"]
+        lines = [(at, self.quote[at:].partition("\n")[0]) for at in starts if 0 <= at < len(self.quote)]
+        return [(at, at + len(line)) for at, line in lines]
 
     def _headed_sentences(self) -> Iterator[tuple[Span, str]]:
         """Each sentence, and each row of a table with the names of its columns, if these stand in the quote."""
@@ -131,6 +142,8 @@ class Passage:
             within = _rows(text) if block.kind == "table" else sentence_spans(text)
             if block.kind == "table" and self._headed(block):
                 header, within = text[slice(*within[0])], within[1:]
+            elif block.kind == "table":
+                header = self._header
             for start, end in within:
                 yield (block.start + start, block.start + end), header
 
@@ -139,8 +152,12 @@ class Passage:
         return self.document_id == document_id and self.start < end and start < self.end
 
     def around(self, span: Span) -> Passage:
-        """What of it is shown around a sentence, which is given in offsets of the quote."""
-        low, high = cut_around(self.quote, *span, SHOWN)
+        """What of its section is shown around a sentence, which is given in offsets of the quote."""
+        headings = self._headings
+        first = max((end for _, end in headings if end <= span[0]), default=0)
+        last = min((start for start, _ in headings if start >= span[1]), default=len(self.quote))
+        first, last = trim(self.quote, first, last)
+        low, high = (first + at for at in cut_around(self.quote[first:last], span[0] - first, span[1] - first, SHOWN))
         return replace(self, start=self.start + low, end=self.start + high, quote=self.quote[low:high])
 
     def citation(self, marker: int) -> Citation:
@@ -152,16 +169,25 @@ class Passage:
         """The quote in quotation marks, a span of it in bold; running text on one line, lists with their lines.
 
         `marked` is in offsets of the quote and ignored where it covers all of it or crosses lines of a list. Tables,
-        headings and code are Markdown between blank lines.
+        headings and code are Markdown between blank lines. What the document has in bold is not, so that the mark is.
         """
-        found = blocks(self.quote, within_code=len(_FENCE.findall(self._above)) % 2 == 1)
+        within_code = len(_FENCE.findall(self._above)) % 2 == 1
+        quote = self.quote
+        for block in blocks(quote, within_code=within_code):
+            if block.kind != "code":
+                text = EMPHASIS.sub(rf"{2 * _GONE}\1{2 * _GONE}", quote[block.start : block.end])
+                quote = quote[: block.start] + text + quote[block.end :]
+        found = blocks(quote, within_code=within_code)
         start, end = marked or (0, 0)
-        parted = start < end and bool(self.quote[:start].strip() or self.quote[end:].strip())
-        mark = marked if parted and "**" not in self.quote else None
+        parted = start < end and bool(quote[:start].strip() or quote[end:].strip())
+        mark = marked if parted and "**" not in quote else None
         if all(block.kind == "prose" for block in found):
-            return _quoted(self.quote, mark)
-        laid = [_laid_out(self.quote, block, mark, headed=self._headed(block)) for block in _joined(found)]
-        return "\n\n" + "\n\n".join(laid) + "\n\n"
+            return _quoted(quote, mark)
+        laid = [
+            _laid_out(quote, block, mark, header=None if self._headed(block) else self._header)
+            for block in _joined(found)
+        ]
+        return "\n\n" + "\n\n".join(laid).replace(_GONE, "") + "\n\n"
 
     @property
     def _above(self) -> str:
@@ -171,6 +197,13 @@ class Passage:
     def _headed(self, block: Block) -> bool:
         """Whether a table of it begins with the names of its columns."""
         return block.start > 0 or not self._above.rstrip(" ").endswith("|\n")
+
+    @property
+    def _header(self) -> str:
+        """The line with the names of the columns, of the table in whose rows it begins; "" where it is not known."""
+        document = self.stretch.document
+        tables = () if document is None else document.tables_over(self.start, self.start + 1)
+        return document.text[slice(*tables[0].rows[0])] if document is not None and tables else ""
 
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
@@ -188,7 +221,7 @@ def _quoted(quote: str, marked: Span | None) -> str:
 
 
 _GONE = "\0"
-"""In place of an indent that is not shown, so that offsets hold."""
+"""In place of what is not shown, so that offsets hold: an indent, the signs of bold words."""
 
 _STOPS = (".", "!", "?", ";", ":", ")", "”", '"')
 
@@ -253,8 +286,8 @@ def _joined(found: Iterable[Block]) -> Iterator[Block]:
             yield from (first, *others)
 
 
-def _laid_out(quote: str, block: Block, marked: Span | None, *, headed: bool) -> str:
-    """A block of a quote as Markdown, what is marked of it in bold."""
+def _laid_out(quote: str, block: Block, marked: Span | None, *, header: str | None) -> str:
+    """A block of a quote as Markdown, what is marked of it in bold; `header` stands above rows without one."""
     start, end = marked or (0, 0)
     inside = (max(start, block.start) - block.start, min(end, block.end) - block.start)
     match block.kind:
@@ -265,7 +298,8 @@ def _laid_out(quote: str, block: Block, marked: Span | None, *, headed: bool) ->
                 [f"**{cell}**" if cell and strong and not all(bold) else cell for cell in cells(block.text[one:other])]
                 for (one, other), strong in zip(lines, bold, strict=True)
             ]
-            return table(rows, headed=headed)
+            above = [cells(header)] if header else []
+            return table([*above, *rows], headed=bool(above) or header is None)
         case "heading":
             return f"#### {block.text}"
         case "code":

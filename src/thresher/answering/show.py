@@ -11,6 +11,7 @@ from thresher.answering.citations import cite
 from thresher.answering.passage import Proposal, same_place
 from thresher.answering.spans import AnswerSpan
 from thresher.structure.versions import Timed
+from thresher.text.markup import EMPHASIS
 from thresher.types import HERE, IN_DOUBT, Alternative, Citation, Generation, Notes
 from thresher.verification.conflicts import SHARED, SHARED_WITHIN, are_rivals
 
@@ -72,7 +73,8 @@ def nearest(proposals: Sequence[Proposal]) -> tuple[Alternative, ...]:
         (start, end), low, marker = one.marked, one.passage.start, len(found) + 1
         quote = one.passage.quote[start:end]
         cited = replace(one.citations[0], marker=marker, start=low + start, end=low + end, quote=quote)
-        found.append(Alternative(f"“{' '.join(quote.split())}” [{marker}]", cited, one.probability))
+        text = EMPHASIS.sub(r"\1", " ".join(quote.split()))
+        found.append(Alternative(f"“{text}” [{marker}]", cited, one.probability))
     return tuple(found[:MOST_NEAREST])
 
 

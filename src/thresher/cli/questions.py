@@ -423,7 +423,7 @@ def say_answer(given: Answer, *, steps: bool = False, options: str = "") -> None
     if given.standalone:
         output.say(f"(understood as: {given.standalone})")
     text = in_full(given.text, given.reason if given.abstained else None)
-    _say_passage(text, marked=marks_places(given.citations))
+    _say_passage(text, marked=marks_places(given.citations, given.text))
     if given.reason and not given.abstained:
         output.say(f"In doubt: {given.reason}")
     for number, line in enumerate(sentence_lines(given.to_dict())):

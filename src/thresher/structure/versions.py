@@ -253,12 +253,16 @@ def _follows(newer: Version, older: Version) -> bool:
 
 
 def _replaces(newer: Version, older: Version) -> bool:
-    """Whether the newer document says that it replaces the older one, by its date or its title."""
+    """Whether the newer document says that it replaces the older one, by its title, or by its date and most of it."""
     head = newer.document.text[:OPENING_CHARACTERS]
-    titled = term_set(older.document.title) if newer.document.title != older.document.title else frozenset()
+    own, titled = (term_set(_EDITION.sub(" ", one.document.title)) for one in (newer, older))
+    apart = newer.document.title != older.document.title
     for start, end in sentence_spans(head):
         for replaced in _REPLACES.split(head[start:end], maxsplit=1)[1:]:
-            if any(day == older.since for day, _ in dates_in(replaced)) or (titled and titled <= term_set(replaced)):
+            dated = any(day == older.since for day, _ in dates_in(replaced))
+            if dated and 2 * len(titled & (own | term_set(replaced))) > len(titled):
+                return True
+            if apart and (whole := term_set(older.document.title)) and whole <= term_set(replaced):
                 return True
     return False
 

@@ -72,7 +72,9 @@ _HEADS: tuple[tuple[re.Pattern[str], str, re.Pattern[str]], ...] = (
         "when",
         re.compile(
             r"(?<![\d.])\d{3,4}s?(?![\d.]*\d)|\d[:.]\d\d\b|\d(?:st|nd|rd|th)\b|\d ?[ap]\.?m\b|\b(?:bce?|ad|ce)\b|"
-            r"\b\d+[ -](?:working |business )?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)\b|"
+            r"\b(?:\d+|first|second|third|\w+th|last|following|same)[ -](?:working |business |calendar )?"
+            r"(?:seconds?|minutes?|hours?|days?|nights?|weeks?|months?|quarters?|years?)\b|"
+            r"\b(?:day|week|month|year) \d|"
             r"\b(?:before|after|between|until|till|since|when|while|once|during|if|upon|by|ago|always|never|later|earlier|"
             r"next|as soon|immediately|season|edition|episode|daytime|period|half|career|life|age|point|times?|morning|"
             r"at (?:the )?(?:start|end|beginning|night)|spring|summer|autumn|fall|winter|century|"
@@ -89,7 +91,8 @@ def missing_answer(question: str, answer: str) -> str:
     """What a question asks for and an answer in English does not state: "how many" or "when"; "" if it may state it.
 
     Of 4,584 such questions to passages (SQuAD, Natural Questions, policies, COVID-QA: the training rows) it rejects the
-    answering sentence in 30; of 996 that their passage does not answer, the nearest sentence in 199.
+    answering sentence in 30; of 996 that their passage does not answer, the nearest sentence in 199. With ordinals of
+    days, weeks and so on ("from the eighth day") 13 of 81 rejected answers to "when" stand, and 4 of 460 others.
     """
     for begins, asked, says in _HEADS:
         figures = (one for one in quantities_and_dates(answer) if asked == "how many" or isinstance(one, Date))

@@ -19,6 +19,9 @@ _ROW = re.compile(r"[ \t]*\|.*(?<!\\)\|[ \t]*")
 _HEADING = re.compile(r"#{1,6}[ \t]+(?=\S)")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 
+EMPHASIS = re.compile(r"(?<![\w*])\*\*(?=[^\s*])([^*]+)(?<=[^\s*])\*\*(?![\w*])")
+"""Words that Markdown shows bold."""
+
 LISTED = re.compile(r"[ \t]*(?:[-*•‣◦–]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s")
 """The mark of an item of a list."""
 

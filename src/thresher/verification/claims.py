@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from thresher.text.markup import RULE
 from thresher.text.sentences import line_spans, sentence_spans, trim
 from thresher.types import NO_NOTES, AnswerSentence, Citation, ClaimState, Evidence, Notes
 
@@ -26,6 +27,13 @@ class Claim:
     gap: str
     """What stands between the sentence before and this one: a space, or a line break of a list."""
     numbers: list[int]
+    head: str = ""
+    """Of a row of a table the lines with the names of its columns, which state nothing."""
+
+    @property
+    def closing(self) -> str:
+        """What stands behind its markers: the last bar of a row."""
+        return " |" if self.head else ""
 
 
 @dataclass(slots=True)
@@ -34,6 +42,7 @@ class ClaimReader:
 
     _rest: str = ""
     _gap: str = "\n"
+    _head: str = ""
 
     def feed(self, piece: str) -> Iterator[Claim]:
         """The sentences that are known to be whole with this piece."""
@@ -44,13 +53,27 @@ class ClaimReader:
     def end(self) -> Iterator[Claim]:
         """The sentences that are left when nothing follows."""
         yield from self._whole(settled=0)
-        yield from _claim(self._rest, self._gap)
+        yield from self._claim(self._rest)
 
     def _whole(self, *, settled: int) -> Iterator[Claim]:
         while at := _next_sentence(self._rest, settled=settled):
             whole, self._rest = self._rest[:at], self._rest[at:]
-            yield from _claim(whole, self._gap)
+            yield from self._claim(whole)
             self._gap = "\n" if whole.rstrip(" \t").endswith("\n") else " "
+
+    def _claim(self, text: str) -> Iterator[Claim]:
+        lines = text.strip().splitlines()
+        if len(lines) > 1 and all(line.startswith("|") for line in lines) and RULE.fullmatch(lines[1]):
+            self._head = "\n".join([*lines[:2], ""])
+            text = "\n".join(lines[2:])
+        elif not text.lstrip().startswith("|"):
+            self._head = ""
+        numbers = [number for group in _MARKER.findall(text) for number in numbers_of(group)]
+        bare = " ".join(_MARKER.sub("", text).split())
+        if self._head:
+            bare = bare.removesuffix("|").rstrip()
+        if any(character.isalnum() for character in bare):
+            yield Claim(bare, self._gap, numbers, self._head)
 
 
 UNSETTLED = 20
@@ -75,13 +98,6 @@ def _next_sentence(text: str, *, settled: int) -> int:
     return 0
 
 
-def _claim(text: str, gap: str) -> Iterator[Claim]:
-    numbers = [number for group in _MARKER.findall(text) for number in numbers_of(group)]
-    bare = " ".join(_MARKER.sub("", text).split())
-    if any(character.isalnum() for character in bare):
-        yield Claim(bare, gap, numbers)
-
-
 @dataclass
 class CitedText:
     """An answer as it grows: its sentences with citations, numbered as they come.
@@ -91,6 +107,8 @@ class CitedText:
 
     text: str = ""
     _citations: dict[tuple[str, int, int], Citation] = field(default_factory=dict)
+    _head: str = ""
+    """Of the table whose rows were added last."""
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -109,9 +127,14 @@ class CitedText:
             markers.append(known.marker)
         markers = list(dict.fromkeys(markers))
         gap = claim.gap if self.text else opening
+        if claim.head and claim.head != self._head:
+            gap = f"{gap.rstrip()}\n\n{claim.head}" if self.text or opening else claim.head
+        elif self._head and not claim.head:
+            gap = "\n\n"
+        self._head = claim.head
         start = len(self.text) + len(gap)
         marked = claim.text + "".join(f" [{marker}]" for marker in markers)
-        added = gap + marked + (f" ({remark})" if remark else "")
+        added = gap + marked + (f" ({remark})" if remark else "") + claim.closing
         self.text += added
         return Added(added, start, tuple(markers))
 

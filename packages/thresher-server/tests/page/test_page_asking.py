@@ -217,6 +217,25 @@ def test_a_sentence_that_nothing_shows_is_marked_by_more_than_colour(written: Pa
     assert violations(written) == []
 
 
+def test_a_table_of_a_model_is_a_table_with_its_markers_in_their_rows(
+    browser: Browser, town_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "| The first ferry to Gull Island | leaves at 06:40 from the east quay [1] |\n| Its captain is | a retired whaler |"
+    table = f"| What | Answer |\n|---|---|\n{rows}"
+    with ScriptedServer(
+        lambda body: Reply(table if "numbered pieces" in str(body["messages"][0]) else "none")
+    ) as model:
+        monkeypatch.setenv("THRESHER_LLM__BASE_URL", model.base_url)
+        monkeypatch.setenv("THRESHER_LLM__MODEL", "scripted")
+        with running(town_home) as one, visiting(browser, one.url) as page:
+            ask(page, FERRY)
+            expect(page.locator(".answer th")).to_have_text(["What", "Answer"])
+            expect(page.locator(".answer td").nth(1)).to_contain_text("06:40")
+            expect(page.locator(".answer td .cite")).not_to_have_count(0)
+            expect(page.locator(".answer td").nth(3)).to_contain_text("unverified")
+            expect(page.locator(".answer")).not_to_contain_text("|")
+
+
 def test_a_follow_up_says_how_it_was_understood_and_can_be_asked_as_written(page: Page) -> None:
     ask(page, "When was the lighthouse of Fernby built?")
     ask(page, "And who rebuilt its lamp?")

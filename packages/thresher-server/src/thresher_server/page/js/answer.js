@@ -5,6 +5,7 @@ import { cellsOf, headerOf, isRow, isRule, tableOf } from "./tables.js";
 import { counted } from "./words.js";
 
 const SHORT = 48; // characters
+const EMPHASIS = /(?<![\w*])\*\*(?=[^\s*])[^*]+(?<=[^\s*])\*\*(?![\w*])/g; // what Markdown shows bold: it is quoted without its signs
 const STATE_IN_WORDS = /\s*\((?:unverified|contradicted)\)/g;
 const HOLDS = ["quoted", "supported"];
 const TAGS = { quoted: "“✓”", supported: "✓", unverified: "unverified", contradicted: "contradicted" };
@@ -22,7 +23,8 @@ export function answerText(answer, cite) {
   let sentenceNode = null;
   let bold = false;
   let code = false;
-  const bolds = !answer.citations.some((one) => one.quote.includes("**"));
+  const own = (quote) => quote.replace(EMPHASIS, "").includes("**") || (quote.match(EMPHASIS) ?? []).some((one) => answer.text.includes(one));
+  const bolds = !answer.citations.some((one) => own(one.quote)); // what is bold marks places
   const byMarker = new Map(answer.citations.map((one) => [one.marker, one]));
 
   const begin = (tag) => {
@@ -63,8 +65,9 @@ export function answerText(answer, cite) {
     });
   };
   for (const { text, sentence } of segments(answer)) {
-    text.split(/(\n+)/).forEach((line) => {
+    text.split(/(\n+)/).forEach((part) => {
       const fresh = !block?.childNodes.length;
+      const line = sentence && /^\|/.test(part) && !isRow(part) ? `${part} |` : part; // its last bar stands behind its markers
       if (fresh && /^\s*(```|~~~)/.test(line)) {
         code = !code;
         if (code) begin("pre");
@@ -101,8 +104,10 @@ function segments(answer) {
   return cut;
 }
 
-/** What stands between two sentences: markers, and the states in words, for which there are marks here. */
-const between = (characters, from, to) => ({ text: characters.slice(from, to).join("").replace(STATE_IN_WORDS, "") });
+/** What stands between two sentences: markers; not the last bar of a row, nor the states in words, for which there are marks here. */
+const between = (characters, from, to) => ({
+  text: characters.slice(from, to).join("").replace(STATE_IN_WORDS, "").replace(/^((?: \[\d+\])*) \|(?=\n|$)/, "$1"),
+});
 
 function grouped(blocks) {
   const out = [];
