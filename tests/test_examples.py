@@ -84,7 +84,7 @@ def test_an_evaluator_gets_advice_and_a_report(
 
 PROMISED = {
     "first_steps": ["### What was the mean tidal range", "4.1 metres", "chunks: "],
-    "own_judge": ["judge: 1; `--all` lists them", "corrective+judge"],
+    "own_judge": ["judge: 2; `--all` lists them", "corrective+judge"],
     "comparing": ["Use ", "value"],
 }
 """What a notebook shows, in a word or two."""
