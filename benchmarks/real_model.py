@@ -155,8 +155,9 @@ def fate(row: Mapping[str, Any]) -> str:
     """Whether an answer is said, said with a sentence that is marked or in doubt, or refused."""
     if row["state"] == "refused":
         return "refused"
-    marked_ones = any(not ClaimState(one["state"]).holds for one in row["sentences"])
-    return "marked or in doubt" if row["state"] == "doubtful" or marked_ones else "said"
+    shown = VARIANTS[row["variant"]][1].get("answer.check") != "none"
+    marks = shown and any(not ClaimState(one["state"]).holds for one in row["sentences"])
+    return "marked or in doubt" if row["state"] == "doubtful" or marks else "said"
 
 
 def interval(count: int, of: int) -> str:

@@ -66,7 +66,7 @@ class Answerer:
         cited += [mine for one in proposals if one.probability >= self.answered_from for mine in one.citations]
         answering = {at for at, piece in enumerate(evidence) if any(_is_of(piece, one) for one in cited)}
         read = self.spans(query.question, evidence, self._documents_of(evidence))  # remembered
-        words = [place.words for place in read]
+        words = [place.words for at, place in enumerate(read) if at in answering]
         return LocalReading(answering, answer=local if probable and not local.doubtful else None, words=words)
 
     def _read(self, query: Query, evidence: Sequence[Evidence]) -> tuple[Generation, list[Proposal]]:

@@ -91,7 +91,7 @@ SAME_VALUE = 1 / 2
 VALUE_FROM = 0.5
 """Probability of the check from which a value is supported that the reader without the model has too."""
 
-OTHER_WORDS = "read without the model, the evidence answers with other words"
+OTHER_WORDS = "read without the model, the evidence does not answer with these words"
 
 _COPIED_FORM = re.compile(r"</?evidence\b|^#{1,6} ")
 
@@ -243,7 +243,7 @@ class CheckedAnswer:
 
     def _agreed(self, claim: str, found: Finding) -> Finding:
         """What was found of a claim; a value is supported where the reader without the model has the same words."""
-        if not self.local.words or not is_value(claim) or found.bounded or found.state is ClaimState.CONTRADICTED:
+        if self.local.answering is None or not is_value(claim) or found.bounded or found.state is ClaimState.CONTRADICTED:
             return found
         added = term_set(claim) - term_set(self.query.question) or term_set(claim)
         same = any(share_of_both(added, term_set(words)) >= SAME_VALUE for words in self.local.words)

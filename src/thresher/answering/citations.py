@@ -103,7 +103,7 @@ class LocalReading(NamedTuple):
     answer: Generation | None = None
     """The passage that answers, where one probably does."""
     words: Sequence[str] = ()
-    """The likeliest answer of each piece of the evidence."""
+    """The likeliest answer in each piece that answers."""
 
 
 UNREAD = LocalReading(None)
