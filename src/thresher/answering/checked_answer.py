@@ -243,7 +243,8 @@ class CheckedAnswer:
 
     def _agreed(self, claim: str, found: Finding) -> Finding:
         """What was found of a claim; a value is supported where the reader without the model has the same words."""
-        if self.local.answering is None or not is_value(claim) or found.bounded or found.state is ClaimState.CONTRADICTED:
+        decided = found.bounded or found.state is ClaimState.CONTRADICTED
+        if decided or self.local.answering is None or not is_value(claim):
             return found
         added = term_set(claim) - term_set(self.query.question) or term_set(claim)
         same = any(share_of_both(added, term_set(words)) >= SAME_VALUE for words in self.local.words)

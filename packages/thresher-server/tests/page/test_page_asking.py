@@ -220,7 +220,8 @@ def test_a_sentence_that_nothing_shows_is_marked_by_more_than_colour(written: Pa
 def test_a_table_of_a_model_is_a_table_with_its_markers_in_their_rows(
     browser: Browser, town_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = "| The first ferry to Gull Island | leaves at 06:40 from the east quay [1] |\n| Its captain is | a retired whaler |"
+    first = "| The first ferry to Gull Island | leaves at 06:40 from the east quay [1] |"
+    rows = f"{first}\n| Its captain is | a retired whaler |"
     table = f"| What | Answer |\n|---|---|\n{rows}"
     with ScriptedServer(
         lambda body: Reply(table if "numbered pieces" in str(body["messages"][0]) else "none")
