@@ -25,7 +25,7 @@ from benchmarks.seeds import page
 from benchmarks.seeds.rows import Provenance
 from benchmarks.stale import Measured, comment, stale
 
-HOURS = 7
+HOURS = 10
 """Of two cores, for all of it."""
 
 
@@ -43,6 +43,7 @@ class Step:
 
 ASKED = [f"benchmarks.quality --recipe {name} --sets papers manuals --write" for name in ("hybrid", "rag", "crag")]
 GROWN = "benchmarks.growth measure --sizes 10000 100000 1000000 --label now"
+REAL = 'python -m benchmarks.real_model --limit 60 --variants no-retrieval "rag, unchecked" rag corrective'
 PROPOSED = "research.answer_certainty ask --out benchmarks/.cache/proposals.jsonl"
 SEEDS = "python -m benchmarks.seeds --measure"
 
@@ -76,6 +77,8 @@ STEPS = {
     "python -m benchmarks.bucket": Step(10, writes=False),
     "python -m benchmarks.server.load": Step(6, writes=False),
     "python -m research.answer_certainty fit benchmarks/.cache/proposals.jsonl": Step(30, (PROPOSED,), writes=False),
+    REAL: Step(180, writes=False),
+    "python -m benchmarks.real_model --labels": Step(1, writes=False),
     "python -m research.judge evaluator": Step(10, writes=False),
     "python -m research.reader squad --final": Step(10, writes=False),
 }

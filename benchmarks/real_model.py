@@ -4,6 +4,7 @@
     python -m benchmarks.real_model --limit 20 --variants rag corrective    some minutes to an hour
     python -m benchmarks.real_model                                         all questions of all variants, for nights
     python -m benchmarks.real_model --show                                  the table of what there is
+    python -m benchmarks.real_model --labels                                what a person said of its sentences
 
 Questions to papers and manuals (`benchmarks.real_text`), with an answer and near misses without one, drawn by hash.
 Each row is kept as it comes and not asked again; replies are kept by their prompt, so that another version of the
@@ -21,11 +22,12 @@ import hashlib
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import thresher
-from benchmarks.machine import CACHE, tell
+from benchmarks.machine import CACHE, ROOT, tell
 from benchmarks.quality.sets import manuals, papers
 from benchmarks.questions.rules import Mark, Question, marked
 from thresher.collection import Collection
@@ -35,6 +37,8 @@ from thresher_testing.real_model import RealModel
 
 FOLDER = CACHE / "real_model"
 ROWS, SENTENCES = FOLDER / "rows.jsonl", FOLDER / "sentences.jsonl"
+LABELLED = ROOT / "benchmarks" / "results" / "real_model_sentences.jsonl"
+"""Sentences as answers to their questions, read by a person: `label` is true, false or not stated."""
 VARIANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "no-retrieval": ("no-retrieval", {}),
     "rag": ("rag", {}),
@@ -160,6 +164,16 @@ def fate(row: Mapping[str, Any]) -> str:
     return "marked or in doubt" if row["state"] == "doubtful" or marks else "said"
 
 
+def labels(sentences: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The state of each sentence by what a person says of it, for each variant."""
+    said, variants = ("true", "false", "not stated"), list(dict.fromkeys(one["variant"] for one in sentences))
+    yield f"| state | {' | '.join(f'`{name}`: {label}' for name in variants for label in said)} |"
+    yield "|---" * (1 + len(said) * len(variants)) + "|"
+    for state in ClaimState:
+        of = Counter((one["variant"], one["label"]) for one in sentences if one["state"] == state)
+        yield f"| {state} | {' | '.join(str(of[name, label]) for name in variants for label in said)} |"
+
+
 def interval(count: int, of: int) -> str:
     """A count with the interval of its share."""
     found = wilson_interval(count, of)
@@ -172,8 +186,13 @@ def main() -> None:
     parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS), metavar="VARIANT")
     parser.add_argument("--limit", type=int, help="so many questions, three with an answer to two without")
     parser.add_argument("--show", action="store_true", help="ask nothing")
+    parser.add_argument("--labels", action="store_true", help="the table of the labelled sentences alone")
     given = parser.parse_args()
     tell()
+    if given.labels:
+        lines = LABELLED.read_text(encoding="utf-8").splitlines()
+        print("\n".join(labels([json.loads(line) for line in lines])))
+        return
     questions = drawn(given.limit)
     if not given.show:
         run(questions, given.variants)
