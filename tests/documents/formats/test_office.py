@@ -238,3 +238,23 @@ def test_a_field_of_a_form_is_what_was_chosen_or_typed_and_an_empty_one_is_nothi
         *("Fuel: Oil", "Fuel: Oil", "Fuel: Gas", "Fuel: Peat", "Boiler type: Pellets", "Urgency: Middle"),
     ]
     assert "words_not_read" not in read.metadata
+
+
+def test_a_text_box_that_is_drawn_in_two_ways_is_read_once_and_word_art_is_read() -> None:
+    document = docx.Document()
+    box = "<w:txbxContent><w:p><w:r><w:t>Mind the step.</w:t></w:r></w:p></w:txbxContent>"
+    document.add_paragraph("The way in.")._p.append(
+        parse_xml(
+            f'<w:r {nsdecls("w")} xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" '
+            'xmlns:v="urn:schemas-microsoft-com:vml" '
+            'xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape">'
+            f'<mc:AlternateContent><mc:Choice Requires="wps"><w:drawing><wps:txbx>{box}</wps:txbx></w:drawing>'
+            "</mc:Choice>"
+            f"<mc:Fallback><w:pict><v:textbox>{box}</v:textbox></w:pict></mc:Fallback></mc:AlternateContent>"
+            '<w:pict><v:textpath string="Open all year"/></w:pict></w:r>'
+        )
+    )
+    (read,) = parse_bytes(saved(document), name="a.docx")
+    assert isinstance(read, Document)
+    assert read.text.count("Mind the step.") == 1
+    assert "Open all year" in read.text
