@@ -45,11 +45,11 @@ from thresher.verification.claims import (
     ClaimCheck,
     ClaimReader,
     Finding,
+    is_value,
     sentences_of,
     without_markers,
 )
 from thresher.verification.contradiction import NEGATIONS
-from thresher.verification.rules import is_value
 
 if TYPE_CHECKING:
     from thresher.answering.second_reader import SecondReader

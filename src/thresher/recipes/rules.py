@@ -199,7 +199,7 @@ RULES: tuple[Rule, ...] = (
          ("thresher.verification.check:with_question", "thresher.verification.windows:spelled_out"), first,
          "2026-11-27"),
     Rule("quoted", "lifts", ("thresher.verification.quoting:is_quoted",), no, "2026-11-29"),
-    Rule("value", "vetoes", ("thresher.verification.rules:is_value",), no, "2026-11-30"),
+    Rule("value", "vetoes", ("thresher.verification.claims:is_value",), no, "2026-11-30"),
     Rule("computed", "lifts", ("thresher.verification.rules:computed",), claim_alone, "2026-11-23"),
     Rule("further_evidence", "lifts",
          ("thresher.verification.attribution:Attribution._clauses",

@@ -13,8 +13,8 @@ from thresher.text.numbers import quantities
 from thresher.text.sentences import between_figures, sentence_spans
 from thresher.text.terms import term_set
 from thresher.types import ClaimState, Document, Evidence
-from thresher.verification.claims import Cited, Finding
-from thresher.verification.rules import NOT_STATED, NOTHING, asks_whether, is_bare_verdict, is_value
+from thresher.verification.claims import Cited, Finding, is_value
+from thresher.verification.rules import NOT_STATED, NOTHING, asks_whether, is_bare_verdict
 from thresher.verification.windows import Rows, Window, nearest_windows, of_named_rows, windows_of
 
 QUOTED_SUPPORT = 0.99

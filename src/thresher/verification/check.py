@@ -28,9 +28,9 @@ from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set, term_share
 from thresher.types import ClaimState, Document, Evidence, Notes, SupportReading, log_odds
 from thresher.verification.attribution import Attribution
-from thresher.verification.claims import Cited, Finding, Findings
+from thresher.verification.claims import FRAGMENT_TERMS, Cited, Finding, Findings
 from thresher.verification.contradiction import PRONOUNS, contradiction
-from thresher.verification.rules import FRAGMENT_TERMS, NEITHER, NOTHING, SAME_SENTENCE, RuleSigns, case_of
+from thresher.verification.rules import NEITHER, NOTHING, SAME_SENTENCE, RuleSigns, case_of
 from thresher.verification.windows import Reads, Rows, Window, cell_instead, nearest_windows, no_rows, spelled_out
 
 SUPPORTED_FROM = 0.8

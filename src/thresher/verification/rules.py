@@ -39,9 +39,6 @@ DENYING = 2
 """Nearest sentences that deny a claim: on the cases for choosing the second adds more to what is caught than to what
 is wrongly accused, a third as much to both."""
 
-FRAGMENT_TERMS = 4
-"""An answer of fewer terms (a name, a number with its noun) says nothing by itself: the question is part of it."""
-
 PHRASE_TERMS = 2
 """Words of the evidence itself, so few, name something; a negation beside them denies nothing they say."""
 
@@ -60,15 +57,6 @@ _WRITTEN = re.compile(r"(?P<digits>[\d.,]*\d)\s*(?P<scale>[^\W\d_]*)")
 NOTHING = "nothing in the evidence speaks of it"
 NOT_STATED = "the evidence does not say"
 NEITHER = "the evidence neither shows nor denies it"
-
-
-_STATEMENT = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s|.*[.!?:]\W*$", re.DOTALL)
-"""An item of a list, or what ends as a sentence does."""
-
-
-def is_value(claim: str) -> bool:
-    """Whether a claim states something only as the answer to its question: a few terms that are no sentence."""
-    return len(term_set(claim)) < FRAGMENT_TERMS and not _STATEMENT.match(claim)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ from functools import partial
 from thresher.models.encoders import BundledEncoder, RememberingEncoder
 from thresher.protocols import Encoder
 from thresher.text.terms import index_terms, term_set, term_share
-from thresher.verification.rules import FRAGMENT_TERMS, case_of
+from thresher.verification.claims import FRAGMENT_TERMS
 from thresher.verification.rules import Case as ClaimCase
+from thresher.verification.rules import case_of
 from thresher_evals.judges.base import (
     FACTS,
     UNSUPPORTED,
