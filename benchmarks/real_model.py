@@ -141,18 +141,14 @@ def table(every: Sequence[Mapping[str, Any]], variants: Sequence[str]) -> Iterat
     yield "|---" * (2 + len(heads)) + "|"
     for name in variants:
         mine = [row for row in every if row["variant"] == name]
-        with_answer, without = ([row for row in mine if row["answerable"] is there] for there in (True, False))
-        cells = [
-            [row for row in with_answer if (row["mark"] == Mark.RIGHT) is right and fate(row) == how]
-            for right in (True, False)
-            for how in told
-        ]
-        counts = [interval(len(cells[0]), len(with_answer)), *map(len, cells[1:])]
-        counts += [sum(fate(row) == "refused" for row in with_answer), len(without)]
-        counts += [interval(sum(fate(row) == "said" for row in without), len(without))]
-        counts += [sum(fate(row) == how for row in without) for how in (told[1], "refused")]
+        of = Counter((row["answerable"], row["mark"] == Mark.RIGHT, fate(row)) for row in mine)
+        answered = [of[True, right, how] for right in (True, False) for how in told]
+        counts = [*answered, sum(row["answerable"] and fate(row) == "refused" for row in mine)]
+        invented = [sum(not row["answerable"] and fate(row) == how for row in mine) for how in (*told, "refused")]
+        n, misses = sum(counts), sum(invented)
+        cells = [name, n, interval(counts[0], n), *counts[1:], misses, interval(invented[0], misses), *invented[1:]]
         means = (sum(row[key] for row in mine) / max(1, len(mine)) for key in ("calls", "tokens", "seconds"))
-        yield f"| {' | '.join(map(str, [name, len(with_answer), *counts, *(f'{mean:.1f}' for mean in means)]))} |"
+        yield f"| {' | '.join(map(str, [*cells, *(f'{mean:.1f}' for mean in means)]))} |"
 
 
 def fate(row: Mapping[str, Any]) -> str:

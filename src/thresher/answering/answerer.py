@@ -51,27 +51,29 @@ class Answerer:
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The most probable passage or cell, cited; of a question with two question words, one for each."""
-        return self._read(query, evidence)[0]
+        return self._read(query, evidence, self._documents_of(evidence))[0]
 
     def reading(self, query: Query, evidence: Sequence[Evidence]) -> LocalReading:
         """Which pieces of the evidence answer, so that a sentence of a chat model may rest on them; or the refusal.
 
         Those that are shown without a model where an answer is, and those that answer alone.
         """
-        local, proposals = self._read(query, evidence)
+        documents = self._documents_of(evidence)
+        local, proposals = self._read(query, evidence, documents)
         if local.abstained:
             return LocalReading((), local)
         probable = (local.certainty or 0.0) >= self.answered_from
         cited = [*local.citations, *(one.citation for one in local.alternatives)] if probable else []
         cited += [mine for one in proposals if one.probability >= self.answered_from for mine in one.citations]
         answering = {at for at, piece in enumerate(evidence) if any(_is_of(piece, one) for one in cited)}
-        read = self.spans(query.question, evidence, self._documents_of(evidence))  # remembered
-        words = [place.words for at, place in enumerate(read) if at in answering]
+        read = self.spans(query.question, [evidence[at] for at in sorted(answering)], documents)  # remembered
+        words = [place.words for place in read]
         return LocalReading(answering, answer=local if probable and not local.doubtful else None, words=words)
 
-    def _read(self, query: Query, evidence: Sequence[Evidence]) -> tuple[Generation, list[Proposal]]:
+    def _read(
+        self, query: Query, evidence: Sequence[Evidence], documents: Mapping[str, Document]
+    ) -> tuple[Generation, list[Proposal]]:
         """The answer, and all that may answer a part of the question."""
-        documents = self._documents_of(evidence)
         parts = intent_of(query.question).parts
         each = [self._answered(part.asked, evidence, documents, apart=len(parts) > 1) for part in parts]
         proposals = [one for _, found in each for one in found]

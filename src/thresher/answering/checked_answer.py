@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
@@ -24,7 +23,7 @@ from thresher.text.entities import missing_name
 from thresher.text.injection import without_mark
 from thresher.text.language import foreign_language, other_language
 from thresher.text.numbers import quantities
-from thresher.text.terms import STOP_WORDS, term_set
+from thresher.text.terms import STOP_WORDS, overlap, term_set
 from thresher.types import (
     HERE,
     IN_DOUBT,
@@ -86,7 +85,7 @@ ADDED_SHARE = 1 / 2
 """Least share of the terms that a sentence adds to its question which the evidence has, where it states something."""
 
 SAME_VALUE = 1 / 2
-"""Share of the terms of two values, twice those of both by those of each, from which they are the same."""
+"""Share of the terms of two values that both have, from which they are the same."""
 
 VALUE_FROM = 0.5
 """Probability of the check from which a value is supported that the reader without the model has too."""
@@ -247,7 +246,7 @@ class CheckedAnswer:
         if decided or self.local.answering is None or not is_value(claim):
             return found
         added = term_set(claim) - term_set(self.query.question) or term_set(claim)
-        same = any(share_of_both(added, term_set(words)) >= SAME_VALUE for words in self.local.words)
+        same = any(overlap(added, term_set(words)) >= SAME_VALUE for words in self.local.words)
         if same and found.support >= VALUE_FROM:
             return replace(found, state=ClaimState.SUPPORTED, reason="")
         return replace(found, state=ClaimState.UNVERIFIED, reason=found.reason or OTHER_WORDS)
@@ -338,11 +337,6 @@ def shown_of(display: Display, finding: Finding) -> bool:
             return display != "strict"
         case ClaimState.CONTRADICTED:
             return display in ("none", "open")
-
-
-def share_of_both(one: AbstractSet[str], other: AbstractSet[str]) -> float:
-    """Of the terms of two texts, the share that both have, 0 to 1."""
-    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0
 
 
 def is_not_found(sentence: str) -> bool:

@@ -122,6 +122,7 @@ _FACTS: dict[Fact, set[str]] = {
 }
 _BESIDE_A_FILE = {"who", "what", "which", "how", "many", "day", "on", "is", "are", "was", "were", "has", "have", "does"}
 _BESIDE_A_FILE |= {"did", "by", "whom", "of", "in", "there", "the", "last", "and", "it", "number", "document", "file"}
+_BESIDE_A_FILE = _BESIDE_A_FILE.union(*_FACTS.values())
 
 
 def file_asked(question: str) -> tuple[str, Fact] | None:
@@ -134,7 +135,7 @@ def file_asked(question: str) -> tuple[str, Fact] | None:
         return None
     words = set(re.findall(r"\w+", question.replace(named["name"], "").lower()))
     fact = next((fact for fact, said in _FACTS.items() if words & said), None)
-    return (named["name"], fact) if fact and words <= _BESIDE_A_FILE.union(*_FACTS.values()) else None
+    return (named["name"], fact) if fact and words <= _BESIDE_A_FILE else None
 
 
 _WHAT_IS_IT = r"what(?:['’]?s|\s+is)"

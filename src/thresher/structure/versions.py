@@ -256,13 +256,13 @@ def _replaces(newer: Version, older: Version) -> bool:
     """Whether the newer document says that it replaces the older one, by its title, or by its date and most of it."""
     head = newer.document.text[:OPENING_CHARACTERS]
     own, titled = (term_set(_EDITION.sub(" ", one.document.title)) for one in (newer, older))
-    apart = newer.document.title != older.document.title
+    whole = term_set(older.document.title) if newer.document.title != older.document.title else frozenset()
     for start, end in sentence_spans(head):
         for replaced in _REPLACES.split(head[start:end], maxsplit=1)[1:]:
             dated = any(day == older.since for day, _ in dates_in(replaced))
             if dated and 2 * len(titled & (own | term_set(replaced))) > len(titled):
                 return True
-            if apart and (whole := term_set(older.document.title)) and whole <= term_set(replaced):
+            if whole and whole <= term_set(replaced):
                 return True
     return False
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from math import log
 from typing import Any
@@ -26,6 +27,9 @@ Not raised for the stems of other languages: they stand beside the terms that we
 
 TITLE_WEIGHT = 2
 """How often the title's terms are counted (see the measurement above)."""
+
+FRAGMENT_TERMS = 4
+"""An answer of fewer terms (a name, a number with its noun) says nothing by itself: the question is part of it."""
 
 STOP_WORDS = frozenset(
     """
@@ -78,6 +82,11 @@ def term_share(text: str, other: str) -> float:
     """Share of the distinct terms of a text that another one holds; 1 for a text without any."""
     wanted = term_set(text)
     return len(wanted & term_set(other)) / len(wanted) if wanted else 1.0
+
+
+def overlap(terms: AbstractSet[str], others: AbstractSet[str]) -> float:
+    """Of the terms of two texts, the share that both have (Dice 1945), 0 to 1; 0 for two without any."""
+    return 2 * len(terms & others) / max(1, len(terms) + len(others))
 
 
 def rarity_from(frequencies: Mapping[str, int], documents: int) -> dict[str, float]:

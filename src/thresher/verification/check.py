@@ -25,10 +25,10 @@ from thresher.protocols import SupportReader
 from thresher.text.boilerplate import asks
 from thresher.text.injection import is_command
 from thresher.text.sentences import sentence_spans
-from thresher.text.terms import term_set, term_share
+from thresher.text.terms import FRAGMENT_TERMS, term_set, term_share
 from thresher.types import ClaimState, Document, Evidence, Notes, SupportReading, log_odds
 from thresher.verification.attribution import Attribution
-from thresher.verification.claims import FRAGMENT_TERMS, Cited, Finding, Findings
+from thresher.verification.claims import Cited, Finding, Findings
 from thresher.verification.contradiction import PRONOUNS, contradiction
 from thresher.verification.rules import NEITHER, NOTHING, SAME_SENTENCE, RuleSigns, case_of
 from thresher.verification.windows import Reads, Rows, Window, cell_instead, nearest_windows, no_rows, spelled_out

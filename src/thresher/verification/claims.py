@@ -10,7 +10,7 @@ from typing import Protocol
 
 from thresher.text.markup import RULE
 from thresher.text.sentences import line_spans, sentence_spans, trim
-from thresher.text.terms import term_set
+from thresher.text.terms import FRAGMENT_TERMS, term_set
 from thresher.types import NO_NOTES, AnswerSentence, Citation, ClaimState, Evidence, Notes
 
 _ONE = r"(?:(?:evidence|source|piece)\s*)?\d{1,3}"
@@ -19,11 +19,7 @@ _ENDING = re.compile(_MARKER.pattern + r"$", re.IGNORECASE)
 _BULLET = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s+")
 _RANGE = re.compile(r"(\d{1,3})(?:\s*[-–]\s*(\d{1,3}))?")
 
-FRAGMENT_TERMS = 4
-"""An answer of fewer terms (a name, a number with its noun) says nothing by itself: the question is part of it."""
-
-_STATEMENT = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s|.*[.!?:]\W*$", re.DOTALL)
-"""An item of a list, or what ends as a sentence does."""
+_ENDS_AS_SENTENCE = re.compile(r"[.!?:]\W*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +40,9 @@ class Claim:
 
 
 def is_value(claim: str) -> bool:
-    """Whether a claim states something only as the answer to its question: a few terms that are no sentence."""
-    return len(term_set(claim)) < FRAGMENT_TERMS and not _STATEMENT.match(claim)
+    """Whether a claim states something only as the answer to its question: a few terms, no sentence and no item."""
+    few = len(term_set(claim)) < FRAGMENT_TERMS
+    return few and not (_BULLET.match(claim) or _ENDS_AS_SENTENCE.search(claim))
 
 
 @dataclass(slots=True)

@@ -26,7 +26,7 @@ from difflib import SequenceMatcher
 
 from thresher.text.boilerplate import leans
 from thresher.text.markup import flat
-from thresher.text.terms import term_set
+from thresher.text.terms import overlap, term_set
 from thresher.types import ClaimState
 from thresher_ci.context import REACH, Context
 from thresher_ci.knowledge import Expected
@@ -144,8 +144,7 @@ def _states(line: str, quote: str) -> bool:
 
 
 def _alike(one: str, other: str) -> float:
-    terms, others = term_set(one), term_set(other)
-    return 2 * len(terms & others) / max(1, len(terms) + len(others))
+    return overlap(term_set(one), term_set(other))
 
 
 def _bare(line: str) -> str:

@@ -12,8 +12,7 @@ from functools import partial
 
 from thresher.models.encoders import BundledEncoder, RememberingEncoder
 from thresher.protocols import Encoder
-from thresher.text.terms import index_terms, term_set, term_share
-from thresher.verification.claims import FRAGMENT_TERMS
+from thresher.text.terms import FRAGMENT_TERMS, index_terms, term_set, term_share
 from thresher.verification.rules import Case as ClaimCase
 from thresher.verification.rules import case_of
 from thresher_evals.judges.base import (
