@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -156,8 +157,8 @@ def test_a_model_that_does_not_know_has_not_answered(answer: Answers, reply: str
     assert given.reason == "The model found no answer in the evidence."
 
 
-def local(*answering: int, refusal: Generation | None = None) -> Callable[[Query, Sequence[Evidence]], LocalReading]:
-    return lambda query, evidence: LocalReading(answering, refusal)
+def local(*answering: int, answer: Generation | None = None) -> Callable[[Query, Sequence[Evidence]], LocalReading]:
+    return lambda query, evidence: LocalReading(answering, answer)
 
 
 @pytest.mark.parametrize(("answering", "opening", "state"), [((0,), "", "answered"), ((1, 2), PERHAPS, "doubtful")])
@@ -230,11 +231,36 @@ def test_where_the_model_finds_nothing_the_passage_is_shown_in_doubt(answer: Ans
     assert (draft.state, draft.reason) == ("doubtful", "The model found no answer in the evidence.")
 
 
-def test_a_model_is_not_asked_where_the_evidence_does_not_answer() -> None:
-    refusal = abstention("No answer found in your documents.")
-    generator = GroundedGenerator(ScriptedModel([]), CHECK, unanswered, read=local(refusal=refusal))
+REFUSAL = abstention("No answer found in your documents.")
+NEAREST = Generation(f"{IN_DOUBT}BERT-base has 12 layers. [1]", exact=True, doubtful=True)
+
+
+def nearest(query: Query, evidence: Sequence[Evidence]) -> Generation:
+    return NEAREST
+
+
+def test_a_model_is_not_asked_where_evidence_is_insufficient_and_the_reading_without_it_refuses() -> None:
+    generator = GroundedGenerator(ScriptedModel([]), CHECK, lambda query, evidence: REFUSAL, insufficient=True)
     chunk = Chunk("c", "d", "d.txt", "D", 0, 5, "Words")
-    assert generator(QUERY, [Evidence(Hit(chunk, Score(0.5, COSINE), 1), 0, 5, "Words")]) is refusal
+    assert generator(QUERY, [Evidence(Hit(chunk, Score(0.5, COSINE), 1), 0, 5, "Words")]) is REFUSAL
+
+
+@pytest.mark.parametrize("more", [{"read": local(answer=REFUSAL)}, {"insufficient": True, "fallback": nearest}])
+def test_what_a_model_says_is_in_doubt_where_one_reading_finds_nothing(answer: Answers, more: dict[str, Any]) -> None:
+    draft = answer("BERT-base has 12 layers [1].", **more)
+    assert (draft.text, draft.state) == (f"{PERHAPS}BERT-base has 12 layers. [1]", "doubtful")
+
+
+def test_a_refusal_stands_alone_where_nothing_supports_the_model(answer: Answers) -> None:
+    draft = answer("BERT-base has 24 heads [1].", read=local(answer=REFUSAL))
+    assert (draft.text, draft.abstained) == (REFUSAL.text, True)
+
+
+def test_the_nearest_passage_of_insufficient_evidence_stands_where_nothing_supports_the_model(answer: Answers) -> None:
+    draft = answer("BERT-base has 24 heads [1].", insufficient=True, fallback=nearest)
+    assert draft.text == f"{UNSUPPORTED}\n{NEAREST.text}\n{WROTE} BERT-base has 24 heads. (unverified)"
+    assert draft.state == "doubtful"
+    assert answer(NOT_FOUND, insufficient=True, fallback=nearest).text == f"{FOUND_NOTHING}\n{NEAREST.text}"
 
 
 def test_what_is_true_and_does_not_say_how_many_stays_beside_a_refusal(answer: Answers) -> None:

@@ -54,7 +54,7 @@ class Answerer:
         return self._read(query, evidence, self._documents_of(evidence))[0]
 
     def reading(self, query: Query, evidence: Sequence[Evidence]) -> LocalReading:
-        """Which pieces of the evidence answer, so that a sentence of a chat model may rest on them; or the refusal.
+        """Which pieces of the evidence answer, so that a sentence of a chat model may rest on them; of a refusal none.
 
         Those that are shown without a model where an answer is, and those that answer alone.
         """

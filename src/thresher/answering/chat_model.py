@@ -24,7 +24,7 @@ from thresher.verification.claims import ClaimCheck
 if TYPE_CHECKING:
     from thresher.answering.second_reader import SecondReader
 
-PROMPT_VERSION = 4
+PROMPT_VERSION = 5
 
 SYSTEM = """You answer a question from numbered pieces of evidence and from nothing else.
 Rules:
@@ -32,7 +32,7 @@ Rules:
 """How every prompt begins."""
 
 STYLES = {
-    "auto": "Answer as briefly as the question allows: a fact in one sentence, an explanation in at most five.",
+    "auto": "Answer in whole sentences that name what they are about: a fact in one, an explanation in at most five.",
     "short": "Answer with what is asked for, in one sentence.",
     "detailed": "Answer fully: several sentences, with every detail that the question asks for.",
     "list": "Answer with a list: one item a line, each beginning with '- '.",
@@ -121,13 +121,16 @@ class GroundedGenerator:
     """Of it, what is kept for the answer."""
     on_sentence: Callable[[str], None] = in_silence
     read: Callable[[Query, Sequence[Evidence]], LocalReading] = unread
-    """What the evidence says without the model: where that refuses, the model is not asked, and what it writes stands
-    as the answer only where it rests on what answers."""
+    """What the evidence says without the model: what the model writes is in doubt where it rests on nothing that
+    answers."""
     second: SecondReader | None = None
     """Reads sentences again that the check leaves open."""
     times: Callable[[Query, Sequence[Evidence]], Timed] = without_times
     """Which documents are versions of one another: the model reads their days, and what it takes from a version that
     is not in force at the time asked about is marked so."""
+    insufficient: bool = False
+    """Whether the evidence was judged insufficient: what the model writes is in doubt, `fallback` stands where nothing
+    supports it, and where that refuses, the model is not asked."""
 
     about: ClassVar[str] = "grounded"
 
@@ -141,9 +144,9 @@ class GroundedGenerator:
         """The answer from evidence of so many characters, or less where the server refuses that for its length."""
         time = self.times(query, evidence)
         given, cut = within(evidence, room, time.mark)
-        local = self.read(query, given)
-        if local.refusal is not None:
-            return local.refusal
+        if self.insufficient and (nearest := self.fallback(query, given)).abstained:
+            return nearest
+        local = LocalReading((), nearest) if self.insufficient else self.read(query, given)
         notes = Notes(facts={"reader": "grounded", "model": self.model.name, "prompt": PROMPT_VERSION, **cut})
         show, words = self.on_sentence, self.style.max_words
         asked = replace(query, question=time.question) if time.answering else query

@@ -120,7 +120,7 @@ class CheckedAnswer:
     positions: Callable[[int], int | None] = lambda marker: marker - 1
     """The position in the evidence, from 0, that a marker means: markers count from 1."""
     local: LocalReading = UNREAD
-    """What answers the question, as it was read without the model: it stands where no sentence of the model's does."""
+    """What the evidence says without the model: it stands where no sentence of the model's does."""
     second: SecondReader | None = None
     """Reads sentences again when the reply is over, those that the check leaves open; what follows them waits."""
     other_time: Callable[[str], str] = without_mark
@@ -183,12 +183,18 @@ class CheckedAnswer:
         )
 
     def _instead(self) -> Generation | None:
-        """The passage that answers, where no sentence of the model's is supported."""
+        """The passage that answers, or the refusal, where no sentence of the model's is supported."""
         chosen = self.display in ("mark", "strict")
         return None if not chosen or any(one.state.holds for one in self.checked.shown) else self.local.answer
 
     def _of_passage(self, passage: Generation, notes: Notes) -> Generation:
-        """The passage, with the sentences that nothing supports behind it; in doubt where the model finds no answer."""
+        """The passage, with the sentences that nothing supports behind it; in doubt where the model finds no answer.
+
+        A refusal stands alone.
+        """
+        removed = tuple(self.checked.removed)
+        if passage.abstained:
+            return replace(passage, notes=passage.notes + notes, removed=removed)
         written = tuple(replace(one, citations=()) for one in self.checked.shown)
         silent = not written and not self.checked.removed
         text = passage.text.replace(HERE, IN_DOUBT, 1) if silent else passage.text
@@ -204,7 +210,7 @@ class CheckedAnswer:
             notes=passage.notes + notes,
             answered_by="reader",
             sentences=(*sentences_of(passage.text, passage.citations), *written),
-            removed=tuple(self.checked.removed),
+            removed=removed,
         )
 
     def _missing(self) -> str:

@@ -98,10 +98,9 @@ class LocalReading(NamedTuple):
 
     answering: Container[int] | None
     """Positions in the evidence, from 0, of what answers; None where it was not read."""
-    refusal: Generation | None = None
-    """Where nothing of it does."""
     answer: Generation | None = None
-    """The passage that answers, where one probably does."""
+    """What is shown where no sentence of a model holds: the passage that answers, where one probably does, or the
+    refusal, where nothing does."""
     words: Sequence[str] = ()
     """The likeliest answer in each piece that answers."""
 

@@ -186,20 +186,30 @@ def answerer(settings: RecipeSettings, parts: Components, table: ChunkTable, *, 
 
 
 def generator(
-    settings: RecipeSettings, parts: Components, table: ChunkTable, offline: Answerer | None = None
+    settings: RecipeSettings,
+    parts: Components,
+    table: ChunkTable,
+    offline: Answerer | None = None,
+    *,
+    insufficient: bool = False,
 ) -> tuple[Generator, tuple[str, ...]]:
-    """The chat model, or an answerer where none is configured, and what is lacking."""
+    """The chat model, or an answerer where none is configured, and what is lacking.
+
+    Of insufficient evidence a chat model answers only where its sentences are checked.
+    """
     offline = offline or answerer(settings, parts, table)
     answer, model = settings.answer, parts.language_model(settings.llm)
     if model is None:
         return offline, (NO_MODEL,)
-    if answer.by == "reader":
+    checked = display_of(answer) in ("mark", "strict")
+    if answer.by == "reader" or (insufficient and not checked):
         return offline, ()
     from thresher.answering.chat_model import unread
 
     written = grounded(settings, parts, model, offline, display_of(answer), style_of(answer))
-    read = offline.reading if display_of(answer) in ("mark", "strict") else unread
-    return replace(written, on_sentence=parts.on_sentence, read=read, times=offline.times), ()
+    read = offline.reading if checked else unread
+    on_sentence, times = parts.on_sentence, offline.times
+    return replace(written, on_sentence=on_sentence, read=read, times=times, insufficient=insufficient), ()
 
 
 def grounded(

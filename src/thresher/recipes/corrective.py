@@ -124,6 +124,8 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
     )
     offline = answerer(settings, parts, chunks, rivals=True)
     generate, degraded = generator(settings, parts, chunks, offline)
+    shown = replace(offline, answered_from=inf, certified_from=None)
+    nearest, _ = generator(settings, parts, chunks, shown, insufficient=True)
     used = mapping(learned, fits=fits) + weight_note(weight)
     return Pipeline(
         recipe=name,
@@ -133,7 +135,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         correct=correct,
         refine=BestHits(strips(settings, scorer, STRIP_LOWER), MOST_REFINED, by=ORDER),
         generate=generate,
-        nearest=replace(offline, answered_from=inf, certified_from=None),
+        nearest=nearest,
         refuse=replace(offline, min_confidence=inf),
         verify=verifier(settings.answer, parts),
         meter=parts.meter,

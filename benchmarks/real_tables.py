@@ -1,0 +1,106 @@
+"""The sources' data sets with a chat model that really writes, beside what they publish of 7B models.
+
+    python -m thresher_testing.real_model                fetches Qwen2.5-Coder-1.5B, 1.1 GB, once
+    python -m benchmarks.real_tables --sample 10         10 questions of each set by each recipe: some hours of a core
+    python -m benchmarks.real_tables --sample 10 --show  the table of what there is
+
+PopQA's long tail over the contexts that CRAG's authors publish (internal ones inside, those of the web outside),
+PubHealth over its explanations, ARC over CRAG's contexts, MultiHop-RAG over its facts: `thresher eval run`, which goes
+on where it was stopped. *Right* is an answer with a gold string, the label, or the letter, also one in doubt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from benchmarks import machine
+from benchmarks.commands import thresher
+from benchmarks.real_model import PORT
+from thresher_testing.real_model import RealModel
+
+FOLDER = machine.CACHE / "real_tables"
+SETS = {
+    "popqa-longtail": ("popqa_longtail/questions.jsonl", "match"),
+    "pubhealth": ("pubhealth/claims.jsonl", "label_accuracy"),
+    "arc": ("arc/questions.jsonl", "label_accuracy"),
+    "multihop": ("multihop_rag/questions.jsonl", "match"),
+}
+"""A kind of dataset to its file and to what is right."""
+RECIPES = ("no-retrieval", "rag", "hybrid", "ecrag", "crag", "chunkrag", "corrective")
+PUBLISHED: Mapping[str, Mapping[str, float]] = {
+    "no-retrieval": {"popqa-longtail": 14.7, "pubhealth": 34.2},
+    "rag": {"popqa-longtail": 50.5, "pubhealth": 48.9, "arc": 43.4},
+    "crag": {"popqa-longtail": 54.9, "pubhealth": 59.5, "arc": 53.7},
+    "chunkrag": {"popqa-longtail": 64.9, "pubhealth": 77.3},
+}
+"""Percent: CRAG (arXiv:2401.15884v3), Table 1, LLaMA2-hf-7b; ChunkRAG (arXiv:2410.19572v2), Table 1, LLaMA2-7B without
+retrieval, and SelfRAG-LLaMA2-7b for its own row."""
+
+
+def run(kinds: Sequence[str], recipes: Sequence[str], sample: int) -> None:
+    """Ask what was not asked."""
+    with RealModel("qwen-1.5b", slots=1, threads=len(os.sched_getaffinity(0)), port=PORT) as server:
+        of_model = {"llm.base_url": server.base_url, "llm.model": server.model, "llm.cache": "true"}
+        of_model |= {"llm.timeout_seconds": "600", "answer.max_words": "40"}
+        options = [part for key, value in of_model.items() for part in ("--set", f"{key}={value}")]
+        options += ["--sample", str(sample), "--resume", "--together", "--home", str(FOLDER / "home")]
+        for kind in kinds:
+            for recipe in recipes:
+                dataset = f"{kind}:{machine.DATA / SETS[kind][0]}"
+                out = str(FOLDER / f"{kind}-{sample}-{recipe}")
+                thresher("eval", "run", "--dataset", dataset, "--recipe", recipe, "--out", out, *options, home=False)
+                print(*table([kind], [recipe], sample), sep="\n", flush=True)
+
+
+def table(kinds: Sequence[str], recipes: Sequence[str], sample: int) -> Iterator[str]:
+    """What each recipe has right of each set, with 95 % intervals, and refuses; the published figure behind it."""
+    yield f"| recipe | {' | '.join(f'{kind}: right | refused | published' for kind in kinds)} | calls | seconds |"
+    yield "|---" * (3 + 3 * len(kinds)) + "|"
+    for recipe in recipes:
+        cells, spent = [], []
+        for kind in kinds:
+            folder = FOLDER / f"{kind}-{sample}-{recipe}"
+            found = measured(str(folder), recipe) if folder.is_dir() else {}
+            published = PUBLISHED.get(recipe, {}).get(kind)
+            right, refused = (of(found, name) for name in (SETS[kind][1], "abstained"))
+            cells += [right, refused, "-" if published is None else f"{published} %"]
+            spent.append(found)
+        costs = [[one[name]["value"] for one in spent if one] for name in ("llm_calls", "seconds_p50")]
+        means = [f"{sum(each) / len(each):.1f}" if each else "-" for each in costs]
+        yield f"| {' | '.join([f'`{recipe}`', *cells, *means])} |"
+
+
+def measured(folder: str, recipe: str) -> dict[str, Any]:
+    """The measures of one run."""
+    scored: dict[str, Any] = json.loads(thresher("eval", "score", folder, "--json", home=False))
+    return dict(scored["recipes"][recipe])
+
+
+def of(found: Mapping[str, Any], name: str) -> str:
+    """A share with its interval."""
+    if not found or found[name]["value"] is None:
+        return "-"
+    value, low, high = (found[name][key] for key in ("value", "low", "high"))
+    return f"{value:.0%} ({low:.0%} to {high:.0%})"
+
+
+def main() -> None:
+    """Ask and show."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS), metavar="SET")
+    parser.add_argument("--recipes", nargs="+", choices=RECIPES, default=RECIPES, metavar="RECIPE")
+    parser.add_argument("--sample", type=int, default=10, help="questions of each set, the same for every recipe")
+    parser.add_argument("--show", action="store_true", help="ask nothing")
+    given = parser.parse_args()
+    machine.tell()
+    if not given.show:
+        run(given.sets, given.recipes, given.sample)
+    print("\n".join(table(given.sets, given.recipes, given.sample)))
+
+
+if __name__ == "__main__":
+    main()
