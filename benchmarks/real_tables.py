@@ -58,8 +58,8 @@ def run(kinds: Sequence[str], recipes: Sequence[str], sample: int) -> None:
 
 def table(kinds: Sequence[str], recipes: Sequence[str], sample: int) -> Iterator[str]:
     """What each recipe has right of each set, with 95 % intervals, and refuses; the published figure behind it."""
-    yield f"| recipe | {' | '.join(f'{kind}: right | refused | published' for kind in kinds)} | calls | seconds |"
-    yield "|---" * (3 + 3 * len(kinds)) + "|"
+    yield f"| recipe | {' | '.join(f'{kind}: right | refused | published' for kind in kinds)} | calls |"
+    yield "|---" * (2 + 3 * len(kinds)) + "|"
     for recipe in recipes:
         cells, spent = [], []
         for kind in kinds:
@@ -69,9 +69,8 @@ def table(kinds: Sequence[str], recipes: Sequence[str], sample: int) -> Iterator
             right, refused = (of(found, name) for name in (SETS[kind][1], "abstained"))
             cells += [right, refused, "-" if published is None else f"{published} %"]
             spent.append(found)
-        costs = [[one[name]["value"] for one in spent if one] for name in ("llm_calls", "seconds_p50")]
-        means = [f"{sum(each) / len(each):.1f}" if each else "-" for each in costs]
-        yield f"| {' | '.join([f'`{recipe}`', *cells, *means])} |"
+        calls = [one["llm_calls"]["value"] for one in spent if one]
+        yield f"| {' | '.join([f'`{recipe}`', *cells, f'{sum(calls) / max(1, len(calls)):.1f}'])} |"
 
 
 def measured(folder: str, recipe: str) -> dict[str, Any]:

@@ -74,6 +74,26 @@ def test_a_purge_that_was_cut_short_is_finished(
     assert holding(home) == []
 
 
+def test_what_is_added_after_a_purge_was_cut_short_is_not_purged(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with thresher.open(tmp_path / "home") as collection:
+        collection.add(texts)
+        with monkeypatch.context() as patched:
+            patched.setattr(DocumentStore, "maintain", killed)
+            with pytest.raises(KeyboardInterrupt):
+                collection.delete("secret.txt", purge=True)
+        (texts / "secret.txt").write_text("Nothing here is secret.", encoding="utf-8")
+        collection.add(texts)
+        assert "was cut short" in collection.doctor()[0].what
+        assert [Path(record.source).name for record in collection.documents()] == ["tides.txt", "secret.txt"]
+        assert collection.add(texts).unchanged == 2
+    assert holding(tmp_path / "home") == []
+
+
 def test_a_purge_reaches_follow_ups_and_collections_that_looked_in_this_one(texts: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     with thresher.open(home) as collection, thresher.open(home, collection="other") as other:

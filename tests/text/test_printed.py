@@ -13,13 +13,13 @@ import thresher
 from tests.conftest import Run
 from thresher.text.markup import json_text, shown
 
-HOSTILE = "a\x1b[2Jb\x1b]8;;http://evil.example\x07c\rd\x9b31me\u202ef\x7f"
+HOSTILE = "a\x1b[2Jb\x1b]8;;http://evil.example\x07c\rd\x9b31me\u202e\u061cf\x7f"
 
 
 def test_controls_are_written_out_and_lines_and_tabs_stay() -> None:
     written = shown(f"one\ttwo\n{HOSTILE}é")
     assert written.startswith("one\ttwo\na\\x1b[2Jb\\x1b]8;;")
-    assert written.endswith("c\\rd\\x9b31me\\u202ef\\x7fé")
+    assert written.endswith("c\\rd\\x9b31me\\u202e\\u061cf\\x7fé")
     assert all(one.isprintable() or one in "\t\n" for one in written)
 
 

@@ -83,6 +83,15 @@ def test_a_next_version_that_cannot_be_read_leaves_the_one_before(tmp_path: Path
     assert kept == ["bridge.txt"]
 
 
+def test_a_document_whose_deletion_was_cut_short_still_has_its_file(tmp_path: Path) -> None:
+    """A deletion forgets first that the file was read."""
+    with running(tmp_path / "home") as one:
+        added(one, [("bridge.txt", b"The bridge is 212 metres long.")])
+        store, (bridge,) = DocumentStore(one.service.collection().folder), documents(one)
+        store.remove([], files=store.files())
+        assert one.client.get(f"{DEFAULT}/documents/{bridge['id']}/file").text == "The bridge is 212 metres long."
+
+
 def test_what_a_killed_process_was_receiving_goes_at_the_next_start(tmp_path: Path) -> None:
     uploads = tmp_path / "home" / "server" / "uploads"
     for name in ("killed", "new", "held"):

@@ -67,8 +67,10 @@ class Answerer:
         cited += [mine for one in proposals if one.probability >= self.answered_from for mine in one.citations]
         answering = {at for at, piece in enumerate(evidence) if any(_is_of(piece, one) for one in cited)}
         read = self.spans(query.question, [evidence[at] for at in sorted(answering)], documents)  # remembered
-        words = [place.words for place in read]
-        return LocalReading(answering, answer=local if probable and not local.doubtful else None, words=words)
+        words, known = [place.words for place in read], {citation.marker: citation for citation in local.citations}
+        conflicts = [(known[one], known[other]) for one, other in local.conflicts]
+        answer = local if probable and not local.doubtful else None
+        return LocalReading(answering, answer=answer, words=words, conflicts=conflicts)
 
     def _read(
         self, query: Query, evidence: Sequence[Evidence], documents: Mapping[str, Document]

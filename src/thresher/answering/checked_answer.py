@@ -16,6 +16,7 @@ from thresher.answering.citations import (
     cite,
     is_quoted_from,
     quoted,
+    same_place,
 )
 from thresher.protocols import in_silence
 from thresher.text.answer_types import missing_answer
@@ -169,9 +170,11 @@ class CheckedAnswer:
             refusal = abstention(self._why_nothing(), notes + Notes(facts={"model_said": self.written.strip()}))
             return replace(refusal, answered_by="model", removed=removed)
         missing = self._missing()
+        citations, conflicts = self._contradicted(self.cited.citations)
         return Generation(
             self.cited.text,
-            self.cited.citations,
+            citations,
+            conflicts=conflicts,
             abstained=bool(missing),
             doubtful=self.doubtful,
             reason=f"The question asks {missing}, and no sentence of the model's answer says so." if missing else None,
@@ -181,6 +184,19 @@ class CheckedAnswer:
             sentences=tuple(self.checked.shown),
             removed=removed,
         )
+
+    def _contradicted(
+        self, citations: tuple[Citation, ...]
+    ) -> tuple[tuple[Citation, ...], tuple[tuple[int, int], ...]]:
+        """The citations and what contradicts them as it was read without the model, and the pairs of their markers."""
+        pairs = dict[tuple[int, int], None]()
+        for one, other in (both[::way] for both in self.local.conflicts for way in (1, -1)):
+            for mine in [citation for citation in citations if same_place(citation, one)]:
+                if not any(same_place(citation, other) for citation in citations):
+                    citations = (*citations, replace(other, marker=len(citations) + 1))
+                against = next(citation for citation in citations if same_place(citation, other))
+                pairs[min(mine.marker, against.marker), max(mine.marker, against.marker)] = None
+        return citations, tuple(pairs)
 
     def _instead(self) -> Generation | None:
         """The passage that answers, or the refusal, where no sentence of the model's is supported."""

@@ -72,6 +72,11 @@ def cite(marker: int, sentence: Sentence) -> Citation:
     )
 
 
+def same_place(one: Citation, other: Citation) -> bool:
+    """Whether two citations overlap in a document."""
+    return one.document_id == other.document_id and one.start < other.end and other.start < one.end
+
+
 def quoted(citation: Citation) -> str:
     """A quote as the extractive reader sets it: on one line, its marker behind it."""
     return f"“{' '.join(citation.quote.split())}” [{citation.marker}]"
@@ -103,6 +108,8 @@ class LocalReading(NamedTuple):
     refusal, where nothing does."""
     words: Sequence[str] = ()
     """The likeliest answer in each piece that answers."""
+    conflicts: Sequence[tuple[Citation, Citation]] = ()
+    """Places that contradict each other."""
 
 
 UNREAD = LocalReading(None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from thresher.answering.citations import Sentence, cite
+from thresher.answering.citations import Sentence, cite, same_place
 from thresher.answering.spans import AnswerSpan, Signs
 from thresher.text.boilerplate import asks, is_contents, is_heading_line, says_nothing
 from thresher.text.injection import is_command
@@ -408,8 +408,3 @@ class Proposal:
 def in_order(proposals: Iterable[Proposal]) -> list[Proposal]:
     """The likeliest first, those as likely as they came."""
     return sorted(proposals, key=lambda one: -one.probability)
-
-
-def same_place(one: Citation, other: Citation) -> bool:
-    """Whether two citations overlap in a document."""
-    return one.document_id == other.document_id and one.start < other.end and other.start < one.end

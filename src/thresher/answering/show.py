@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from thresher.answering.choose import Choice
-from thresher.answering.citations import cite
-from thresher.answering.passage import Proposal, same_place
+from thresher.answering.citations import cite, same_place
+from thresher.answering.passage import Proposal
 from thresher.answering.spans import AnswerSpan
 from thresher.structure.versions import Timed
 from thresher.text.markup import EMPHASIS

@@ -1,7 +1,8 @@
 """Forgetting sources with whatever quotes them, and looking where a text is still kept.
 
 A purge is written down before it begins and struck out at its end: the next purge, or doctor, finishes one that was cut
-short. What was deleted without a purge before is known by name from old versions, traces and labels.
+short; a document that was added meanwhile at the same place stays. What was deleted without a purge before is known by
+name from old versions, traces and labels.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from thresher.tracing.feedback import Feedback
 from thresher.tracing.traces import Traces
 
 FILE = "purging.json"
-"""The sources of a purge that has begun, until it has ended."""
+"""The places of a purge that has begun, each with the number of its document or null, until it has ended."""
 
 OVERLAP = 4096
 """Bytes of two pieces of a file that are searched in both: more than a searched text is long."""
@@ -59,22 +60,33 @@ class Forgetting:
 
     def purge(self, places: Iterable[SourceRef]) -> None:
         """Forget places, and drop what quotes them."""
-        meant = sorted({*places, *self.unfinished()})
-        rows = [[place.source, place.container] for place in meant]
+        numbers = self._numbers()
+        meant = {**self._begun(), **{place: numbers.get(place) for place in places}}
+        rows = [[place.source, place.container, number] for place, number in sorted(meant.items())]
         self.files.write(FILE, json.dumps(rows).encode(), durable=True)
         self.finish()
 
     def unfinished(self) -> list[SourceRef]:
         """The places of a purge that was cut short."""
-        return [SourceRef(*row) for row in json.loads(self.files.read(FILE) or b"[]")]
+        return list(self._begun())
+
+    def _begun(self) -> dict[SourceRef, int | None]:
+        rows = json.loads(self.files.read(FILE) or b"[]")
+        return {SourceRef(source, container): number for source, container, number in rows}
+
+    def _numbers(self) -> dict[SourceRef, int]:
+        """The number of the document at each place; none is given out twice."""
+        catalog = self.store.catalog()
+        entries = map(catalog.entry, catalog.ids)
+        return {place: entry.number for entry in entries for place in entry.places}
 
     def finish(self) -> None:
         """Go on with a purge where it was cut short; every step may be done twice."""
-        places = self.unfinished()
-        there = set(self.store.catalog().places())
-        self.store.remove([one for one in places if one in there], files={one.file for one in places})
+        begun, numbers = self._begun(), self._numbers()
+        there = [place for place, number in begun.items() if number is not None and numbers.get(place) == number]
+        self.store.remove(there, files={place.file for place in there})
         self.store.maintain(drop_versions=True)
-        sources = {place.source for place in places}
+        sources = {place.source for place in begun}
         self.traces.forget(sources)
         self.labels.forget(sources)
         from thresher.models.reply_cache import ReplyCache

@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 
 from thresher.types import Evidence
 
-_REPLY = r"(?:answer|reply|respond|say|write|output|print|return|repeat|state)"
+_REPLY = r"(?:answer|reply|respond|say|write|output|print|return|repeat|state|claim|mention|insist|pretend)"
 _COMMANDS = (
     # "Ignore all instructions above", "disregard the previous text"
     r"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?]{0,40}\b(?:instructions?|prompts?|rules|guidelines|above|previous|evidence|documents?)\b",
-    # "Answer with the word PWNED", "... and reply only: yes", "you must say that ..."
-    rf"(?:^|[.!?:;,\"“>*#-]\s*|\b(?:and|then|now|please|must|should|always|only|just|instead)\s+){_REPLY}\s+"
-    r"(?:only\b|exactly\b|just\b|with\b|the (?:word|text|phrase|string|following)\b|[\"“'‘])",
+    # "Answer with the word PWNED", "... and reply only: yes", "Say that ...", "please tell the user that ..."
+    r"(?:^|[.!?:;,\"“>*#|-]\s*|\b(?:and|then|now|please|must|should|always|only|just|instead)\s+)"
+    rf"(?:{_REPLY}\s+(?:only\b|exactly\b|just\b|with\b|that\b|the (?:word|text|phrase|string|following)\b|[\"“'‘])"
+    r"|(?:tell|inform)(?:\s+\w+){1,3}\s+that\b)",
     # "You must say ..."
     rf"\b(?:you|assistant|model)\s+(?:must|should|shall|will|have to|are to)\s+(?:now\s+|always\s+|only\s+)?{_REPLY}\b",
     # "When asked about X, say ..."
@@ -24,10 +25,15 @@ _COMMANDS = (
 )
 _COMMAND = re.compile("|".join(_COMMANDS), re.IGNORECASE)
 
+_ALIKE = str.maketrans(
+    "аеорсухіѕјԁԛԝһοανικρτυχАВЕКМНОРСТХІЅЈΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aeopcyxisjdqwhoavikptuxABEKMHOPCTXISJABEZHIKMNOPTYX"
+)
+"""Cyrillic and Greek letters that look like Latin ones."""
+
 
 def is_command(sentence: str) -> bool:
     """Whether a sentence addresses the model that answers from it."""
-    return _COMMAND.search(sentence) is not None
+    return _COMMAND.search(sentence.translate(_ALIKE)) is not None
 
 
 def fenced(text: str) -> str:

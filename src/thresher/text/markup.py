@@ -164,7 +164,7 @@ def words(text: str) -> str:
 
 # --- on a terminal ----------------------------------------------------------------------------------------------------
 
-_MOVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_MOVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """Controls of terminals (ESC, CR, C1), but for tab and line end, and marks that turn the direction of writing."""
 
 

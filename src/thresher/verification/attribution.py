@@ -25,6 +25,8 @@ CLAUSE_TERMS = 2
 
 OBEYS = "it follows an order that stands in the evidence"
 
+A_TITLE = "the title of the document says so, and its text does not"
+
 _BETWEEN_CLAUSES = re.compile(
     r"\s*;\s+|,\s+(?:and|but|while|whereas|although|which|whilst)\s+|\s+(?:while|whereas|but)\s+|\s+and\s+(?=[A-Z])"
 )
@@ -61,6 +63,8 @@ class Attribution:
         if is_bare_verdict(claim.text) and not asks_whether(question):
             return Finding(ClaimState.UNVERIFIED, 0.0, reason="it says nothing by itself")
         found = self._supported(claim)
+        if found.holds and self._rests_on_a_title(claim.text, found):
+            return replace(found, state=ClaimState.UNVERIFIED, reason=A_TITLE)
         if not found.holds or not question or foreign_language(question):
             return found
         several = len(names_in(question)) > 1
@@ -72,6 +76,15 @@ class Attribution:
         if not absent:
             return found
         return replace(found, state=ClaimState.UNVERIFIED, reason=f"the cited document does not speak of {absent[0]}")
+
+    def _rests_on_a_title(self, claim: str, found: Finding) -> bool:
+        """Whether what a claim adds to the question stands in titles alone: they name a document and state nothing."""
+        chunks = [self.evidence[at].hit.chunk for at in found.pieces]
+        known = self.documents([chunk.document_id for chunk in chunks])
+        texts = [document.text[: document.card] for document in known.values()] + [one.text for one in found.places]
+        added = term_set(claim) - term_set(self.question)
+        titled = added & term_set(" ".join(chunk.title for chunk in chunks))
+        return bool(titled) and added.isdisjoint(term_set(" ".join(texts)))
 
     def _supported(self, claim: Cited) -> Finding:
         """The support of a claim: a quote, what it cites, another piece, several pieces, the whole document.

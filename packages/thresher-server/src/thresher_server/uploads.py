@@ -8,6 +8,7 @@ files, and a new one of the old name gets its own.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import secrets
 import shutil
@@ -65,7 +66,7 @@ class Uploads:
 
     def holds(self, file: str) -> bool:
         """Whether a source is an uploaded file."""
-        return Path(file).is_relative_to(self._all)
+        return Path(file).is_relative_to(self._all) and ".." not in Path(file).parts
 
     def place(self, name: str) -> Path:
         """The path for a file of this name."""
@@ -76,7 +77,10 @@ class Uploads:
         make_folder(place.parent)
         before = _before(place)
         if place.is_file() and not before.exists():
-            place.replace(before)
+            try:
+                os.link(place, before)  # a kill leaves one version in its place
+            except OSError:  # a file system without links
+                place.replace(before)
         sent.replace(place)
 
     def settle(self, files: Iterable[str]) -> None:
@@ -198,7 +202,8 @@ class Originals:
         for place in self.places(document):
             self._uploads.fetch([place.file])
             path = Path(place.file)
-            if place.file in self._read and path.is_absolute() and path.is_file():
+            known = place.file in self._read or self._uploads.holds(place.file)  # a deletion that was cut short
+            if known and path.is_absolute() and path.is_file():
                 return path
         return None
 

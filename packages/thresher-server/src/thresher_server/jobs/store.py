@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -109,14 +109,28 @@ class Jobs:
 
     def __init__(self, home: Home) -> None:
         self.files = home_files(home).below("server").below("jobs")
+        self._one_folder = isinstance(home, Path)
 
-    def make(self, kind: Kind, collection: str, caller: str, arguments: Mapping[str, Any]) -> Job:
-        """Make a job and queue it."""
+    def make(
+        self,
+        kind: Kind,
+        collection: str,
+        caller: str,
+        arguments: Mapping[str, Any],
+        prepare: Callable[[], object] = lambda: None,
+    ) -> Job:
+        """Make a job and queue it once `prepare` has run. After a kill in `prepare` the job begins as it is."""
         self._clear()
         id_ = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
         job = Job(id_, kind, collection, caller, arguments, now())
-        self.files.write(f"{OPEN_FOLDER}/{id_}", b"")  # first: without this file no worker finds the job
-        _write(self.files, job)
+        with self.files.lock(f"{id_}.lock", 0):
+            self.files.write(f"{OPEN_FOLDER}/{id_}", b"")  # first: without this file no worker finds the job
+            _write(self.files, job)
+            try:
+                prepare()
+            except BaseException:
+                self._remove([id_])
+                raise
         return job
 
     def get(self, id_: str) -> Job:
@@ -165,7 +179,7 @@ class Jobs:
         """
         for id_ in self._open():
             job = _read(self.files, id_)
-            if job is None or not job.is_open or job.caller in busy or not _has_its_files(job):
+            if job is None or not job.is_open or job.caller in busy or not (self._one_folder or _has_its_files(job)):
                 continue
             with self._held(id_) as claim:
                 if claim is not None and claim.job.is_open:  # it may have ended since it was read
@@ -189,10 +203,14 @@ class Jobs:
         return sorted(name for name in names if _ID.fullmatch(name))
 
     def _clear(self) -> None:
-        before = (datetime.now(UTC) - KEPT).isoformat(timespec="seconds")
-        gone = [job.id for job in self.all() if job.ended is not None and job.ended < before]
+        before = datetime.now(UTC) - KEPT
+        ended = [job.id for job in self.all() if job.ended is not None and job.ended < before.isoformat()]
+        unmade = [id_ for id_ in self._open() if id_ < f"{before:%Y%m%d}" and _read(self.files, id_) is None]
+        self._remove([*ended, *unmade])
+
+    def _remove(self, ids: Iterable[str]) -> None:
         parts = ("{}.json", "{}.log", "{}.cancel", "{}.lock", f"{OPEN_FOLDER}/{{}}")
-        self.files.remove(part.format(id_) for id_ in gone for part in parts)
+        self.files.remove(part.format(id_) for id_ in ids for part in parts)
 
 
 def _has_its_files(job: Job) -> bool:

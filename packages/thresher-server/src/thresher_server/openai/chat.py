@@ -22,7 +22,7 @@ from thresher.types import Step
 from thresher_server.asking import Event, Question, while_connected
 from thresher_server.naming import Served
 from thresher_server.openai import open_webui
-from thresher_server.openai.answer_text import UrlCitation, url_citations
+from thresher_server.openai.answer_text import UrlCitation, inert, url_citations
 from thresher_server.openai.asked import Asked, Extension, TokenUsage, extension, prepared, token_usage
 from thresher_server.openai.conversation import Message, Text, conversation, refuse_unsupported, said_in
 from thresher_server.openai.open_webui import wants_events
@@ -130,7 +130,7 @@ def completion(
 
 def answered(asked: Asked, answer: Answer) -> ChatCompletion:
     """The reply to a question. Counts tokens, so call it in a thread."""
-    content = answer.text + asked.tail(answer)
+    content = inert(answer.text) + asked.tail(answer)
     usage = token_usage(answer.usage, asked.conversation.texts, content)
     return completion(asked.target.name, content, usage, annotated(answer), extension(answer, asked))
 
@@ -192,7 +192,7 @@ async def whole_as_stream(reply: ChatCompletion) -> AsyncIterator[ServerSentEven
 def _chunks_of(chunk: Chunks, event: Event, *, events: bool) -> Iterator[Payload]:
     match event:
         case str():
-            yield chunk({"content": event})
+            yield chunk({"content": inert(event)})
         case Step() if events and (told := open_webui.step_status(event)) is not None:
             yield chunk(event=told)
 

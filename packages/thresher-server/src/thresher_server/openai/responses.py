@@ -14,7 +14,7 @@ from sse_starlette import ServerSentEvent
 from thresher.answer import Answer
 from thresher_server.asking import Question, while_connected
 from thresher_server.naming import Served
-from thresher_server.openai.answer_text import UrlCitation, url_citations
+from thresher_server.openai.answer_text import UrlCitation, inert, url_citations
 from thresher_server.openai.asked import Asked, Extension, TokenUsage, extension, prepared, token_usage
 from thresher_server.openai.chat import new_id
 from thresher_server.openai.conversation import Message, Part, Text, conversation, refuse_unsupported, said_in
@@ -163,7 +163,7 @@ def answered(begun: ResponseReply, asked: Asked, answer: Answer, message_id: str
     Counts tokens, so call it in a thread.
     """
     cited = [TextAnnotation(**one.model_dump()) for one in url_citations(answer)]
-    part = OutputText(text=answer.text + asked.tail(answer), annotations=cited)
+    part = OutputText(text=inert(answer.text) + asked.tail(answer), annotations=cited)
     usage = token_usage(answer.usage, asked.conversation.texts, part.text)
     return completed(begun, OutputMessage(id=message_id, content=[part]), usage, extension(answer, asked))
 
@@ -192,8 +192,8 @@ async def response_stream(begun: ResponseReply, asked: Asked, followed: Question
     try:
         async for event in followed:
             if isinstance(event, str):
-                told += event
-                yield _of_text("delta", message_id, delta=event, logprobs=[])
+                told += inert(event)
+                yield _of_text("delta", message_id, delta=inert(event), logprobs=[])
             elif isinstance(event, Answer):
                 whole = await run_in_threadpool(answered, begun, asked, event, message_id)
                 for payload in _ending(told, whole):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -23,11 +24,11 @@ from thresher_server.conversations import forget_sources
 from thresher_server.jobs.worker import STARTS_A_JOB, started
 from thresher_server.naming import READING, Opened, Served, is_there, with_words
 from thresher_server.problems import Problem, replies
-from thresher_server.receiving import on_disk, received
+from thresher_server.receiving import received
 from thresher_server.routes.search import LONGEST_FILTER
 from thresher_server.searching import address_of
 from thresher_server.security.access import Reader, Writer
-from thresher_server.security.keys import Scope
+from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
 from thresher_server.shapes import Body, DocumentReply, Reply
 from thresher_server.uploads import Originals, Uploads, forget_document, missing
@@ -140,11 +141,10 @@ def listed(
 async def add(caller: Writer, collection: Opened, service: Served, request: Request) -> JSONResponse:
     """Files as a form, or web addresses as JSON; a job indexes them. A file replaces an earlier one of its name."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() == "multipart/form-data":
-        arguments = await _sent(service, collection, request)
-    else:
-        body = await _addresses(request)
-        inner = caller.may(Scope.ADMIN)
-        arguments = {"sources": body.urls, "recipe": body.recipe, "public_only": not inner}
+        return await _sent(service, caller, collection, request)
+    body = await _addresses(request)
+    inner = caller.may(Scope.ADMIN)
+    arguments = {"sources": body.urls, "recipe": body.recipe, "public_only": not inner}
     return await started(service, caller, collection.name, "add", arguments)
 
 
@@ -221,6 +221,7 @@ async def forget(
         step = "a document that is there is forgotten by its id, with `purge`"
         raise Problem(404, "was not deleted here, or is there", subject=f"source {source}", next_step=step) from error
     await run_in_threadpool(forget_sources, service.home, collection.name, gone)
+    await run_in_threadpool(Uploads(service.home, collection).forget_unread, gone)  # of a deletion that was cut short
     service.audit.write(caller.name, "delete", collection=collection.name, sources=gone, purge=True)
     return Deleted(deleted=sorted(map(file_name, gone)))
 
@@ -238,29 +239,27 @@ async def reindex(caller: Writer, collection: Opened, document: DocumentId, serv
 # --- uploads ----------------------------------------------------------------------------------------------------------
 
 
-async def _sent(service: Service, collection: Collection, request: Request) -> dict[str, Any]:
+async def _sent(service: Service, caller: Caller, collection: Collection, request: Request) -> JSONResponse:
     """Keep the files of a form. Raises Problem 422 without any, 409 if a name is a folder's, 507 for a full disk."""
     uploads = Uploads(service.home, collection)
     folder = await run_in_threadpool(lambda: uploads.folder)
     async with received(request, folder) as form:
         if not form.files:
             raise Problem(422, "holds no files", subject="the form", next_step="send some as `files`")
-        with on_disk():
-            sources = await run_in_threadpool(_kept, uploads, form.files)
-            await run_in_threadpool(uploads.share, sources)
-    return {"sources": sources, "recipe": form.fields.get("recipe") or None}
+        sources = list(dict.fromkeys(str(uploads.place(name)) for name, _ in form.files))
+        arguments = {"sources": sources, "recipe": form.fields.get("recipe") or None}
+        keep = partial(_keep, uploads, form.files)
+        return await started(service, caller, collection.name, "add", arguments, keep)
 
 
-def _kept(uploads: Uploads, files: Iterable[tuple[str, Path]]) -> list[str]:
-    places: dict[str, Path] = {}
-    for name, path in files:
-        place = uploads.place(name)
+def _keep(uploads: Uploads, files: Iterable[tuple[str, Path]]) -> None:
+    places = [(name, path, uploads.place(name)) for name, path in files]
+    for name, path, place in places:
         try:
             uploads.take(path, place)
         except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
             raise Problem(409, "is a folder here, or lies in a file", subject=name, next_step="rename it") from error
-        places[str(place)] = place
-    return list(places)
+    uploads.share(str(place) for *_, place in places)
 
 
 async def _addresses(request: Request) -> Addresses:
