@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import openpyxl
@@ -15,6 +15,7 @@ import thresher
 from tests.conftest import Run
 from tests.documents import hostile, making
 from tests.documents.making import needs_papers, read_all, read_one, refusal, save
+from thresher.documents.registry import FileKind
 from thresher.documents.sources import Item, Limits, fetch
 from thresher.errors import DocumentError
 from thresher.types import Document
@@ -113,13 +114,11 @@ def test_a_mail_that_is_cut_off_is_read_as_far_as_it_goes(tmp_path: Path) -> Non
 
 # --- folders with what breaks a reader, and with the collection's own home --------------------------------------------
 
-ABSURD_DATE = b"From: ann@example.com\nSubject: Oats\nDate: Mon, 02 Mar 99999999999999999999 10:00\n\nWords.\n"
 BREAKING = {
-    b"section.html": b"<p>Words <![foo[",
     b"charset.html": b'<meta charset="undefined"><p>Words',
     b"key.json": b'{"text": "Words.", "\\ud800": "x"}',
     b"front.md": b"---\nsize: " + b"[" * 5000 + b"]" * 5000 + b"\n---\nWords.",
-    b"date.eml": ABSURD_DATE,
+    b"words.bad": b"Words.",
     b"caf\xe9.txt": b"Words.",
     b"book.epub": hostile.nested_book(),
     b"deck.pptx": hostile.nested_slides(),
@@ -140,7 +139,10 @@ def barn(tmp_path: Path) -> Path:
     return folder
 
 
-def test_whatever_a_reader_throws_is_that_files_line_and_the_rest_is_committed(barn: Path, run: Run) -> None:
+def test_whatever_a_reader_throws_is_that_files_line_and_the_rest_is_committed(
+    barn: Path, run: Run, registering: Callable[[FileKind], None]
+) -> None:
+    registering(FileKind("bad", "bad", (".bad",), ("x/bad",), "tests.documents.readers:fail"))
     for name, data in BREAKING.items():
         with open(os.path.join(os.fsencode(barn), name), "wb") as file:
             file.write(data)

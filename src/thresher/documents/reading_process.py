@@ -136,7 +136,7 @@ class ReadingProcess:
             return self._too_much_memory(source)
         elif name in ("SIGSEGV", "SIGBUS"):
             what = f"it crashed the reading process ({name}); its elements may be nested too deeply"
-            next_step = f"leave it out, or raise the setting reading.stack_megabytes ({limits.stack_megabytes})"
+            next_step = limits.stack_step
         elif name == "SIGKILL" and not child.nonsense:
             what = "the reading process was killed (SIGKILL); the machine may have run out of memory"
             smaller = f"a smaller setting reading.memory_megabytes ({limits.memory_megabytes})"

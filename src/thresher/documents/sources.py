@@ -51,6 +51,11 @@ class Limits:
         """After these a reader ends itself: who asks is first, and says which setting it was."""
         return ceil(self.seconds) + GRACE_SECONDS
 
+    @property
+    def stack_step(self) -> str:
+        """What to do about a file that needs a larger stack."""
+        return f"leave it out, or raise the setting reading.stack_megabytes ({self.stack_megabytes})"
+
 
 DEFAULT_LIMITS = Limits()
 

@@ -164,7 +164,10 @@ class Worker:
             self._send_all(self._parse(item, data, hints, metadata=metadata, limits=limits, alive=self._alive))
             last = ReadReply(done=True)
         except DocumentError as error:
-            last = ReadReply(failed=Failure.of(error), out_of_memory=isinstance(error.__cause__, MemoryError))
+            cause, failed = error.__cause__, Failure.of(error)
+            if isinstance(cause, RecursionError) and "Stack overflow" in str(cause):  # before Python 3.14 a SIGSEGV
+                failed = replace(failed, next_step=limits.stack_step)
+            last = ReadReply(failed=failed, out_of_memory=isinstance(cause, MemoryError))
         self._send(replace(last, worn=last.out_of_memory or held_bytes() > WORN_SHARE * self._memory))
 
     def _send_all(self, documents: Iterator[Document | DocumentError]) -> None:
