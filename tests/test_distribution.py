@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import tomllib
 from importlib import metadata
@@ -98,6 +99,12 @@ def test_a_distribution_has_an_author_addresses_and_words_to_be_found_by(folder:
     assert told["keywords"]
     assert "Typing :: Typed" in told["classifiers"]  # type: ignore[operator]
     assert list(folder.glob("src/**/py.typed"))
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_each_upper_bound_of_a_library_has_its_reason_beside_it(folder: Path) -> None:
+    lines = (folder / "pyproject.toml").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if re.search(r'"[\w.\[\]-]+[^" ;]*(?:==|<)\d', line) and "#" not in line] == []
 
 
 # --- extras -----------------------------------------------------------------------------------------------------------

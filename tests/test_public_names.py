@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -38,6 +39,12 @@ def test_no_public_name_is_removed_and_each_new_one_is_recorded() -> None:
     now = public_names()
     assert sorted(recorded - now) == [], "removed: CONTRIBUTING.md says how a public name goes"
     assert sorted(now - recorded) == [], "new: python -m tests.test_public_names records them"
+
+
+def test_the_page_lists_the_public_modules() -> None:
+    page = (RECORD.parents[1] / "docs/extending.md").read_text(encoding="utf-8")
+    table = page.partition("## The public modules\n")[2].partition("\n\nWhere ")[0].partition("|---|")[2]
+    assert {f"thresher.{name}".removesuffix(".thresher") for name in re.findall(r"`([a-z._]+)`", table)} == PUBLIC
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
 
+__all__ = ["watch", "within"]
+
 Allow = Callable[[], None]
 """Returns while work may go on. Raises BudgetSpent."""
 

@@ -26,6 +26,8 @@ from thresher.types import And, Comparison, Filter, In, IsNull, Like, Not, Opera
 if TYPE_CHECKING:
     from sqlglot import exp
 
+__all__ = ["COLUMNS", "IDS", "fields_of", "holds", "narrowed", "of_documents", "parse", "resolve"]
+
 COLUMNS = ("source", "title", "kind", "added", "date", "page")
 """Columns of every chunk that a caller may name."""
 
@@ -176,6 +178,25 @@ def parse(text: str) -> Filter:
         what = str(error) if isinstance(error, _Unusable) else "is nested too deep" if deep else "cannot be read"
         example = "write it like: kind = 'pdf' AND page <= 3"
         raise UsageError(f"the filter {what}", subject=f"`where` {text!r}", next_step=example) from error
+
+
+def of_documents(text: str) -> Filter:
+    """The filter of documents that somebody wrote; UsageError for what is none, and for one of pages."""
+    where = parse(text)
+    if "page" in fields_of(where):
+        step = "name source, title, kind, added, date or a field of the metadata"
+        raise UsageError("is no field of whole documents", subject="page", next_step=step)
+    return where
+
+
+def fields_of(where: Filter) -> set[str]:
+    """The fields that a filter names."""
+    match where:
+        case Not(operand):
+            return fields_of(operand)
+        case And(operands) | Or(operands):
+            return {field for operand in operands for field in fields_of(operand)}
+    return {where.field}
 
 
 def _parsed(node: exp.Expression, *, depth: int) -> Filter:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import thresher
 from thresher.collection.opened import CERTIFICATES
 from thresher.home.places import LocalFiles
+from thresher.judging.certificate import Certificate, Terms
 from thresher.models.cross_encoders import BUNDLED_CHECKER, BundledJudge
 from thresher_ci.asking import Asker
 from thresher_ci.documents import COLLECTION, Workplace
@@ -121,7 +122,9 @@ def test_another_number_of_chunks_has_no_question_answered_again(place: Workplac
 def test_where_something_is_certified_every_question_is_answered_again(place: Workplace, tmp_path: Path) -> None:
     begun(place, tmp_path)
     with place.collection() as collection:
-        collection.files.write(CERTIFICATES, b"{}")
+        terms = Terms("documents", {}, {})
+        stated = ("wrong among answered", 0.1, 0.95, 0.5, 60, 50, 1, 0.09, "2026-11-30", collection.name)
+        collection.certificates.put(Certificate(*stated, "corrective", terms, ()))
     try:
         assert [one.footprint for one in asked(place, {})[0]] == [""] * len(QUESTIONS)
     finally:

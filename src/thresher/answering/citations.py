@@ -28,6 +28,8 @@ from thresher.types import (
 from thresher.verification.claims import sentences_of
 from thresher.verification.conflicts import find_conflicts
 
+__all__ = ["SUPPORT", "Sentence", "abstention", "cite"]
+
 SUPPORT = Scale("support", 0.0, 1.0)
 
 

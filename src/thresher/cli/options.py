@@ -23,6 +23,22 @@ if TYPE_CHECKING:
     from thresher.home import places
     from thresher.recipes.settings import FrontSettings
 
+__all__ = [
+    "FAILED",
+    "IN_PART",
+    "AsJson",
+    "Home",
+    "On",
+    "RecipeName",
+    "Settings",
+    "Strict",
+    "Target",
+    "assignments",
+    "on_collection",
+    "target_of",
+    "tell_hosts",
+]
+
 DONE, FAILED, WRONG_USAGE, IN_PART, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 """Exit codes of the public contract; 130 is what shells expect of a command that Ctrl-C ended."""
 

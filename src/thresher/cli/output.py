@@ -16,6 +16,8 @@ from thresher.tracing.explain import shortened
 if TYPE_CHECKING:
     from thresher.indexing.inputs import IndexProgress
 
+__all__ = ["as_json", "complain", "counting", "failures", "indexing", "say", "table"]
+
 
 def on_terminal() -> bool:
     """Whether a person is looking at stdout."""

@@ -24,6 +24,18 @@ from thresher.models.usage import Exchanges, Meter
 from thresher.net import Bounds, NotFetched, send
 from thresher.types import Scale, Score
 
+__all__ = [
+    "ANYWHERE",
+    "PROVIDERS",
+    "Fields",
+    "JsonSearch",
+    "ProviderSettings",
+    "Restriction",
+    "SearchRequest",
+    "WebResult",
+    "WebSearch",
+]
+
 REPLY_BYTES = 5_000_000  # of a provider's reply: fifty results with the text of their pages
 
 MAX_TITLE, MAX_SNIPPET, MAX_CONTENT = 300, 2_000, 200_000

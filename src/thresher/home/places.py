@@ -16,6 +16,20 @@ from thresher.plugins import brought, loaded
 from thresher.protocols import Files, RemoteFolder, StoredFile
 from thresher.protocols import Home as Home
 
+__all__ = [
+    "COLLECTIONS",
+    "UNFINISHED",
+    "LocalFiles",
+    "check_name",
+    "files_asked",
+    "files_at",
+    "held_too_long",
+    "home_files",
+    "home_of",
+    "make_folder",
+    "working_folder",
+]
+
 COLLECTIONS = "collections"
 """The folder of a home that holds its collections, a folder each."""
 

@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Never
 
 from thresher.errors import UsageError
-from thresher.filters import COLUMNS, holds, narrowed, parse, resolve
+from thresher.filters import COLUMNS, fields_of, holds, narrowed, of_documents, resolve
 from thresher.indexing.catalog import SourceRef, stable_json, to_places, to_record, with_places
 from thresher.indexing.store import DocumentStore
-from thresher.types import And, Filter, In, Not, Or
+from thresher.types import Filter, In
 
 if TYPE_CHECKING:
     from thresher.home.places import Home
@@ -31,24 +31,6 @@ if TYPE_CHECKING:
 
 DESCRIBED = ("id", "source", "title", "kind", "added", "date", "metadata", "places")
 """Columns that decide whether a document is seen."""
-
-
-def of_documents(text: str) -> Filter:
-    """The filter of documents that somebody wrote; UsageError for what is none, and for one of pages."""
-    where = parse(text)
-    if "page" in _fields(where):
-        step = "name source, title, kind, added, date or a field of the metadata"
-        raise UsageError("is no field of whole documents", subject="page", next_step=step)
-    return where
-
-
-def _fields(where: Filter) -> set[str]:
-    match where:
-        case Not(operand):
-            return _fields(operand)
-        case And(operands) | Or(operands):
-            return {field for operand in operands for field in _fields(operand)}
-    return {where.field}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +135,7 @@ def _seen(whole: DocumentStore, where: Filter) -> Seen:
     rows = {row["id"]: {"page_count": 0, **row} for row in documents.rows(DESCRIBED)}
     several = documents.get(id_ for id_, row in rows.items() if len(to_places(row["places"])) > 1)
     given = {file: json.loads(row["given"] or "{}") for file, row in (whole.files() if several else {}).items()}
-    fields = _fields(where)
+    fields = fields_of(where)
     own = fields.difference(COLUMNS)
     described: dict[str, dict[str, Any]] = {}
     found: dict[str, tuple[str, SourceRef]] = {}

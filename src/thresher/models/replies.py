@@ -19,6 +19,18 @@ import numpy as np
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.protocols import LanguageModel
 
+__all__ = [
+    "StructuredReply",
+    "Unreadable",
+    "asked",
+    "asked_for_text",
+    "object_schema",
+    "read_choice",
+    "read_integer",
+    "read_line",
+    "read_text",
+]
+
 Value = TypeVar("Value")
 
 MALFORMED = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)

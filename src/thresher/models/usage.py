@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 from thresher.errors import BudgetSpent, Cancelled, NotRecorded, ProviderError, TooLong, without_password
 from thresher.types import Usage
 
+__all__ = ["Exchanges", "Meter", "Prices"]
+
 Value = TypeVar("Value")
 
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from thresher.models.chat import ChatModel
     from thresher.models.cross_encoders import BundledJudge, Remember
 
+__all__ = ["BUNDLED", "Components", "Models", "chat_model"]
+
 BUNDLED = "bundled"
 """The name of the encoder, and of the cross-encoder, that come with Thresher."""
 

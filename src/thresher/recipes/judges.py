@@ -38,6 +38,8 @@ from thresher.types import PROBABILITY, UNIT, Decision, Judgement, Notes, Query,
 if TYPE_CHECKING:
     from thresher.judging.calibration import ModelWeight
 
+__all__ = ["JUDGES", "JudgeEntry", "calibration", "judge_folder", "judge_of", "trained_scorer"]
+
 NO_CHAT_MODEL = "judge: no chat model is configured (llm.base_url, llm.model); the local judge scored"
 
 

@@ -17,6 +17,8 @@ from thresher.home.places import STORES as GROUP
 from thresher.plugins import brought, load_plugins, loaded
 from thresher.protocols import Files, Home, Store
 
+__all__ = ["RECORD", "STORES", "opened", "recorded"]
+
 
 def _lance(folder: Home) -> Store:
     if not isinstance(folder, Path):

@@ -19,6 +19,19 @@ from typing import Any
 
 from thresher.text.language import LANGUAGES, language_of, question_language, small_words
 
+__all__ = [
+    "FRAGMENT_TERMS",
+    "STOP_WORDS",
+    "TITLE_WEIGHT",
+    "chunk_terms",
+    "folded",
+    "index_terms",
+    "overlap",
+    "query_terms",
+    "term_set",
+    "term_share",
+]
+
 VERSION = 1
 """Part of a chunk table's fingerprint: terms of two versions must not be mixed in one table.
 

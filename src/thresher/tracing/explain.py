@@ -10,6 +10,19 @@ from typing import Any
 from thresher.text.markup import flat, one_line, plain, words
 from thresher.types import Certified, ClaimState, State
 
+__all__ = [
+    "also",
+    "assessment",
+    "counted",
+    "facts",
+    "in_full",
+    "marked_sentence",
+    "picture",
+    "shortened",
+    "spent",
+    "where",
+]
+
 WIDTH = 120
 """Characters of a line where no terminal says its own."""
 

@@ -22,13 +22,11 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from typing import Any
 
 from thresher import Answer, Collection, Hit
-from thresher.collection.opened import CERTIFICATES
-from thresher.indexing.catalog import about
 from thresher.question.wording import asked_apart
 from thresher_ci.knowledge import Question
 from thresher_ci.outcome import Outcome, outcome_of
@@ -83,7 +81,7 @@ class Asker:
         """What an answer depends on besides the documents; empty where that is not known in full."""
         settings = self.collection.settings(recipe, self.settings)
         outside = settings.get("outside") not in (None, "none")
-        certified = self.collection.files.find(CERTIFICATES) is not None
+        certified = self.collection.certificates.get(recipe) is not None
         if recipe != SKIPPED or outside or certified or settings.get("judge") not in JUDGES:
             return ""
         return digest([environment(self.collection, recipe, self.settings), date.today().isoformat()])
@@ -98,9 +96,10 @@ class Asker:
         return f"{digest([question, environment, passages, documents])}{RARITY}{digest(sorted(rarity.items()))}"
 
     def _document(self, document_id: str) -> str:
-        """Fingerprint of a document: its id is a hash of its text, `about` one of everything else."""
+        """Fingerprint of all of a document but where it lies."""
         if document_id not in self._documents:
-            self._documents[document_id] = f"{document_id} {about(self.collection.document(document_id))}"
+            read = replace(self.collection.document(document_id), source="", container="")
+            self._documents[document_id] = digest(asdict(read))
         return self._documents[document_id]
 
 

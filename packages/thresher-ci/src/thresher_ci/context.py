@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from thresher.parts.chunking import Span, sentence_spans
 from thresher.text.markup import blocks
-from thresher.text.sentences import Span, sentence_spans
 from thresher.types import Document
 
 REACH = 40

@@ -12,11 +12,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import thresher
-from thresher.models.cross_encoders import Memory, Pair
-from thresher.models.running import WeightsFolder
 from thresher.protocols import Files
 
 FILE = "readings.json"
@@ -26,6 +24,19 @@ MOST_KEPT = 100_000
 
 FILES = ("*.py", "*.json", "*.onnx")
 """Of the engine: code, prompts, fitted tables and weights."""
+
+
+Pair = tuple[str, str, str]
+"""Question or claim, title, text."""
+
+
+class Named(Protocol):
+    """A model."""
+
+    @property
+    def name(self) -> str:
+        """With a hash of its weights."""
+        ...
 
 
 class Readings:
@@ -40,9 +51,9 @@ class Readings:
         except (ValueError, AttributeError, TypeError):
             return
 
-    def __call__(self, model: WeightsFolder, form: type) -> Memory:
+    def __call__(self, model: Named, form: type) -> Kept:
         """The memory of a model for one form of its readings."""
-        return _Kept(self._values, lambda: f"{model.name} {form.__name__}", form)
+        return Kept(self._values, lambda: f"{model.name} {form.__name__}", form)
 
     def save(self) -> None:
         """Write them whole."""
@@ -50,11 +61,14 @@ class Readings:
         self._files.write(FILE, json.dumps(kept).encode())
 
 
-class _Kept:
+class Kept:
+    """The readings of one model in one form."""
+
     def __init__(self, values: dict[str, list[float]], name: Callable[[], str], form: type) -> None:
         self._values, self._name, self._form = values, name, form
 
     def get(self, keys: Iterable[Pair]) -> dict[Pair, Any]:
+        """Those that are known."""
         found: dict[Pair, Any] = {}
         for key in keys:
             if (value := self._values.pop(hashed := self._hashed(key), None)) is not None:
@@ -63,6 +77,7 @@ class _Kept:
         return found
 
     def put(self, values: Mapping[Pair, Any]) -> None:
+        """Remember readings."""
         self._values.update((self._hashed(key), list(astuple(value))) for key, value in values.items())
 
     def _hashed(self, key: Pair) -> str:

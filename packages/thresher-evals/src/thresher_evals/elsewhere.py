@@ -21,8 +21,8 @@ from thresher_evals.dataset import Question, Task
 from thresher_evals.rows import Row, config_of, finite
 
 if TYPE_CHECKING:
-    from thresher.home.places import Home
     from thresher.indexing.processes import Pool
+    from thresher.protocols import Home
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def row(asking: bytes, recipe: str, question: Question, hidden: str | None) -> R
 
 @cache
 def _put(asking: bytes) -> tuple[CollectionAsker, Put]:
-    from thresher.collection.engine import Engine
+    from thresher import Engine
 
     wanted: Asking = pickle.loads(asking)
     collection = Engine(wanted.home).collection(wanted.collection)

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import UsageError
-from thresher.home.places import Home, LocalFiles, working_folder
-from thresher.protocols import Progress
+from thresher.home.places import LocalFiles, working_folder
+from thresher.protocols import Home, Progress
 from thresher.types import Origin
 from thresher_evals.asker import Asker, Put
 from thresher_evals.dataset import Dataset, Question, Task

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from thresher import recipes
+from thresher import protocols, recipes
 from thresher.cli import output
 from thresher.cli.options import Home, Settings, assignments, target_of
 from thresher.errors import UsageError
-from thresher.home import places
+from thresher.home.places import working_folder
 from thresher.settings import check_known, variable
 from thresher_server.security.keys import Keys, Scope
 
@@ -60,7 +60,7 @@ def for_all(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def run(
-    home: places.Home, given: dict[str, Any], *, app: Callable[[Service], FastAPI] | None = None, path: str = "/"
+    home: protocols.Home, given: dict[str, Any], *, app: Callable[[Service], FastAPI] | None = None, path: str = "/"
 ) -> None:
     """Serve until stopped. Raises UsageError where a key is needed and none exists.
 
@@ -193,12 +193,12 @@ def revoke(name: KeyName, home: Home = None) -> None:
     _kept(home, "revoke key", name)
 
 
-def _kept(home: places.Home | None, did: str, name: str) -> None:
+def _kept(home: protocols.Home | None, did: str, name: str) -> None:
     from thresher_server.service import Audit
 
     where = target_of(home, None, {}, json=False).home
-    Audit(places.working_folder(where)).write("command line", did, key=name)
+    Audit(working_folder(where)).write("command line", did, key=name)
 
 
-def _keys(home: places.Home | None) -> Keys:
+def _keys(home: protocols.Home | None) -> Keys:
     return Keys(target_of(home, None, {}, json=False).home)

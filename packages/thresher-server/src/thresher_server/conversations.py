@@ -12,9 +12,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path
 from pydantic import Field
 
-from thresher.home.places import Home, home_files
+from thresher.home.places import home_files
 from thresher.links import file_name, renamed
-from thresher.protocols import Files
+from thresher.protocols import Files, Home
 from thresher_server.jobs.store import now, read_stored, write_stored
 from thresher_server.naming import READING, Opened, Served
 from thresher_server.problems import Problem, replies

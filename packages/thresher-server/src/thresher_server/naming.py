@@ -12,8 +12,7 @@ from typing import Annotated
 from fastapi import Depends, Path
 
 from thresher import recipes
-from thresher.collection import Collection
-from thresher.indexing.catalog import DocumentRecord
+from thresher.collection import Collection, DocumentRecord
 from thresher.stores.registry import recorded
 from thresher_server.problems import Problem
 from thresher_server.security.access import caller_of, check

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from fastapi import Request
 
 from thresher.collection import Collection
-from thresher.collection.opened import PUBLIC_URL
 from thresher.filters import COLUMNS
 from thresher.types import L2, Check, Hit, Score, SearchResult, logistic
 from thresher_server.asking import check_length, while_connected, worked
@@ -19,6 +18,7 @@ from thresher_server.naming import collection_and_recipe
 from thresher_server.problems import Problem
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
+from thresher_server.settings import PUBLIC_URL
 
 Value = str | int | float | bool
 Result = TypeVar("Result")

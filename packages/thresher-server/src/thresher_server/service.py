@@ -20,11 +20,11 @@ from urllib.parse import urlsplit
 
 from fastapi import Request
 
-from thresher import recipes
+from thresher import Engine, recipes
 from thresher.collection import Collection
-from thresher.collection.engine import Engine
-from thresher.home.places import Home, make_folder, working_folder
+from thresher.home.places import make_folder, working_folder
 from thresher.links import file_name
+from thresher.protocols import Home
 from thresher.recipes.settings import FrontSettings
 from thresher.settings import resolved
 from thresher_server import telemetry

@@ -8,6 +8,9 @@ from thresher.errors import UsageError
 from thresher.protocols import Home
 from thresher.settings import Frozen, Listed
 
+PUBLIC_URL = "public_url"
+"""The engine's setting that the addresses of sources begin with; the server answers with its own."""
+
 
 class ServerSettings(Frozen):
     """How `thresher serve` listens and what it bears."""

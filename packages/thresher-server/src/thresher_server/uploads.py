@@ -16,10 +16,10 @@ import unicodedata
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from thresher.collection import Collection
-from thresher.home.places import Home, LocalFiles, home_files, make_folder, working_folder
-from thresher.indexing.catalog import SourceRef
+from thresher.collection import Collection, SourceRef
+from thresher.home.places import LocalFiles, home_files, make_folder, working_folder
 from thresher.indexing.store import DocumentStore
+from thresher.protocols import Home
 from thresher_server.conversations import forget_sources
 from thresher_server.naming import is_there
 from thresher_server.problems import Problem

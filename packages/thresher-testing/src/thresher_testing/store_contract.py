@@ -17,27 +17,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from thresher.chunking.fixed import RecursiveChunker
+import thresher
+from thresher.collection import Report
 from thresher.errors import StoreError
-from thresher.filters import parse, resolve
-from thresher.indexing.catalog import SourceRef
-from thresher.indexing.doctor import examine
-from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.ingest import Ingest, Report
-from thresher.indexing.prepare import Incoming
-from thresher.indexing.store import DocumentStore
 from thresher.protocols import MOST_VERSIONS, ChunkStore, ChunkTable, Records, RecordStore, Store
 from thresher.stores import registry
 from thresher.text.terms import chunk_terms
-from thresher.types import Chunk, Comparison, Document
+from thresher.types import Chunk, Comparison
 from thresher_testing.store_samples import (
     COMPARED,
     ENCODER,
@@ -382,31 +374,32 @@ class StoreContract(RecordStoreContract, ChunkStoreContract):
         store.create("chunks_a", dimension=2)
         assert store.chunk_tables() == {"chunks_a"}
 
-    def test_a_collection_is_kept_in_it(self, tmp_path: Path, store: Store) -> None:
-        collection = DocumentStore(tmp_path / "collection", store)
-        config = IndexConfig(RecursiveChunker(60, 0), ENCODER)
+    def test_a_collection_is_kept_in_it(self, tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(registry.STORES, "contract", lambda folder: store)
+        words_alone = {"store": "contract", "fuse.method": "weighted", "fuse.dense_weight": 0, "rerank": "none"}
+        with thresher.open(tmp_path / "home", encoder=ENCODER) as collection:
 
-        def index(**texts: str) -> Report:
-            files = [Incoming(name, text, "", partial(documents, name, text)) for name, text in texts.items()]
-            return Ingest(collection, [config]).run(files, vanished=lambda file: True, prune=True)
+            def add(source: str, text: str) -> Report:
+                letters = {"letters": len(source)}
+                return collection.add_text(text, source=source, metadata=letters, recipe="hybrid", settings=words_alone)
 
-        def documents(name: str, text: str) -> Iterator[Document]:
-            yield Document(sha256(text.encode()).hexdigest(), name, "", text, "text", metadata={"letters": len(name)})
+            def found(question: str, where: str = "kind = 'markdown'") -> set[str]:
+                hits = collection.search(question, recipe="hybrid", where=where, settings=words_alone).hits
+                return {hit.chunk.source for hit in hits}
 
-        def found(question: str, where: str = "kind = 'text'") -> set[str]:
-            table, restricted = collection.table(config, "chunk"), resolve(parse(where), collection.metadata)
-            return {chunk.source for chunk, _ in table.matching(question, limit=9, where=restricted)}
-
-        assert index(a=TEXTS["c1"], b=TEXTS["c2"], copy=TEXTS["c2"]).added == 2
-        assert found("lighthouse") == {"a", "b"}
-        report = index(a=TEXTS["c1"], copy=TEXTS["c2"], new=TEXTS["c3"])
-        assert (report.added, report.unchanged, report.removed) == (1, 2, 1)
-        assert found("lighthouse ships") == {"a", "copy", "new"}
-        assert [(one.number, one.source) for one in collection.records()] == [(1, "a"), (2, "copy"), (3, "new")]
-        assert found("lighthouse ships", "letters > 2") == {"new"}
-        collection.remove([SourceRef("a")], files=["a"])
-        assert found("lighthouse ships") == {"copy", "new"}
-        assert examine(collection, [config], repair=False) == []
+            assert [add(*one).added for one in (("a", TEXTS["c1"]), ("b", TEXTS["c2"]), ("third", TEXTS["c5"]))] == [
+                1
+            ] * 3
+            assert (add("copy", TEXTS["c2"]).duplicates, found("lighthouse")) == (1, {"a", "b"})
+            assert collection.delete("b") == ["b"]
+            assert (add("third", TEXTS["c3"]).updated, add("a", TEXTS["c1"]).unchanged) == (1, 1)
+            assert found("lighthouse ships") == {"a", "copy", "third"}
+            assert found("poem") == set()
+            assert [(one.number, one.source) for one in collection.documents()] == [(1, "a"), (2, "copy"), (4, "third")]
+            assert found("lighthouse ships", "letters > 2") == {"third"}
+            assert collection.delete("a") == ["a"]
+            assert found("lighthouse ships") == {"copy", "third"}
+            assert collection.doctor(repair=False) == []
 
 
 class TestNamedStore(StoreContract):

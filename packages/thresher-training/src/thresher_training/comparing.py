@@ -12,10 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.judging.calibration import Interval, Numbers
 from thresher.judging.fitting import RESAMPLES, auroc, calibration_error, fit, logistic_weights
 from thresher.judging.scorers import LogOdds, TunedJudge
 from thresher.types import Public
+
+Numbers = NDArray[np.float64]
+
+Interval = tuple[float, float]
+"""Lower and upper end."""
 
 PRIOR_SHARE = 0.5
 """Prior standard deviation as a share of the shipped weights: 20 questions cannot reverse them, 100 can change them."""

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from thresher.collection import Label
 from thresher.errors import UsageError
 from thresher.json_lines import lines_of
 from thresher.text.terms import folded
-from thresher.tracing.feedback import Label
 
 LEAST_QUESTIONS = 100
 """Questions with a relevant passage: a fifth each is for tuning and held out, and a calibration needs 20."""

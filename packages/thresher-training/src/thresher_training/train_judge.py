@@ -12,26 +12,29 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from thresher import recipes
+from thresher.collection import Label
 from thresher.errors import MissingExtra
-from thresher.home.places import Home, LocalFiles, working_folder
+from thresher.home.places import LocalFiles, working_folder
 from thresher.judging.scorers import JUDGE_FILE, LogOdds, TunedJudge
 from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
-from thresher.models.running import HASH_CHARACTERS
-from thresher.protocols import Counting
-from thresher.recipes import corrective, cuts
+from thresher.parts.chunking import sentence_spans
+from thresher.protocols import Counting, Home
+from thresher.recipes import corrective
 from thresher.recipes.components import Components
 from thresher.recipes.judges import calibration, judge_folder, trained_scorer
 from thresher.recipes.settings import CorrectiveSettings
 from thresher.settings import flat_public
-from thresher.text.sentences import sentence_spans
 from thresher.text.terms import folded, term_set
-from thresher.tracing.feedback import Label
 from thresher.types import Public, Query
 from thresher_training.comparing import Case, Comparison, compared, fitted_judge
 from thresher_training.labels import Group, Labelled, PartName, Passage, of_feedback, parted, read_labels, together
 
 if TYPE_CHECKING:
     from thresher_training.tuning import Run
+
+SHORT = 12
+"""Characters of the hash that names the folder of a training."""
 
 CANDIDATES = 16
 """Passages retrieved for each question."""
@@ -99,9 +102,11 @@ def train(
         raise MissingExtra(error.name, distribution="thresher-training") from error
     counting = counting or silently
     labels = together([*([] if file is None else read_labels(file)), *of_feedback(feedback)])
-    scorer = trained_scorer(settings, parts, parts.table(cuts.corrective(settings, parts)))
+    config = recipes.get("corrective").index_config(settings, parts)
+    assert config is not None, "the recipe retrieves"
+    scorer = trained_scorer(settings, parts, parts.table(config))
     identity = [labels, flat_public(settings), epochs, seed, scorer.reader.name, parts.store.version]
-    short = hashlib.sha256(repr(identity).encode("utf-8", "replace")).hexdigest()[:HASH_CHARACTERS]
+    short = hashlib.sha256(repr(identity).encode("utf-8", "replace")).hexdigest()[:SHORT]
     folder = working_folder(parts.store.folder) / "training" / short
     groups = _gathered(folder / "groups.json", labels, settings, parts, counting)
     base = judge_folder(settings) or BUNDLED_JUDGE

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeVar
 from thresher.chunking.spans import make_chunk
 from thresher.documents.cleaning import references_span
 from thresher.models.replies import asked, object_schema, read_choice, read_text
+from thresher.parts.judging import fenced
 from thresher.protocols import LanguageModel
-from thresher.text.injection import fenced
 from thresher.text.sentences import sentence_spans
 from thresher.types import Chunk, Document
 from thresher_evals.dataset import Gold, normalise, sha1_number

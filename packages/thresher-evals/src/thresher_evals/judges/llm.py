@@ -13,14 +13,13 @@ from typing import Any, TypeVar
 
 from thresher.errors import UsageError
 from thresher.home.places import LocalFiles
-from thresher.models.chat import ChatModel
 from thresher.models.replies import StructuredReply, Unreadable, asked, object_schema, read_choice, read_integer
 from thresher.models.usage import Meter
+from thresher.parts.judging import fenced
 from thresher.protocols import LanguageModel
 from thresher.recipes.components import chat_model
 from thresher.recipes.settings import LanguageModelSettings
 from thresher.settings import Frozen, check_known, keys, validated
-from thresher.text.injection import fenced
 from thresher_evals.judges.base import (
     CORRECT,
     FACTS,
@@ -328,7 +327,7 @@ def check_other_model(settings: LanguageModelSettings, generators: Iterable[str]
             )
 
 
-def judge_model(settings: LanguageModelSettings, replies: Path, meter: Meter) -> ChatModel:
+def judge_model(settings: LanguageModelSettings, replies: Path, meter: Meter) -> LanguageModel:
     """The model at temperature 0, with its replies cached in the folder `replies`."""
     model = chat_model(settings.model_copy(update={"temperature": 0.0}), meter, kept=LocalFiles(replies))
     assert model is not None, "judge_settings refuses settings without a model"

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from thresher.models.encoders import BundledEncoder, RememberingEncoder
 from thresher.protocols import Encoder
+from thresher.recipes.components import Components
+from thresher.recipes.settings import RagSettings
 from thresher.text.terms import FRAGMENT_TERMS, index_terms, term_set, term_share
 from thresher.verification.rules import Case as ClaimCase
 from thresher.verification.rules import case_of
@@ -50,7 +51,7 @@ NOTE = (
 
 def offline_judge(*, gamma: float = GAMMA, encoder: Encoder | None = None) -> Judge:
     """The offline judge, for `unsupported` and `factscore`."""
-    used = encoder or RememberingEncoder(BundledEncoder())
+    used = encoder or Components.sketch().encoder(RagSettings(), reading=True)
 
     def similarity(text: str, others: Sequence[str]) -> Sequence[float]:
         return [float(cosine) for cosine in used.encode(others) @ used.encode([text])[0]]

@@ -19,10 +19,7 @@ from urllib.parse import quote
 import httpx
 
 from thresher.answer import Answer
-from thresher.home.folders import Summary
-from thresher.indexing.catalog import DocumentRecord
-from thresher.indexing.ingest import Report
-from thresher.judging.calibration import Calibration
+from thresher.collection import Calibration, DocumentRecord, Report, Summary
 from thresher.types import Check, SearchResult, Step
 from thresher_server.client import reading
 from thresher_server.client.reading import Explained, Job, Json, PastQuestion, Progress

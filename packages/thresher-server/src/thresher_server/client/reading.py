@@ -9,11 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from thresher.answer import Answer
+from thresher.collection import Calibration, DocumentRecord, Remark, Report, Summary
 from thresher.errors import DocumentError, ThresherError, UsageError
-from thresher.home.folders import Summary
-from thresher.indexing.catalog import DocumentRecord
-from thresher.indexing.ingest import Remark, Report
-from thresher.judging.calibration import Calibration
 from thresher.links import place_of
 from thresher.types import (
     Alternative,

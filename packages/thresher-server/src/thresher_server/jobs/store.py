@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from thresher.errors import StoreError
-from thresher.home.places import Home, home_files
-from thresher.protocols import Files
+from thresher.home.places import home_files
+from thresher.protocols import Files, Home
 from thresher_server.client.reading import Progress
 from thresher_server.problems import Problem
 

@@ -19,10 +19,8 @@ from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
-from thresher.collection import Collection
+from thresher.collection import Collection, IndexProgress, Report
 from thresher.errors import Cancelled, ThresherError
-from thresher.indexing.ingest import Report
-from thresher.indexing.inputs import IndexProgress
 from thresher.indexing.store import DocumentStore
 from thresher.links import file_name, renamed
 from thresher_server.client.reading import Progress, together

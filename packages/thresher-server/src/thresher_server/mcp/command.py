@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import thresher
+from thresher import protocols
 from thresher.cli import output
 from thresher.cli.options import Home, Settings, assignments, target_of, tell_hosts
 from thresher.errors import UsageError
-from thresher.home import folders, places
-from thresher.indexing.view import of_documents
+from thresher.filters import of_documents
 from thresher_server.security.keys import READ_ONLY, Offer, Profile, Scope
 
 if TYPE_CHECKING:
@@ -80,16 +81,16 @@ def mcp(
         _over_stdio(place, given, offer)
 
 
-def _check(home: places.Home, offer: Offer) -> None:
+def _check(home: protocols.Home, offer: Offer) -> None:
     """Raise UsageError for a collection that does not exist, unless agents may make it."""
-    there = folders.names(home)
+    there = thresher.collections(home).names
     missing = sorted((offer.collections or frozenset()) - set(there))
     if missing and Scope.WRITE not in offer.scopes:
         next_step = f"there are: {', '.join(there)}" if there else "add documents first: thresher index PATH"
         raise UsageError(f"is not in {home}", subject=f"collection {missing[0]}", next_step=next_step)
 
 
-def _over_stdio(home: places.Home, given: dict[str, Any], offer: Offer) -> None:
+def _over_stdio(home: protocols.Home, given: dict[str, Any], offer: Offer) -> None:
     from thresher_server.cli import for_all
     from thresher_server.mcp.server import make_server
     from thresher_server.service import make_service
@@ -103,7 +104,7 @@ def _over_stdio(home: places.Home, given: dict[str, Any], offer: Offer) -> None:
         service.close()
 
 
-def _over_http(home: places.Home, given: dict[str, Any], offer: Offer) -> None:
+def _over_http(home: protocols.Home, given: dict[str, Any], offer: Offer) -> None:
     from thresher_server.app import create_app
     from thresher_server.cli import run
     from thresher_server.mcp.server import OFFERED

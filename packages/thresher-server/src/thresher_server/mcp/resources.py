@@ -15,9 +15,8 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import Resource
 from pydantic import Field
 
-from thresher.collection import Collection
+from thresher.collection import Collection, DocumentRecord
 from thresher.errors import ThresherError, UsageError
-from thresher.indexing.catalog import DocumentRecord
 from thresher.links import address, file_name
 from thresher_server.mcp.desk import Desk
 from thresher_server.mcp.wording import MOST_TOKENS, beginning

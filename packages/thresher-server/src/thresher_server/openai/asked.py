@@ -10,7 +10,6 @@ from fastapi import Request
 from pydantic import BaseModel, Field
 
 from thresher.answer import Answer
-from thresher.collection.opened import PUBLIC_URL
 from thresher.models.encoders import token_count
 from thresher.types import State, Usage
 from thresher_server.asking import Question, check_length
@@ -20,6 +19,7 @@ from thresher_server.openai.models import Target, target_of
 from thresher_server.searching import address_of
 from thresher_server.security.keys import Caller
 from thresher_server.service import Service
+from thresher_server.settings import PUBLIC_URL
 from thresher_server.shapes import AlternativeReply, AnswerSentenceReply, CitationReply
 
 

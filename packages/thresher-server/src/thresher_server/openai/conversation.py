@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from thresher.models.running import encodable
 from thresher_server.conversations import TURN_CHARACTERS
 from thresher_server.openai.answer_text import without_tail
 from thresher_server.problems import Problem
@@ -33,7 +32,7 @@ _TASK, _BEGIN, _END = "### Task:", "<context>", "</context>"
 _SOURCE = re.compile(r'<source\b[^<>]*\sname="([^"]*)"')
 
 
-Text = Annotated[str, AfterValidator(encodable)]
+Text = Annotated[str, AfterValidator(lambda text: text.encode("utf-8", "replace").decode("utf-8"))]
 """A text of a request, with "?" for half of a surrogate pair: JSON may hold one, no reply can."""
 
 

@@ -15,10 +15,9 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from thresher.answer import Answer
 from thresher.collection import Collection
-from thresher.collection.opened import PUBLIC_URL
 from thresher.errors import ThresherError
-from thresher.judging.verdicts import ABSOLUTE
 from thresher.links import Links, file_name
+from thresher.parts.judging import ABSOLUTE
 from thresher.types import PROBABILITY, Correction, Decision, Judged, Judgement, Refined, Score, Step
 from thresher_server.asking import Event, Question, while_connected
 from thresher_server.conversations import TURN_CHARACTERS, Conversations, check_room
@@ -29,6 +28,7 @@ from thresher_server.searching import address_of
 from thresher_server.security.access import Asker, check, check_settings
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
+from thresher_server.settings import PUBLIC_URL
 from thresher_server.shapes import EVENT_STREAM, AnswerReply, Body
 
 COMPARED = ABSOLUTE

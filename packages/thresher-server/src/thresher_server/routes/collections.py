@@ -12,8 +12,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from thresher import recipes
-from thresher.collection import Collection
-from thresher.indexing.catalog import DocumentRecord
+from thresher.collection import Collection, DocumentRecord
 from thresher.recipes.judges import judge_of
 from thresher.recipes.settings import CorrectiveSettings, JudgeSettings
 from thresher_server import conversations

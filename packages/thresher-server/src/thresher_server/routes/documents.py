@@ -15,9 +15,8 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, JSONResponse
 from pydantic import Field, ValidationError
 
-from thresher.collection import Collection
+from thresher.collection import Collection, DocumentRecord
 from thresher.errors import UnknownSetting
-from thresher.indexing.catalog import DocumentRecord
 from thresher.links import file_name
 from thresher_server.asking import worked
 from thresher_server.conversations import forget_sources

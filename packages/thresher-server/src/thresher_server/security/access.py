@@ -15,7 +15,8 @@ from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 
-from thresher.home.places import Home, home_files
+from thresher.home.places import home_files
+from thresher.protocols import Home
 from thresher.settings import dotted
 from thresher.trusted import guarded
 from thresher_server.problems import Problem

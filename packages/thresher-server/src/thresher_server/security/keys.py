@@ -18,8 +18,9 @@ from enum import StrEnum
 from typing import Any
 
 from thresher.errors import UnknownSetting, UsageError
-from thresher.home.places import Home, files_asked, home_files
-from thresher.indexing.view import of_documents
+from thresher.filters import of_documents
+from thresher.home.places import files_asked, home_files
+from thresher.protocols import Home
 
 FILE = "keys.json"
 PREFIX = "thr"

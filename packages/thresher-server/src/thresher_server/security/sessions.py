@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 
-from thresher.home.places import Home, files_asked, home_files
+from thresher.home.places import files_asked, home_files
+from thresher.protocols import Home
 
 COOKIE = "thresher_session"
 

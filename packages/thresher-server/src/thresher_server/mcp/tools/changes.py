@@ -14,9 +14,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
-from thresher.collection import Collection
+from thresher.collection import Collection, Report
 from thresher.home.places import make_folder
-from thresher.indexing.ingest import Report
 from thresher.links import file_name
 from thresher_server.mcp.desk import Desk
 from thresher_server.mcp.resources import find_document, parts, resource
