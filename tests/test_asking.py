@@ -158,22 +158,6 @@ def test_whatever_else_is_said_is_a_question(question: str) -> None:
     assert courtesy(question) == ""
 
 
-def test_the_other_one_is_the_next_passage_of_the_question_before(home: Path) -> None:
-    with thresher.open(home) as collection:
-        for name, number in (("school", "445 12"), ("hall", "778 90")):
-            collection.add_text(f"Peter Lang works at the {name}. His telephone is {number}.", source=name)
-        first = collection.ask("What is the telephone number of Peter Lang?")
-        other = collection.ask("no, the other one", history=[first])
-        assert (other.state, other.standalone) == ("doubtful", first.question)
-        assert {one.citations[0].source for one in (first, other)} == {"school", "hall"}
-        none = collection.ask("the other one", history=[first, other])
-        assert (none.text, none.citations) == ("There is no other passage for the question before.", ())
-        for answer in (other, none):
-            assert collection.traces.load(answer.trace)["question"] == answer.question
-            again, differences = collection.replay(answer.trace)
-            assert (again.text, differences) == (answer.text, [])
-
-
 @pytest.mark.parametrize("recipe", ["corrective", "rag"])
 def test_a_line_searches_for_nothing_and_has_a_trace(home: Path, recipe: str) -> None:
     with thresher.open(home) as collection:

@@ -85,7 +85,7 @@ def test_a_long_paragraph_is_cut_to_whole_sentences_with_the_place_in_the_middle
 def shown_of(text: str, place: str) -> str:
     (stretch,) = stretches_of([piece(text)], {"d1": document(text)})
     at = text.index(place)
-    passage = passage_of(stretch, stretch.piece, (at, at + len(place)), contents=False)
+    passage = passage_of(stretch, stretch.piece, (at, at + len(place)))
     return "" if passage is None else passage.quote
 
 
@@ -97,7 +97,7 @@ def test_a_passage_that_ends_in_a_colon_is_shown_with_the_list_behind_it() -> No
     def shown(text: str) -> str:
         start = text.index("Before")
         (stretch,) = stretches_of([piece(text[start:end], start=start)], {"d1": document(text)})
-        passage = passage_of(stretch, stretch.piece, (start, end), contents=False)
+        passage = passage_of(stretch, stretch.piece, (start, end))
         assert passage is None or text[passage.start : passage.end] == passage.quote
         return "" if passage is None else passage.quote
 

@@ -29,7 +29,7 @@ def finder(reader: Reader) -> tuple[SentenceFinder, SpanFinder]:
 def place_in(text: str, reader: Reader) -> tuple[AnswerSpan, object]:
     (place,) = finder(reader)[1]("q", [piece(text)], {"d1": document(text)})
     (stretch,) = stretches_of([place.piece], {"d1": document(text)})
-    return place, passage_of(stretch, place.piece, (0, 1), contents=False)
+    return place, passage_of(stretch, place.piece, (0, 1))
 
 
 def test_every_sentence_is_read_by_itself_and_is_worth_no_more_than_its_passage() -> None:

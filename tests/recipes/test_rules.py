@@ -21,7 +21,7 @@ WAY = ("question", "structure", "text", "retrieval", "judging", "refinement", "a
 """What a question passes, by whatever recipe."""
 DECIDING = {
     *("answering/answerer.py", "answering/choose.py", "judging/windows.py", "question/conversation.py"),
-    *(f"answering/proposers/{kind}.py" for kind in ("cells", "comparison", "entries", "passages")),
+    *(f"answering/proposers/{kind}.py" for kind in ("cells", "entries", "passages")),
 }
 """Files in which what is private, and what belongs to a class, decides too."""
 SAYS = {"bool", "Found | None", "list[Proposal]"}
@@ -33,16 +33,15 @@ NOT_RULES = {
         text.answer_types:asks_for_figure text.answer_types:asks_for_name text.entities:missing_details
         text.language:question_language text.language:foreign_language verification.rules:asks_whether""",
     "reads a text, a cell or a word for rules of the list": """
-        structure.forms:is_total structure.grid:is_heading structure.grid:is_prose structure.grid:is_money
+        structure.grid:is_heading structure.grid:is_prose structure.grid:is_money
         structure.lookup:is_period structure.lookup:means text.answer_types:is_figure text.boilerplate:has_labels
-        text.boilerplate:is_reference
         text.boilerplate:leans text.numbers:agree text.terms:alike text.terms:among
         answering.checked_answer:is_not_found
         verification.claims:without_markers""",
     "is a part of a rule of the list": """
         structure.versions:are_versions verification.conflicts:answers_differ verification.conflicts:of_the_same
         verification.contradiction:exclude_each_other verification.contradiction:has_new_condition
-        verification.rules:case_of answering.proposers.comparison:compared_in""",
+        verification.rules:case_of""",
     "says why, and decides nothing": """
         answering.doubts:said_of_the_proposal answering.doubts:lacks_names answering.doubts:stands_alone
         answering.doubts:is_far answering.doubts:reason""",

@@ -6,7 +6,6 @@ from thresher.text.boilerplate import (
     asks,
     has_labels,
     heading_above,
-    is_contents,
     leans,
     says_nothing,
 )
@@ -20,19 +19,12 @@ from thresher.text.boilerplate import (
         "4\tNumber of sick days without a certificate\t14",
         "6 Price of a charter ... 24",
         "| | Oak |",
-        "The results are presented in Table 3.",
-        "The rest of this paper is organized as follows.",
-        "Figure 2: Training loss on MNIST.",
-        "Page 3 of 10",
         "How do I cancel a booking (and is it free)?",
-        "x = (a + b) / 2 * {1, 2, 3}",
-        "In this section, we report empirical evaluations of the reader.",
         "From: Priya <priya@harwick.example> To: the team Date: Wed, 19 Feb 2025 Subject: The kick-off",
         "Benchmark (Metric) # Shots Small MoE Small MoE Large MoE Large MoE w/ MHA w/ MLA",
-        "Vaswani, A., Shazeer, N., and Parmar, N. Attention is all you need. In Advances in NIPS, pp. 5998–6008, 2017.",
     ],
 )
-def test_headings_captions_signposts_and_references_say_nothing(sentence: str) -> None:
+def test_headings_questions_heads_of_mails_and_labels_say_nothing(sentence: str) -> None:
     assert says_nothing(sentence)
 
 
@@ -44,12 +36,6 @@ def test_what_says_something_is_kept() -> None:
         "Devlin et al. (2019) train BERT with a masked language model.",
     ]
     assert not any(map(says_nothing, sentences))
-
-
-def test_a_list_of_questions_is_a_list_of_contents_and_questions_with_answers_are_none() -> None:
-    questions = ["1. Where do I park?", "2. The lift is broken. What now?", "3. May dogs come in?"]
-    assert is_contents("\n\n".join(questions))
-    assert not is_contents("\n\n".join(f"{question}\n\nAsk at the desk." for question in questions))
 
 
 QUESTIONS = """Where do I park?

@@ -8,7 +8,7 @@ from datetime import date
 from typing import ClassVar
 
 from thresher.answer import NOT_ANSWERED
-from thresher.answering.choose import choose, own_first
+from thresher.answering.choose import choose
 from thresher.answering.citations import NO_EVIDENCE, LocalReading, abstention
 from thresher.answering.passage import Proposal, in_order, stretches_of
 from thresher.answering.proposers.cells import CellFinder
@@ -19,10 +19,8 @@ from thresher.answering.spans import RANK, Confidence, SpanFinder
 from thresher.protocols import Documents, PairReader
 from thresher.question.intent import intent_of
 from thresher.structure.versions import Timed, asked_time, timed
-from thresher.text.boilerplate import asks
 from thresher.text.marks import holds
 from thresher.types import Citation, Document, Evidence, Generation, Notes, Query
-from thresher.verification.contradiction import names_alike
 
 REPORTED = 12
 """Proposals in the trace."""
@@ -110,30 +108,22 @@ class Answerer:
         time = timed(asked, documents.values(), self.today())
 
         def proposed(question: str, pieces: Sequence[Evidence]) -> list[Proposal]:
-            found = self.proposals(question, pieces, documents, allowed) if pieces else []
-            if max((one.probability for one in found), default=1.0) < self.answered_from:
-                # no passage compares the two: those that speak of one of them
-                for name in intent_of(question).compared or ():
-                    of_one = self.proposals(name, pieces, documents, allowed)
-                    found += [one for one in of_one if one.passage is not None]
-            return found
+            return self.proposals(question, pieces, documents, allowed) if pieces else []
 
         of_time, of_other_times, others = parted(evidence, time)
         found = [*proposed(asked.rest, of_time), *proposed(question, others)]
         past = proposed(asked.rest, of_other_times)
-        found = found or [replace(one, probability=0.0, signs=None) for one in past]
+        found = in_order(found or [replace(one, probability=0.0, signs=None) for one in past])
         if not found:
             return abstention(NOT_ANSWERED if evidence else NO_EVIDENCE, Notes(facts={"proposals": []})), []
-        found = own_first(in_order(found), documents, self.min_confidence)
         return self._answer(question, found, time, past), [*found, *past]
 
     def _allowed(self, question: str) -> Allowed:
-        """Sentences but questions, and those that are struck, hold at another time, or name alike what differs."""
-        asked, today, questions = asked_time(question), self.today(), intent_of(question).wants_questions
+        """Sentences but those that are struck or hold at another time."""
+        asked, today = asked_time(question), self.today()
 
         def allowed(sentence: str) -> bool:
-            says = holds(sentence) and (questions or not asks(sentence))
-            return says and asked.allows(sentence, today) and not names_alike(question, sentence)
+            return holds(sentence) and asked.allows(sentence, today)
 
         return allowed
 
@@ -171,7 +161,7 @@ class Answerer:
     ) -> Generation:
         """The first proposal and those behind it, or an abstention; `past` are those of versions not in force."""
         sure_from = self.answered_from if self.certified_from is None else self.certified_from
-        choice = choose(question, proposals, self.judge, least=self.min_confidence, sure_from=sure_from)
+        choice = choose(question, proposals, least=self.min_confidence, sure_from=sure_from)
         reported = [one.to_dict() for one in proposals[:REPORTED]]
         notes = Notes(facts={"proposals": reported, "certainty": choice.certainty, "doubt": choice.doubt})
         if choice.certainty < self.min_confidence:

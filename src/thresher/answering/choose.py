@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from thresher.answering.doubts import others_are_as_near, reason
 from thresher.answering.passage import Proposal
-from thresher.protocols import PairReader
-from thresher.question.intent import intent_of
 from thresher.text.entities import facts_in
 from thresher.text.passages import share_of_runs
-from thresher.types import Document
 
 SAME = 0.7
 """Share of the runs of words of the shorter of two passages from which they are the same text."""
@@ -35,39 +32,18 @@ class Choice:
     """Why it is in doubt; None where it is not."""
 
 
-def choose(
-    question: str, proposals: Sequence[Proposal], judge: PairReader, *, least: float, sure_from: float
-) -> Choice:
+def choose(question: str, proposals: Sequence[Proposal], *, least: float, sure_from: float) -> Choice:
     """The first of some proposals, the likeliest first; in doubt below `sure_from`.
 
     `least` is the probability below which nothing is shown; one with a doubt of its own has no more.
     """
     (_, *copies), *others = _distinct(proposals)
     best, further = proposals[0], [one for one, *_ in others]
-    if intent_of(question).compared:
-        from thresher.answering.proposers.comparison import compared_in
-
-        best = compared_in(question, proposals, judge)
     if others_are_as_near(question, best, further):
         best = replace(best, probability=min(best.probability, UNDECIDED))
     certainty = min(best.probability, least) if best.doubt else best.probability
     doubtful = bool(best.doubt) or certainty < sure_from
     return Choice(best, copies, others, certainty, reason(question, best, further) if doubtful else None)
-
-
-def own_first(proposals: Sequence[Proposal], documents: Mapping[str, Document], least: float) -> list[Proposal]:
-    """The proposals in their order, those of a quoted mail behind what the quoting mail says, if that may answer."""
-    own: dict[str, float] = {}
-    for one in proposals:
-        if one.probability >= least:
-            own.setdefault(one.citations[0].source, one.probability)
-    found: list[tuple[bool, Proposal]] = []
-    for one in proposals:
-        document = documents.get(one.citations[0].document_id)
-        quoted_in = document.container if document is not None and document.kind == "quote" else ""
-        most = own.get(quoted_in, 1.0)
-        found.append((quoted_in in own, replace(one, probability=min(one.probability, most))))
-    return [one for _, one in sorted(found, key=lambda each: (-each[1].probability, each[0]))]
 
 
 def _distinct(proposals: Sequence[Proposal]) -> list[list[Proposal]]:

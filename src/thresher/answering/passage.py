@@ -10,7 +10,7 @@ from typing import Any
 
 from thresher.answering.citations import Sentence, cite, same_place
 from thresher.answering.spans import AnswerSpan, Signs
-from thresher.text.boilerplate import asks, is_contents, is_heading_line, says_nothing
+from thresher.text.boilerplate import asks, is_heading_line, says_nothing
 from thresher.text.injection import is_command
 from thresher.text.markup import EMPHASIS, LISTED, RULE, Block, blocks, cells, table
 from thresher.text.passages import LONGEST, cut_around
@@ -308,18 +308,17 @@ def _laid_out(quote: str, block: Block, marked: Span | None, *, header: str | No
             return _quoted(quote[block.start : block.end], inside if inside[0] < inside[1] else None)
 
 
-def passage_of(stretch: Stretch, piece: Evidence, place: Span, *, contents: bool) -> Passage | None:
+def passage_of(stretch: Stretch, piece: Evidence, place: Span) -> Passage | None:
     """A piece of evidence as it is shown: whole where it is short, or else what stands around a place of it.
 
-    None without content, and for contents where a question is not about these.
+    None without content.
     """
     text, start, end = piece.text, place[0] - piece.start, place[1] - piece.start
     apart = [span for span in sentence_spans(text) if is_command(text[slice(*span)])]
     low, high = trim(text, *_without(apart, cut_around(text, start, end), start))
     low = _behind_headings(text, low, min(start, high), stretch)
     quote = text[low:high] + _items_behind(stretch.document, piece.start + high, text[low:high])
-    nothing = all(says_nothing(quote[slice(*span)]) for span in sentence_spans(quote))
-    if nothing or (is_contents(quote) and not contents):
+    if all(says_nothing(quote[slice(*span)]) for span in sentence_spans(quote)):
         return None
     return Passage(stretch, piece.start + low, piece.start + low + len(quote), quote)
 

@@ -27,13 +27,12 @@ from thresher.links import Links
 from thresher.models.usage import Exchanges, Meter
 from thresher.pipeline import Pipeline
 from thresher.pipeline import as_is as whole
-from thresher.protocols import Verifier, in_silence
+from thresher.protocols import in_silence
 from thresher.recipes.components import Components, Outside, nothing
 from thresher.recipes.settings import RecipeSettings
 from thresher.settings import flat_public, known_to
 from thresher.tracing.traces import Request, replay
 from thresher.types import (
-    IN_DOUBT,
     Check,
     Evidence,
     Filter,
@@ -41,7 +40,6 @@ from thresher.types import (
     Notes,
     Origin,
     Query,
-    Refined,
     SearchResult,
     Stale,
     Step,
@@ -53,9 +51,6 @@ if TYPE_CHECKING:
     from thresher.judging.certificate import Certificate
     from thresher.recipes.check import GivenPassage
     from thresher.recipes.evidence import EvidenceResult
-
-WORTH_SHOWING = 0.1
-"""Least probability of a passage that is shown because the one before it was not what is meant."""
 
 CHECKED_PASSAGES = 8
 """Passages that a claim is checked against, as many as an answer is written from."""
@@ -140,8 +135,8 @@ class Asking:
         if not recipe.corrects and options.get("outside") not in (None, "none"):
             lacks.append(stays_inside(recipe, outside.given if outside else str(wanted)))
         pipeline, query = self._prepared(question, request, recipe, settings, parts, lacks)
-        if pipeline.retrieve is nothing or intent_of(question).wants_other:
-            certified = None  # a certificate is of the first answer to what was searched for
+        if pipeline.retrieve is nothing:
+            certified = None  # a certificate is of what was searched for
         for step in pipeline.run(query, strict=options.get("strict", False)):
             if not isinstance(step, Answer):
                 yield step
@@ -165,15 +160,9 @@ class Asking:
         from thresher.question.intent import intent_of
 
         query = self.query(question, where=request.where, today=request.today)
-        question, intent = query.question, intent_of(query.question)
-        if line := intent.courtesy:
+        question = query.question
+        if line := intent_of(question).courtesy:
             return Pipeline(recipe.name, nothing, lambda query, evidence: Generation(line), parts.meter), query
-        if intent.wants_other and request.history:
-            (before, told), request = request.history[-1], replace(request, history=request.history[:-1])
-            silent = replace(parts, on_sentence=in_silence)
-            pipeline, found = self._prepared(before, request, recipe, settings, silent, lacks)
-            verify = partial(next_passage, pipeline.verify, told)
-            return replace(pipeline, verify=verify), replace(found, asked=query.question)
         if settings.outlines and (telling := self._as_whole(question, request, recipe, settings, parts)) is not None:
             return telling, query
         parts = replace(parts, asserted_from=request.asserted_from)
@@ -374,21 +363,3 @@ def turn(turn: tuple[str, str] | Answer) -> tuple[str, str]:
         case (str() as question, str() as answer):
             return question, answer
     raise WrongType("history", turn, "pairs of a question and its answer, or answers")
-
-
-def next_passage(verify: Verifier, told: str, query: Query, draft: Generation, refined: Refined) -> Generation:
-    """The next passage of a verified answer that is probable enough and was not `told`; without one a line."""
-    found = verify(query, draft, refined)
-    probable = (one for one in found.alternatives if one.probability >= WORTH_SHOWING)
-    rest = [one for one in probable if one.numbered(1).text not in told]
-    if not rest:
-        return Generation("There is no other passage for the question before.", notes=found.notes)
-    first, *further = (one.numbered(at) for at, one in enumerate(rest, start=1))
-    return Generation(
-        f"{IN_DOUBT}{first.text}",
-        (first.citation,),
-        certainty=first.probability,
-        doubtful=True,
-        notes=found.notes,
-        alternatives=tuple(further),
-    )

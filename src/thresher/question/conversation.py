@@ -12,9 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise, takewhile
-from math import inf
-from pathlib import PurePath
+from itertools import pairwise
 from typing import NamedTuple
 
 from thresher.errors import BudgetSpent
@@ -22,11 +20,11 @@ from thresher.filters import narrowed
 from thresher.models.replies import Unreadable, asked_for_text, read_line
 from thresher.protocols import LanguageModel, PairReader, Retriever
 from thresher.question.wording import ADDED, OPENING, asks, cannot_stand_alone, points
-from thresher.text.entities import missing_name, name_places, names_in
+from thresher.text.entities import missing_name, name_places
 from thresher.text.injection import fenced
 from thresher.text.numbers import numbers_in, numbers_stated
 from thresher.text.terms import term_set
-from thresher.types import Filter, In, Notes, Query, log_odds
+from thresher.types import Filter, In, Notes, Query
 
 Turn = tuple[str, str]
 """A question as it was understood, and the text of its answer."""
@@ -53,16 +51,6 @@ ANSWERED = 0.8
 IN_TOPIC = 0.3
 """Least probability that the document before answers what was typed, where that is no change of topic. Of 36 questions
 to manuals that follow one to another page none has more than .15; of 5 that go on about a paper the least has .84."""
-
-CALLED, FAR = 0.5, 2.0
-"""Margins (log odds) before a self-contained question leaves the conversation's document: for a document with a word
-of the question in its title, and for any other where the question has a name that the document lacks. Of 11 questions
-that name what the document of the topic only mentions, none whose noun stands in the other title has less than 0.9,
-and of the others one less than 2.6; of five that go on about the topic one with such a noun has 0.3, and "how many
-GPUs were used?" 1.2."""
-
-LEAST = 1e-6
-"""A probability below it is taken for it, so that its log odds are bounded."""
 
 MOST_ADDED = 300
 """Characters of earlier questions, the newest first, or of a title that are added."""
@@ -138,29 +126,8 @@ def in_its_place(question: str, before: str) -> list[str]:
         return _beside_the_same(added, before) or _behind_the_same(added, before)
     if not new:
         return _behind_the_same(added, before)
-    start, end = new[0]
-    if not term_set(rest) <= term_set(before):  # "the large BERT"
-        return [before[:low] + added + before[high:] for low, high in _counterparts(added, start, before)]
-    return [before[:low] + added[start:end] + before[high:] for low, high in _counterparts(added, start, before)]
-
-
-def _counterparts(added: str, start: int, before: str) -> list[tuple[int, int]]:
-    """Places of the question before that what begins there may take: behind the same word or begun alike, if any are.
-
-    "and on CoLA?" is none about BERT on MRPC, "and ResNet-50?" none about the top-5 error of ResNet-152.
-    """
-
-    def led_by(text: str, at: int) -> str:
-        return "".join(text[:at].split()[-1:]).lower()
-
-    def begun(text: str, at: int) -> str:
-        return "".join(takewhile(str.isalpha, text[at:])).lower()
-
-    places = _things(before)
-    for sign in (led_by, begun):
-        like = [place for place in places if sign(added, start) and sign(before, place[0]) == sign(added, start)]
-        places = like or places
-    return places
+    start, end = new[0] if term_set(rest) <= term_set(before) else (0, len(added))  # else "the large BERT"
+    return [before[:low] + added[start:end] + before[high:] for low, high in _things(before)]
 
 
 def _things(text: str) -> list[tuple[int, int]]:
@@ -211,16 +178,9 @@ class BestPassage(NamedTuple):
     document_id: str
     title: str
     text: str
-    file: str
-    """The name of its file, without the ending."""
-
-    @property
-    def called(self) -> str:
-        """What its document is called."""
-        return f"{self.title} {self.file}"
 
 
-NOTHING = BestPassage(0.0, "", "", "", "")
+NOTHING = BestPassage(0.0, "", "", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,13 +195,7 @@ class PassageFinder:
         chunks = [hit.chunk for hit in self.retrieve(query).kept[:JUDGED]]
         read = self.judge.read(query.question, [one.text for one in chunks], [one.title for one in chunks])
         each = (
-            BestPassage(
-                one.probability,
-                chunk.document_id,
-                chunk.title[:MOST_ADDED],
-                chunk.text,
-                PurePath(chunk.source).stem.replace("_", " "),
-            )
+            BestPassage(one.probability, chunk.document_id, chunk.title[:MOST_ADDED], chunk.text)
             for one, chunk in zip(read, chunks, strict=True)
         )
         return max(each, key=lambda one: one.probability, default=NOTHING)
@@ -282,18 +236,13 @@ class FollowUp:
         return NOTHING
 
     def _within_topic(self, query: Query, history: Sequence[Turn], sent: str) -> Query:
-        """A question that stands alone, asked of the document before if that answers it and another would.
-
-        Not one that names something else, which another document answers as well.
-        """
+        """A question that stands alone, asked of the document before if that answers it and another would."""
         topic = self._topic(query, history)
-        if not topic.title or _same_document(typed := self.passages.best(query), topic):
+        if not topic.title or _same_document(self.passages.best(query), topic):
             return query
         within = _asked_of(topic, query, sent)
         here = self.passages.best(within)
         if here.probability < IN_TOPIC or missing_name(f"- {query.question}", here.text):
-            return query
-        if _is_of_another(query.question, typed, here, topic):
             return query
         facts = {"asked": query.question, "standalone_by": "topic", "likelihoods": [None, here.probability]}
         return replace(within, asked=query.asked or query.question, notes=query.notes + Notes(facts=facts))
@@ -358,23 +307,6 @@ class FollowUp:
         if reply.value is None:
             return "", (f"rewrite: {reply.why}; the follow-up was completed by rules",)
         return reply.value, ()
-
-
-def _is_of_another(question: str, typed: BestPassage, here: BestPassage, topic: BestPassage) -> bool:
-    """Whether a whole question names what another document is called, or what it says far more of than the topic's.
-
-    A name may be typed in small letters: it is one where the other passage has it with a capital alone.
-    """
-    typed_words, there = (frozenset(re.findall(r"[^\W_]+", text)) for text in (question, typed.text))
-    written = (name for name in names_in(typed.text) if name.lower() in typed_words and name.lower() not in there)
-    own = [f"by {name}" for name in (*names_in(f"- {question}"), *written) if missing_name(f"by {name}", topic.called)]
-    if any(not missing_name(name, typed.called) for name in own):
-        least = 0.0
-    elif term_set(question) & term_set(typed.called) - term_set(topic.called):
-        least = CALLED
-    else:
-        least = FAR if own else inf
-    return log_odds(typed.probability, LEAST) - log_odds(here.probability, LEAST) >= least
 
 
 def _same_document(one: BestPassage, other: BestPassage) -> bool:

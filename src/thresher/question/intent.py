@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from thresher.question.wording import SubQuestion, asked_apart, compared
-from thresher.text.boilerplate import asks_for_questions
+from thresher.question.wording import SubQuestion, asked_apart
 from thresher.text.entities import heads_in
 from thresher.text.terms import index_terms
 
@@ -23,34 +22,26 @@ class Intent:
     question: str
     parts: tuple[SubQuestion, ...]
     """The question, or both of two that it asks."""
-    compared: tuple[str, str] | None
-    """The two that it compares."""
     subject: str
     """What it asks to be introduced; "" where it asks for something else."""
     identifiers: tuple[str, ...]
     """Numbers and codes under which an entry of a document may stand, as they are typed."""
-    wants_questions: bool
-    """Whether questions of a document may answer."""
     file: tuple[str, Fact] | None
     """The file that it names to ask for one of its properties."""
     document: str | None
     """What it calls the document that it asks about as a whole, "" for "this document"; None for another question."""
-    wants_other: bool
-    """Whether it asks for the next passage."""
     courtesy: str
     """The line that answers a greeting; "" for a question."""
 
     @property
     def searches(self) -> tuple[str, ...]:
-        """What is searched and judged: the question, and each of its parts or of the two that it compares."""
-        parts = [part.asked for part in self.parts] if len(self.parts) > 1 else self.compared or ()
-        return (self.question, *parts)
+        """What is searched and judged: the question, and each of its parts."""
+        return (self.question, *(part.asked for part in self.parts if len(self.parts) > 1))
 
     def to_dict(self) -> dict[str, Any]:
         """What the trace has of it; empty for a question that asks one thing."""
         read = {
             "parts": [part.text for part in self.parts] if len(self.parts) > 1 else [],
-            "compared": list(self.compared or ()),
             "subject": self.subject,
             "identifiers": list(self.identifiers),
         }
@@ -64,13 +55,10 @@ def intent_of(question: str) -> Intent:
     return Intent(
         question,
         asked_apart(question),
-        compared(question),
         subject_asked(short),
         tuple(question[one.start : one.end] for one in heads_in(question)),
-        asks_for_questions(question),
         file_asked(short),
         asks_about_whole(short),
-        wants_other(short),
         courtesy(question),
     )
 
@@ -102,7 +90,7 @@ def subject_asked(question: str) -> str:
     return found["subject"]
 
 
-# --- questions that no passage answers: about a document as a whole, for the next passage, a greeting -----------------
+# --- questions that no passage answers: about a document as a whole, a greeting ---------------------------------------
 
 _ENDING = r"\.\w{1,5}"
 _FILE = (
@@ -171,23 +159,6 @@ def asks_about_whole(question: str) -> str | None:
         return ""
     bare = re.sub(r"^(?:the|this|our|my)\s+", "", named, flags=re.IGNORECASE)
     return re.sub(r"^(?:document|file|doc|paper|pdf)\s+(?!of\b)", "", bare, flags=re.IGNORECASE).strip(" \"'“”‘’")
-
-
-_OTHER = re.compile(
-    r"\W*(?:(?:no|nope|yes|yeah|yep|ok|okay|sure|please|sorry|actually|and|i mean|i meant|show me|show)\b\W*)*"
-    r"(?P<other>the (?:other|next|second)(?: (?:one|passage|place|answer))?\b|more\b)?\W*(?:please)?\W*",
-    re.IGNORECASE,
-)
-
-
-def wants_other(question: str) -> bool:
-    """Whether what was typed takes up an offer or asks for the next passage: "yes, please", "no, the other one".
-
-    >>> [wants_other(x) for x in ("Yes please.", "no, the other one", "and the other station?", "and?")]
-    [True, True, False, False]
-    """
-    found = _OTHER.fullmatch(question)
-    return found is not None and bool(found["other"] or re.search(r"\b(?:no|ye|ok|sure)", question, re.IGNORECASE))
 
 
 _THANKS = {"thanks", "thank", "thx", "cheers", "danke", "merci", "gracias"}

@@ -65,31 +65,7 @@ def asks(question: str) -> bool:
     return bool(opens) and any(word not in _AMOUNT and index_terms(word) for word in words)
 
 
-# --- two that are compared, and two questions in one ------------------------------------------------------------------
-
-_SIDE = r"(?:the |an? )?[^\s,;?]+(?: [^\s,;?]+){0,3}?"
-_COMPARED = tuple(
-    re.compile(form, re.IGNORECASE)
-    for form in (
-        rf"\W*(?P<one>{_SIDE}) or (?P<other>{_SIDE})\s*[,:-]\s*(?:which|who|what)\b.*",
-        rf"(?:which|who|what)\b.*?[,:]\s*(?P<one>{_SIDE}) or (?P<other>{_SIDE})\W*",
-        rf".*\bdifference\b.* between (?P<one>{_SIDE}) and (?P<other>{_SIDE})\W*",
-    )
-)
-
-
-def compared(question: str) -> tuple[str, str] | None:
-    """The two that a question asks to compare, in its words; None for any other.
-
-    >>> compared("Lake Orla or the Brana, which is deeper?"), compared("Can I pay by card or cash?")
-    (('Lake Orla', 'Brana'), None)
-    """
-    found = next((found for form in _COMPARED if (found := form.fullmatch(question.strip()))), None)
-    if found is None:
-        return None
-    one, other = (re.sub(r"^(?:the|an?) ", "", found[name], flags=re.IGNORECASE) for name in ("one", "other"))
-    return one, other
-
+# --- two questions in one ---------------------------------------------------------------------------------------------
 
 _HELPING = rf"(?:{'|'.join(sorted(_AUXILIARY))}|would|should|may|might|must|shall)\b"
 _SUBJECT = r"(?:an?|the|th(?:is|at|ese|ose)|it|they|s?he|we|you|I|there|my|our|your|his|her|its|their|any|both)"

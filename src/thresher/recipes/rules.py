@@ -76,11 +76,6 @@ def alone(question: str, *rest: Any, **named: Any) -> tuple[str, ...]:
     return (question,)
 
 
-def claim_alone(claim: str, *rest: Any, **named: Any) -> tuple[str, tuple[str, ...]]:
-    """The claim, with no computation."""
-    return claim, ()
-
-
 def none_missing(question: str, evidence: Sequence[Any], *rest: Any, **named: Any) -> list[int]:
     """Nothing is missing in any piece of the evidence."""
     return [0] * len(evidence)
@@ -118,7 +113,6 @@ def no_entries(*given: Any, **named: Any) -> Any:
 RULES: tuple[Rule, ...] = (
     # before anything is searched
     Rule("courtesy", "proposes", ("thresher.question.intent:courtesy",), no_words, "2026-11-25"),
-    Rule("the_other_one", "proposes", ("thresher.question.intent:wants_other",), no, "2026-11-28"),
     Rule("file_asked", "proposes", ("thresher.question.intent:file_asked",), none, "2026-11-30"),
     Rule("whole_document", "proposes", ("thresher.question.intent:asks_about_whole",), none, "2026-11-28"),
 
@@ -126,7 +120,6 @@ RULES: tuple[Rule, ...] = (
     Rule("mistyped", "rewords", ("thresher.question.wording:has_mistyped",), no, "2026-11-28"),
     Rule("two_in_one", "rewords", ("thresher.question.wording:asked_apart",), in_one, "2026-11-25"),
     Rule("asked_time", "rewords", ("thresher.structure.versions:asked_time",), at_any_time, "2026-11-26"),
-    Rule("compared", "rewords", ("thresher.question.wording:compared",), none, "2026-11-28"),
 
     # follow-ups
     Rule("follow_up", "rewords", ("thresher.question.conversation:FollowUp.__call__",), second, "2026-11-23"),
@@ -135,14 +128,12 @@ RULES: tuple[Rule, ...] = (
     Rule("with_topic", "rewords", ("thresher.question.conversation:with_topic",), alone, "2026-11-25"),
     Rule("in_its_place", "rewords", ("thresher.question.conversation:in_its_place",), nothing, "2026-11-26"),
     Rule("within_topic", "rewords", ("thresher.question.conversation:FollowUp._within_topic",), second, "2026-11-28"),
-    Rule("of_another_topic", "vetoes", ("thresher.question.conversation:_is_of_another",), no, "2026-11-28"),
     Rule("likelier_as_typed", "rewords", ("thresher.question.conversation:FollowUp._alone",), no, "2026-11-28"),
 
     # what is found, and in which order
     Rule("what_is", "reorders", ("thresher.question.intent:subject_asked",), no_words, "2026-11-28"),
     Rule("exact_identifiers", "reorders", ("thresher.retrieval.search:ExactRetriever.__call__",), what_it_wraps,
          "2026-11-25"),
-    Rule("own_first", "reorders", ("thresher.answering.choose:own_first",), first, "2026-11-28"),
     Rule("heading_lines", "vetoes", ("thresher.text.boilerplate:is_heading_line",), no, "2026-11-29"),
     Rule("in_force", "vetoes", ("thresher.structure.versions:versions_of",), nothing, "2026-11-26"),
     Rule("at_that_time", "vetoes", ("thresher.structure.versions:AskedTime.allows",), yes, "2026-11-26"),
@@ -158,7 +149,6 @@ RULES: tuple[Rule, ...] = (
     Rule("total", "proposes", ("thresher.structure.answers:total",), none, "2026-11-22"),
     Rule("row_cells", "proposes", ("thresher.structure.answers:row_cells",), none, "2026-11-26"),
     Rule("forms", "proposes", ("thresher.structure.forms:filled_in",), none, "2026-11-23"),
-    Rule("names_several_columns", "vetoes", ("thresher.structure.answers:_names_several_columns",), no, "2026-11-29"),
     Rule("without_lookalikes", "vetoes", ("thresher.structure.lookup:_without_lookalikes",), second, "2026-11-26"),
 
     # entries under an identifier
@@ -171,11 +161,8 @@ RULES: tuple[Rule, ...] = (
          "2026-11-25"),
 
     # sentences that may not answer
-    Rule("names_alike", "vetoes", ("thresher.verification.contradiction:names_alike",), no, "2026-11-26"),
     Rule("questions", "vetoes", ("thresher.text.boilerplate:asks",), no, "2026-11-27"),
     Rule("says_nothing", "vetoes", ("thresher.text.boilerplate:says_nothing",), no, "2026-11-22"),
-    Rule("contents", "vetoes", ("thresher.text.boilerplate:is_contents",), no, "2026-11-27"),
-    Rule("asks_for_questions", "lifts", ("thresher.text.boilerplate:asks_for_questions",), no, "2026-11-27"),
     Rule("commands", "vetoes", ("thresher.text.injection:is_command",), no, "2026-11-22"),
     Rule("struck_text", "vetoes", ("thresher.text.marks:holds", "thresher.answering.proposers.passages:_stands"), yes,
          "2026-11-28"),
@@ -183,10 +170,6 @@ RULES: tuple[Rule, ...] = (
     # what is insufficient, or no nearer than something else
     Rule("nearest", "proposes", ("thresher.pipeline:Pipeline._nearest",), none, "2026-11-29"),
     Rule("others_are_as_near", "vetoes", ("thresher.answering.doubts:others_are_as_near",), no_words, "2026-11-29"),
-
-    # two that are compared
-    Rule("side_by_side", "proposes", ("thresher.answering.proposers.comparison:side_by_side",), none, "2026-11-28"),
-    Rule("says_both", "vetoes", ("thresher.answering.proposers.comparison:_says_both",), yes, "2026-11-28"),
 
     # what stands beside it
     Rule("lacks_more", "vetoes", ("thresher.answering.choose:_lacks_more",), no, "2026-11-28"),
@@ -200,7 +183,6 @@ RULES: tuple[Rule, ...] = (
          "2026-11-27"),
     Rule("quoted", "lifts", ("thresher.verification.quoting:is_quoted",), no, "2026-11-29"),
     Rule("value", "vetoes", ("thresher.verification.claims:is_value",), no, "2026-11-30"),
-    Rule("computed", "lifts", ("thresher.verification.rules:computed",), claim_alone, "2026-11-23"),
     Rule("further_evidence", "lifts",
          ("thresher.verification.attribution:Attribution._clauses",
           "thresher.verification.attribution:Attribution._whole_document"), none, "2026-11-23"),
@@ -209,8 +191,8 @@ RULES: tuple[Rule, ...] = (
     Rule("namesake", "vetoes", ("thresher.text.entities:namesake",), no_words, "2026-11-23"),
     Rule("misplaced", "vetoes", ("thresher.verification.rules:Case._misplaced",), no_words, "2026-11-27"),
     Rule("denied", "vetoes",
-         ("thresher.verification.contradiction:contradiction", "thresher.verification.contradiction:other_ordinal",
-          "thresher.verification.windows:cell_instead"), no_words, "2026-11-22"),
+         ("thresher.verification.contradiction:contradiction", "thresher.verification.windows:cell_instead"), no_words,
+         "2026-11-22"),
     Rule("states_nothing", "vetoes",
          ("thresher.verification.attribution:obeys", "thresher.verification.attribution:repeats",
           "thresher.verification.rules:is_bare_verdict"), no, "2026-11-23"),

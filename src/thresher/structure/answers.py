@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from itertools import islice
 
 from thresher.structure.forms import LONGEST_FORM, Form, filled_in, form_of, records_of
@@ -64,8 +63,6 @@ def answered(grid: Grid | Form, question: str) -> Found | None:
 
 def _answers(seen: Look, turned: Look) -> Iterator[Found | None]:
     """What each way of reading a table, and the same with rows and columns exchanged, answers."""
-    if len(seen.grid.rows) == 1 and seen.naming and _names_several_columns(seen):
-        return  # "Which piers are closed?" of a record with Pier 1 and Pier 2 asks for its labels
     yield looked_up(seen, turned)
     for side in (seen, turned) if seen.grid.whole else ():
         yield extreme(side)
@@ -73,32 +70,8 @@ def _answers(seen: Look, turned: Look) -> Iterator[Found | None]:
     yield row_cells(seen)
 
 
-_NUMBERED = re.compile(r"\b(?:\d+|[^\W\d_])\b")
-"""What distinguishes things of one kind: Pier 1, Lift B."""
-
-
-def _names_several_columns(seen: Look) -> bool:
-    """Whether the question names columns that differ by a number or a letter alone."""
-    kinds = Counter(_NUMBERED.sub("", head.text) for head in seen.grid.header)
-    return any(count > 1 and not seen.words.places.keys().isdisjoint(terms_of(kind)) for kind, count in kinds.items())
-
-
-def _is_dated(cell: Cell) -> bool:
-    """Whether a cell has figures and is no number: a date, a code."""
-    return cell.number is None and re.search(r"\d", cell.text) is not None
-
-
 _MANY = re.compile(r"\s*how many\b", re.IGNORECASE)
 _MUCH = re.compile(r"\s*how (?:many|much)\b", re.IGNORECASE)
-_KINDS = tuple(
-    (re.compile(rf"\b(?:{asks})\b", re.IGNORECASE), re.compile(rf"\b(?:{names})", re.IGNORECASE))
-    for asks, names in (
-        ("who(?:m|se)?", "name|owner|manager|person|speaker|author|contact|lead|head|director|responsible"),
-        ("where", "city|place|room|location|site|country|address|warehouse|venue"),
-        ("when|what time", "date|time|day|deadline|due|year|month|opened|closed"),
-    )
-)
-"""What a question word asks for, by names of columns; used where only one column has such a name."""
 
 
 def looked_up(seen: Look, turned: Look) -> Found | None:
@@ -117,9 +90,7 @@ def _cell_asked(side: Look, row: int, column: int) -> Found | None:
     head, cell = grid.header[column], grid.rows[row][column]
     # A number is only the answer where its column is named, or where no other could be meant and one is wanted.
     fits = _MUCH.match(question) or side.other_columns if cell.number is not None else not _MANY.match(question)
-    if not fits or (_MUCH.match(question) and _is_dated(cell)):
-        return None
-    if not re.search(r"\w", cell.text) or (grid.turned and column == 0):
+    if not fits or not re.search(r"\w", cell.text) or (grid.turned and column == 0):
         return None
     unit, stated = grid.unit(head.text, grid.rows[row][0].text)
     value = with_unit(cell.text, unit)
@@ -127,20 +98,14 @@ def _cell_asked(side: Look, row: int, column: int) -> Found | None:
 
 
 def asked_column(seen: Look) -> int | None:
-    """The one column that is asked for: named, or of the question word's kind, or the only one beside the names."""
+    """The one column that is asked for: named, or the only one beside the names."""
     if named := seen.other_columns:
         # "Where is pump 7 installed?" does not name the column of the days on which pumps were.
         figure = len(named) == 1 and seen.rows and is_figure(seen.grid.rows[seen.rows[0]][named[0]].text)
         if not (figure and asks_for_name(seen.question)):
             return named[0] if len(named) == 1 else None
     naming, width = seen.naming, len(seen.grid.header)
-    if width == len(naming) == 2:
-        return 1  # a value has the name of what it is for: "Default: HoldOpen Off"
     others = [at for at in range(width) if at not in naming]
-    for asks, names in _KINDS:
-        if asks.search(seen.question):
-            fitting = [at for at in others if names.search(seen.grid.header[at].text)]
-            return fitting[0] if len(fitting) == 1 else None
     return others[0] if len(others) == 1 and width == 2 else None
 
 
@@ -167,12 +132,10 @@ def row_cells(seen: Look) -> Found | None:
     A row is named whole, or by words that one cell holds: "a bilge pump" is both sizes of it.
     """
     grid, question, rows = seen.grid, seen.question, _rows_meant(seen)
-    kind = next((names for word, names in _KINDS if word.search(question)), None)
-    columns = None if kind is None else [at for at, head in enumerate(grid.header) if kind.search(head.text)]
-    if not rows or YES_OR_NO.match(question) or columns == []:
+    if not rows or YES_OR_NO.match(question) or asks_for_name(question):
         return None
     names = {column for row in rows for column in _naming(seen, row)}
-    asked = [at for at in (_asked(seen, rows) if columns is None else columns) if at not in names]
+    asked = [at for at in _asked(seen, rows) if at not in names]
     if _MUCH.match(question):
         asked = [at for at in asked if all(grid.rows[row][at].number is not None for row in rows)]
     names = _names_apart(grid, rows, names, asked)
@@ -281,7 +244,7 @@ def _with_unit(grid: Grid, row: int, column: int, *, alone: bool) -> str:
     return f"{head.text} {value}" if named else value
 
 
-# --- results: the highest and the lowest, differences, sums and averages, counts and lists of rows -------------------
+# --- results: the highest and the lowest, sums ------------------------------------------------------------------------
 
 # Each answers only where the question names what it is about with certainty and every cell used is a number; the answer
 # shows the computation.
@@ -296,10 +259,9 @@ _LESS_IS_BETTER = re.compile(
 """Of these the best is not the highest."""
 _PRICED = re.compile(r"\b(?:expensive|dearest|cheapest)\b", re.IGNORECASE)
 _SUM = frozenset(terms_of("total totals sum altogether combined overall together all whole"))
-_MEAN = frozenset(terms_of("average mean"))
 _PERIOD_NAMES = frozenset(terms_of("quarter month year half"))
 NUMBERS_SHOWN = 12
-"""Numbers of a sum, and names of what is counted, that are written out."""
+"""Numbers of a sum that are written out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,9 +301,7 @@ def extreme(seen: Look) -> Found | None:
     if bool(highest) == bool(lowest) or seen.lacks(highest | lowest | THINGS | periods):
         return None
     measure = _measure(seen)
-    if measure is None:
-        return _in_every_column(seen, max if highest else min)
-    series = _series(seen, measure, _counted_rows(seen))
+    series = None if measure is None else _series(seen, measure, _counted_rows(seen))
     if series is None or len(series.cells) < 2:
         return None
     best = max(series.values) if highest else min(series.values)
@@ -350,47 +310,9 @@ def extreme(seen: Look) -> Found | None:
     return series.found(f"{names}: {series.formatted(best)}", [series.cells[at] for at in winners])
 
 
-def _in_every_column(seen: Look, choose: Callable[[Sequence[Decimal]], Decimal]) -> Found | None:
-    """The one row that is extreme in every column, where the caption names the measure and no column does.
-
-    Where rows differ and the columns are periods, the row with the extreme sum.
-    """
-    grid, rows = seen.grid, _counted_rows(seen)
-    columns = [at for at in range(1, len(grid.header)) if _counts(grid, at)]
-    captions = {term for cell in grid.around for term in terms_of(cell.text)} - set(terms_of(grid.header[0].text))
-    named = seen.named or any(match.column in columns for match in seen.columns)
-    if named or len(columns) < 2 or len(rows) < 2 or captions.isdisjoint(seen.words.tokens):
-        return None
-    series = [one for at in columns if (one := _series(seen, at, rows)) is not None and len(one.cells) == len(rows)]
-    if len(series) < len(columns) or len({one.unit for one in series}) > 1:
-        return None
-    first, by_row = series[0], list(zip(*(one.values for one in series), strict=True))
-    best = [choose(one.values) for one in series]
-    winners = [at for at, values in enumerate(by_row) if list(values) == best]
-    if winners:
-        heads = (grid.header[at].text for at in columns)
-        shown = ", ".join(
-            f"{head} {one.formatted(value)}" for head, one, value in zip(heads, series, best, strict=True)
-        )
-    elif all(is_period(grid.header[at].text) for at in columns):
-        sums = [sum(values, Decimal(0)) for values in by_row]
-        winners = [at for at, value in enumerate(sums) if value == choose(sums)]
-        shown = f"{_sum_of(by_row[winners[0]])} = {first.formatted(choose(sums))}"
-    if len(winners) != 1:
-        return None
-    stated = [first.stated] if first.stated is not None else []
-    return Found(f"{first.names[winners[0]]}: {shown}", (*(one.cells[winners[0]] for one in series), *stated))
-
-
-def _sum_of(values: Sequence[Decimal]) -> str:
-    return " + ".join(f"{value:f}" for value in values)
-
-
 def total(seen: Look) -> Found | None:
-    """The sum or the average of a column, or of those of its rows that are named."""
-    asked, measure = set(terms_of(seen.question)), _measure(seen)
-    mean = asked & _MEAN
-    besides = mean or asked & _SUM
+    """The sum of a column, or of those of its rows that are named."""
+    besides, measure = set(terms_of(seen.question)) & _SUM, _measure(seen)
     if not besides or seen.lacks(besides) or measure is None:
         return None
     grid, rows = seen.grid, _counted_rows(seen)
@@ -403,9 +325,7 @@ def total(seen: Look) -> Found | None:
     if series is None or not whole or len(rows) < 2 or not (set(rows) <= set(seen.rows) or periods or counted):
         return None
     numbers = f"the sum of {len(rows)} numbers"
-    shown = numbers if len(rows) > NUMBERS_SHOWN else _sum_of(series.values)
-    if mean:
-        return series.found(f"({shown}) / {len(rows)} = {series.formatted(_mean(series))}")
+    shown = numbers if len(rows) > NUMBERS_SHOWN else " + ".join(f"{value:f}" for value in series.values)
     return series.found(f"{shown} = {series.formatted(sum(series.values, Decimal(0)))}")
 
 
@@ -438,24 +358,4 @@ def _series(seen: Look, column: int, rows: Sequence[int]) -> Series | None:
     units = [grid.unit(grid.header[column].text, grid.rows[at][0].text) for at in filled]
     if not cells or any(cell.number is None for cell in cells) or len(set(units)) > 1:
         return None
-    return Series(tuple(_name(grid, at) for at in filled), cells, *units[0])
-
-
-def _name(grid: Grid, row: int) -> str:
-    """The name of a row; behind a number or code what it stands for."""
-    key = grid.rows[row][0].text
-    if grid.turned or is_period(key) or not re.search(r"\d", key):
-        return key
-    for column in range(1, len(grid.header)):
-        texts = [other[column].text for other in grid.rows]
-        if len(set(texts)) == len(texts) and all(re.search(r"[^\W\d_]{3}", text) for text in texts):
-            return f"{key}, {texts[row]}"
-    return key
-
-
-def _mean(series: Series) -> Decimal:
-    """The average, with one place more than the numbers have."""
-    exponents = [value.as_tuple().exponent for value in series.values]
-    places = 1 + max(-exponent for exponent in exponents if isinstance(exponent, int))
-    mean = sum(series.values, Decimal(0)) / len(series.cells)
-    return mean if mean == mean.to_integral() else mean.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+    return Series(tuple(grid.rows[at][0].text for at in filled), cells, *units[0])

@@ -43,21 +43,6 @@ _TRADING = frozenset(terms_of("buy bought purchase purchased order ordered hire 
 """What is done with an item."""
 
 _PAYING = frozenset(terms_of("pay must"))
-_TO_PAY = re.compile(
-    r"(?:what|how much)\b.*\b(?:pay|owes?|amount (?:due|payable)|balance due|totals?|to be paid)\b", re.IGNORECASE
-)
-"""Asks for the total of a form."""
-_TOTALS = tuple(
-    re.compile(rf"\W*(?:{labels})\W*(?:\(.*\))?", re.IGNORECASE)
-    for labels in (
-        r"(?:(?:total )?amount|total|balance) (?:due|payable|to (?:be paid|pay))|(?:please )?pay|to pay",
-        r"grand total|total (?:incl\w*|with) .*|invoice total|(?:total|gross) amount",
-        r"totals?|sum",
-    )
-)
-"""Labels of what is to be paid, the surest first: of a total and an amount due the second is still to be paid."""
-_OWED = frozenset(terms_of("pay owe owes must amount due payable balance total sum paid"))
-
 _ANY = frozenset(terms_of("date time number name address place"))
 """What labels are of; the other word says which: of "due date" that is due, whatever label has the date."""
 _COUNT = frozenset(terms_of("number quantity qty pieces units count"))
@@ -142,23 +127,17 @@ def filled_in(form: Form, question: str) -> Found | None:
     rows = _named(form, words)
     if len(rows) > 1:
         return None
-    found = (
-        _of_item(form, *rows[0], question, words)
-        if rows
-        else _total(form, question) or _items(form, question) or _field(form, question)
-    )
+    found = _of_item(form, *rows[0], question, words) if rows else _items(form, question) or _field(form, question)
     if found is None:
         return None
     label, answer, cells = found
-    verbs = _OWED if is_total(label) else _PAYING if label and not rows else _TRADING | _PAYING
+    verbs = _PAYING if label and not rows else _TRADING | _PAYING
     given = [value for _, value in form.fields if words.within(telling_terms(value.text))]
     known = [form.title, label, *(cell.text for cell in (*cells, *given)), *(name.text for name, _ in form.fields)]
     known += [cell.text for grid in form.items for cell in (*grid.header, *grid.around)]
     terms = {term for text in known for term in terms_of(text)} | THINGS | verbs
     asked = telling_terms(question)
     if any(not means(term, terms) for term in asked) or not (given or rows or len(asked) > len(terms_of(label))):
-        return None
-    if set(terms_of(answer)) <= set(words.tokens):
         return None
     return Found(answer, (*cells, *given))
 
@@ -189,28 +168,6 @@ def _of_item(form: Form, grid: Grid, row: Sequence[Cell], question: str, words: 
         return None
     label, value = keys[0]
     return label.text, value.text, (value, row[0])
-
-
-def is_total(label: str) -> bool:
-    """Whether a label is that of what is to be paid in all."""
-    return any(total.fullmatch(label) for total in _TOTALS)
-
-
-def _amounts(form: Form) -> list[Field]:
-    """The fields, and the last number of each item, that are amounts."""
-    rows = [(row[0], row[-1]) for grid in form.items for row in grid.rows if len(row) > 1]
-    return [(label, value) for label, value in (*form.fields, *rows) if value.number is not None]
-
-
-def _total(form: Form, question: str) -> Filled | None:
-    """The surest label of a total, where it is asked what is to be paid."""
-    if not _TO_PAY.match(question):
-        return None
-    for total in _TOTALS:
-        found = [(label.text, value.text, (value,)) for label, value in _amounts(form) if total.fullmatch(label.text)]
-        if found:
-            return found[0] if len({text for _, text, _ in found}) == 1 else None
-    return None
 
 
 def _items(form: Form, question: str) -> Filled | None:
@@ -248,34 +205,17 @@ def _field(form: Form, question: str) -> Filled | None:
 # --- lines read as tables ---------------------------------------------------------------------------------------------
 
 _PATH = re.compile(r"(?P<row>(?:.*\.)?\d+)\.(?P<column>[^.\d].*)")
-_NUMBER_OF = re.compile(
-    r"^(?P<path>[^\W\d][\w.-]*)\.(?P<name>[^\W\d][\w -]{0,60}): (?P<value>\S[^\n]{0,40})$", re.MULTILINE
-)
 FORM_REACH = 3_000
 """Characters of a form before and behind the place it is looked for at."""
-LONGEST_DATA = 100_000
-"""Characters of a data file whose records are read as one table; of a longer one those around the evidence are."""
 GAP_LINES = 3
 """Lines between two fields that may be something else: a sentence of address, a heading."""
 
 
 def records_of(document: Document, low: int, high: int) -> Iterator[Grid]:
-    """The forms of a document around a span, in order, and its numbered records: of a long file those around it."""
-    if document.kind not in ("json", "jsonl"):
-        low, high = widened(document.text, low, high, FORM_REACH)
-        return _grids_within(document, max(low, head_of(document)), high)
-    if len(document.text) > LONGEST_DATA:
-        low, high = widened(document.text, low, high, FORM_REACH)
-        return (replace(grid, whole=False) for grid in _data_within(document, low, high))
-    if "records" not in document.grids:
-        document.grids["records"] = [*_data_within(document, 0, len(document.text))]
-    grids: list[Grid] = document.grids["records"]
-    return iter(grids)
-
-
-def _data_within(document: Document, low: int, high: int) -> Iterator[Grid]:
-    yield from _maps(document, low, high)
-    yield from _grids_within(document, low, high)
+    """The forms of a document around a span, in order, and its numbered records, which are not all of a data file."""
+    low, high = widened(document.text, low, high, FORM_REACH)
+    for grid in _grids_within(document, max(low, head_of(document)), high):
+        yield replace(grid, whole=document.kind not in ("json", "jsonl"))
 
 
 def _grids_within(document: Document, low: int, high: int) -> Iterator[Grid]:
@@ -310,17 +250,3 @@ def _grids(document: Document, fields: Sequence[Field]) -> Iterator[Grid]:
         header = tuple(Cell(name.replace("_", " "), place, place) for name in names)
         body = (tuple(row.get(name, Cell("", place, place)) for name in names) for row in rows.values())
         yield Grid(header, tuple(body), (), document.title)
-
-
-def _maps(document: Document, low: int, high: int) -> Iterator[Grid]:
-    """Numbers by name, as JSON has them in an object ("gusts.Old Mole: 121"): a table of two columns."""
-    maps: dict[str, list[Field]] = {}
-    for found in _NUMBER_OF.finditer(document.text[low:high]):
-        name, value = (_cell(found, part, low) for part in ("name", "value"))
-        if value.number is not None:
-            maps.setdefault(found["path"], []).append((name, value))
-    for path, pairs in maps.items():
-        if len(pairs) >= LEAST_FIELDS:
-            start = pairs[0][0].start - len(path) - 1
-            header = (Cell("", start, start), Cell(path.replace("_", " "), start, start + len(path)))
-            yield Grid(header, tuple(pairs), (), document.title)

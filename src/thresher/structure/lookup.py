@@ -12,19 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from thresher.structure.grid import Cell, Grid, is_money
-from thresher.text.numbers import ALSO_SAY, MONTHS, UNITS, canonical
+from thresher.text.numbers import MONTHS, UNITS, canonical
 from thresher.text.terms import STOP_WORDS, among, first_alike, folded, index_terms
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]\d+(?![^\W_])|[^\W\d_]+")
-_PERIOD = re.compile(
-    r"\b(?:(first|second|third|fourth|1st|2nd|3rd|4th)\s+(quarter|half)|(quarter|half)\s+([1-4]))\b", re.I
-)
-_MAY_DO = re.compile(
-    r"(?<!\b(?:in|of|by|on|to) )(?<!\b(?:for|mid|end) )(?<!\b(?:from|this|last|next) )(?<!\b(?:since|until|after) )"
-    r"(?<!\bbefore )\bmay\b"
-)
-"""The verb, in small letters: "How long may a guest stay?", but not "in may"."""
-_QUARTERS = ("January to March", "April to June", "July to September", "October to December")
 _IN_BRACKETS = re.compile(r"[(\[].*?[)\]]")
 YES_OR_NO = re.compile(r"\s*(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will)\b", re.I)
 """Questions that want a yes or no."""
@@ -73,10 +64,7 @@ class Words:
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     """Terms in order, each with the word it is from: stems, numbers and Q3 or M8 whole, single capital letters."""
-    text = re.sub(r"['’]s\b", "", _MAY_DO.sub("", _PERIOD.sub(_short_period, text)))
-    for number, months in enumerate(_QUARTERS, start=1):
-        text = text.replace(months, f"Q{number}")
-    for match in _TOKEN.finditer(text):
+    for match in _TOKEN.finditer(re.sub(r"['’]s\b", "", text)):
         word = match.group()
         plain = folded(word)
         if word[0].isdigit():
@@ -86,12 +74,6 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
         elif plain not in STOP_WORDS or plain in _RELATIONS:
             month = MONTHS.get(plain)
             yield f"month{month}" if month and word[0].isupper() else "".join(index_terms(plain)) or plain, word
-
-
-def _short_period(found: re.Match[str]) -> str:
-    name = (found[2] or found[3]).lower()
-    which = ALSO_SAY.get((found[1] or "").lower()) or int(re.sub(r"\D", "", found[1] or found[4]))
-    return f"{'Q' if name == 'quarter' else 'H'}{which}"
 
 
 @lru_cache(maxsize=20_000)
@@ -171,7 +153,7 @@ def look(grid: Grid, question: str) -> Look:
     rows = _without_lookalikes(grid, rows, cells, reach, words)
     named = tuple(dict.fromkeys(match for at in rows for match in cells[at]))
     by_rows = frozenset().union(*(match.places for match in named))
-    columns = _columns_named(grid, words, by_rows, question)
+    columns = _columns_named(grid, words, by_rows)
     explained = by_rows.union(*(match.places for match in columns))
     units = [grid.unit(head.text)[0] for head in grid.header]
     heads = [head.text for head in grid.header if not _is_value(grid, head)]
@@ -239,25 +221,18 @@ def _places(words: Words, terms: Sequence[str]) -> frozenset[int] | None:
     return words.of(joined) if joined else found
 
 
-def _columns_named(grid: Grid, words: Words, taken: frozenset[int], question: str) -> tuple[Match, ...]:
+def _columns_named(grid: Grid, words: Words, taken: frozenset[int]) -> tuple[Match, ...]:
     """The columns named best by words that name no row; several where the question names several.
 
-    A word of a name may be missing; a year, number or letter only where no other column differs in it. A name in short
-    is named by the words that it begins: eol by "end of life".
+    A word of a name may be missing; a year, number or letter only where no other column differs in it.
     """
     found = []
-    capitals = [word for word in words.spoken if word.isupper() and len(word) > 2]
     for column, head in enumerate(grid.header):
         if _is_value(grid, head):
             continue
         terms = terms_of(_IN_BRACKETS.sub(" ", head.text)) or terms_of(head.text)
-        there = {
-            term: at
-            for term in terms
-            if (at := words.of([term]) or words.within(_ASKED_OF.get(term, ())) or _in_full(term, words, question))
-        }
-        short = [word for word in capitals if _initials(head.text).startswith(word)]
-        places = frozenset().union(*there.values(), *(words.places[word.casefold()] for word in short))
+        there = {term: at for term in terms if (at := words.of([term]) or words.within(_ASKED_OF.get(term, ())))}
+        places = frozenset().union(*there.values())
         telling = any(any(map(str.isdigit, term)) or len(term) == 1 for term in terms if term not in there)
         if places and not places <= taken:
             found.append((Match(column, places, len(there) == len(set(terms))), telling))
@@ -268,28 +243,11 @@ def _columns_named(grid: Grid, words: Words, taken: frozenset[int], question: st
     return tuple(match for match in kept if (match.whole or match.places not in whole) and match.places in farthest)
 
 
-def _initials(text: str) -> str:
-    return "".join(word[0] for word in re.findall(r"[^\W\d_]+", text)).upper()
-
-
 def _farthest(reach: Iterable[frozenset[int]]) -> set[frozenset[int]]:
     """Those that are no part of another one; many rows are named by the same few places."""
     found = set(reach)
     return {places for places in found if not any(places < other for other in found)}
 
-
-def _in_full(short: str, words: Words, question: str) -> frozenset[int]:
-    """Where the words stand in a row whose first letters a short name is."""
-    if not 3 <= len(short) <= MOST_INITIALS or not short.isalpha():
-        return frozenset()
-    spoken = re.findall(r"[^\W_]+", question)
-    initials = "".join(word[0] for word in spoken).casefold()
-    at = initials.find(short.casefold())
-    return words.within(terms_of(" ".join(spoken[at : at + len(short)]))) if at >= 0 else frozenset()
-
-
-MOST_INITIALS = 5
-"""Letters of a name in short."""
 
 _PERIODS = tuple(map(re.compile, (r"[qh][1-4]", r"month\d+", r"(?:19|20)\d\d")))
 """Quarters and halves, months, years."""

@@ -1,4 +1,4 @@
-"""Sentences of a document without content: headings, captions, signposts, references."""
+"""Sentences of a document without content: headings, questions, heads of mails, labels of figures."""
 
 from __future__ import annotations
 
@@ -9,29 +9,7 @@ from thresher.text.terms import STOP_WORDS
 _CAPTION = re.compile(
     r"(?:figure|fig\.|table|algorithm|listing|chart|exhibit|equation)\s*[\dA-Z]+(?:\.\d+)*\s*[.:(|–-]", re.IGNORECASE
 )
-_PLACE = (
-    r"(?:sections?|sec\.|chapters?|appendix|appendices|figures?|fig\.|tables?|parts?|annex|§)"
-    r"\s*(?:\d[\d.]*|[A-Z]\b|[IVX]+\b)"
-)
-_TELLING = (
-    r"(?:summari[sz]|describ|present|show|discuss|review|contain|list|provid|introduc|outlin|conclud|explain|giv|"
-    r"report|detail|cover)"
-)
-_SIGNPOSTS = re.compile(
-    rf"^(?:in )?{_PLACE}[^.]{{0,30}}\b{_TELLING}\w*"
-    rf"|^in (?:this|the (?:next|following)) (?:sub)?(?:section|chapter|appendix), we (?:{_TELLING}|compar|evaluat)"
-    rf"|^in {_PLACE}, we (?:compar|plot|evaluat)\w+ (?!that\b)"
-    r"|^from: .*\b(?:to|date|subject): "
-    rf"|^(?:see|cf\.?|refer to)(?: also)? {_PLACE}"
-    rf"|\b(?:is|are) (?:summari[sz]ed|described|presented|discussed|detailed|given|listed|provided) in {_PLACE}"
-    rf"|\bwe {_TELLING}\w*\b[^.]{{0,80}} in {_PLACE}"
-    r"|\b(?:rest|remainder) of (?:this|the) \w+ is|\b(?:organi[sz]ed|structured) as follows"
-    r"|\bfuture (?:work|research)\b|\bwe (?:plan|leave|hope)\b|\bour (?:main )?contributions are\b"
-    r"|\b(?:directions?|avenues?) for\b|\bremains? an? (?:area|open)\b"
-    r"|\b(?:further|additional) (?:study|studies|investigation|theoretical)\b"
-    r"|^(?:page \d+(?: of \d+)?|table of contents|contents|all rights reserved|confidential|copyright|©)\b",
-    re.IGNORECASE,
-)
+_MAIL_HEAD = re.compile(r"From: .*\b(?:To|Date|Subject): ", re.IGNORECASE)
 
 HEADING_WORDS = 8
 """So few words without a stop behind them, a number or a colon within are a heading."""
@@ -48,22 +26,6 @@ LABELS = 7
 _LABEL = re.compile(r"[\w%$€£./&'’+†‡-]*")
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
-_REFERENCE_SIGNS = tuple(
-    re.compile(sign)
-    for sign in (
-        r"\barXiv\b|\bdoi\b|\bISBN\b|\bURL https?:",
-        r"\b[Ii]n (?:Proc(?:\.|eedings)|Advances|International Conference|Conference|Findings|Annual|IEEE|ACL|EMNLP|"
-        r"ICLR|ICML|NeurIPS)",
-        r"\bpp?\.\s?\d+|\bpages? \d+\s?[–-]\s?\d+|\d+\(\d+\):\s?\d+",
-        r"(?:[A-Z][\w'’-]+, (?:[A-Z]\.[ -]?){1,3}(?:,|and|&|\()|(?:\b[A-Z]\.\s){1,3}[A-Z][\w'’-]+(?:,| and))",
-        r"[,.(]\s?(?:19|20)\d\d[a-z]?\)?\.?\s*$",
-        r"\b(?:Press|Journal|Transactions|Trans\.|CoRR|preprint|Association for)\b",
-        r"^\[\d+\]\s|^(?:[A-Z][\w'’-]+ [A-Z][\w'’-]+, ){2}",
-    )
-)
-REFERENCE_SIGNS = 2
-"""A sentence with so many of the marks of a reference is one; a sentence of the text has one at times."""
-
 _LEANS = re.compile(
     r"(?:this|it|they|these|those|that|such|he|she|its|their|his|her|however|therefore|thus|hence|moreover|furthermore|"
     r"additionally|also|consequently|instead|otherwise|then|similarly|likewise|as a result|"
@@ -74,12 +36,8 @@ _LEANS = re.compile(
 )
 
 
-_ATTRIBUTION = re.compile(r"Quoted by .{1,300}|On .{8,200} wrote:")
-"""What stands above a quoted mail."""
-
-
 def says_nothing(sentence: str) -> bool:
-    """Whether a sentence is a heading, a question, who is quoted, a caption, a signpost, a reference, a formula."""
+    """Whether a sentence is a heading, a question, the head of a mail, labels of a figure, a row of one cell."""
     text = " ".join(sentence.split())
     if text.startswith("|"):
         return len(_CELL.findall(text)) < LEAST_CELLS
@@ -87,12 +45,7 @@ def says_nothing(sentence: str) -> bool:
         asks(text)
         or is_heading_line(sentence)
         or text.startswith("#")
-        or text.isupper()
-        or _ATTRIBUTION.fullmatch(text) is not None
-        or not _is_plain(text)
-        or _CAPTION.match(text) is not None
-        or _SIGNPOSTS.search(text) is not None
-        or is_reference(text)
+        or _MAIL_HEAD.match(text) is not None
         or has_labels(text)
     )
 
@@ -133,17 +86,6 @@ def asks(sentence: str) -> bool:
     return _ASKING.match(bare) is not None or not (_QUOTED.search(bare) or _TITLE.search(bare))
 
 
-CONTENTS = 3
-"""So many lines that are questions, more than twice as many as there are others, are a list of contents."""
-
-
-def is_contents(text: str) -> bool:
-    """Whether a text lists questions that are answered elsewhere."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    questions = sum(map(asks, lines))
-    return questions >= CONTENTS and questions > 2 * (len(lines) - questions)
-
-
 def _is_plain(text: str) -> bool:
     return sum(character.isalpha() or character == " " for character in text) >= LEAST_LETTERS * len(text)
 
@@ -171,16 +113,6 @@ def heading_above(text: str, at: int) -> str:
         if short and _is_plain(bare) and bare[0].isalnum() and not _CAPTION.match(bare):
             return bare
     return ""
-
-
-def is_reference(sentence: str) -> bool:
-    """Whether a sentence looks like an entry of a bibliography."""
-    return sum(sign.search(sentence) is not None for sign in _REFERENCE_SIGNS) >= REFERENCE_SIGNS
-
-
-def asks_for_questions(question: str) -> bool:
-    """Whether a question is about questions that a document asks."""
-    return re.search(r"\b(?:questions?|asks?|asked)\b", question, re.IGNORECASE) is not None
 
 
 def leans(sentence: str) -> bool:

@@ -18,13 +18,13 @@ from typing import Literal
 _SPELLED = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen twenty"""
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 
 NUMBER_WORDS = {word: number for number, word in enumerate(_SPELLED.split())} | {
     word: 10 * number for number, word in enumerate(_TENS.split(), start=2)
 }
 
-ALSO_SAY = {word: number for number, word in enumerate(ORDINALS.split(), start=1)} | {
+ALSO_SAY = {word: number for number, word in enumerate(_ORDINALS.split(), start=1)} | {
     **{"single": 1, "once": 1, "both": 2, "pair": 2, "couple": 2, "twice": 2, "double": 2, "triple": 3, "dozen": 12},
     **{"half": 50, "quarter": 25, "century": 100, "decade": 10},
 }

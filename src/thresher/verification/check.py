@@ -75,7 +75,7 @@ class ClaimSigns:
     denial: float
     """That those sentences, read together, deny it."""
     number: bool
-    """A number neither stands in nor follows from the evidence, or the evidence is about a namesake."""
+    """A number stands nowhere in the evidence, or the evidence is about a namesake."""
     misplaced: bool
     """A number, or a name that the evidence has, does not stand where the rest of the claim does; no bound."""
     cell: bool
@@ -219,9 +219,8 @@ def _finding(claim: str, found: SupportReading, seen: Observation) -> Finding:
         reason = rules.denial or rules.number or rules.namesake or rules.name or rules.misplaced or seems
     windows = seen.supporting if found.supported >= SUPPORTED_FROM else (seen.nearest,)
     pieces, places = tuple(window.piece for window in windows), tuple(window.place for window in windows)
-    return Finding(
-        state, found.supported, found.contradicted, reason, pieces, places, rules.computations, seen.signs.bounded
-    )
+    bounded = seen.signs.bounded
+    return Finding(state, found.supported, found.contradicted, reason, pieces, places, bounded=bounded)
 
 
 def _otherwise(claim: str, windows: Sequence[Window]) -> str:

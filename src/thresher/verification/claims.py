@@ -186,7 +186,7 @@ class Finding:
     places: tuple[Evidence, ...] = ()
     """The windows of `pieces`, in their order, that support it or say otherwise."""
     remarks: tuple[str, ...] = ()
-    """How its numbers follow that the evidence does not state, or why only its numbers were checked."""
+    """Why only its numbers were checked."""
     bounded: bool = False
     """Whether an exact rule finds otherwise, so that no second reader may say that it is supported."""
 

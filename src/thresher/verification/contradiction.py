@@ -16,9 +16,7 @@ from itertools import accumulate, chain, pairwise, product
 
 from thresher.text.entities import name_places
 from thresher.text.numbers import (
-    ALSO_SAY,
     MONTHS,
-    ORDINALS,
     UNITS,
     Date,
     Quantity,
@@ -26,7 +24,7 @@ from thresher.text.numbers import (
     quantities_and_dates,
     without_iso_dates,
 )
-from thresher.text.terms import index_terms, term_set
+from thresher.text.terms import index_terms
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -328,12 +326,6 @@ def folded_prefixes(one: Statement, other: Statement) -> tuple[Statement, Statem
 
 # --- what contradicts -------------------------------------------------------------------------------------------------
 
-_ORDINAL = re.compile(
-    rf"\b(?:(?P<word>{ORDINALS.replace(' ', '|')})|(?P<digits>\d{{1,3}})(?:st|nd|rd|th))"
-    r"\s+(?P<noun>(?!of\b)[^\W\d_]{2,})",
-    re.IGNORECASE,
-)
-
 
 def contradiction(claim: str, sentence: str) -> str:
     """Why a sentence of the evidence denies a claim about the same matter; "" where nothing shows that it does.
@@ -366,32 +358,6 @@ def _other_numbers(one: Statement, other: Statement) -> Iterator[str]:
     for ours, theirs in differing_numbers(one, other):
         if exclude_each_other(ours, theirs, one, other):
             yield f"the evidence says {theirs.text} where the sentence says {ours.text}"
-
-
-def other_ordinal(claim: str, sentences: Sequence[str]) -> str:
-    """Which ordinal a sentence with all the rest of the claim has before a noun instead of the claim's; "" for none."""
-    each = [_ordinals(sentence) for sentence in sentences]
-    for noun, ordinals in _ordinals(claim).items():
-        if any(not ordinals.keys().isdisjoint(there.get(noun, {})) for there in each):
-            continue
-        for there, sentence in zip(each, sentences, strict=True):
-            if noun in there and _other_terms(claim) <= _other_terms(sentence):
-                first, second = next(iter(there[noun].values())), next(iter(ordinals.values()))
-                return f"the evidence says {first} where the sentence says {second}"
-    return ""
-
-
-def _ordinals(text: str) -> dict[str, dict[int, str]]:
-    """The ordinals before each noun, by their number, as they are written."""
-    found: dict[str, dict[int, str]] = {}
-    for match in _ORDINAL.finditer(text):
-        number = int(match["digits"]) if match["digits"] else ALSO_SAY[match["word"].lower()]
-        found.setdefault(match["noun"].lower(), {})[number] = match[0]
-    return found
-
-
-def _other_terms(text: str) -> frozenset[str]:
-    return frozenset(term_set(_ORDINAL.sub(lambda match: match["noun"], text)))
 
 
 def _denials(one: Statement, other: Statement) -> Iterator[str]:
@@ -458,18 +424,3 @@ def has_new_condition(one: Statement, other: Statement) -> bool:
 
 
 _ONCE_KEYS = {word.key for once in ONCE.split() for word in _read(once, ())}
-
-
-# --- what is asked apart ----------------------------------------------------------------------------------------------
-
-_DIFFERENCE = re.compile(r"\bdiffer(?:s|ences?|ent|ently)?\b", re.IGNORECASE)
-_ALIKE = re.compile(r"(?<!\bnot )\b(?:equivalent|identical|the same)\b", re.IGNORECASE)
-
-
-def names_alike(question: str, sentence: str) -> bool:
-    """Whether a question asks how two differ, and a sentence says that they do not.
-
-    >>> names_alike("What is the difference between a lease and a rent?", "Here leases and rents are equivalent.")
-    True
-    """
-    return bool(_DIFFERENCE.search(question) and _ALIKE.search(sentence)) and not _DIFFERENCE.search(sentence)

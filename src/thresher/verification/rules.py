@@ -7,26 +7,16 @@ does not stand in the sentence that says the rest. The others give reasons.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import permutations
 
 from thresher.text.entities import missing_name, names_in, namesake
 from thresher.text.injection import is_command
 from thresher.text.language import foreign_language, other_language
-from thresher.text.numbers import (
-    SCALES,
-    Quantity,
-    canonical,
-    foreign_number,
-    missing_quantity,
-    numbers_stated,
-    quantities,
-    without_iso_dates,
-)
+from thresher.text.numbers import foreign_number, missing_quantity, quantities
 from thresher.text.terms import term_set, term_share
-from thresher.verification.contradiction import PRONOUNS, contradiction, other_ordinal
+from thresher.verification.contradiction import PRONOUNS, contradiction
 
 SAME_SENTENCE = 0.6
 """Share of a claim's terms from which a sentence of the evidence is taken to be its source: then numbers and names must
@@ -48,11 +38,6 @@ _VERDICT = re.compile(r"\W*(yes|no|true|false|correct|incorrect)(?:\s*[,.:;!–�
 _PRONOUN = re.compile(rf"\b(?:him|them|{'|'.join(sorted(PRONOUNS - {'that', 'those'}))})\b", re.IGNORECASE)
 _DENYING = frozenset(("no", "false", "incorrect"))
 _QUESTION_WORD = re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b", re.IGNORECASE)
-
-MOST_OPERANDS = 6
-"""Numbers that are computed with: of more, some two give nearly any number."""
-
-_WRITTEN = re.compile(r"(?P<digits>[\d.,]*\d)\s*(?P<scale>[^\W\d_]*)")
 
 NOTHING = "nothing in the evidence speaks of it"
 NOT_STATED = "the evidence does not say"
@@ -79,8 +64,6 @@ class RuleSigns:
     """The claim is a bare no to a question: what counts against the question counts for it."""
     language: str = ""
     """The language of the claim where it is another than the evidence's: then only its numbers were checked."""
-    computations: tuple[str, ...] = ()
-    """How its numbers follow that the evidence does not state."""
 
     @property
     def denies(self) -> bool:
@@ -93,7 +76,7 @@ class Case:
     """A claim beside the sentences of some evidence, without orders to the reader."""
 
     claim: str
-    """Without numbers that follow from others and a leading yes or no; "" for one that says nothing."""
+    """Without a leading yes or no; "" for one that says nothing."""
     sentences: Sequence[str]
     titles: str = ""
     question: str = ""
@@ -101,7 +84,6 @@ class Case:
     """The claim is what was asked, and it was answered with no."""
     language: str = ""
     """The language of the claim where it is another than the evidence's."""
-    computations: tuple[str, ...] = ()
 
     def signs(self, known: str = "") -> RuleSigns:
         """What the rules find; names may stand in `known` too, the whole documents."""
@@ -116,14 +98,13 @@ class Case:
         # if the digits are found, a column or heading may state the unit or scale ("million euros"): only misplaced
         nowhere = missing and (foreign_number(claim, evidence) or not any(c.isdigit() for c in missing))
         return RuleSigns(
-            number=_not_stated(missing) if nowhere else other_ordinal(claim, self.sentences),
+            number=_not_stated(missing if nowhere else ""),
             name=f"the evidence does not name {name}" if name else "",
             denial=self._denied(),
             namesake=self._namesake(),
             misplaced=self._misplaced() or _not_stated(missing if not nowhere else ""),
             share=term_share(claim, evidence),
             turned=self.turned,
-            computations=self.computations,
         )
 
     @cached_property
@@ -193,14 +174,13 @@ def case_of(claim: str, sentences: Sequence[str], *, titles: str = "", question:
     text = " ".join([titles, *stating])
     if language := other_language(claim, text, asked=foreign_language(question)):
         return Case(claim, stating, titles, question, language=language)
-    claim, computations = computed(claim, text, question)
     turned = False
     if verdict := _VERDICT.match(claim):
         body = claim[verdict.end() :]
         turned = not term_set(body) and verdict[1].lower() in _DENYING
         asked = question.rstrip(" ?") if asks_whether(question) else ""
         claim = body if term_set(body) else asked
-    return Case(claim, stating, titles, question, turned, computations=computations)
+    return Case(claim, stating, titles, question, turned)
 
 
 def asks_whether(question: str) -> bool:
@@ -220,108 +200,3 @@ def _not_stated(number: str) -> str:
 
 def _bare(text: str) -> str:
     return " ".join(text.lower().split()).strip(" .\"'“”‘’")
-
-
-# --- numbers that follow from others ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Number:
-    """A number as it is written: 6.7 million is 6.7 and 1,000,000, exact to 0.1."""
-
-    digits: float
-    scale: float
-    step: float
-    percent: bool
-
-    def value(self, *, scaled: bool) -> float:
-        return self.digits * self.scale if scaled else self.digits
-
-
-def computed(claim: str, evidence: str, asked: str = "") -> tuple[str, tuple[str, ...]]:
-    """The claim without the numbers that follow from others, and how each follows: "24.6 − 17.9 = 6.7".
-
-    The others are numbers that the evidence states and that the claim or question names: of all numbers of a table some
-    two nearly always give the claimed one. A number follows to the precision it is written with; one without a scale
-    may have that of the others.
-    """
-    evidence = without_iso_dates(evidence)
-    claim = _with_scales(without_iso_dates(claim), evidence)
-    stated = numbers_stated(evidence)
-    missing: list[tuple[Quantity, _Number]] = []
-    operands: list[_Number] = []
-    for text in (claim, without_iso_dates(asked)):
-        for quantity in quantities(text):
-            if (number := _number(text, quantity)) is None:
-                continue
-            if not stated.isdisjoint(quantity.values) or canonical(f"{number.digits:f}") in stated:
-                operands.append(number)
-            elif text is claim:
-                missing.append((quantity, number))
-    operands = list(dict.fromkeys(operands))
-    shown: list[str] = []
-    for quantity, number in reversed(missing if 2 <= len(operands) <= MOST_OPERANDS else []):
-        if computation := _computation(number, operands):
-            shown.insert(0, computation)
-            claim = claim[: quantity.start] + claim[quantity.end :]
-    return claim, tuple(shown)
-
-
-def _with_scales(claim: str, evidence: str) -> str:
-    """The claim with its one scale repeated after each of its numbers: "from 17.9 to 24.6 million"."""
-    numbers = [_number(claim, quantity) for quantity in quantities(claim)]
-    scales = {number.scale for number in numbers if number} - {1.0}
-    held = {(each.digits, each.scale) for one in quantities(evidence) if (each := _number(evidence, one))}
-    for quantity, number in reversed(list(zip(quantities(claim), numbers, strict=True))):
-        if number is None or number.scale != 1.0 or (number.digits, 1.0) in held:
-            continue
-        for word in (word for word, scale in SCALES.items() if scale in scales and (number.digits, scale) in held):
-            claim = f"{claim[: quantity.end]} {word}{claim[quantity.end :]}"
-            break
-    return claim
-
-
-def _number(text: str, quantity: Quantity) -> _Number | None:
-    """None for a number in words and for what is none (1.2.3)."""
-    written = _WRITTEN.match(text, quantity.start)
-    if quantity.spelled or written is None:
-        return None
-    try:
-        digits = float(canonical(written["digits"]))
-    except ValueError:
-        return None
-    scale = float(SCALES.get(written["scale"].lower(), 1))
-    return _Number(digits, scale, quantity.step / scale, quantity.unit == "%")
-
-
-def _computation(wanted: _Number, operands: Sequence[_Number]) -> str:
-    """The first computation whose result is the number; "" for none."""
-    alike = len({number.scale for number in (wanted, *operands)}) == 1
-    for scaled in (False,) if alike else (True, False):
-        values = [operand.value(scaled=scaled) for operand in operands]
-        unit = wanted.scale if scaled else 1.0
-        for result, written in _results(values, percent=wanted.percent):
-            if abs(result / unit - wanted.digits) <= wanted.step / 2 * (1 + 1e-6):
-                return f"{written} = {_plain(wanted.value(scaled=scaled))}{'%' if wanted.percent else ''}"
-    return ""
-
-
-def _results(values: Sequence[float], *, percent: bool) -> Iterator[tuple[float, str]]:
-    pairs = [(one, other) for one, other in permutations(values, 2) if one and other]
-    for one, other in pairs:
-        a, b = _plain(one), _plain(other)
-        if percent:
-            yield 100 * abs(one - other) / other, f"({_plain(max(one, other))} − {_plain(min(one, other))}) / {b}"
-            yield 100 * one / other, f"{a} / {b}"
-        else:
-            yield one / other, f"{a} / {b}"
-        yield one - other, f"{a} − {b}"
-    every = " + ".join(map(_plain, values))
-    yield sum(values), every
-    yield sum(values) / len(values), f"({every}) / {len(values)}"
-    for one, other in pairs:
-        yield one + other, f"{_plain(one)} + {_plain(other)}"
-
-
-def _plain(value: float) -> str:
-    return f"{value:.10g}"

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from thresher.answering.passage import Passage, Proposal, Stretch, in_order, passage_of
 from thresher.answering.sentences import Allowed, Marked, SentenceFinder
 from thresher.answering.spans import LEAST_PROBABILITY, AnswerSpan, Row, Signs
-from thresher.question.intent import intent_of
 from thresher.text.marks import void_spans
 from thresher.types import log_odds
 
@@ -31,14 +30,13 @@ class Passages:
         self, question: str, places: Sequence[AnswerSpan], stretches: Sequence[Stretch], allowed: Allowed
     ) -> list[Proposal]:
         """The likeliest first; of sentences those count that are `allowed`."""
-        contents = intent_of(question).wants_questions
         whole: list[tuple[Passage, AnswerSpan]] = []
         for place in places:
             if len(whole) == MOST_READ:
                 break
             piece = place.piece
             stretch = next(one for one in stretches if one.holds(place.document_id, piece.start, piece.end))
-            if (passage := passage_of(stretch, piece, (place.start, place.end), contents=contents)) is not None:
+            if (passage := passage_of(stretch, piece, (place.start, place.end))) is not None:
                 whole.append((passage, place))
         best = zip(whole, self.sentences(question, whole, allowed), strict=True)
         proposals: list[Proposal] = []
