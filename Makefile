@@ -8,8 +8,9 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 2
 # Plugins of pytest that other packages bring and the engine's tests do not need: importing them costs seconds.
 WITHOUT := -p no:langsmith_plugin -p no:schemathesis
 
-# Tests of what stands beside the engine: other distributions, benchmarks, the documentation. They run when it changes.
-BESIDE := $(addprefix tests/,benchmarks comparison deploy test_docs.py test_examples.py)
+# Tests of what stands beside the engine: other distributions, benchmarks, the documentation, and a library that only
+# `make dev` installs. They run when it changes.
+BESIDE := $(addprefix tests/,benchmarks comparison deploy models/test_fastembed_models.py test_docs.py test_examples.py)
 
 # The frameworks that packages/test-adapters knows, each in an environment of its own.
 ADAPTERS := adapters-langchain adapters-llama-index adapters-haystack
