@@ -46,7 +46,7 @@ NOT_RULES = {
         answering.doubts:said_of_the_proposal answering.doubts:lacks_names answering.doubts:stands_alone
         answering.doubts:is_far answering.doubts:reason""",
     "compares places or documents": """
-        answering.passage:same_place
+        answering.citations:same_place
         answering.answerer:_is_of answering.citations:is_quoted_from
         question.conversation:_same_document""",
     "is what the fitted probabilities weigh or order": """

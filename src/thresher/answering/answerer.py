@@ -8,7 +8,7 @@ from datetime import date
 from typing import ClassVar
 
 from thresher.answer import NOT_ANSWERED
-from thresher.answering.choose import choose
+from thresher.answering.choose import choose, own_first
 from thresher.answering.citations import NO_EVIDENCE, LocalReading, abstention
 from thresher.answering.passage import Proposal, in_order, stretches_of
 from thresher.answering.proposers.cells import CellFinder
@@ -21,6 +21,7 @@ from thresher.question.intent import intent_of
 from thresher.structure.versions import Timed, asked_time, timed
 from thresher.text.marks import holds
 from thresher.types import Citation, Document, Evidence, Generation, Notes, Query
+from thresher.verification.contradiction import names_alike
 
 REPORTED = 12
 """Proposals in the trace."""
@@ -116,14 +117,15 @@ class Answerer:
         found = in_order(found or [replace(one, probability=0.0, signs=None) for one in past])
         if not found:
             return abstention(NOT_ANSWERED if evidence else NO_EVIDENCE, Notes(facts={"proposals": []})), []
+        found = own_first(found, documents, self.min_confidence)
         return self._answer(question, found, time, past), [*found, *past]
 
     def _allowed(self, question: str) -> Allowed:
-        """Sentences but those that are struck or hold at another time."""
+        """Sentences but those that are struck, hold at another time, or name alike what differs."""
         asked, today = asked_time(question), self.today()
 
         def allowed(sentence: str) -> bool:
-            return holds(sentence) and asked.allows(sentence, today)
+            return holds(sentence) and asked.allows(sentence, today) and not names_alike(question, sentence)
 
         return allowed
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.answering.doubts import others_are_as_near, reason
 from thresher.answering.passage import Proposal
 from thresher.text.entities import facts_in
 from thresher.text.passages import share_of_runs
+from thresher.types import Document
 
 SAME = 0.7
 """Share of the runs of words of the shorter of two passages from which they are the same text."""
@@ -44,6 +45,21 @@ def choose(question: str, proposals: Sequence[Proposal], *, least: float, sure_f
     certainty = min(best.probability, least) if best.doubt else best.probability
     doubtful = bool(best.doubt) or certainty < sure_from
     return Choice(best, copies, others, certainty, reason(question, best, further) if doubtful else None)
+
+
+def own_first(proposals: Sequence[Proposal], documents: Mapping[str, Document], least: float) -> list[Proposal]:
+    """The proposals in their order, those of a quoted mail behind what the quoting mail says, if that may answer."""
+    own: dict[str, float] = {}
+    for one in proposals:
+        if one.probability >= least:
+            own.setdefault(one.citations[0].source, one.probability)
+    found: list[tuple[bool, Proposal]] = []
+    for one in proposals:
+        document = documents.get(one.citations[0].document_id)
+        quoted_in = document.container if document is not None and document.kind == "quote" else ""
+        most = own.get(quoted_in, 1.0)
+        found.append((quoted_in in own, replace(one, probability=min(one.probability, most))))
+    return [one for _, one in sorted(found, key=lambda each: (-each[1].probability, each[0]))]
 
 
 def _distinct(proposals: Sequence[Proposal]) -> list[list[Proposal]]:

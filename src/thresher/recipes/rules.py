@@ -134,6 +134,7 @@ RULES: tuple[Rule, ...] = (
     Rule("what_is", "reorders", ("thresher.question.intent:subject_asked",), no_words, "2026-11-28"),
     Rule("exact_identifiers", "reorders", ("thresher.retrieval.search:ExactRetriever.__call__",), what_it_wraps,
          "2026-11-25"),
+    Rule("own_first", "reorders", ("thresher.answering.choose:own_first",), first, "2026-11-28"),
     Rule("heading_lines", "vetoes", ("thresher.text.boilerplate:is_heading_line",), no, "2026-11-29"),
     Rule("in_force", "vetoes", ("thresher.structure.versions:versions_of",), nothing, "2026-11-26"),
     Rule("at_that_time", "vetoes", ("thresher.structure.versions:AskedTime.allows",), yes, "2026-11-26"),
@@ -161,6 +162,7 @@ RULES: tuple[Rule, ...] = (
          "2026-11-25"),
 
     # sentences that may not answer
+    Rule("names_alike", "vetoes", ("thresher.verification.contradiction:names_alike",), no, "2026-11-26"),
     Rule("questions", "vetoes", ("thresher.text.boilerplate:asks",), no, "2026-11-27"),
     Rule("says_nothing", "vetoes", ("thresher.text.boilerplate:says_nothing",), no, "2026-11-22"),
     Rule("commands", "vetoes", ("thresher.text.injection:is_command",), no, "2026-11-22"),

@@ -1,4 +1,4 @@
-"""Sentences of a document without content: headings, questions, heads of mails, labels of figures."""
+"""Sentences of a document without content: numbers, headings, questions, heads of mails, labels of figures."""
 
 from __future__ import annotations
 
@@ -37,12 +37,13 @@ _LEANS = re.compile(
 
 
 def says_nothing(sentence: str) -> bool:
-    """Whether a sentence is a heading, a question, the head of a mail, labels of a figure, a row of one cell."""
+    """Whether a sentence is a number, a heading, a question, a mail's head, labels of a figure, a row of one cell."""
     text = " ".join(sentence.split())
     if text.startswith("|"):
         return len(_CELL.findall(text)) < LEAST_CELLS
     return (
-        asks(text)
+        not any(map(str.isalpha, text))
+        or asks(text)
         or is_heading_line(sentence)
         or text.startswith("#")
         or _MAIL_HEAD.match(text) is not None

@@ -424,3 +424,18 @@ def has_new_condition(one: Statement, other: Statement) -> bool:
 
 
 _ONCE_KEYS = {word.key for once in ONCE.split() for word in _read(once, ())}
+
+
+# --- what is asked apart ----------------------------------------------------------------------------------------------
+
+_DIFFERENCE = re.compile(r"\bdiffer(?:s|ences?|ent|ently)?\b", re.IGNORECASE)
+_ALIKE = re.compile(r"(?<!\bnot )\b(?:equivalent|identical|the same)\b", re.IGNORECASE)
+
+
+def names_alike(question: str, sentence: str) -> bool:
+    """Whether a question asks how two differ, and a sentence says that they do not.
+
+    >>> names_alike("What is the difference between a lease and a rent?", "Here leases and rents are equivalent.")
+    True
+    """
+    return bool(_DIFFERENCE.search(question) and _ALIKE.search(sentence)) and not _DIFFERENCE.search(sentence)
