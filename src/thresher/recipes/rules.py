@@ -150,6 +150,7 @@ RULES: tuple[Rule, ...] = (
     Rule("total", "proposes", ("thresher.structure.answers:total",), none, "2026-11-22"),
     Rule("row_cells", "proposes", ("thresher.structure.answers:row_cells",), none, "2026-11-26"),
     Rule("forms", "proposes", ("thresher.structure.forms:filled_in",), none, "2026-11-23"),
+    Rule("names_several_columns", "vetoes", ("thresher.structure.answers:_names_several_columns",), no, "2026-11-29"),
     Rule("without_lookalikes", "vetoes", ("thresher.structure.lookup:_without_lookalikes",), second, "2026-11-26"),
 
     # entries under an identifier

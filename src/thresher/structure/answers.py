@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -63,11 +64,23 @@ def answered(grid: Grid | Form, question: str) -> Found | None:
 
 def _answers(seen: Look, turned: Look) -> Iterator[Found | None]:
     """What each way of reading a table, and the same with rows and columns exchanged, answers."""
+    if len(seen.grid.rows) == 1 and seen.naming and _names_several_columns(seen):
+        return  # "Which piers are closed?" of a record with Pier 1 and Pier 2 asks for its labels
     yield looked_up(seen, turned)
     for side in (seen, turned) if seen.grid.whole else ():
         yield extreme(side)
         yield total(side)
     yield row_cells(seen)
+
+
+_NUMBERED = re.compile(r"\b(?:\d+|[^\W\d_])\b")
+"""What distinguishes things of one kind: Pier 1, Lift B."""
+
+
+def _names_several_columns(seen: Look) -> bool:
+    """Whether the question names columns that differ by a number or a letter alone."""
+    kinds = Counter(_NUMBERED.sub("", head.text) for head in seen.grid.header)
+    return any(count > 1 and not seen.words.places.keys().isdisjoint(terms_of(kind)) for kind, count in kinds.items())
 
 
 _MANY = re.compile(r"\s*how many\b", re.IGNORECASE)
