@@ -27,6 +27,7 @@ __all__ = [
     "home_files",
     "home_of",
     "make_folder",
+    "shared",
     "working_folder",
 ]
 

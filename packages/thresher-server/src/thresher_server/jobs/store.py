@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from thresher.errors import StoreError
-from thresher.home.places import home_files
+from thresher.home.places import home_files, shared
 from thresher.protocols import Files, Home
 from thresher_server.client.reading import Progress
 from thresher_server.problems import Problem
@@ -109,7 +109,7 @@ class Jobs:
 
     def __init__(self, home: Home) -> None:
         self.files = home_files(home).below("server").below("jobs")
-        self._one_folder = isinstance(home, Path)
+        self._home = home
 
     def make(
         self,
@@ -177,9 +177,10 @@ class Jobs:
         """The oldest free job, not of a `busy` caller, with its files on this machine, held inside the block; else
         None.
         """
+        one_folder = isinstance(self._home, Path) and shared(self._home) is None
         for id_ in self._open():
             job = _read(self.files, id_)
-            if job is None or not job.is_open or job.caller in busy or not (self._one_folder or _has_its_files(job)):
+            if job is None or not job.is_open or job.caller in busy or not (one_folder or _has_its_files(job)):
                 continue
             with self._held(id_) as claim:
                 if claim is not None and claim.job.is_open:  # it may have ended since it was read
