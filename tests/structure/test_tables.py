@@ -90,6 +90,11 @@ ENERGY = grid(
     "Energy 2023\n\nFigures in MWh.\n\n",
     "| Site | January | February |\n| Plant A | 120 | 111 |\n| Plant B | 80 | 85 |",
 )
+SALES = grid(
+    "Sales\n\n",
+    "| Region | Sales |\n| Europe | |\n| North | 10 |\n| South | 20 |\n| Asia | |\n| North | 33 |\n| Total | 63 |",
+    is_exact=False,
+)
 ASSETS = grid(
     "",
     """| Asset | Site | Installed | Serviced |
@@ -103,7 +108,7 @@ NORWAY = "Norway: Full day 64 euros, Half day 43 euros, Hotel limit 205 euros"
 TABLES = {
     **{"results": RESULTS, "branches": BRANCHES, "litres": LITRES, "measures": MEASURES, "claims": CLAIMS},
     **{"rates": RATES, "wins": WINS, "allowances": ALLOWANCES, "parts": PARTS, "codes": CODES, "segments": SEGMENTS},
-    **{"phones": PHONES, "prices": PRICES, "tickets": TICKETS, "energy": ENERGY},
+    **{"phones": PHONES, "prices": PRICES, "tickets": TICKETS, "energy": ENERGY, "sales": SALES},
     "form": FORM,
     "idle": grid("IdleTime\n\n", "| Description: | Hold open time of idle links |\n| Default: | IdleTime 300 |"),
     "taxed": grid("", "| Lamp | Price | VAT rate |\n|---|---|---|\n| Oak | 30 | 9 |\n| Reed | 12 | 20 |"),
@@ -149,6 +154,9 @@ TABLES = {
         ("phones", "What is the extension of John Smith in Purchasing?", "3377"),
         ("prices", "What is the price of the lamp?", "Lamp: Price 2023 12, Price net 9, Price gross 11"),
         ("prices", "What is the gross price of the lamp?", "11"),
+        ("sales", "What are the sales in the north of Asia?", "33"),
+        ("sales", "What are the sales in the North?", "Europe North: 10; Asia North: 33"),
+        ("sales", "What are the total sales?", "63"),
         # the highest and the lowest, sums; rows of totals are not counted in
         ("segments", "In which quarter was charter revenue lowest?", "Q2 2024: 2.2 million euros"),
         ("parts", "Which part is the most expensive?", "HM-1: 189.0 euros"),

@@ -140,11 +140,30 @@ def _parsed(document: Document, table: Table) -> Grid | None:
     while len(rows) > 1 and sum(bool(cell.text) for cell in rows[0]) == 1 < len(rows[1]):
         titles.append(next(cell for cell in rows.pop(0) if cell.text))
     width = len(rows[0]) if rows else 0
+    rows = [*rows[:1], *_under_labels(rows[1:])]
     body = tuple(_of_width(row, width) for row in rows[1:] if any(cell.text for cell in row))
     if width < LEAST_COLUMNS or not body:
         return None
     around = (*(_around if piped else _captioned)(document, table), *titles)
     return Grid(tuple(rows[0]), _with_commas_read(body), around, document.title)
+
+
+def _under_labels(rows: Sequence[list[Cell]]) -> list[list[Cell]]:
+    """Rows named by the label above them too, where the same names stand below several: North below Europe and Asia."""
+    found: list[list[Cell]] = []
+    label: Cell | None = None
+    plain = [row for row in rows if any(cell.text for cell in row[1:])]
+    names = [row[0].text for row in plain]
+    if len(plain) == len(rows) or len(set(names)) == len(names):
+        return list(rows)
+    for row in rows:
+        if not any(cell.text for cell in row[1:]):
+            label = row[0] if row and row[0].text else label
+        elif label is None or names.count(row[0].text) == 1:
+            found.append(row)
+        else:
+            found.append([replace(row[0], text=f"{label.text} {row[0].text}"), *row[1:]])
+    return found
 
 
 def _with_commas_read(rows: tuple[tuple[Cell, ...], ...]) -> tuple[tuple[Cell, ...], ...]:
