@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from thresher.types import Evidence
 
-_REPLY = r"(?:answer|reply|respond|say|write|output|print|return|repeat|state|claim|mention|insist|pretend)"
+_REPLY = r"(?:answer|reply|respond|say|write|output|print|return|repeat|state|claim|insist|pretend)"
 _COMMANDS = (
     # "Ignore all instructions above", "disregard the previous text"
     r"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?]{0,40}\b(?:instructions?|prompts?|rules|guidelines|above|previous|evidence|documents?)\b",
