@@ -20,17 +20,17 @@ from typing import Any
 from benchmarks import machine
 from benchmarks.commands import thresher
 from benchmarks.real_model import PORT
+from benchmarks.table1 import FILES, RECIPES
 from thresher_testing.real_model import RealModel
 
 FOLDER = machine.CACHE / "real_tables"
 SETS = {
-    "popqa-longtail": ("popqa_longtail/questions.jsonl", "match"),
-    "pubhealth": ("pubhealth/claims.jsonl", "label_accuracy"),
-    "arc": ("arc/questions.jsonl", "label_accuracy"),
-    "multihop": ("multihop_rag/questions.jsonl", "match"),
+    "popqa-longtail": (FILES["popqa-longtail"], "match"),
+    "pubhealth": (FILES["pubhealth"], "label_accuracy"),
+    "arc": (machine.DATA / "arc" / "questions.jsonl", "label_accuracy"),
+    "multihop": (machine.DATA / "multihop_rag" / "questions.jsonl", "match"),
 }
 """A kind of dataset to its file and to what is right."""
-RECIPES = ("no-retrieval", "rag", "hybrid", "ecrag", "crag", "chunkrag", "corrective")
 PUBLISHED: Mapping[str, Mapping[str, float]] = {
     "no-retrieval": {"popqa-longtail": 14.7, "pubhealth": 34.2},
     "rag": {"popqa-longtail": 50.5, "pubhealth": 48.9, "arc": 43.4},
@@ -50,7 +50,7 @@ def run(kinds: Sequence[str], recipes: Sequence[str], sample: int) -> None:
         options += ["--sample", str(sample), "--resume", "--together", "--home", str(FOLDER / "home")]
         for kind in kinds:
             for recipe in recipes:
-                dataset = f"{kind}:{machine.DATA / SETS[kind][0]}"
+                dataset = f"{kind}:{SETS[kind][0]}"
                 out = str(FOLDER / f"{kind}-{sample}-{recipe}")
                 thresher("eval", "run", "--dataset", dataset, "--recipe", recipe, "--out", out, *options, home=False)
                 print(*table([kind], [recipe], sample), sep="\n", flush=True)
