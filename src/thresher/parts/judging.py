@@ -5,7 +5,7 @@ from __future__ import annotations
 from thresher.judging.judge import DIGITS, Fixed, KeepAll, ScoringJudge, Threshold, ThresholdResult, cut
 from thresher.judging.llm_scorers import REPLY, ModelScorer, Prompt, contents
 from thresher.judging.scorers import CrossEncoderScorer, QueryText, WrappedScorer
-from thresher.judging.verdicts import ABSOLUTE, NOTHING_RETRIEVED, Bounds, Operators, ThreeWay
+from thresher.judging.verdicts import ABSOLUTE, NOTHING_RETRIEVED, Bounds, ThreeWay
 from thresher.models.replies import asked
 from thresher.recipes.judges import evaluator, stand_in
 from thresher.text.injection import fenced
@@ -21,7 +21,6 @@ __all__ = [
     "Fixed",
     "KeepAll",
     "ModelScorer",
-    "Operators",
     "Prompt",
     "QueryText",
     "ScoringJudge",

@@ -11,18 +11,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.parts.judging import Operators
 from thresher.types import Verdict
 from thresher_evals.metrics.registry import SUFFICES, verdict_of
 from thresher_evals.rows import Row
 
 STEPS = 20
 """Steps of the scale; in a finer grid a step has fewer questions than the sets have."""
+
+Operators = Literal["blog", "paper", "code"]
+"""How a score is compared with the bounds; see `thresher.parts.judging.Bounds`."""
 
 Booleans = NDArray[np.bool_]
 Bound = float | NDArray[np.float64]
