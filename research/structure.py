@@ -76,9 +76,10 @@ number when fewer are entered; a higher one needs a reason."""
 def entered_by(arguments: list[str], folder: Path) -> list[str]:
     """The files of ours that a command has loaded when it ends, in order; its home is a folder with a note."""
     (folder / "note.md").write_text("The cellar has no light. Bring a lamp.\n", encoding="utf-8")
+    environment = {name: value for name, value in os.environ.items() if name != "THRESHER_DATA"}  # of tests: no setting
     done = subprocess.run(
         [sys.executable, "-c", ENTERED, *arguments],
-        env={**os.environ, "THRESHER_HOME": str(folder)},
+        env={**environment, "THRESHER_HOME": str(folder)},
         cwd=folder,
         capture_output=True,
         text=True,
