@@ -181,6 +181,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS), metavar="VARIANT")
     parser.add_argument("--limit", type=int, help="so many questions, three with an answer to two without")
+    parser.add_argument("--skip", type=int, default=0, help="leave the first so many out: those that a change was chosen on")
     parser.add_argument("--show", action="store_true", help="ask nothing")
     parser.add_argument("--labels", action="store_true", help="the table of the labelled sentences alone")
     given = parser.parse_args()
@@ -189,7 +190,7 @@ def main() -> None:
         lines = LABELLED.read_text(encoding="utf-8").splitlines()
         print("\n".join(labels([json.loads(line) for line in lines])))
         return
-    questions = drawn(given.limit)
+    questions = drawn(given.limit)[given.skip :]
     if not given.show:
         run(questions, given.variants)
     chosen = {one.id for one in questions}
