@@ -8,9 +8,11 @@ larger budget contains a smaller one.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import accumulate
 
 from thresher.protocols import Documents, PairReader, Refiner, about
 from thresher.refinement.refine import word_count
@@ -407,7 +409,10 @@ def _growing(words: Sequence[tuple[int, int]], start: int, end: int) -> Iterator
 
 @dataclass(frozen=True, slots=True)
 class BudgetedRefiner:
-    """Cuts another refiner's evidence to `most` tokens, headings counted, best first; what fits is unchanged."""
+    """Cuts another refiner's evidence to `most` tokens: the best pieces that fit whole, then excerpts of the others.
+
+    A sentence alone holds the answer and seldom what it is said of; who writes from it needs both.
+    """
 
     refine: Refiner
     read: EvidenceReader
@@ -420,13 +425,17 @@ class BudgetedRefiner:
         return f"{about(self.refine)}, cut to {self.most} tokens"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
-        """The excerpts as evidence; a hit of which none is left is dropped with that reason."""
+        """The evidence that fits; a hit of which none is left is dropped with that reason."""
         refined = self.refine(query, hits)
-        if sum(self.count(piece.text) for piece in refined.evidence) <= self.most:
+        tokens = [*accumulate(self.count(piece.text) for piece in refined.evidence)]
+        fitting = bisect_right(tokens, self.most)
+        if fitting == len(tokens):
             return refined
-        excerpts = self.read(query, refined.evidence).within(self.most, self.count)
-        evidence = tuple(one.evidence for one in excerpts if one.evidence is not None)
-        facts = {"max_tokens": self.most, "tokens": sum(one.tokens for one in excerpts)}
+        used = tokens[fitting - 1] if fitting else 0
+        excerpts = self.read(query, refined.evidence[fitting:]).within(self.most - used, self.count)
+        cut = tuple(one.evidence for one in excerpts if one.evidence is not None)
+        evidence = (*refined.evidence[:fitting], *cut)
+        facts = {"max_tokens": self.most, "tokens": used + sum(one.tokens for one in excerpts)}
         return Refined(
             evidence,
             tuple(self._judged(judgement, evidence) for judgement in refined.judgements),
