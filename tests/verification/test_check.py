@@ -47,7 +47,7 @@ def evidence(make_evidence: Make) -> list[Evidence]:
         ("The Kõpu lighthouse was built in 1531, while the Ristna lighthouse dates from 1931.", (), "", None, {0, 1}),
         # that a value stands somewhere is no quote; without a question it is what is looked for
         ("island of Hiiumaa", (0,), "Which harbour is larger?", None, {0}),
-        ("island of Hiiumaa", (0,), "", ClaimState.QUOTED, {0}),
+        ("island of Hiiumaa", (0,), "", ClaimState.SUPPORTED, {0}),
         # a bare yes says nothing where nobody asked whether
         ("Yes.", (0,), "When was the Kõpu lighthouse built?", ClaimState.UNVERIFIED, {0}),
         ("Yes.", (0,), "Was the Kõpu lighthouse built in 1531?", ClaimState.SUPPORTED, {0}),

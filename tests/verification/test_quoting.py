@@ -14,7 +14,9 @@ SHELTER = "A smoking shelter behind the paint store is planned for the autumn of
 @pytest.mark.parametrize(
     ("claim", "statement"),
     [
-        ("The yard closes at 18:00.", "On weekdays the yard closes at 18:00."),
+        ("The yard closes at 18:00.", "On weekdays, the yard closes at 18:00."),
+        ("The yard closes at 18:00.", "The yard (of the north harbour) closes at 18:00, and the gate at 20:00."),
+        ("The gate closes at 20:00.", "The yard closes at 18:00 and the gate closes at 20:00."),
         ("Everyone has 27 days of leave.", "Everyone has 27 days of leave."),
         ("The amount due is 143.2 euros.", "The amount due is 143.20 euros."),
         ("The contract ends on 31 December 2026.", "The contract ends on 2026-12-31."),
@@ -22,7 +24,7 @@ SHELTER = "A smoking shelter behind the paint store is planned for the autumn of
         ("The Walnut of 40 x 50 is 72.", "The Oak of 40 x 50 is 53. The Walnut of 40 x 50 is 72."),
     ],
 )
-def test_words_in_their_order_are_a_quote_though_some_are_left_out(claim: str, statement: str) -> None:
+def test_a_clause_or_its_beginning_is_a_quote_though_brackets_are_left_out(claim: str, statement: str) -> None:
     assert is_quoted(claim, statement)
 
 
@@ -41,6 +43,12 @@ def test_words_in_their_order_are_a_quote_though_some_are_left_out(claim: str, s
         ("A frame of walnut costs 53.", "A frame of oak costs 53."),
         ("The buyer pays the seller.", "The seller pays the buyer."),
         ("The Garricks sold the mill.", "The mill was sold by the Garricks."),
+        # words in between are left out, or those before it in its clause
+        ("The yard has eleven boats in working order.", "The yard has eleven boats, four of them in working order."),
+        ("The tug carries 5 tons of coal.", "The tug weighs 3 tons and the tender carries 5 tons of coal."),
+        ("Bob left in 2010.", "The man that Bob hired left in 2010."),
+        ("The mayor's brother died in 1950.", "The daughter of the mayor's brother died in 1950."),
+        ("The yard closes at 18:00.", "On weekdays the yard closes at 18:00."),
         # nothing is stated
         ("To qualify for credit.", "To qualify for credit:"),
         ("Opening hours.", "Opening hours"),
