@@ -51,8 +51,11 @@ VARIANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "corrective, verify=local": ("corrective", {"answer.verify": "local"}),
     "corrective, verify=model": ("corrective", {"answer.verify": "model"}),
     "corrective, strict": ("corrective", {"answer.mode": "strict"}),
+    "corrective, max_tokens=1200": ("corrective", {}),
 }
 """A recipe and its settings."""
+MAX_TOKENS = {"corrective, max_tokens=1200": 1200}
+"""Of the evidence, where it is bounded."""
 
 ANSWERABLE, NEAR_MISSES = 60, 40
 PORT = 41339
@@ -74,7 +77,8 @@ def ask(collection: Collection, question: Question, variant: str, server: RealMo
     recipe, settings = VARIANTS[variant]
     model = {"llm.base_url": server.base_url, "llm.model": server.model, "llm.cache": True, "llm.timeout_seconds": 600}
     started = time.perf_counter()
-    answer = collection.ask(question.question, recipe=recipe, settings={**model, **settings}).to_dict()
+    given: dict[str, Any] = {"recipe": recipe, "settings": {**model, **settings}, "max_tokens": MAX_TOKENS.get(variant)}
+    answer = collection.ask(question.question, **given).to_dict()
     text = answer["text"]
     mark = marked(question, text, abstained=answer["abstained"], reason=answer["reason"] or "").mark
     removed = answer.get("removed", [])
@@ -181,7 +185,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS), metavar="VARIANT")
     parser.add_argument("--limit", type=int, help="so many questions, three with an answer to two without")
-    parser.add_argument("--skip", type=int, default=0, help="leave the first so many out: those that a change was chosen on")
+    parser.add_argument("--skip", type=int, default=0, help="leave out so many, on which a change was chosen")
     parser.add_argument("--show", action="store_true", help="ask nothing")
     parser.add_argument("--labels", action="store_true", help="the table of the labelled sentences alone")
     given = parser.parse_args()
