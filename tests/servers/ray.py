@@ -22,8 +22,11 @@ SECONDS = 90.0
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_USAGE_STATS_REPORT_URL": "http://127.0.0.1:9/"}
 """Nothing is reported to anybody: without the address Ray reports that nothing is to be reported."""
 
-PATIENT = {"RAY_CLIENT_SERVER_CHECK_CHANNEL_TIMEOUT_S": f"{SECONDS:.0f}"}
-"""How long a client waits for the process that Ray starts for it; 30 s are Ray's own."""
+PATIENT = {
+    "RAY_CLIENT_SERVER_CHECK_CHANNEL_TIMEOUT_S": f"{SECONDS:.0f}",
+    "RAY_raylet_start_wait_time_s": f"{SECONDS:.0f}",
+}
+"""How long a client waits for the process that Ray starts for it, and a node for its own; 30 s are Ray's own."""
 
 SETTINGS_OF_A_LAUNCHER = "ray_bootstrap_config.yaml"
 """Where it is missing in the home, Ray's head asks the metadata service of the cloud, outside this machine, for one."""
