@@ -82,12 +82,13 @@ QUALITY_SETS := lookalikes short squad papers manuals definitions reports
 quality: dev
 	$(BIN)/python -m benchmarks.quality --sets $(QUALITY_SETS)
 
-# Changed inputs at every door that reads; the seed makes a run again.
+# Changed inputs at every door that reads, or at some (`FUZZ_DOORS="readers api"`); the seed makes a run again.
 FUZZ_SECONDS := 600
 FUZZ_SEED := 0
+FUZZ_DOORS :=
 
 fuzz: install
-	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) $(FUZZ_DOORS)
 
 # By hand: the real Open WebUI chats with a server of ours, and what it shows is printed.
 OPEN_WEBUI := .open-webui
