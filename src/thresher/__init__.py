@@ -114,8 +114,6 @@ _HOMES = {
 }
 """Where a name is that is imported when it is first used; those not listed are errors or modules."""
 
-_MODULES = ("errors", "protocols", "recipes", "types")
-
 
 def open(home: str | Home = ".thresher", collection: str = "default", *, encoder: Encoder | None = None) -> Collection:
     """A collection in a home, a folder or s3://BUCKET/PREFIX; nothing is created until something is added.
@@ -162,7 +160,7 @@ def trust(file: str | Path, *, forget: bool = False) -> dict[str, str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
+    if name in ("errors", "protocols", "recipes", "types"):
         return import_module(f"thresher.{name}")
     if name == "__version__":
         from importlib.metadata import version

@@ -27,9 +27,6 @@ COSINE_WEIGHT = 0.7
 CUT = 0.5
 """ECRAG, Fig. 6."""
 
-Lexical = Callable[[Query, Sequence[Hit]], Sequence[float]]
-"""BM25 of each hit."""
-
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceJudge:
@@ -42,7 +39,8 @@ class ConfidenceJudge:
     each clipped to 0..1, which is comparable between queries.
     """
 
-    lexical: Lexical
+    lexical: Callable[[Query, Sequence[Hit]], Sequence[float]]
+    """BM25 of each hit."""
     ceiling: Callable[[str], float]
     """The highest BM25 any text can have for a query; 0 for a query without terms."""
     combine: Literal["weighted", "sum"] = "weighted"

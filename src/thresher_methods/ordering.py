@@ -45,16 +45,13 @@ class RerankedJudge:
         return replace(_ordered(judged, "rerank", scores), notes=judged.notes + notes)
 
 
-Similarities = Callable[[Query, Sequence[Hit]], Sequence[float]]
-"""A query and hits to the cosine of each hit with the searched words."""
-
-
 @dataclass(frozen=True, slots=True)
 class SimilarityRetriever:
     """Orders the hits of another retriever by similarity to the searched words; without similarities unchanged."""
 
     retriever: Retriever
-    similarities: Similarities
+    similarities: Callable[[Query, Sequence[Hit]], Sequence[float]]
+    """The cosine of each hit with the searched words."""
 
     @property
     def about(self) -> str:

@@ -42,8 +42,6 @@ from thresher.types import (
 
 Cut = Callable[[str], Sequence[tuple[int, int]]]  # a text to the spans of its passages, in order
 
-FetchPage = Callable[[str], Page]  # an address to its page. Raises NotFetched, BudgetSpent
-
 WEB_RANK = Scale("web rank", 0.0, 1.0)  # 1 / rank of the result, for providers that give no score to each
 
 RESULTS = 5  # looked at (CRAG repository: the first five of ten)
@@ -98,7 +96,7 @@ class WebSource:
     """
 
     search: WebSearch
-    fetch: FetchPage | None
+    fetch: Callable[[str], Page] | None  # an address to its page. Raises NotFetched, BudgetSpent
     cut: Cut
     only: Restriction = ANYWHERE
     """The restriction for pages: they may lead elsewhere than the result did, and state their own date."""

@@ -285,8 +285,6 @@ TAVILY_SCALE = Scale("Tavily", 0.0, 1.0)
 
 TAVILY_WORDS_CHARACTERS = 400  # the longest query that Tavily takes
 
-TAVILY_FIELDS = Fields(date="published_date")
-
 TAVILY_ADVICE = {
     400: "ask a shorter question",
     401: "check web.api_key",
@@ -310,14 +308,12 @@ def tavily(settings: ProviderSettings) -> WebSearch:
         body = {**asked, **narrowed}
         return SearchRequest(f"{address}/search", "POST", {"Authorization": f"Bearer {key}"}, body)
 
-    return JsonSearch("Tavily", address, TAVILY_SCALE, request, settings, TAVILY_FIELDS, TAVILY_ADVICE)
+    return JsonSearch("Tavily", address, TAVILY_SCALE, request, settings, Fields(date="published_date"), TAVILY_ADVICE)
 
 
 BRAVE_ADDRESS = "https://api.search.brave.com/res/v1/web/search"
 
 NO_SCALE = Scale("no score", 0.0, 0.0)
-
-BRAVE_FIELDS = Fields(results="web.results", snippet="description", date="page_age")
 
 BRAVE_MOST, BRAVE_WORDS_CHARACTERS = 20, 400
 """Results and characters of a query that Brave takes at most."""
@@ -337,7 +333,8 @@ def brave(settings: ProviderSettings) -> WebSearch:
         parameters = urlencode({"q": asked, "count": min(limit, BRAVE_MOST), **fresh})
         return SearchRequest(f"{address}?{parameters}", headers={"X-Subscription-Token": key})
 
-    return JsonSearch("Brave", address, NO_SCALE, request, settings, BRAVE_FIELDS, BRAVE_ADVICE)
+    fields = Fields(results="web.results", snippet="description", date="page_age")
+    return JsonSearch("Brave", address, NO_SCALE, request, settings, fields, BRAVE_ADVICE)
 
 
 ANY_SCALE = Scale("score of the endpoint", float("-inf"), float("inf"))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from thresher.home.places import Home
     from thresher.indexing.index_config import IndexConfig
     from thresher.protocols import ChunkTable, Records, Store
-    from thresher.types import Chunk, ChunkRow, Vectors
+    from thresher.types import Chunk, Vectors
 
 DESCRIBED = ("id", "source", "title", "kind", "added", "date", "metadata", "places")
 """Columns that decide whether a document is seen."""
@@ -179,7 +179,7 @@ def _nothing_changed(_: str) -> Mapping[str, Any]:
     return {}
 
 
-def _refused() -> Never:
+def _refused(*_: object, **__: object) -> Never:
     step = "use one without a filter"
     raise UsageError("may be read only", subject="a collection that is opened with a filter", next_step=step)
 
@@ -218,17 +218,7 @@ class SeenRecords:
         wanted = [key for key in keys if not self.key or key in there]
         return {key: {**row, **self.changed(key)} for key, row in self.whole.get(wanted).items()}
 
-    def merge(self, rows: Sequence[Mapping[str, Any]], *, remove: Iterable[str] = ()) -> None:
-        """Refused."""
-        _refused()
-
-    def append(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Refused."""
-        _refused()
-
-    def maintain(self, *, drop_versions: bool = False) -> None:
-        """Refused."""
-        _refused()
+    merge = append = maintain = _refused
 
 
 @dataclass(slots=True)
@@ -304,22 +294,8 @@ class SeenChunks:
         """The same of some documents."""
         return self.whole.chunk_counts(set(document_ids) & self.view.seen.documents.keys())
 
-    def append(self, rows: Sequence[ChunkRow]) -> None:
-        """Refused."""
-        _refused()
-
-    def delete(self, document_ids: Iterable[str]) -> None:
-        """Refused."""
-        _refused()
-
-    def rename(self, document_id: str, *, source: str, title: str) -> None:
-        """Refused."""
-        _refused()
+    append = delete = rename = maintain = _refused
 
     def stale(self) -> list[str]:
         """Nothing: the whole table is kept up."""
         return []
-
-    def maintain(self, *, drop_versions: bool = False) -> None:
-        """Refused."""
-        _refused()

@@ -29,8 +29,6 @@ from thresher.types import (
     logistic,
 )
 
-Rarity = Callable[[str], Mapping[str, float]]
-
 QueryText = Literal["search", "question"]
 """Which words a chunk is scored against: those that were searched, or those a person asked (Y14 in docs/methods.md)."""
 
@@ -89,7 +87,7 @@ class LocalScorer:
     """
 
     encoder: Encoder
-    rarity: Rarity
+    rarity: Callable[[str], Mapping[str, float]]
     """Weight of each term of a question in the collection, larger for rarer ones."""
     name: ClassVar[str] = "local"
     scale: ClassVar[Scale] = UNIT

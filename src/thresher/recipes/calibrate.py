@@ -51,7 +51,6 @@ class SyntheticQuestion:
 
     question: str
     document_id: str
-    chunk_id: str
     answered_by: tuple[str, ...]
     """Its own document, and every other that holds what it asks about and its answer."""
     near_miss: str = ""
@@ -173,7 +172,7 @@ def _of_corrective(
 ) -> Observed:
     """The trained judge's scores over what `corrective` retrieves."""
     chunks, retrieve = corrective.searched(settings, parts)
-    scorer = raw_scorer(settings, parts, chunks, default="trained")
+    scorer = raw_scorer(settings, parts, chunks)
 
     def look(query: Query) -> list[tuple[float, Hit | None]]:
         hits = retrieve(query).kept

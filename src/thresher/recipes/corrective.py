@@ -96,7 +96,7 @@ STRIP_LOWER = 0.2
 def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipeline:
     """Retrieved over the hierarchy, judged, corrected, refined, answered, verified."""
     chunks, found = searched(settings, parts)
-    scorer = EachPartScorer(raw_scorer(settings, parts, chunks, default="trained"))
+    scorer = EachPartScorer(raw_scorer(settings, parts, chunks))
     learned = calibration(settings, parts, scorer.name)
     # The trained judge reads no vectors, so static ones do not change what its score means.
     fits = settings.encoder == STATIC or learned.encoder == parts.encoder(settings).name
@@ -117,7 +117,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
     def judge_of(there: Components) -> Judge:
         if there is parts:
             return judge(scorer)
-        return judge(EachPartScorer(raw_scorer(settings, there, searched(settings, there)[0], default="trained")))
+        return judge(EachPartScorer(raw_scorer(settings, there, searched(settings, there)[0])))
 
     correct, _ = corrector(
         settings, parts, lambda there: searched(settings, there)[1], judge=judge_of, sure=SECOND_OPINION_BELOW

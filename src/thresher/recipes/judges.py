@@ -105,9 +105,9 @@ def calibration(settings: RecipeSettings, components: Components, judge: str) ->
     return found
 
 
-def raw_scorer(settings: JudgeSettings, components: Components, table: ChunkTable, *, default: str) -> Scorer:
-    """The uncalibrated scorer the settings name, tables by their rows; `default` for `auto`. Raises UnknownSetting."""
-    name = default if settings.judge == "auto" else settings.judge
+def raw_scorer(settings: JudgeSettings, components: Components, table: ChunkTable) -> Scorer:
+    """The uncalibrated scorer the settings name, tables by their rows. Raises UnknownSetting."""
+    name = "trained" if settings.judge == "auto" else settings.judge
     raw = [known for known, entry in JUDGES.items() if entry.scale is not PROBABILITY]
     if name not in raw:
         raise UnknownSetting(name, ("auto", *raw), kind="judge")

@@ -146,7 +146,7 @@ class Look:
 def look(grid: Grid, question: str) -> Look:
     """What the question names."""
     words = words_of(question)
-    cells = [_cells_named(grid, row, words) for row in grid.rows]
+    cells = [_cells_named(row, words) for row in grid.rows]
     reach = [frozenset().union(*(match.places for match in matches)) for matches in cells]
     farthest = _farthest(reach)
     rows = tuple(at for at, places in enumerate(reach) if (places and places in farthest) or len(reach) == 1)
@@ -184,7 +184,7 @@ def _without_lookalikes(
     return tuple(at for at in rows if reach[at] not in literal or has_words(at))
 
 
-def _cells_named(grid: Grid, row: Sequence[Cell], words: Words) -> list[Match]:
+def _cells_named(row: Sequence[Cell], words: Words) -> list[Match]:
     """The cells of a row that the question names whole, what stands in brackets aside."""
     found = []
     for column, cell in enumerate(row):

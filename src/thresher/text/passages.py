@@ -69,15 +69,15 @@ def parts(text: str) -> list[Span]:
     return found if begin is None else [*found, (begin, len(text.rstrip()))]
 
 
-def share_of_runs(one: str, other: str, length: int = 4) -> float:
-    """Share of the runs of `length` words of the text with fewer that the other has too, 0 to 1; 0 without any."""
-    few, many = sorted((_runs(one, length), _runs(other, length)), key=len)
+def share_of_runs(one: str, other: str) -> float:
+    """Share of the runs of four words of the text with fewer that the other has too, 0 to 1; 0 without any."""
+    few, many = sorted((_runs_of_four(one), _runs_of_four(other)), key=len)
     return len(few & many) / len(few) if few else 0.0
 
 
-def _runs(text: str, length: int) -> frozenset[tuple[str, ...]]:
+def _runs_of_four(text: str) -> frozenset[tuple[str, ...]]:
     words = _WORD.findall(text.lower())
-    return frozenset(zip(*(words[at:] for at in range(length)), strict=False))
+    return frozenset(zip(words, words[1:], words[2:], words[3:], strict=False))
 
 
 def _is_name(block: str) -> bool:

@@ -85,9 +85,9 @@ def test_one_in_five_unanswerable_questions_is_a_near_miss(make_chunk: Make) -> 
 
 def test_scores_are_gathered_with_the_answering_documents_out_of_reach_or_of_the_near_miss() -> None:
     questions = [
-        SyntheticQuestion("a?", "d1", "c1", ("d1", "d2")),
-        SyntheticQuestion("b?", "d3", "c3", ("d3",), near_miss="nearly b?"),
-        SyntheticQuestion("nothing?", "d4", "c4", ("d4",)),
+        SyntheticQuestion("a?", "d1", ("d1", "d2")),
+        SyntheticQuestion("b?", "d3", ("d3",), near_miss="nearly b?"),
+        SyntheticQuestion("nothing?", "d4", ("d4",)),
     ]
     best = {("a?", False): 0.9, ("a?", True): 0.2, ("b?", False): 0.8, ("nearly b?", False): 0.3}
 

@@ -28,7 +28,6 @@ def synthetic_questions(chunks: Sequence[Chunk], *, number: int, seed: int = 0) 
         SyntheticQuestion(
             one.made.brief,
             one.document.id,
-            next(chunk.id for chunk in by_document[one.document.id] if chunk.start <= one.made.start < chunk.end),
             documents,
             "" if miss is None else miss.question,
             _place(one),
