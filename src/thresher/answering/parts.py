@@ -13,7 +13,7 @@ from thresher.types import Citation, Generation, Notes
 
 
 def in_turn(answers: Sequence[tuple[SubQuestion, Generation]]) -> Generation:
-    """The answers to the parts of a question side by side, each below its part; an abstention if all are.
+    """The answers to the parts of a question side by side, each below its part; not all of them are abstentions.
 
     Nothing is concluded from them together. A passage that answers two parts is shown once.
     """
@@ -39,8 +39,6 @@ def in_turn(answers: Sequence[tuple[SubQuestion, Generation]]) -> Generation:
             {"question": part.text, "state": one.state, "probability": probability, "citations": [*shown.values()]}
         )
     notes = sum((one.notes for _, one in answers), Notes()) + Notes(facts={"parts": reported})
-    if not given:
-        return replace(answers[0][1], notes=notes)
     others = (other for _, one in given for other in one.alternatives)
     apart = (one for one in others if not any(same_place(one.citation, cited) for cited in citations))
     best = sorted(apart, key=lambda one: -one.probability)[:MOST_ALTERNATIVES]

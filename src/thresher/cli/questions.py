@@ -415,7 +415,7 @@ def _say_step(done: Step) -> None:
     output.say(f"{line}  {detail}" if detail else line)
 
 
-def say_answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
+def say_answer(given: Answer, *, options: str = "") -> None:
     """The answer for a person; `options` name the collection on a command line, where it is not the usual one."""
     for done in given.steps:
         if corrected := done.detail.get("corrected"):
@@ -444,10 +444,6 @@ def say_answer(given: Answer, *, steps: bool = False, options: str = "") -> None
         output.say(line)
     if given.certificate is not None:
         output.say(given.certificate.line)
-    if steps:
-        output.say()
-        for done in given.steps:
-            _say_step(done)
     for degradation in _happened(given.degraded):
         output.complain(f"note: {degradation}")
     if given.trace:

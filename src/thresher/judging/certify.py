@@ -174,7 +174,7 @@ def risk(labels: Sequence[Labelled], level: float, *, least: float = 0.0) -> Pas
 # --- whether later questions are like the labelled ones ---------------------------------------------------------------
 
 
-def shift(labelled: Sequence[float], recent: Sequence[float], *, seed: int = 0) -> float:
+def shift(labelled: Sequence[float], recent: Sequence[float]) -> float:
     """The p-value that two samples of certainties are of one distribution.
 
     A permutation test of the largest distance between their distribution functions (Kolmogorov and Smirnov), which is
@@ -184,7 +184,7 @@ def shift(labelled: Sequence[float], recent: Sequence[float], *, seed: int = 0) 
     order = np.argsort(values, kind="stable")
     ends = np.append(np.diff(values[order]) > 0, True)  # where a distribution function may be read: not within a tie
     first = (np.arange(len(values)) < len(labelled))[order]
-    drawn = np.random.default_rng(seed).permuted(np.tile(first, (RESAMPLES, 1)), axis=1)
+    drawn = np.random.default_rng(0).permuted(np.tile(first, (RESAMPLES, 1)), axis=1)
     seen = _distance(first[None, :], ends)[0]
     return float((1 + (_distance(drawn, ends) >= seen - 1e-12).sum()) / (RESAMPLES + 1))
 

@@ -215,8 +215,6 @@ class FollowUp:
 
     def __call__(self, query: Query, history: Sequence[Turn]) -> Query:
         """The same query where nothing is to be added, or what was typed has the better evidence."""
-        if not history:
-            return query
         sent = with_topic(query.to_send, [(_parted(before)[0], text) for before, text in history])[-1]
         if cannot_stand_alone(query.question):
             return self._completed(query, history, sent)

@@ -7,7 +7,7 @@ settings, and a `Recipe` in `RECIPES` or, as the published methods of `thresher_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
@@ -298,7 +298,7 @@ def _check_here(given: Mapping[str, Any], chosen: Sequence[Recipe]) -> None:
             raise MisplacedSetting(key, f"is no setting of {asked}", f"it is one of {', '.join(owners)}")
 
 
-class SettingsKeys(Set[str]):
+class SettingsKeys(Collection[str]):
     """The dotted keys of the settings that a collection, with the tables of distributions, or any recipe has.
 
     Recipes of other distributions are imported only for a key that no recipe of Thresher has, or to list all keys.
@@ -314,12 +314,8 @@ class SettingsKeys(Set[str]):
     def __len__(self) -> int:
         return len(_keys_of(names()))
 
-    @classmethod
-    def _from_iterable(cls, keys: Iterable[str]) -> set[str]:  # type: ignore[override]
-        return set(keys)
 
-
-def settings_keys() -> Set[str]:
+def settings_keys() -> Collection[str]:
     """The dotted keys that a `thresher.toml`, the environment or a call may set."""
     return SettingsKeys()
 

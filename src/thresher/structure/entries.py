@@ -99,8 +99,6 @@ class Named:
 def named_in(document: Document, question: str, places: Iterable[Span]) -> Named:
     """The entries around some places under the identifiers of a question, and those under others of their shapes."""
     asked = list(heads_in(question))
-    if not asked:
-        return Named((), ())
     keys, shapes = {one.key for one in asked}, {one.shape for one in asked}
     near = [widened(document.text, *span, LIST_REACH) for span in joined(places, 2 * LIST_REACH)]
     found = [one for span in near for one in _entries(document, span, shapes)]
